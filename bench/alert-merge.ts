@@ -1,10 +1,10 @@
-/** What does it cost to merge findings into alerts: those of alerts that are there, and a flood from forged addresses? */
+/** How much does merging findings into alerts cost, for known alerts and for a flood from forged addresses? */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Finding } from '../src/events/finding.ts';
-import { openStore } from '../src/store/lmdb/store.ts';
 import type { Store } from '../src/store/store.ts';
+import { openStore } from '../src/store/writer.ts';
 import { type BenchRow, rowOfRounds } from './result.ts';
 
 const perBatch = 50_000;
@@ -18,12 +18,12 @@ const kinds = {
     src_ip: `203.0.113.${n % 4}`,
     dst_ip: `10.0.0.${n % 3}`,
   }),
-  '50 rules, all from other addresses at one host': (n) => ({
+  '50 rules, each finding from another address to one host': (n) => ({
     rule_id: `1:${n % 50}`,
     src_ip: `198.${18 + (n >> 16)}.${(n >> 8) & 255}.${n & 255}`,
     dst_ip: '10.0.0.5',
   }),
-  '50 rules, all from other addresses at 10,000 hosts': (n) => ({
+  '50 rules, each finding from another address to 10,000 hosts': (n) => ({
     rule_id: `1:${n % 50}`,
     src_ip: `198.${18 + (n >> 16)}.${(n >> 8) & 255}.${n & 255}`,
     dst_ip: `10.0.${(n >> 4) % 39}.${n % 256}`,
@@ -37,12 +37,8 @@ export async function run(): Promise<BenchRow[]> {
   return rows;
 }
 
-/** Microseconds of a batch, its flush included. */
-async function merged(
-  variant: string,
-  ends: (n: number) => Partial<Finding>,
-  silences: number,
-): Promise<BenchRow> {
+/** Returns microseconds per finding of a batch, including its flush. */
+async function merged(variant: string, ends: (n: number) => Partial<Finding>, silences: number): Promise<BenchRow> {
   const dataDir = mkdtempSync(join(tmpdir(), 'candor-alerts-'));
   const store = openStore({ dataDir, alertWindowMs: hour, home: ['10.0.0.0/8'] });
   try {
@@ -74,7 +70,7 @@ async function merged(
   }
 }
 
-/** Of blocks that none of it is in. */
+/** Creates silences for blocks that contain none of the addresses. */
 async function silence(store: Store, count: number): Promise<void> {
   const expires_at = new Date(Date.now() + hour).toISOString();
   await Promise.all(

@@ -1,6 +1,6 @@
 /**
- * What does work on many alerts cost with 100,000 of them: groups, an export, a change of 10,000, and ingest meanwhile?
- * Over HTTP, with the service in a process of its own.
+ * How much does work on many alerts cost? Measures groups, an export and a change of 10,000 alerts, with 100,000 alerts
+ * stored and ingest at the same time. Over HTTP, with the service in a separate process.
  */
 import { connect } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
@@ -10,7 +10,7 @@ import { limits } from '../src/limits.ts';
 import { type BenchRow, rowOfRounds } from './result.ts';
 
 const alerts = 100_000;
-/** Fewer than are folded into one. */
+/** Alerts per rule: fewer than the number from which alerts of a rule are collapsed. */
 const perRule = 40;
 const linesOfBody = 20_000;
 const rounds = 5;
@@ -37,8 +37,7 @@ async function groups(client: Client): Promise<BenchRow[]> {
   const rows: BenchRow[] = [];
   for (const by of alertGroupings) {
     const times = [];
-    for (let n = 0; n < rounds; n++)
-      times.push(await timed(() => client.json(`/api/v1/alerts/groups?by=${by}`)));
+    for (let n = 0; n < rounds; n++) times.push(await timed(() => client.json(`/api/v1/alerts/groups?by=${by}`)));
     rows.push(rowOfRounds({ question: `Groups ${all}`, variant: `by ${by}`, unit: 'ms' }, times));
   }
   return rows;
@@ -66,7 +65,7 @@ async function exports(client: Client): Promise<BenchRow[]> {
   return rows;
 }
 
-/** As many exports as may be, which nobody reads. */
+/** Starts the maximum number of exports and reads none of them. */
 async function stalled(service: Service, client: Client): Promise<BenchRow> {
   const before = service.peakRssAnonMiB();
   const { hostname, port } = new URL(service.url);
@@ -74,16 +73,14 @@ async function stalled(service: Service, client: Client): Promise<BenchRow> {
     const socket = connect(Number(port), hostname);
     socket.pause();
     socket.on('error', () => undefined);
-    socket.write(
-      `GET /api/v1/alerts/export HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${client.token}\r\n\r\n`,
-    );
+    socket.write(`GET /api/v1/alerts/export HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${client.token}\r\n\r\n`);
     return socket;
   });
   await setTimeout(5000);
   for (const socket of sockets) socket.destroy();
   return {
-    question: `${limits.maxExports} exports ${all} that nobody reads`,
-    variant: 'peak of anonymous memory grows by',
+    question: `${limits.maxExports} unread exports ${all}`,
+    variant: 'growth of peak anonymous memory',
     value: service.peakRssAnonMiB() - before,
     unit: 'MiB',
   };
@@ -117,7 +114,7 @@ async function change(client: Client): Promise<BenchRow[]> {
   ];
 }
 
-/** How long small ingest bodies take, one after the other, while something is done. */
+/** Measures small ingest bodies, one after the other, during the work. */
 async function latencies(client: Client, work: () => Promise<unknown>): Promise<number[]> {
   const times: number[] = [];
   let isOver = false;

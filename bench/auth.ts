@@ -1,7 +1,8 @@
 /**
- * What does it cost to know who calls, with 100,000 tokens of 10,000 principals stored? Random tokens are presented,
- * long-lived ones and access tokens (JWTs), to what `Authorization` means in the service; then the same over HTTP, beside
- * the same request to a public operation. The records are written past the store, whose log entries are not the question.
+ * How much does authentication cost, with 100,000 tokens of 10,000 principals stored? Random tokens, long-lived tokens
+ * and access tokens (JWTs) are passed to the service's `Authorization` check. Then the same requests are sent over
+ * HTTP, and compared with a request to a public operation. The records are written directly, without the store's log
+ * entries, which are not measured here.
  */
 import { generateKeyPairSync, type KeyObject, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
@@ -13,18 +14,18 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { jwtVerify } from 'jose';
 import { pino } from 'pino';
-import { accessTokens } from '../src/auth/access-token.ts';
-import { createAuthenticator } from '../src/auth/authenticate.ts';
-import { newSecret, secretHash, writeSecret } from '../src/auth/secrets.ts';
-import { TokenUses } from '../src/auth/token-uses.ts';
+import { openDatabase } from '../src/database/lmdb.ts';
 import type { Endpoint } from '../src/http/endpoint.ts';
 import { data } from '../src/http/reply.ts';
 import { startServer } from '../src/http/server.ts';
+import { accessTokens } from '../src/identities/access-token.ts';
+import { createAuthenticator } from '../src/identities/authenticate.ts';
+import { newSecret, secretHash, writeSecret } from '../src/identities/secrets.ts';
+import { TokenUses } from '../src/identities/token-uses.ts';
 import { limits } from '../src/limits.ts';
-import { openDatabase } from '../src/lmdb.ts';
-import { openReader } from '../src/store/lmdb/reader.ts';
-import { databaseFile, openTables } from '../src/store/lmdb/tables.ts';
+import { openReader } from '../src/store/reader.ts';
 import type { Principal, Token } from '../src/store/store.ts';
+import { databaseFile, openTables } from '../src/store/tables.ts';
 import { uuid7 } from '../src/uuid.ts';
 import { type BenchRow, median, rowOfRounds } from './result.ts';
 
@@ -55,9 +56,7 @@ export async function run(): Promise<BenchRow[]> {
   const startMiB = rssAnonMiB();
   const startHeap = process.memoryUsage().heapUsed;
   const uses = new TokenUses({ noteTokenUse: async () => undefined }, () => undefined);
-  const authenticate = createAuthenticator(reader, accessTokens(keys, terms), (jti, at) =>
-    uses.note(jti, at),
-  );
+  const authenticate = createAuthenticator(reader, accessTokens(keys, terms), (jti, at) => uses.note(jti, at));
   const present = (authorization: string | undefined) => authenticate({ authorization }, now);
 
   const first = await each(jwts, present);
@@ -87,21 +86,15 @@ export async function run(): Promise<BenchRow[]> {
     rowOfRounds({ question: request, variant, unit: 'µs', note }, spent);
   return [
     row(call, 'long-lived token', longLived, 'µs', 'random of 90,000'),
-    row(
-      call,
-      'access token, known',
-      known,
-      'µs',
-      `random of ${limits.maxVerifiedTokens.toLocaleString('en')}`,
-    ),
+    row(call, 'access token, known', known, 'µs', `random of ${limits.maxVerifiedTokens.toLocaleString('en')}`),
     row(call, 'access token, for the first time', first, 'µs', 'its signature is checked'),
     row(call, 'jose jwtVerify alone', jose, 'µs'),
-    row(call, 'no credentials', nothing, 'µs', 'the loop itself'),
+    row(call, 'no credentials', nothing, 'µs', 'the loop alone'),
     row(call, 'RssAnon after all tokens were presented', endMiB - startMiB, 'MiB', 'growth'),
     row(call, 'heap after all tokens were presented', heapMiB, 'MiB', 'growth, collected'),
-    rounds('long-lived token, to a public operation', http.longIgnored, 'nobody reads it'),
+    rounds('long-lived token, to a public operation', http.longIgnored, 'the token is ignored'),
     rounds('long-lived token', http.long, added(http.long, http.longIgnored)),
-    rounds('access token, to a public operation', http.jwtIgnored, 'nobody reads it'),
+    rounds('access token, to a public operation', http.jwtIgnored, 'the token is ignored'),
     rounds('access token, known', http.jwt, added(http.jwt, http.jwtIgnored)),
   ];
 }
@@ -109,7 +102,7 @@ export async function run(): Promise<BenchRow[]> {
 const added = (value: readonly number[], base: readonly number[]) =>
   `${(median(value) - median(base)).toFixed(1)} more`;
 
-/** Writes the principals and tokens; returns what presents them. */
+/** Writes the principals and tokens; returns the tokens. */
 function fill(dataDir: string, now: number) {
   const root = openDatabase(join(dataDir, databaseFile));
   const tables = openTables(root);
@@ -148,7 +141,7 @@ function fill(dataDir: string, now: number) {
   return { bearers, sessionTokens };
 }
 
-/** µs a call, each item once: the median of batches, because machines are noisy. */
+/** Returns µs per call, with each item once: the median of batches, because timings vary on shared machines. */
 async function each(items: readonly string[], call: (item: string) => Promise<unknown>): Promise<number> {
   const batches: number[] = [];
   for (let from = 0; from + batch <= items.length; from += batch) {
@@ -159,7 +152,7 @@ async function each(items: readonly string[], call: (item: string) => Promise<un
   return batches.sort((a, b) => a - b)[batches.length >> 1]!;
 }
 
-/** µs a call, of items taken at random. */
+/** Returns µs per call, with random items. */
 function random(items: readonly string[], call: (item: string) => Promise<unknown>): Promise<number> {
   return each(
     Array.from({ length: calls }, () => items[Math.floor(Math.random() * items.length)]!),
@@ -167,7 +160,10 @@ function random(items: readonly string[], call: (item: string) => Promise<unknow
   );
 }
 
-/** CPU time of a request, µs: server and client share this process. The kinds take turns, because machines are noisy. */
+/**
+ * Returns CPU time per request in µs: server and client share this process. The kinds alternate, because timings vary
+ * on shared machines.
+ */
 async function overHttp(
   present: (authorization: string | undefined) => ReturnType<ReturnType<typeof createAuthenticator>>,
   tokens: { readonly long: readonly string[]; readonly jwt: readonly string[] },
@@ -194,10 +190,7 @@ async function overHttp(
     jwtIgnored: ['/open', tokens.jwt],
     jwt: ['/closed', tokens.jwt],
   } as const;
-  const spent = { longIgnored: [], long: [], jwtIgnored: [], jwt: [] } as Record<
-    keyof typeof kinds,
-    number[]
-  >;
+  const spent = { longIgnored: [], long: [], jwtIgnored: [], jwt: [] } as Record<keyof typeof kinds, number[]>;
   for (let round = 0; round <= rounds; round++)
     for (const kind of Object.keys(kinds) as (keyof typeof kinds)[]) {
       const start = process.cpuUsage();
@@ -210,7 +203,7 @@ async function overHttp(
   return spent;
 }
 
-/** One connection, one request after the other. */
+/** Uses one connection, with one request after the other. */
 async function ask(port: number, path: string, tokens: readonly string[]): Promise<void> {
   const socket = connect(port, '127.0.0.1');
   await once(socket, 'connect');

@@ -1,28 +1,28 @@
-/** What do the behaviour detectors cost per event in the store's thread, each and all together? */
+/** How much do the behaviour detectors cost per event in the store's thread, individually and together? */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { serialize, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { traffic } from '../scripts/traffic/index.ts';
-import type { Detector, Flow, Lookup } from '../src/detect/behaviour/detector.ts';
+import { openDatabase } from '../src/database/lmdb.ts';
+import type { Detector, DnsLookup, Flow } from '../src/detect/behaviour/detector.ts';
 import { newDetectors } from '../src/detect/behaviour/detectors.ts';
+import { Behaviour } from '../src/detect/store/behaviour/behaviour.ts';
+import { FlowView } from '../src/detect/store/behaviour/flow-view.ts';
+import { LookupView } from '../src/detect/store/behaviour/lookup-view.ts';
 import { findSuricataAlert } from '../src/detect/suricata-alert.ts';
 import { findZeekNotice } from '../src/detect/zeek-notice.ts';
-import { type EventBlock, openBlock } from '../src/events/block.ts';
-import { BlockBuilder } from '../src/events/block-builder.ts';
-import { compileHome } from '../src/events/home-networks.ts';
+import { type EventBlock, openBlock } from '../src/events/format/block.ts';
+import { BlockBuilder } from '../src/events/format/block-builder.ts';
 import type { DnsRecord, NetworkRecord, Table } from '../src/events/records.ts';
+import type { EventStore } from '../src/events/store/event-store.ts';
 import { parseBody } from '../src/ingest/parse-body.ts';
-import { ConnectionMemory } from '../src/inventory/connection-memory.ts';
-import { Observations } from '../src/inventory/observations.ts';
-import type { FlowFact, FlowSink } from '../src/inventory/seen.ts';
-import { openDatabase } from '../src/lmdb.ts';
-import { Behaviour } from '../src/store/lmdb/behaviour/behaviour.ts';
-import { FlowView } from '../src/store/lmdb/behaviour/flow-view.ts';
-import { LookupView } from '../src/store/lmdb/behaviour/lookup-view.ts';
-import type { LmdbEvents } from '../src/store/lmdb/events.ts';
-import { databaseFile, openTables, type Tables } from '../src/store/lmdb/tables.ts';
+import { ConnectionMemory } from '../src/inventory/model/connection-memory.ts';
+import { Observations } from '../src/inventory/model/observations.ts';
+import type { FlowConsumer, FlowFact } from '../src/inventory/model/seen.ts';
+import { compileHome } from '../src/net/home-networks.ts';
+import { databaseFile, openTables, type Tables } from '../src/store/tables.ts';
 import { mulberry32 } from './conn-records.ts';
 import { type BenchRow, rowOfRounds, rowsAbout } from './result.ts';
 
@@ -31,7 +31,7 @@ const start = Date.UTC(2026, 0, 5);
 const rowsOfBlock = 4000;
 const isHome = compileHome(home);
 const rememberedConnections = 2 ** 20;
-/** Each is measured so often, in turns; the least is what it takes. */
+/** Number of alternating measurements; the lowest counts. */
 const rounds = 3;
 
 export async function run(events = 300_000): Promise<BenchRow[]> {
@@ -51,12 +51,11 @@ export async function run(events = 300_000): Promise<BenchRow[]> {
 const traffics = {
   'office traffic': office,
   'a flood of many sources to one host': flood,
-  'every event another pair, every name another domain': worst,
+  'new pairs in all events, new domains in all names': worst,
 } satisfies Record<string, (events: number) => readonly EventBlock[]>;
 
 function costs(tables: Tables, name: string, blocks: readonly EventBlock[]): BenchRow[] {
-  const count = (table: Table) =>
-    blocks.reduce((sum, block) => sum + (block.table === table ? block.rows : 0), 0);
+  const count = (table: Table) => blocks.reduce((sum, block) => sum + (block.table === table ? block.rows : 0), 0);
   const [network, dns] = [count('network'), count('dns')];
   const question = `Behaviour detectors over ${name}: ${network.toLocaleString('en')} connections, ${dns.toLocaleString('en')} look-ups`;
   const taken: Record<'pass' | 'shown' | 'all', number[]> = { pass: [], shown: [], all: [] };
@@ -77,13 +76,13 @@ function costs(tables: Tables, name: string, blocks: readonly EventBlock[]): Ben
     );
   const { detectors, found, heap } = ran!;
   const states = new Map(detectors.map((one) => [one.card.id, serialize(one.state()).length]));
-  const forgotten = new Map(detectors.map((one) => [one.card.id, one.left.forgotten]));
+  const forgotten = new Map(detectors.map((one) => [one.card.id, one.dropped.forgotten]));
   const spoken = (state: number, forgot: number) =>
     `state ${(state / 2 ** 20).toFixed(2)} MiB, ${forgot.toLocaleString('en')} forgotten`;
   const sum = (values: Iterable<number>) => [...values].reduce((total, value) => total + value, 0);
   return [
     perEvent('the inventory’s pass, without', taken.pass),
-    perEvent('with the rows shown to no detector', taken.shown),
+    perEvent('with the rows read, no detectors', taken.shown),
     perEvent('with all detectors', taken.all, `${found.toLocaleString('en')} findings`),
     rowOfRounds(
       { question, variant: 'with all detectors ÷ without', unit: '×' },
@@ -94,7 +93,7 @@ function costs(tables: Tables, name: string, blocks: readonly EventBlock[]): Ben
   ];
 }
 
-/** Microseconds of the processor that the pass takes by itself. */
+/** Returns the CPU time of the pass without detectors, in microseconds. */
 function passed(blocks: readonly EventBlock[]): number {
   const memory = new ConnectionMemory(rememberedConnections);
   const observations = new Observations();
@@ -108,15 +107,15 @@ function passed(blocks: readonly EventBlock[]): number {
 }
 
 interface Ran {
-  /** Of the processor, microseconds. */
+  /** CPU time, microseconds. */
   readonly us: number;
-  /** Bytes. */
+  /** Size of the heap, in bytes. */
   readonly heap: number;
   readonly found: number;
   readonly detectors: readonly Detector[];
 }
 
-/** The same pass with detectors in it, as the store runs them. */
+/** Runs the same pass with detectors, as the store does. */
 function fed(tables: Tables, blocks: readonly EventBlock[], make: () => readonly Detector[]): Ran {
   const memory = new ConnectionMemory(rememberedConnections);
   const observations = new Observations();
@@ -125,7 +124,7 @@ function fed(tables: Tables, blocks: readonly EventBlock[], make: () => readonly
   let found = 0;
   const behaviour = new Behaviour({
     tables,
-    events: { rows: () => [] } as unknown as LmdbEvents,
+    events: { rows: () => [] } as unknown as EventStore,
     isHome,
     detectors: () => detectors,
     found: {
@@ -145,7 +144,10 @@ function fed(tables: Tables, blocks: readonly EventBlock[], make: () => readonly
   return { us, heap: memoryInUse() - before, found, detectors };
 }
 
-/** Microseconds of the processor that each detector takes, one after another told of the rows of each block. */
+/**
+ * Returns the CPU time of each detector in microseconds. Detectors run one after another on the rows of each
+ * block.
+ */
 function byDetector(blocks: readonly EventBlock[]): Map<string, number> {
   const memory = new ConnectionMemory(rememberedConnections);
   const observations = new Observations();
@@ -162,17 +164,17 @@ function byDetector(blocks: readonly EventBlock[]): Map<string, number> {
       const began = processorTime();
       if (detector.flow !== undefined) for (const flow of rows.flows) detector.flow(flow);
       if (detector.lookup !== undefined) for (const lookup of rows.lookups) detector.lookup(lookup);
-      detector.judge(() => {});
+      detector.evaluate(() => {});
       taken.set(detector.card.id, taken.get(detector.card.id)! + processorTime() - began);
     }
   }
   return taken;
 }
 
-/** Takes the rows of a block down as detectors are shown them. */
-class Rows implements FlowSink {
+/** Records the rows of a block in the form that detectors receive. */
+class Rows implements FlowConsumer {
   readonly flows: Flow[] = [];
-  readonly lookups: Lookup[] = [];
+  readonly lookups: DnsLookup[] = [];
   readonly #flow = new FlowView();
   readonly #lookup = new LookupView(isHome);
 
@@ -194,7 +196,7 @@ class Rows implements FlowSink {
   }
 }
 
-/** What everybody else on the machine takes doesn't count. */
+/** Returns the CPU time, which excludes other processes on the machine. */
 function processorTime(): number {
   const { user, system } = process.cpuUsage();
   return user + system;
@@ -209,7 +211,7 @@ function memoryInUse(): number {
   return heapUsed + arrayBuffers;
 }
 
-/** The generator's office, without attacks. */
+/** Returns the generator's office traffic, without attacks. */
 function office(events: number): EventBlock[] {
   const blocks = new Numbered();
   let lines: string[] = [];
@@ -238,7 +240,7 @@ function office(events: number): EventBlock[] {
   return blocks.all;
 }
 
-/** The internet's noise, a thousand in a second: vain attempts, and some that get an answer. */
+/** Returns Internet background noise, a thousand attempts per second: most fail, and a few are answered. */
 function flood(events: number): EventBlock[] {
   const random = mulberry32(7);
   const below = (n: number) => Math.floor(random() * n);
@@ -255,7 +257,7 @@ function flood(events: number): EventBlock[] {
   });
 }
 
-/** No pair and no name comes twice; all that a detector looks for is in them. */
+/** Returns events in which every pair and every name occurs once, with patterns for all detectors. */
 function worst(events: number): EventBlock[] {
   const random = mulberry32(11);
   const below = (n: number) => Math.floor(random() * n);
@@ -297,7 +299,7 @@ function generated(events: number, make: (at: number) => NetworkRecord): EventBl
   return blocks.all;
 }
 
-/** Blocks with the sequences that a store would give them. */
+/** Assigns blocks the sequences that a store would give them. */
 class Numbered {
   readonly all: EventBlock[] = [];
   readonly #next: Record<Table, number> = { network: 1, dns: 1 };

@@ -1,6 +1,6 @@
 import type { BenchRow } from './result.ts';
 
-/** All benchmarks by the names of their files, in the order in which they run and stand on the page. */
+/** All benchmarks by file name, in the order in which they run and appear on the page. */
 export const benchmarks = {
   'ingest-http': () => import('./ingest-http.ts'),
   'ingest-formats': () => import('./ingest-formats.ts'),
@@ -36,11 +36,11 @@ export const benchmarks = {
 export type BenchmarkName = keyof typeof benchmarks;
 export const benchmarkNames = Object.keys(benchmarks) as BenchmarkName[];
 
-/** Run only where they are named, and why. */
+/** Benchmarks that run only on request, with the reason. */
 export const runWhereNamed: Readonly<Partial<Record<BenchmarkName, string>>> = {
   'large-log': 'takes ten minutes and 11 GB of disk',
-  peers: 'takes seven minutes, and fetches the engines that it compares with',
-  console: 'needs a Chromium, in CHROMIUM',
+  peers: 'takes seven minutes, and downloads the engines for comparison',
+  console: 'needs a Chromium browser, whose path is in CHROMIUM',
   soak: 'takes an hour',
   fuzz: 'takes an hour, or FUZZ_SECONDS',
 };

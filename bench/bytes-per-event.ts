@@ -1,7 +1,8 @@
 /**
- * How many bytes does an event take up on disk, by its kind? Of the blocks that events are in, and of the whole database
- * with all that is kept of them (inventory, alerts, topology, figures), after everything was counted and small blocks
- * were merged; beside the lines that it came as, and what gzip and zstd make of these. Each kind has a service of its own.
+ * How many bytes does an event take on disk, by kind? Compares the event's share of its block, and of the whole
+ * database with everything derived from it (inventory, alerts, topology, statistics), with the original lines, and with
+ * the lines compressed by gzip and zstd. Sizes are measured after all events were counted and small blocks were merged.
+ * Each kind has a separate service.
  */
 import { gzipSync, zstdCompressSync } from 'node:zlib';
 import { login, startService, tokenFor } from '../scripts/service.ts';
@@ -12,15 +13,14 @@ import type { BenchRow } from './result.ts';
 
 const kinds: readonly FormatName[] = ['Zeek conn, JSON', 'Zeek dns, JSON', 'Suricata EVE, flow', 'ECS'];
 const linesPerBody = 5000;
-/** What is compressed: larger than any window, so that more would shrink the same. */
+/** Lines to compress: larger than any compression window, so that more lines would give the same ratio. */
 const compressedLines = 60_000;
 
 export async function run(events = 400_000, names: readonly FormatName[] = kinds): Promise<BenchRow[]> {
   const loader = startLoader();
   try {
     const rows: BenchRow[] = [];
-    for (const name of names)
-      rows.push(...sentRows(name, events), ...(await storedRows(loader, name, events)));
+    for (const name of names) rows.push(...sentRows(name, events), ...(await storedRows(loader, name, events)));
     return rows;
   } finally {
     await loader.stop();
@@ -57,7 +57,7 @@ async function storedRows(loader: Loader, kind: FormatName, events: number): Pro
       format: kind,
       linesPerBody,
       connections: 4,
-      // It ends when all are sent.
+      // Limit in seconds; the run ends earlier, when all lines are sent.
       seconds: 600,
       requests: Math.ceil(events / linesPerBody),
     };

@@ -1,19 +1,18 @@
 import type { NetworkRecord } from '../src/events/records.ts';
 
 /**
- * Seeded network events with the shape of a busy site's conn log: 400 clients, a long tail of servers and of scanners,
- * few services, bytes over six orders of magnitude, 1,000 events a second.
+ * Yields seeded network events in the shape of a busy site's conn log: 400 clients, a long tail of servers and of
+ * scanners, few services, bytes over six orders of magnitude, 1,000 events per second.
  */
 export function* connRecords(count: number, seed = 1): Generator<NetworkRecord> {
   const random = mulberry32(seed);
   const below = (n: number) => Math.floor(random() * n);
-  /** Small numbers often, large ones seldom. */
+  /** Returns small numbers often, and large numbers rarely. */
   const skewed = (n: number) => Math.floor(n ** random());
   const start = Date.UTC(2026, 0, 1);
   for (let i = 0; i < count; i++) {
     const scan = random() < 0.15;
-    const service =
-      services[scan ? below(services.length) : Math.min(services.length - 1, skewed(services.length))]!;
+    const service = services[scan ? below(services.length) : Math.min(services.length - 1, skewed(services.length))]!;
     const failed = scan || random() < 0.05;
     const v6 = random() < 0.05;
     const client = v6 ? `2001:db8:1::${below(400).toString(16)}` : `10.0.${below(4)}.${1 + below(100)}`;
@@ -65,17 +64,7 @@ const services = [
   { port: 3389, transport: 'tcp', name: 'rdp' },
 ];
 
-const histories = [
-  'ShADadFf',
-  'ShADadfF',
-  'ShADadFRf',
-  'Dd',
-  'ShADdaFf',
-  'ShAdDaFf',
-  'ShADadtFf',
-  'ShADadfFR',
-  'ShR',
-];
+const histories = ['ShADadFf', 'ShADadfF', 'ShADadFRf', 'Dd', 'ShADdaFf', 'ShAdDaFf', 'ShADadtFf', 'ShADadfFR', 'ShR'];
 
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
@@ -85,7 +74,7 @@ function letters(random: () => number, count: number): string {
   return text;
 }
 
-/** Mulberry32 (Tommy Ettinger, public domain). */
+/** Creates a Mulberry32 generator (Tommy Ettinger, public domain). */
 export function mulberry32(seed: number): () => number {
   let state = seed >>> 0;
   return () => {

@@ -1,8 +1,8 @@
 /**
- * How long until the console's first page can be used, with five million events stored, and does it keep to 60 frames a
- * second while a thousand events a second come in live? By the browser's own trace, in a Chromium on the same cores as the
- * service. Usable: its figures are there, and no task of more than 50 ms follows. Each load is of a browser that has
- * nothing cached.
+ * How long until the console's first page is usable, with five million events stored, and does it keep to 60 frames per
+ * second during a thousand live events per second? Measured by the browser's own trace, in a Chromium on the same cores
+ * as the service. A page is usable when it shows its figures, and no task of more than 50 ms follows. Each load uses a
+ * browser with an empty cache.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -21,16 +21,16 @@ const bodiesPerSecond = 10;
 
 export async function run(events = 5_000_000, loads = 7, seconds = 20): Promise<BenchRow[]> {
   const executablePath = process.env.CHROMIUM;
-  if (executablePath === undefined) throw new Error('CHROMIUM names no browser');
+  if (executablePath === undefined) throw new Error('CHROMIUM is not the path of a browser');
   const dataDir = mkdtempSync(join(tmpdir(), 'candor-console-'));
-  // The first start makes the log, without which there is no data folder.
+  // The data folder must have a log, which the first start creates.
   await (await startService({ dataDir })).stop();
   await fill(dataDir, events);
   const service = await startService({ dataDir });
   const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
   try {
     await counted(service);
-    const question = `The first page, with ${events.toLocaleString('en')} stored events, to where it can be used`;
+    const question = `The first page, with ${events.toLocaleString('en')} stored events, until it is usable`;
     const times: number[] = [];
     let bytes = 0;
     for (let n = 0; n < loads; n++) {
@@ -50,7 +50,7 @@ export async function run(events = 5_000_000, loads = 7, seconds = 20): Promise<
   }
 }
 
-/** Figures and detection have to have seen all events: else the service is still busy with them. */
+/** Waits until figures and detection have processed all events. Until then the service is busy with them. */
 async function counted(service: Service): Promise<void> {
   const client = createClient({ baseUrl: service.url, token: await tokenFor(service, 'viewer') });
   for (;;) {
@@ -80,7 +80,7 @@ async function firstPage(browser: Browser, service: Service): Promise<{ ms: numb
 }
 
 async function streaming(browser: Browser, service: Service, seconds: number): Promise<BenchRow[]> {
-  const row = rowsAbout(`Live events in the console, ${eventsPerSecond.toLocaleString('en')} a second`);
+  const row = rowsAbout(`Live events in the console, ${eventsPerSecond.toLocaleString('en')} per second`);
   const context = await signedIn(browser, service);
   const page = await context.newPage();
   await page.goto(`${service.url}/events`);
@@ -89,7 +89,7 @@ async function streaming(browser: Browser, service: Service, seconds: number): P
   await page.keyboard.press('t');
   const sender = sendSteadily(service);
   await page.locator('.table-row').nth(5).waitFor();
-  // The list is drawn ten times a second; what else moves on the page needs every frame.
+  // The list is redrawn ten times per second. Other animations on the page need every frame.
   await page.evaluate('(function next() { requestAnimationFrame(next); })()');
   const session = await context.newCDPSession(page);
   const trace = await traced(session, () => sleep(seconds * 1000));
@@ -137,7 +137,7 @@ function sendSteadily(service: Service): { stop(): Promise<void> } {
   };
 }
 
-/** A context in which the administrator is signed in, as `src/console/state/session.ts` keeps it. */
+/** Returns a context with the administrator's session, stored as in `src/console/state/session.ts`. */
 async function signedIn(browser: Browser, service: Service): Promise<BrowserContext> {
   const { access_token, expires_in, refresh_token, refresh_expires_in } = await createClient({
     baseUrl: service.url,

@@ -1,19 +1,19 @@
-/** How long do the dashboard and the trends take, of a hundred thousand events and of millions? */
+/** How long do the dashboard and the trends take, with a hundred thousand events and with millions? */
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Queries } from '../src/analytics/queries.ts';
 import { type Window, windows } from '../src/contract/vocabulary.ts';
-import { openBlock } from '../src/events/block.ts';
-import { BlockBuilder } from '../src/events/block-builder.ts';
+import { openBlock } from '../src/events/format/block.ts';
+import { BlockBuilder } from '../src/events/format/block-builder.ts';
 import type { NetworkRecord } from '../src/events/records.ts';
-import type { FlowFact } from '../src/inventory/seen.ts';
-import { EventFold } from '../src/rollups/event-fold.ts';
-import { KeyedHash } from '../src/rollups/keyed-hash.ts';
+import type { FlowFact } from '../src/inventory/model/seen.ts';
+import { EventFold } from '../src/rollups/model/event-fold.ts';
+import { KeyedHash } from '../src/rollups/model/keyed-hash.ts';
 import { createPool } from '../src/rpc/pool.ts';
-import { openStore } from '../src/store/lmdb/store.ts';
-import { databaseFile } from '../src/store/lmdb/tables.ts';
-import { workerUrl } from '../src/worker-url.ts';
+import { workerUrl } from '../src/rpc/worker-url.ts';
+import { databaseFile } from '../src/store/tables.ts';
+import { openStore } from '../src/store/writer.ts';
 import { connRecords } from './conn-records.ts';
 import type { BenchRow } from './result.ts';
 
@@ -24,7 +24,7 @@ export async function run(few = 100_000, many = 5_000_000): Promise<BenchRow[]> 
   return [...folding(), ...(await asked(few)), ...(await asked(many))];
 }
 
-/** Events of the last thirty days, and how long both operations take in the pool that answers them. */
+/** Stores events of the last thirty days, and measures both operations in the worker pool that runs them. */
 async function asked(events: number): Promise<BenchRow[]> {
   const question = `Dashboard and trends of ${events.toLocaleString('en')} events of thirty days`;
   const dataDir = mkdtempSync(join(tmpdir(), 'candor-dashboard-'));
@@ -65,7 +65,7 @@ async function asked(events: number): Promise<BenchRow[]> {
   return rows;
 }
 
-/** Bytes of the answer. */
+/** Returns the bytes of the response. */
 async function ask(
   pool: ReturnType<typeof createPool<Queries>>,
   operation: 'dashboard' | 'trends',
@@ -115,9 +115,9 @@ async function fill(dataDir: string, events: number): Promise<void> {
   await store.close();
 }
 
-/** What counting takes of the pass over a batch that the inventory makes anyway. */
+/** Measures the share of counting in the inventory's pass over a batch. */
 function folding(): BenchRow[] {
-  const question = 'What an event costs to count, in batches of one block';
+  const question = 'Cost of counting an event, in batches of one block';
   const now = Date.UTC(2026, 0, 1, 1);
   const kinds = {
     'a site of 400 clients': () => {},
@@ -134,9 +134,7 @@ function folding(): BenchRow[] {
     for (let i = 0; i < times; i++) {
       const blocks = buffers.map((buffer) => openBlock(buffer, 1));
       const rows = blocks.reduce((sum, block) => sum + block.rows, 0);
-      const [srcs, dsts] = (['src_ip', 'dst_ip'] as const).map(
-        (end) => blocks[0]!.addresses(end).list.length,
-      );
+      const [srcs, dsts] = (['src_ip', 'dst_ip'] as const).map((end) => blocks[0]!.addresses(end).list.length);
       note = `CPU; ${srcs} originators and ${dsts} responders in ${blocks[0]!.rows} events`;
       const fold = new EventFold(new KeyedHash([1, 2]), () => now);
       const began = process.cpuUsage();

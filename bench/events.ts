@@ -1,10 +1,10 @@
-/** What does a block cost: encoding a record, its bytes, scanning a row, writing a row as JSON? */
-import { openBlock } from '../src/events/block.ts';
-import { BlockBuilder } from '../src/events/block-builder.ts';
-import type { EventFilter } from '../src/events/filter.ts';
+/** How much does a block cost? Measures encoding a record, its bytes, scanning a row, and writing a row as JSON. */
+import { openBlock } from '../src/events/format/block.ts';
+import { BlockBuilder } from '../src/events/format/block-builder.ts';
+import type { EventFilter } from '../src/events/query/filter.ts';
+import { compileFilter } from '../src/events/query/select.ts';
 import type { NetworkRecord } from '../src/events/records.ts';
 import { writeEventJson } from '../src/events/resource.ts';
-import { compileFilter } from '../src/events/select.ts';
 import { limits } from '../src/limits.ts';
 import { connRecords } from './conn-records.ts';
 import type { BenchRow } from './result.ts';
@@ -29,7 +29,7 @@ export async function run(): Promise<BenchRow[]> {
   const blocks = 12;
   const batches = await reparsed(blocks * limits.maxBlockRows);
   const rows: BenchRow[] = [];
-  // The second round counts: the first compiles.
+  // The second round is used, because code is compiled during the first.
   let buffers: ArrayBuffer[] = [];
   let perRow = 0;
   for (let round = 0; round < 2; round++) {
@@ -71,7 +71,7 @@ export async function run(): Promise<BenchRow[]> {
   return rows;
 }
 
-/** Records as ingest makes them: their strings come out of JSON.parse, new for each record. */
+/** Returns records as in ingest: their strings come from JSON.parse, new for each record. */
 async function reparsed(count: number): Promise<NetworkRecord[][]> {
   const batches: NetworkRecord[][] = [];
   let batch: NetworkRecord[] = [];

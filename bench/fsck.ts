@@ -1,6 +1,6 @@
 /**
- * How long does it take to derive a whole log again from its entries? Leaves a second of `candor fsck`, with one thread and
- * with all, on a log whose heads cover 2,000 leaves each; and of a rebuild from its damaged file.
+ * How fast is a log derived from its entries? Measures leaves per second of `candor fsck` with one thread and with all
+ * threads, on a log whose heads cover 2,000 leaves each. Also measures a rebuild from a damaged file.
  */
 import { closeSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
@@ -28,14 +28,14 @@ export async function run(leaves = 1_000_000): Promise<BenchRow[]> {
     const { outcome } = await rebuild({ dataDir });
     if (outcome !== 'rebuilt') throw new Error(`the log was not rebuilt, but ${outcome}`);
     const value = Math.round((leaves / (performance.now() - start)) * 1000);
-    rows.push({ question, variant: 'rebuild, with its checks before and after', value, unit: 'leaves/s' });
+    rows.push({ question, variant: 'rebuild, including checks before and after', value, unit: 'leaves/s' });
     return rows;
   } finally {
     rmSync(dataDir, { recursive: true, force: true });
   }
 }
 
-/** The cheapest damage that makes everything be written anew. */
+/** Tears a meta page: the smallest damage that requires a rewrite of the whole file. */
 function tearMetaPage(path: string): void {
   const file = openSync(path, 'r+');
   writeSync(file, Buffer.alloc(4096), 0, 4096, 0);

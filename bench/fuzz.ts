@@ -1,8 +1,9 @@
 /**
- * Does the service withstand what should never be sent? Random requests of every operation, role and encoding, packets
- * that are no clean HTTP and broken WebSocket frames come as fast as they are answered, with ingest beside them. A run
- * fails for an answer that the contract does not have, an error without a cause, a gauge below zero, a log record of an
- * error, memory that goes on growing, and anything left behind. FUZZ_SECONDS is how long it takes, FUZZ_SEED where its choices begin.
+ * Does the service withstand invalid input? Random requests to every operation, with every role and encoding, malformed
+ * HTTP packets and broken WebSocket frames are sent as fast as the service responds, during ingest. A run fails for a
+ * response that is not in the contract, an error without a cause, a gauge below zero, a log record at level error,
+ * continuous memory growth, leftover state, and less than a million requests an hour. FUZZ_SECONDS sets the duration,
+ * FUZZ_SEED the seed.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { rssAnonMiB, type Service, startService } from '../scripts/service.ts';
@@ -12,12 +13,21 @@ import { type BenchRow, rowsAbout } from './result.ts';
 const { FUZZ_SECONDS = '3600', FUZZ_SEED = '1' } = process.env;
 const eventsPerBody = 1000;
 const bodiesPerS = 5;
-/** From then on caches are full: memory may grow by so much in the second half. */
+/**
+ * Duration after which caches are full, in seconds. A longer run fails if memory grows by more than `most` in its
+ * second half.
+ */
 const warmS = 1200;
 const most = 1.25;
+/** Minimum requests that a run of an hour must send, without packets and frames. */
+const leastPerHour = 1_000_000;
 
 export async function run(seconds = Number(FUZZ_SECONDS), seed = Number(FUZZ_SEED)): Promise<BenchRow[]> {
-  const service = await startService({ env: { CANDOR_DISCOVERY_ALLOWED_NETWORKS: '127.0.0.0/8' } });
+  const env = {
+    CANDOR_DISCOVERY_ALLOWED_NETWORKS: '127.0.0.0/8',
+    CANDOR_TRANSPARENCY_SEAL_EVENTS: 'true',
+  };
+  const service = await startService({ env });
   const row = rowsAbout(`${Math.round(seconds / 60)} minutes of random requests, packets and frames`);
   const samples: BenchRow[] = [];
   const fuzzer = await Fuzzer.start(service, seed);
@@ -42,6 +52,9 @@ export async function run(seconds = Number(FUZZ_SECONDS), seed = Number(FUZZ_SEE
       about: 'memory',
       problem: `${half} MiB after half of the time, ${whole} MiB at its end`,
     });
+  const { requests, packets, sockets } = fuzzer.done;
+  if (seconds >= 3600 && requests < leastPerHour)
+    fuzzer.faults.push({ seed, about: 'requests', problem: `only ${requests} were sent` });
   const errors = service.output.filter((line) => /"level":[56]0/.test(line));
   const outcomes = [...fuzzer.outcomes].toSorted(([a], [b]) => (a < b ? -1 : 1));
   if (fuzzer.faults.length > 0 || errors.length > 0 || code !== 0) {
@@ -49,7 +62,9 @@ export async function run(seconds = Number(FUZZ_SECONDS), seed = Number(FUZZ_SEE
     throw new Error(`exit code ${code}\n${lines.map((line) => JSON.stringify(line)).join('\n')}`);
   }
   return [
-    row('exchanges', fuzzer.done, 'exchanges', `seeds from ${seed}`),
+    row('requests', requests, 'requests', `seeds from ${seed}`),
+    row('packets', packets, 'packets'),
+    row('sockets', sockets, 'WebSocket connections'),
     row('events stored beside them', stored, 'events'),
     ...samples,
     row('peak', Math.round(service.peakRssAnonMiB()), 'MiB RssAnon'),
@@ -57,7 +72,7 @@ export async function run(seconds = Number(FUZZ_SECONDS), seed = Number(FUZZ_SEE
   ];
 }
 
-/** Returns how many events were stored. */
+/** Ingests during the run, and returns the number of events stored. */
 async function ingestBeside(service: Service, token: string, goesOn: () => boolean): Promise<number> {
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/x-ndjson' };
   let stored = 0;
@@ -67,8 +82,7 @@ async function ingestBeside(service: Service, token: string, goesOn: () => boole
     const answer = await fetch(`${service.url}/api/v1/ingest`, options);
     const text = await answer.text();
     if (answer.ok) stored += (JSON.parse(text) as { data: { accepted: number } }).data.accepted;
-    else if (answer.status !== 503 && answer.status !== 429)
-      throw new Error(`ingest: ${answer.status} ${text}`);
+    else if (answer.status !== 503 && answer.status !== 429) throw new Error(`ingest: ${answer.status} ${text}`);
     await pause(1000 / bodiesPerS);
   }
   return stored;

@@ -1,8 +1,9 @@
-/** A data folder with a log of any size in it, grown at the speed of the log alone. */
+/** Creates data folders with a log of any size, at the speed of the log alone. */
 
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import canonicalize from 'canonicalize';
+import { sha256 } from '../src/crypto/sha256.ts';
 import { noHooks } from '../src/ledger/hooks.ts';
 import { ledgerPurposes } from '../src/ledger/keys/key-file.ts';
 import { KeyRing } from '../src/ledger/keys/key-ring.ts';
@@ -10,7 +11,6 @@ import type { UnsignedEntry } from '../src/ledger/ledger.ts';
 import { Sequencer } from '../src/ledger/sequencer.ts';
 import { LeafIndex } from '../src/ledger/storage/leaf-index.ts';
 import { LmdbStorage } from '../src/ledger/storage/lmdb-store.ts';
-import { sha256 } from '../src/sha256.ts';
 import { GrowingTree } from '../src/tlog/growing-tree.ts';
 import { uuid7 } from '../src/uuid.ts';
 
@@ -22,7 +22,7 @@ export interface GrownLog {
   grow(count: number): Promise<void>;
 }
 
-/** A new log in an empty folder. Its entries have the form of signed ones, and nobody's signature. */
+/** Begins a log in an empty folder. Its entries have the form of signed entries, with an invalid signature. */
 export async function beginLog(dataDir: string): Promise<GrownLog> {
   mkdirSync(dataDir, { recursive: true });
   const storage = new LmdbStorage(join(dataDir, 'ledger.mdb'));
@@ -62,20 +62,20 @@ export async function beginLog(dataDir: string): Promise<GrownLog> {
   };
 }
 
-/** Grows a log to so many leaves and closes it. */
+/** Grows a log to this many leaves and closes it. */
 export async function growLog(dataDir: string, size: number): Promise<void> {
   const log = await beginLog(dataDir);
   for (let made = 0; made < size; made += 2000) await log.grow(Math.min(2000, size - made));
   await log.storage.close();
 }
 
-/** The id of the nth entry. */
+/** Returns the id of the nth entry. */
 export function idOf(n: number): string {
   const random = `00000000-0000-4000-8000-${n.toString(16).padStart(12, '0')}`;
   return uuid7(1_763_700_000_000 + Math.floor(n / 10), random);
 }
 
-/** An alert as the pipeline logs it: about 700 canonical bytes. */
+/** Returns an alert as the pipeline logs it: about 700 canonical bytes. */
 export function newEntry(n: number): UnsignedEntry {
   return {
     id: idOf(n),
@@ -98,7 +98,10 @@ export function newEntry(n: number): UnsignedEntry {
   };
 }
 
-/** Writes the nth entry by filling in what differs from the one before, so that the log itself is what is measured. */
+/**
+ * Returns a function that writes the nth entry by changing parts of the previous entry, so that only the log is
+ * measured.
+ */
 function signedForm(keyId: string): (n: number) => { id: string; kind: string; canonical: Uint8Array } {
   const nowhere = '00000000-0000-7000-8000-000000000000';
   const whole = { ...newEntry(0), id: nowhere, key_id: keyId, signature: 'f'.repeat(128) };

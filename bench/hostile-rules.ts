@@ -1,8 +1,8 @@
 /**
- * What can rules do as a weapon? An analyst writes rules until the limit of their total cost is reached, or runs three
- * rule tests at a time without a pause, each with an expression that is as slow as is allowed. How many events a second
- * are then stored, detected on and counted, and how long does a query take meanwhile? Three services take turns, round
- * after round, of which one runs at a time. Ratios are of the same round, to the service without rules.
+ * How much can malicious rules slow the service down? An analyst writes rules until the limit of their total cost is
+ * reached, or runs three rule tests at a time without a pause, each with the slowest allowed expression. Measures the
+ * events per second that are then stored, analysed and counted, and the time of a query under this load. Three services
+ * alternate, round after round, one at a time. Ratios are relative to the service without rules in the same round.
  */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -16,7 +16,7 @@ import { dnsLines } from './sigma-rules.ts';
 import { untilCounted } from './until-counted.ts';
 
 const linesPerBody = 2000;
-/** More than the limit of the total cost has room for: the rest is refused. */
+/** Number of rules: more than the limit of the total cost allows, so the rest is refused. */
 const written = 400;
 const testsAtOnce = 3;
 const variants = ['no rules', 'rules that fill the limit', 'three rule tests'] as const;
@@ -38,7 +38,7 @@ export async function run(rounds = 3, secondsPerRound = 10): Promise<BenchRow[]>
 
 interface Measured {
   readonly eventsPerS: number;
-  /** Median of the queries. */
+  /** Median time of the queries, in milliseconds. */
   readonly queryMs: number;
   readonly note: string;
 }
@@ -87,7 +87,7 @@ async function measure(
   }
 }
 
-/** Milliseconds of each query, one at a time. */
+/** Returns milliseconds per query, one query at a time. */
 async function query(service: Service, authorization: string, goesOn: () => boolean): Promise<number[]> {
   const times: number[] = [];
   while (goesOn()) {
@@ -101,13 +101,8 @@ async function query(service: Service, authorization: string, goesOn: () => bool
   return times;
 }
 
-/** Returns how many tests ended. The service may refuse one while others run. */
-async function testRules(
-  service: Service,
-  authorization: string,
-  n: number,
-  goesOn: () => boolean,
-): Promise<number> {
+/** Returns the number of completed tests. The service may refuse a test while others run. */
+async function testRules(service: Service, authorization: string, n: number, goesOn: () => boolean): Promise<number> {
   const headers = { authorization, 'content-type': 'application/json' };
   const body = JSON.stringify({ source: costly(n) });
   let ended = 0;
@@ -115,8 +110,7 @@ async function testRules(
     const response = await fetch(`${service.url}/api/v1/rules/test`, { method: 'POST', headers, body });
     const text = await response.text();
     if (response.ok) ended++;
-    else if (response.status !== 429 && response.status !== 503)
-      throw new Error(`${response.status} ${text}`);
+    else if (response.status !== 429 && response.status !== 503) throw new Error(`${response.status} ${text}`);
   }
   return ended;
 }
@@ -128,7 +122,7 @@ async function ruleCount(service: Service, authorization: string, broken: boolea
   return ((await response.json()) as { pagination: { total: number } }).pagination.total;
 }
 
-/** In files of fifty, as a text of rules is bounded. */
+/** Writes files of fifty rules, because the size of a rules file is limited. */
 function writeRules(folder: string): string {
   const its = join(folder, 'rules');
   mkdirSync(its);
@@ -139,7 +133,7 @@ function writeRules(folder: string): string {
   return its;
 }
 
-/** A rule that no literal excludes, with an expression that keeps many ways open. */
+/** Returns a rule that no literal excludes, with an expression that causes much backtracking. */
 const costly = (n: number): string =>
   JSON.stringify({
     title: `Costly ${n}`,

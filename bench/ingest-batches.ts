@@ -1,8 +1,9 @@
 /**
- * How does ingest depend on the size of bodies and on how many come at once? Zeek conn lines in bodies of 1 to 10,000
- * over 1 to 64 connections, each of which sends the next when one is acknowledged; one service as shipped takes them
- * all. Small bodies are to be quick when there are few, and to cost little when there are many. A round ends when all
- * that it sent was detected on and counted. A refused body is sent again when the service says, and its time goes on.
+ * How does ingest depend on the size and the concurrency of bodies? Zeek conn lines in bodies of 1 to 10,000 are sent
+ * over 1 to 64 connections to one service with default settings. Each connection sends its next body after an
+ * acknowledgement. Small bodies should be fast when there are few, and cheap when there are many. A round ends when
+ * detectors have processed all of its events and all are counted. A refused body is sent again when the service says
+ * so, and its time continues.
  */
 import { startService, tokenFor } from '../scripts/service.ts';
 import { cpuNote, type Measured, measure, startLoader } from './load/loader.ts';
@@ -32,7 +33,7 @@ export async function run(
           linesPerBody: lines,
           connections,
         } as const;
-        // Bodies get made, connections opened.
+        // Warm-up: bodies are created and connections opened.
         await measure(loader, service, { ...plan, seconds: seconds / 4 }, reader);
         const measured: Measured[] = [];
         for (let round = 0; round < rounds; round++)
@@ -51,8 +52,7 @@ interface Cell {
   readonly measured: readonly Measured[];
 }
 
-const nameOf = (lines: number, connections: number) =>
-  `${lines.toLocaleString('en')} a body, ${connections} at a time`;
+const nameOf = (lines: number, connections: number) => `${lines.toLocaleString('en')} a body, ${connections} at a time`;
 
 function rowsOf(cells: readonly Cell[]): BenchRow[] {
   const rows = (
@@ -76,19 +76,12 @@ function rowsOf(cells: readonly Cell[]): BenchRow[] {
     rows(acknowledged, 'ms', ({ p99Ms }) => p99Ms, { digits: 3, suffix: ', p99', note: refusedNote }),
   ];
   return [
-    ...rows(
-      'Events per second, detected on and counted',
-      'events/s',
-      ({ events, countedS }) => events / countedS,
-      { note: ({ measured }) => cpuNote(measured) },
-    ),
-    ...rows(
-      'Requests acknowledged per second',
-      'requests/s',
-      ({ requests, elapsedS }) => requests / elapsedS,
-    ),
+    ...rows('Events per second, detected on and counted', 'events/s', ({ events, countedS }) => events / countedS, {
+      note: ({ measured }) => cpuNote(measured),
+    }),
+    ...rows('Requests acknowledged per second', 'requests/s', ({ requests, elapsedS }) => requests / elapsedS),
     ...p50.flatMap((row, at) => [row, p99[at]!]),
-    ...rows('Anonymous memory meanwhile', 'MiB RssAnon, peak', ({ peakRssAnonMiB }) => peakRssAnonMiB),
+    ...rows('Anonymous memory under this load', 'MiB RssAnon, peak', ({ peakRssAnonMiB }) => peakRssAnonMiB),
   ];
 }
 

@@ -1,8 +1,8 @@
 /**
- * How many events a second from HTTP to disk, detected on and counted, by the format that they come in? The same
- * connections as Zeek, Suricata and shippers tell of them (and look-ups in Zeek's dns), in bodies of 2,000 lines, each
- * to a service of its own with all that is shipped. A round ends when all that it sent was detected on and counted. The
- * load comes from a process of its own on the same cores, and no line is sent twice.
+ * How many events per second does each format reach from HTTP to disk, including detection and counting? The same
+ * connections in the formats of Zeek, Suricata and shippers (and lookups in Zeek's dns format) are sent in bodies of
+ * 2,000 lines. Each format has a separate service with default settings. A round ends when detectors have processed all
+ * of its events and all are counted. The load comes from another process on the same cores, and no line is sent twice.
  */
 import { login, startService, tokenFor } from '../scripts/service.ts';
 import { type FormatName, formatNames } from './load/formats.ts';
@@ -14,7 +14,7 @@ const connections = 8;
 const rounds = 3;
 const question = `Events per second in bodies of ${linesPerBody.toLocaleString('en')}, ${connections} at a time, detected on and counted`;
 
-/** A round each is `seconds` and what is put off. */
+/** Measures the formats. Each round takes `seconds` and the time of deferred work. */
 export async function run(seconds = 1.8, names: readonly FormatName[] = formatNames): Promise<BenchRow[]> {
   const loader = startLoader();
   try {
@@ -23,16 +23,10 @@ export async function run(seconds = 1.8, names: readonly FormatName[] = formatNa
     for (const name of names) {
       const measured = await ofFormat(loader, name, seconds);
       const rates = measured.map(({ events, countedS }) => events / countedS);
-      rows.push(
-        rowOfRounds(
-          { question, variant: name, unit: 'events/s', note: cpuNote(measured) },
-          rates,
-          Math.round,
-        ),
-      );
+      rows.push(rowOfRounds({ question, variant: name, unit: 'events/s', note: cpuNote(measured) }, rates, Math.round));
       const peak = Math.max(...measured.map(({ peakRssAnonMiB }) => peakRssAnonMiB));
       memory.push({
-        question: 'Anonymous memory meanwhile',
+        question: 'Anonymous memory under this load',
         variant: name,
         value: Math.round(peak),
         unit: 'MiB RssAnon, peak',
@@ -50,7 +44,7 @@ async function ofFormat(loader: Loader, format: FormatName, seconds: number): Pr
     const token = await tokenFor(service, 'sensor');
     const reader = await login(service);
     const plan = { url: service.url, token, format, linesPerBody, connections, seconds };
-    // Code gets compiled, and bodies made.
+    // Warm-up: code is compiled, and bodies are created.
     const first = await measure(loader, service, { ...plan, seconds: seconds / 2 }, reader);
     const measured: Measured[] = [];
     for (let round = 0; round < rounds; round++) measured.push(await measure(loader, service, plan, reader));

@@ -1,7 +1,7 @@
 /**
- * How many events a second from HTTP to disk? NDJSON of real-shaped Zeek conn lines → received, inflated or not,
- * parsed, validated, normalised, stored, flushed, acknowledged and queryable; the load generator shares the machine.
- * Beside it, in the same run, the same lines through bench/baseline/plain-server.ts.
+ * How many events per second are ingested from HTTP to disk? NDJSON of realistic Zeek conn lines is received,
+ * decompressed if necessary, parsed, validated, normalised, stored, flushed, acknowledged and queryable; the load
+ * generator shares the machine. The same run measures the same lines with bench/baseline/plain-server.ts.
  */
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -18,7 +18,7 @@ const question = 'Events per second from HTTP to disk, acknowledged';
 const linesPerBody = 10_000;
 const distinctBodies = 12;
 const concurrency = 4;
-/** One behind the other: nothing is waited for between them. */
+/** Rounds follow one another directly, without a pause. */
 const rounds = 3;
 const mostLinesASecond = 300_000;
 
@@ -62,13 +62,8 @@ export async function run(seconds = 15): Promise<BenchRow[]> {
   return rows;
 }
 
-/** What was put off is detected on and counted: no other load comes meanwhile. */
-async function countedRow(
-  variant: string,
-  service: Service,
-  accepted: number,
-  elapsedS: number,
-): Promise<BenchRow> {
+/** Waits until detection and counting of deferred events are complete, without other load. */
+async function countedRow(variant: string, service: Service, accepted: number, elapsedS: number): Promise<BenchRow> {
   const began = performance.now();
   await untilCounted(service);
   const allS = elapsedS + (performance.now() - began) / 1000;
@@ -76,7 +71,7 @@ async function countedRow(
   return { question, variant, value: Math.round(accepted / allS), unit: 'events/s' };
 }
 
-/** Before the clock runs, as many as may be sent in so many seconds. */
+/** Compresses bodies beforehand, enough for this time. */
 function compressed(bodies: MovingBodies, seconds: number): Pick<MovingBodies, 'next'> {
   const all = Array.from({ length: Math.ceil((seconds * mostLinesASecond) / linesPerBody) }, () =>
     gzipSync(bodies.next(), { level: 1 }),
@@ -85,14 +80,13 @@ function compressed(bodies: MovingBodies, seconds: number): Pick<MovingBodies, '
   return {
     next() {
       const body = all[taken++];
-      if (body === undefined)
-        throw new Error(`more than ${mostLinesASecond} lines a second: compress more of them`);
+      if (body === undefined) throw new Error(`more than ${mostLinesASecond} lines per second: compress more of them`);
       return body;
     },
   };
 }
 
-/** Posts one body after the other, `concurrency` at a time, and counts what was acknowledged. */
+/** Posts bodies, `concurrency` at a time, and counts the acknowledged bodies. */
 export async function load(
   url: string,
   token: string,
@@ -106,8 +100,7 @@ export async function load(
   const credentials = token === '' ? '' : `Authorization: Bearer ${token}\r\n`;
   const coding = gzip ? 'Content-Encoding: gzip\r\n' : '';
   const head =
-    `POST ${pathname} HTTP/1.1\r\nHost: candor\r\nContent-Type: application/x-ndjson\r\n` +
-    `${credentials}${coding}`;
+    `POST ${pathname} HTTP/1.1\r\nHost: candor\r\nContent-Type: application/x-ndjson\r\n` + `${credentials}${coding}`;
   const sender = async () => {
     const connection = new Connection(Number(port));
     while (performance.now() - start < seconds * 1000) {
@@ -121,7 +114,7 @@ export async function load(
   return { accepted, elapsedS: (performance.now() - start) / 1000 };
 }
 
-/** Everything acknowledged is in the list's total. */
+/** Checks that the list's total includes every acknowledged event. */
 async function queryableRow(service: Service): Promise<BenchRow> {
   const token = await tokenFor(service, 'analyst');
   const headers = { authorization: `Bearer ${token}` };

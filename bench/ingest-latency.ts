@@ -1,9 +1,10 @@
 /**
- * How long until events are acknowledged, at which load? Bodies of 1,000 Zeek conn lines come in an open loop: at times
- * that were drawn before (a Poisson process), whatever became of earlier ones, and each time counts from when the body was
- * due, so that waiting behind a slow answer is in it. Loads are shares of what the same service took in the same run in a
- * closed loop, detected on and counted; once with the rules that come with the program, once with all of them disabled.
- * After each load the service catches up before the next. What it refuses (503, 429) is counted and not sent again.
+ * How long until events are acknowledged, depending on the load? Bodies of 1,000 Zeek conn lines arrive in an open
+ * loop, at times drawn in advance (a Poisson process) regardless of earlier bodies. Each latency counts from a body's
+ * due time, and so includes the wait behind a slow response. Loads are shares of the same service's throughput in a
+ * closed loop in the same run, including detection and counting; once with the shipped rules, once with all of them
+ * disabled. After each load the service processes its backlog before the next. Refusals (503, 429) are counted and not
+ * sent again.
  */
 import { login, type Service, startService, tokenFor } from '../scripts/service.ts';
 import { cpuNote, type Loader, type Measured, measure, startLoader } from './load/loader.ts';
@@ -12,11 +13,11 @@ import type { BenchRow } from './result.ts';
 import { disableAll } from './sigma-http.ts';
 
 const linesPerBody = 1000;
-/** In percent of what the closed loop took. The goal is about half of it, which gets three times as long. */
+/** Loads in percent of the closed loop's throughput. The goal load runs three times as long. */
 const loads = [10, 25, 50, 75, 90, 100, 120] as const;
 const goalLoad = 50;
 const closedLoop = { connections: 8, seconds: 6 };
-/** The most that may be under way in an open loop: beyond it requests wait to be sent, and their time goes on. */
+/** Maximum open requests in an open loop. Further requests wait to be sent, and their waiting time counts. */
 const mostUnderWay = 512;
 
 const variants = { 'shipped rules': async () => {}, 'no rules': disableAll } as const satisfies Record<
@@ -26,8 +27,10 @@ const variants = { 'shipped rules': async () => {}, 'no rules': disableAll } as 
 type Variant = keyof typeof variants;
 
 /**
- * @param seconds - of each load
- * @param percent - which loads
+ * Measures the latencies.
+ *
+ * @param seconds - duration of each load
+ * @param percent - loads to measure
  */
 export async function run(seconds = 4, percent: readonly number[] = loads): Promise<BenchRow[]> {
   const loader = startLoader();
@@ -59,7 +62,7 @@ async function ofVariant(
     } as const;
     const follow = (rest: Pick<Plan, 'seconds' | 'connections' | 'requestsPerS'>) =>
       measure(loader, service, { ...plan, ...rest }, reader);
-    // Code gets compiled.
+    // Warm-up: code is compiled.
     await follow({ ...closedLoop, seconds: Math.min(2, seconds) });
     const closed = await follow({ ...closedLoop, seconds: Math.min(closedLoop.seconds, 2 * seconds) });
     const perS = closed.events / closed.countedS;
@@ -94,7 +97,7 @@ function closedRows(variant: Variant, closed: Measured, perS: number): BenchRow[
 
 function loadRows(variant: Variant, load: number, measured: Measured): BenchRow[] {
   const { requests, refused, p50Ms, p99Ms, maxMs, lateP99Ms, events, elapsedS, peakRssAnonMiB } = measured;
-  const question = `From when a body was due to its acknowledgement, open loop, ${variant}`;
+  const question = `From a body's due time to its acknowledgement, open loop, ${variant}`;
   const row = (of: string, value: number, unit: string, note?: string): BenchRow => ({
     question,
     variant: `${of} at ${load} % load`,
@@ -103,7 +106,7 @@ function loadRows(variant: Variant, load: number, measured: Measured): BenchRow[
     ...(note !== undefined && { note }),
   });
   const sent = `${requests.toLocaleString('en')} bodies, ${Math.round(events / elapsedS).toLocaleString('en')} events/s`;
-  const late = `99 of 100 were sent at most ${tell(lateP99Ms)} ms late, which is in it`;
+  const late = `99 of 100 were sent at most ${tell(lateP99Ms)} ms late (included)`;
   return [
     row('acknowledgement, p50,', tell(p50Ms), 'ms', sent),
     row('acknowledgement, p99,', tell(p99Ms), 'ms', load === goalLoad ? `goal: 100 ms; ${late}` : late),

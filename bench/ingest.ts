@@ -1,6 +1,7 @@
 /**
- * What does it cost to make stored-ready blocks of a sensor's lines, in one thread? Lines are made here, shaped as
- * the sensors' own; the figure is microseconds a line for everything between the bytes and the finished blocks. `JSON.parse` alone is the floor that it stands on.
+ * How much does it cost to turn a sensor's lines into storable blocks, in one thread? Lines are generated in the format
+ * of the sensors; the figure is microseconds per line for all work from the bytes to the finished blocks. `JSON.parse`
+ * alone is the lower bound.
  */
 import { gzipSync } from 'node:zlib';
 import { findSuricataAlert } from '../src/detect/suricata-alert.ts';
@@ -8,7 +9,7 @@ import { findZeekNotice } from '../src/detect/zeek-notice.ts';
 import { type IngestInput, parseBody } from '../src/ingest/parse-body.ts';
 import { type BenchRow, rowOfRounds } from './result.ts';
 
-const question = 'µs a line, from bytes to blocks, one thread';
+const question = 'µs per line, from bytes to blocks, one thread';
 const lines = 20_000;
 const rounds = 9;
 const detectors = { suricataAlert: findSuricataAlert, zeekNotice: findZeekNotice };
@@ -57,7 +58,7 @@ export async function run(): Promise<BenchRow[]> {
       perLine(() => parse(body(native)), body(native)),
     ),
     row(
-      'bad lines (cut off)',
+      'bad lines (truncated)',
       perLine(() => parse(body(cutOff)), body(cutOff)),
     ),
   ];
@@ -69,8 +70,8 @@ function row(variant: string, times: readonly number[]): BenchRow {
 }
 
 /**
- * Of each round but the first, in which code gets compiled. `_warm` is computed before the clock starts, so that what is
- * remembered by `made` is not measured.
+ * Returns the time of each round except the first, in which code is compiled. `_warm` is computed before the
+ * clock starts, so that filling the caches of `made` is not measured.
  */
 function perLine(work: () => void, _warm?: unknown): number[] {
   work();
@@ -118,9 +119,7 @@ const body = (line: (at: number) => string): Buffer =>
   remember(line, () => Buffer.from(Array.from({ length: lines }, (_, at) => `${line(at)}\n`).join('')));
 const gzipped = (bytes: Buffer): Buffer => remember(`gzip ${bytes.length}`, () => gzipSync(bytes));
 const array = (bytes: Buffer): Buffer =>
-  remember(`array ${bytes.length}`, () =>
-    Buffer.from(`[${bytes.toString().trimEnd().replaceAll('\n', ',')}]`),
-  );
+  remember(`array ${bytes.length}`, () => Buffer.from(`[${bytes.toString().trimEnd().replaceAll('\n', ',')}]`));
 
 const client = (at: number): string => `10.0.${(at * 7) % 4}.${at % 250}`;
 const server = (at: number): string => `198.51.${(at * 31) % 100}.${(at * 17) % 250}`;
@@ -188,9 +187,7 @@ function tsv(): Buffer {
       'time string addr port addr port enum string interval count count string bool bool count string count count count count';
     const head = `#separator \\x09\n#set_separator\t,\n#path\tconn\n#fields\t${fields.join('\t')}\n#types\t${types.replaceAll(' ', '\t')}\n`;
     const cell = (value: unknown): string => (value === true ? 'T' : value === false ? 'F' : String(value));
-    return Buffer.from(
-      head + rows.map((line) => Object.values(JSON.parse(line)).map(cell).join('\t')).join('\n'),
-    );
+    return Buffer.from(head + rows.map((line) => Object.values(JSON.parse(line)).map(cell).join('\t')).join('\n'));
   });
 }
 

@@ -1,24 +1,24 @@
 /**
- * Do batches stay quick, and memory bounded, when the inventory holds 100,000 assets and a million services and edges?
- * Batches of the same shape go into a store that knows little and into one that knows all that.
+ * Do batches stay fast, and memory bounded, when the inventory holds 100,000 assets and a million services and edges?
+ * Batches of the same shape are added to an almost empty store and to a full store.
  */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import { BlockBuilder } from '../src/events/block-builder.ts';
+import { BlockBuilder } from '../src/events/format/block-builder.ts';
 import type { NetworkRecord } from '../src/events/records.ts';
 import { limits } from '../src/limits.ts';
-import { openReader } from '../src/store/lmdb/reader.ts';
-import { openStore } from '../src/store/lmdb/store.ts';
+import { openReader } from '../src/store/reader.ts';
 import type { ListQuery, Store } from '../src/store/store.ts';
+import { openStore } from '../src/store/writer.ts';
 import { connRecords, mulberry32 } from './conn-records.ts';
 import type { BenchRow } from './result.ts';
 
 const hosts = 100_000;
 const portsOfHost = 10;
 const services = hosts * portsOfHost;
-/** Batches that are timed. */
+/** Number of batches that are timed. */
 const timed = 30;
 const home = ['10.0.0.0/8'];
 
@@ -40,7 +40,7 @@ export async function run(): Promise<BenchRow[]> {
     const question = `A batch of ${limits.maxBlockRows.toLocaleString('en')} connections, committed`;
     const knows = `${hosts.toLocaleString('en')} assets, ${services.toLocaleString('en')} services and edges`;
     for (const [variant, times] of [
-      ['of 1,000 services, which are all there are', few],
+      ['of 1,000 services, the only ones stored', few],
       [`of 1,000 services, with ${knows}`, hot],
       [`of all services, with ${knows}`, spread],
     ] as const)
@@ -65,7 +65,7 @@ export async function run(): Promise<BenchRow[]> {
   }
 }
 
-/** Lists, where every row is looked at. */
+/** Measures lists that read every row. */
 async function lists(dataDir: string): Promise<BenchRow[]> {
   const reader = openReader(dataDir);
   const page: ListQuery = { terms: [], sort: 'last_seen', order: 'desc', page: 1, per_page: 50 };
@@ -94,7 +94,7 @@ async function lists(dataDir: string): Promise<BenchRow[]> {
   }
 }
 
-/** Much at once is counted after it was acknowledged: until all is. */
+/** Waits until all input is counted. Large inputs are counted after the acknowledgement. */
 async function counted(store: Store): Promise<void> {
   for (const deadline = performance.now() + 120_000; ; await setTimeout(50)) {
     const { assets, services: known } = await store.status();
@@ -103,7 +103,7 @@ async function counted(store: Store): Promise<void> {
   }
 }
 
-/** Milliseconds of each commit. */
+/** Returns milliseconds per commit. */
 async function time(store: Store, next: () => ArrayBuffer, count: number): Promise<number[]> {
   const times: number[] = [];
   for (let i = 0; i < count; i++) {
@@ -120,7 +120,7 @@ async function time(store: Store, next: () => ArrayBuffer, count: number): Promi
 const quantile = (sorted: readonly number[], q: number): number =>
   sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * q))] ?? Number.NaN;
 
-/** Blocks of established connections between home hosts: service n is a port of host n / 10, with a client of its own. */
+/** Blocks of established connections between home hosts: service n is a port of host n / 10, with a separate client. */
 class Batches {
   readonly #random = mulberry32(5);
   readonly #like: NetworkRecord = [...connRecords(1)][0]!;

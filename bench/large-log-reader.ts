@@ -1,7 +1,7 @@
 /**
- * `large-log-reader.ts <data folder> <leaves>`: opens the log, asks for proofs, and prints rows of results as JSON. Cold is
- * a file of which nothing is in the system's cache: a proof waits for the disk then, and for what the system reads ahead
- * of what was asked for (`/sys/block/…/queue/read_ahead_kb`). Warm is one that was just read as a whole.
+ * `large-log-reader.ts <data folder> <leaves>`: opens the log, requests proofs, and prints rows of results as JSON.
+ * Cold means that no part of the file is in the system's cache: a proof then waits for the disk, and for the system's
+ * read-ahead (`/sys/block/…/queue/read_ahead_kb`). Warm means that the whole file was read immediately before.
  */
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -53,8 +53,8 @@ for (const cache of ['cold', 'warm'] as const) {
   });
 }
 const memory: BenchRow = {
-  question: 'Anonymous memory that the ledger takes (RssAnon)',
-  variant: `the most after each ${asked.toLocaleString('en')} proofs`,
+  question: 'Anonymous memory of the ledger (RssAnon)',
+  variant: `the maximum after each ${asked.toLocaleString('en')} proofs`,
   value: mostMiB - before,
   unit: 'MiB',
 };
@@ -85,7 +85,10 @@ async function someHashes(): Promise<string[]> {
   return found;
 }
 
-/** Takes the file out of the system's cache, or into it. Nobody may have it open. GNU dd asks with POSIX_FADV_DONTNEED. */
+/**
+ * Removes the file from the system's cache, or reads it into the cache. No process may have it open. GNU dd
+ * requests this with POSIX_FADV_DONTNEED.
+ */
 function prepare(cache: 'cold' | 'warm'): void {
   const forget = [`of=${file}`, 'oflag=nocache', 'conv=notrunc,fdatasync', 'count=0', 'status=none'];
   const read = [`if=${file}`, 'of=/dev/null', 'bs=1M', 'status=none'];

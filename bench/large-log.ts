@@ -1,6 +1,7 @@
 /**
- * What does a log of ten million leaves cost? Bytes on disk, time to start, time to check, memory, and how long a proof
- * takes; beside the same log at a hundredth of the size. (`CANDOR_BENCH_LEAVES` for another number.)
+ * How much does a log of ten million leaves cost? Measures bytes on disk, time to start, time to check, memory, and the
+ * time of a proof, and compares them with those of a log of a hundredth of the size. (`CANDOR_BENCH_LEAVES` sets
+ * another number.)
  */
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
@@ -25,7 +26,7 @@ async function measure(leaves: number): Promise<BenchRow[]> {
     await growLog(dataDir, leaves);
     const perSecond = (leaves / (performance.now() - began)) * 1000;
     const bytes = statSync(join(dataDir, 'ledger.mdb')).size;
-    // A process of its own, so that its memory is that of a reader alone.
+    // Uses a separate process, so that its memory is that of a reader alone.
     const shown = execFileSync(process.execPath, [reader, dataDir, String(leaves)], { encoding: 'utf8' });
     const read = JSON.parse(shown) as BenchRow[];
     const report = await fsck({ dataDir });
@@ -41,7 +42,7 @@ async function measure(leaves: number): Promise<BenchRow[]> {
       },
       ...read.map((row) => ({ ...row, variant: `${of}, ${row.variant}` })),
       {
-        question: 'fsck: the whole tree derived again from the entries',
+        question: 'fsck: the whole tree derived from the entries',
         variant: of,
         value: Math.round((leaves / report.elapsedMs) * 1000),
         unit: 'leaves/s',

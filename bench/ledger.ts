@@ -1,13 +1,14 @@
 /**
- * How quickly is an event in the log and provable? Durable appends a second with the proof returned, the time from
- * append to proof at half that load, the log alone for entries that come signed, and proofs from a large log; beside
- * the time that the disk takes to flush, without which none of them means much.
+ * How soon is an event in the log and provable? Measures durable appends per second with the returned proof, the time
+ * from append to proof at half that load, the log alone for signed entries, and proofs from a large log. Compares them
+ * with the disk's flush time, on which all of them depend.
  */
 import { hash } from 'node:crypto';
 import { closeSync, fdatasyncSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sha256 as nobleSha256 } from '../src/client/sha256.ts';
+import { sha256 } from '../src/crypto/sha256.ts';
 import type { Ledger } from '../src/ledger/ledger.ts';
 import { ledgerMethods } from '../src/ledger/methods.ts';
 import { Prover } from '../src/ledger/reads/prover.ts';
@@ -16,12 +17,11 @@ import { readEntryBundle, readTile } from '../src/ledger/reads/tiles.ts';
 import { VerifiedNodes } from '../src/ledger/reads/verified-nodes.ts';
 import type { LedgerStorage } from '../src/ledger/storage/storage.ts';
 import { supervise } from '../src/rpc/supervise.ts';
-import { sha256 } from '../src/sha256.ts';
 import { pageColumns } from '../src/tlog/page.ts';
 import { beginLog, idOf, newEntry } from './grown-log.ts';
 import type { BenchRow } from './result.ts';
 
-/** Callers that wait for their proof before they append again: what a busy service has under way. */
+/** Number of callers that wait for a proof before they append again: the concurrency of a busy service. */
 const callers = 256;
 
 export async function run(seconds = 6): Promise<BenchRow[]> {
@@ -49,7 +49,7 @@ function flushes(folder: string, rounds: number): BenchRow[] {
     times.push(performance.now() - start);
   }
   closeSync(file);
-  return quantiles('What a flush of this disk takes (4 kB, fdatasync)', '', times);
+  return quantiles('Time of a flush to this disk (4 kB, fdatasync)', '', times);
 }
 
 async function appends(dataDir: string, seconds: number): Promise<BenchRow[]> {
@@ -108,7 +108,10 @@ async function appends(dataDir: string, seconds: number): Promise<BenchRow[]> {
   ];
 }
 
-/** Starts `perSecond` calls a second whether or not earlier ones have ended, and times each from when it was due. */
+/**
+ * Starts `perSecond` calls per second whether or not earlier calls have ended, and measures the time of each call from
+ * its due time.
+ */
 async function atRate(perSecond: number, seconds: number, call: () => Promise<void>): Promise<number[]> {
   const times: number[] = [];
   const pending: Promise<void>[] = [];
@@ -175,13 +178,13 @@ async function logAlone(dataDir: string, seconds: number): Promise<BenchRow[]> {
   await storage.close();
   return [
     {
-      question: 'The log alone: durable leaves that come signed',
+      question: 'The log alone: durable leaves, signed beforehand',
       variant: 'batches of 2,000',
       value: Math.round(perSecond),
       unit: 'leaves/s',
       note: 'goal: 50,000',
     },
-    ...quantiles('The log alone: durable leaves that come signed', 'a batch, ', commits),
+    ...quantiles('The log alone: durable leaves, signed beforehand', 'a batch, ', commits),
     ...rows,
     ...tileRows,
   ];
@@ -195,15 +198,7 @@ function timesOf(rounds: number, run: (round: number) => unknown): number[] {
   });
 }
 
-function ledgerReads({
-  storage,
-  nodes,
-  size,
-}: {
-  storage: LedgerStorage;
-  nodes: VerifiedNodes;
-  size: number;
-}) {
+function ledgerReads({ storage, nodes, size }: { storage: LedgerStorage; nodes: VerifiedNodes; size: number }) {
   return {
     tile: (index: number) => readTile(nodes, size, { level: 0, index, width: pageColumns }),
     bundle: (index: number) => readEntryBundle(storage, nodes, size, index, pageColumns),

@@ -1,9 +1,9 @@
 /**
- * Do live subscribers with different filters keep up with 2,000 events a second: a hundred, a thousand, five thousand? Each
- * wants the flows of ten hosts of a fifth as many as there are subscribers, so that an event matches about 50 of them,
- * however many there are. Each reader's messages are counted against what its filter should have let through; latency
- * runs from the sensor's timestamp to the reader's callback, and the readers are in this process, on the same cores. One
- * more reader never reads.
+ * Do live subscribers with different filters keep up with 2,000 events per second: a hundred, a thousand, five
+ * thousand? Each subscribes to the flows of ten hosts; there are a fifth as many hosts as subscribers, so an event
+ * matches about 50 subscribers regardless of their number. Each reader's messages are compared with the expected
+ * matches of its filter. Latency is measured from the sensor's timestamp to the reader's callback; the readers are in
+ * this process, on the same cores. One further subscriber never reads.
  */
 import { connect } from 'node:net';
 import WebSocket from 'ws';
@@ -12,25 +12,30 @@ import type { BenchRow } from './result.ts';
 
 const counts = [100, 1000, 5000] as const;
 const hostsPerFilter = 10;
-/** Subscribers for each host: an event matches ten times as many. */
+/** Subscribers for each host. An event matches ten times as many subscribers. */
 const subscribersPerHost = 5;
 const eventsPerSecond = 2000;
-/** Sizes of the bodies, in turn: 100 events on average. */
+/** Sizes of the bodies, in rotation: 100 events on average. */
 const bodySizes = [1, 199, 20, 180, 100] as const;
-/** Latencies are counted by the millisecond: sorting six million of them would cost more than receiving them. */
+/**
+ * Largest counted latency. Latencies are counted by the millisecond, because sorting six million of them would take
+ * longer than receiving them.
+ */
 const slowestMs = 60_000;
 
 const address = (host: number) => `10.20.${host >> 8}.${host & 255}`;
-/** Steps from one host to the next that meet none twice, as the number of hosts has no divisor in common with them. */
+/**
+ * Steps between a subscriber's hosts. The steps never repeat a host, because they are coprime to the number of hosts.
+ */
 const steps = [1, 3, 7, 9, 11, 13, 17, 19] as const;
-/** Ten different hosts, another ten for each subscriber. */
+/** Returns ten different hosts, with a different selection for each subscriber. */
 const wantedBy = (subscriber: number, hosts: number) =>
   Array.from(
     { length: hostsPerFilter },
     (_, n) => (subscriber * 7 + n * (steps[subscriber % steps.length] ?? 1)) % hosts,
   );
 
-/** Subscribers are multiples of 50. */
+/** Measures live subscriptions. @param subscribers - multiples of 50 */
 export async function run(seconds = 30, subscribers: readonly number[] = counts): Promise<BenchRow[]> {
   const rows: BenchRow[] = [];
   for (const count of subscribers) rows.push(...(await ofSubscribers(count, seconds)));
@@ -39,7 +44,7 @@ export async function run(seconds = 30, subscribers: readonly number[] = counts)
 
 async function ofSubscribers(subscribers: number, seconds: number): Promise<BenchRow[]> {
   const hosts = subscribers / subscribersPerHost;
-  // All readers are one machine, as they aren't where there are as many.
+  // All readers have the same address, unlike real subscribers, so the limit per address is lifted.
   const service = await startService({ env: { CANDOR_LIMITS_MAX_CONNECTIONS_PER_ADDRESS: '0' } });
   const [sensor, analyst] = [await tokenFor(service, 'sensor'), await tokenFor(service, 'analyst')];
   const expected = new Float64Array(subscribers);
@@ -58,7 +63,7 @@ async function ofSubscribers(subscribers: number, seconds: number): Promise<Benc
           return;
         }
         received[n] = (received[n] ?? 0) + 1;
-        // The sensor's clock is in the uid: reading it is cheaper than parsing 100,000 messages a second.
+        // The sensor's clock is in the uid: reading it is cheaper than parsing 100,000 messages per second.
         const at = text.indexOf('"connection_id":"C');
         const latencyMs = Date.now() - Number(text.slice(at + 18, at + 31));
         const slot = Math.min(Math.max(0, latencyMs), slowestMs);
@@ -101,7 +106,7 @@ async function ofSubscribers(subscribers: number, seconds: number): Promise<Benc
   return [
     row('events sent', Math.round(sent / elapsedS), 'events/s'),
     row('messages received', Math.round(total / elapsedS), 'messages/s'),
-    row('readers an event matches', Math.round((total / sent) * 10) / 10, 'readers'),
+    row('matching readers per event', Math.round((total / sent) * 10) / 10, 'readers'),
     row('lost or repeated', lost, 'messages'),
     row('lagged notices', lagged, 'messages'),
     row('sensor to reader, p50', quantile(latencies, 0.5), 'ms'),
@@ -110,7 +115,7 @@ async function ofSubscribers(subscribers: number, seconds: number): Promise<Benc
   ];
 }
 
-/** The latency below which this share of all lies, in milliseconds. */
+/** Returns the latency, in milliseconds, that this share of all latencies does not exceed. */
 function quantile(counts: Float64Array, share: number): number {
   const wanted = share * counts.reduce((sum, n) => sum + n, 0);
   let below = 0;
@@ -147,9 +152,7 @@ function subscribe(
     socket.once('error', reject);
     socket.once('close', (code, reason) => reject(new Error(`closed: ${code} ${reason}`)));
     socket.on('open', () =>
-      socket.send(
-        JSON.stringify({ type: 'subscribe', channel: 'events.network', filters: { src_ip: addresses } }),
-      ),
+      socket.send(JSON.stringify({ type: 'subscribe', channel: 'events.network', filters: { src_ip: addresses } })),
     );
     socket.on('message', (data: Buffer) => {
       const text = data.toString('latin1');

@@ -1,14 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { arch, cpus, platform, release, totalmem } from 'node:os';
 
-/** What a run was on, in a line: processors, memory, system. */
+/** Describes the machine of a run in a line: processors, memory, system. */
 export function machine(): string {
   const [first, ...others] = cpus();
   const memory = Math.round(totalmem() / 2 ** 30);
   return `${1 + others.length} × ${first?.model.trim() ?? arch()}, ${memory} GiB, ${platform()} ${release()}`;
 }
 
-/** Of the program, what runs it, and the native packages that its speed depends on. */
+/** Returns the versions of Candor, its runtime, and the native packages that determine its speed. */
 export function versions(): string {
   const native = ['lmdb', 'uWebSockets.js', 'piscina'].map(
     (name) => `${name} ${versionIn(`../node_modules/${name}/`)}`,

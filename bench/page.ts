@@ -1,32 +1,32 @@
-/** The page of results: what is asked, on what it was measured, and a section for each benchmark. Texts in, text out. */
+/**
+ * The page of results: the questions, the machine, and a section for each benchmark. The functions only convert texts.
+ */
 import type { BenchRow } from './result.ts';
 
-/** A benchmark as the page tells of it. */
+/** A benchmark as shown on the page. */
 export interface Asked {
   readonly name: string;
   /** The comment at the top of its file, as `aboutIn` reads it. */
   readonly about: string;
-  /** Why it runs only where it is named. */
+  /** Reason why it runs only on request. */
   readonly onlyNamed?: string | undefined;
 }
 
-/** What a run was on. */
+/** The environment of a run. */
 export interface Ground {
-  /** `2026-11-22` */
+  /** Date of the run, such as `2026-11-22`. */
   readonly date: string;
   readonly machine: string;
   readonly versions: string;
 }
 
-/** The sections of a page by the names of their benchmarks. */
+/** Returns the sections of a page by the names of their benchmarks. */
 export function sectionsOf(page: string, names: readonly string[]): Map<string, string> {
-  const parts = page
-    .split(/^(?=## )/m)
-    .map((part) => [part.split('\n', 1)[0]!.slice(3), part.trimEnd()] as const);
+  const parts = page.split(/^(?=## )/m).map((part) => [part.split('\n', 1)[0]!.slice(3), part.trimEnd()] as const);
   return new Map(parts.filter(([name]) => names.includes(name)));
 }
 
-/** The first comment of a file, as one paragraph. */
+/** Returns the first comment of a file, as one paragraph. */
 export function aboutIn(source: string): string {
   const comment = /\/\*\*(.*?)\*\//s.exec(source)?.[1] ?? '';
   return comment.replaceAll(/\s*\n\s*\*?\s*/g, ' ').trim();
@@ -53,7 +53,7 @@ function line({ variant, value, low, high, unit, note = '' }: BenchRow): string 
 
 const cell = (text: string) => text.replaceAll('|', '\\|');
 
-/** Three digits, but of whole numbers and of thousands all. */
+/** Formats a number with three significant digits; whole numbers and thousands have all digits. */
 export function number(value: number): string {
   const rounded = Math.abs(value) < 1000 ? value : Math.round(value);
   return Number.isInteger(rounded) ? rounded.toLocaleString('en') : rounded.toPrecision(3);
@@ -63,17 +63,17 @@ export function page(asked: readonly Asked[], sections: ReadonlyMap<string, stri
   const peers = peerVersions(sections.get('peers') ?? '');
   return `${[
     '# Benchmarks',
-    'Written by `npm run bench`: what stands here was measured. Ratios within one run are what can be compared; machines are not.',
+    'Written by `npm run bench`: all figures are measurements. Compare ratios within one run, not figures of different machines.',
     ...howToRun(asked),
-    '## What is asked',
+    '## Questions',
     ['| benchmark | question |', '|---|---|', ...asked.map(questionLine)].join('\n'),
-    '## On what',
+    '## Environment',
     [
       `The latest run was on ${ground.date}; each section says when and on what it was measured.`,
       '',
       `- machine: ${ground.machine}`,
       `- versions: ${ground.versions}`,
-      ...(peers.length === 0 ? [] : [`- peers, where they ran: ${peers.join(', ')}`]),
+      ...(peers.length === 0 ? [] : [`- peers: ${peers.join(', ')}`]),
     ].join('\n'),
     ...asked.flatMap(({ name }) => sections.get(name) ?? []),
   ].join('\n\n')}\n`;
@@ -84,19 +84,16 @@ function howToRun(asked: readonly Asked[]): string[] {
   const two = asked.slice(0, 2).map(({ name }) => name);
   const commands = {
     'npm run bench': `all but ${named.map(({ name }) => name).join(', ')}: under 40 minutes`,
-    [`npm run bench ${two.join(' ')}`]: 'these, each of which replaces its own section',
-    [`node bench/${two[0]}.ts 5`]:
-      'one without the page, many of them for another time or size than their own',
+    [`npm run bench ${two.join(' ')}`]: 'only these; each replaces its own section',
+    [`node bench/${two[0]}.ts 5`]: 'one without the page; many take another time or size as an argument',
   };
   const width = Math.max(...Object.keys(commands).map(({ length }) => length));
   const lines = Object.entries(commands).map(([command, what]) => `${command.padEnd(width)}   # ${what}`);
   return [
     '## How to run',
     ['```sh', ...lines, '```'].join('\n'),
-    named
-      .map(({ name, onlyNamed }) => `- \`${name}\` runs only where it is named: it ${onlyNamed}.`)
-      .join('\n'),
-    'Each is a file of one question. They start what they measure, and keep nothing. A value with a spread is the median of rounds, and the spread is the lowest and the highest of them; one without was measured once. Memory is RssAnon: what a process keeps for itself, without the files that it maps.',
+    named.map(({ name, onlyNamed }) => `- \`${name}\` runs only when it is named: it ${onlyNamed}.`).join('\n'),
+    'Each benchmark is a file with one question. Benchmarks start the processes that they measure, and leave nothing behind. A value with a spread is the median of several rounds, and the spread is the lowest and the highest of them; a value without one was measured once. Memory is RssAnon: the private memory of a process, without mapped files.',
   ];
 }
 
@@ -105,7 +102,7 @@ function questionLine({ name, about }: Asked): string {
   return `| [${name}](${name}.ts) | ${cell(question)} |`;
 }
 
-/** As they say themselves, in the notes of what was measured of them. */
+/** Returns the versions that peers report, from the notes of their rows. */
 function peerVersions(text: string): string[] {
   return [...new Set(text.match(/\b(ClickHouse|DuckDB|PostgreSQL) v?\d+(\.\w+)+/g) ?? [])];
 }

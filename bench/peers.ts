@@ -1,8 +1,8 @@
 /**
- * How does Candor stand beside engines that others would take: ClickHouse's and DuckDB's, embedded, and PostgreSQL's
- * COPY? The same Zeek conn lines into typed columns, in rounds taken in turn; then the same questions of the same
- * events. Beside them, in the same rounds, a bare JSON.parse of these lines on all cores. Peers that are not on the
- * machine are fetched with npm into a cache folder, or left out with a row that says so.
+ * How does Candor compare with alternative engines: ClickHouse's and DuckDB's, embedded, and PostgreSQL's COPY? The
+ * same Zeek conn lines are loaded into typed columns, in alternating rounds; then the same queries run on the same
+ * events. The same rounds include a bare JSON.parse of these lines on all cores. Missing peers are downloaded with npm
+ * into a cache folder, or omitted with a row that says so.
  */
 import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -15,10 +15,13 @@ import { type Loaded, loadInTurn } from './peers/loading.ts';
 import { leftOutRow, loadRows, questionRows } from './peers/rows.ts';
 import type { BenchRow } from './result.ts';
 
-/** Seven minutes, half of it for questions and pauses; 100,000 events in two rounds take one and a half. */
+/**
+ * Runs the comparison. Takes seven minutes, half of them for queries and pauses; 100,000 events in two rounds take one
+ * and a half minutes.
+ */
 export async function run(events = 2_000_000, rounds = 4): Promise<BenchRow[]> {
   const folder = mkdtempSync(join(tmpdir(), 'candor-peers-'));
-  // PostgreSQL runs as somebody else where we are root, and reads the lines itself.
+  // If this process runs as root, PostgreSQL runs as another user and reads the lines itself.
   chmodSync(folder, 0o755);
   const lines = join(folder, 'lines');
   mkdirSync(lines);
@@ -42,13 +45,11 @@ export async function run(events = 2_000_000, rounds = 4): Promise<BenchRow[]> {
     const parsed = await loadInTurn(
       all,
       used.slice(0, warmUp),
-      Array.from({ length: rounds }, (_, n) =>
-        used.slice(warmUp + n * perRound, warmUp + (n + 1) * perRound),
-      ),
+      Array.from({ length: rounds }, (_, n) => used.slice(warmUp + n * perRound, warmUp + (n + 1) * perRound)),
     );
 
     const asked = await keepOneOfEach(all, running);
-    for (const contestant of asked) await contestant.prepare();
+    for (const peer of asked) await peer.prepare();
     const candor = asked[0] as Candor;
     const named = await candor.sample(20);
     const answers = await askInTurn(asked, used, named);
@@ -58,18 +59,18 @@ export async function run(events = 2_000_000, rounds = 4): Promise<BenchRow[]> {
       ...questionRows(answers, await candor.idleRequests(200), used.length * linesPerFile),
     ];
   } finally {
-    for (const { contestant } of running) await contestant.stop();
+    for (const { peer } of running) await peer.stop();
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
 async function start(entry: Entry, folder: string): Promise<Loaded | BenchRow> {
   try {
-    const contestant = await entry.start(folder);
-    if (contestant === undefined) return leftOutRow(entry, 'it is not installed');
+    const peer = await entry.start(folder);
+    if (peer === undefined) return leftOutRow(entry, 'it is not installed');
     return {
       entry,
-      contestant,
+      peer,
       rates: [],
       settledRates: [],
       events: 0,
@@ -85,18 +86,19 @@ async function start(entry: Entry, folder: string): Promise<Loaded | BenchRow> {
   }
 }
 
-/** The first variant of each engine that has all lines is asked; all others are stopped, and keep what was measured. */
+/**
+ * Keeps, for the queries, the first variant of each engine that has all lines. Stops all other variants, whose results
+ * remain.
+ */
 async function keepOneOfEach(all: readonly Loaded[], running: Set<Loaded>) {
   const asked = new Map<string, Loaded>();
-  for (const one of all)
-    if (one.entry.share === 1 && !asked.has(one.entry.engine)) asked.set(one.entry.engine, one);
+  for (const one of all) if (one.entry.share === 1 && !asked.has(one.entry.engine)) asked.set(one.entry.engine, one);
   for (const one of all) {
     if (asked.get(one.entry.engine) === one) continue;
-    await one.contestant.stop();
+    await one.peer.stop();
     running.delete(one);
   }
-  return [...asked.values()].map(({ contestant }) => contestant);
+  return [...asked.values()].map(({ peer }) => peer);
 }
 
-if (import.meta.main)
-  console.table(await run(Number(process.argv[2] ?? 2_000_000), Number(process.argv[3] ?? 4)));
+if (import.meta.main) console.table(await run(Number(process.argv[2] ?? 2_000_000), Number(process.argv[3] ?? 4)));

@@ -1,6 +1,6 @@
 /**
- * Requests proofs over connections that are kept open, one request at a time on each: as quickly as they are answered,
- * or at most so many a second. A process of its own, so that its work is not the service's:
+ * Requests proofs over keep-alive connections, one request at a time on each: as fast as they are answered, or at a
+ * limited rate. A separate process, so that its CPU time is separate from the service's:
  *
  *     node proof-load.ts <port> <kind> <tree size> <connections> <seconds> [<requests a second>]
  *
@@ -14,7 +14,7 @@ const size = Number(sizeText);
 const times: number[] = [];
 let failures = 0;
 
-/** Another proof each time, all over the log. */
+/** Returns the path of a different proof for each call, from the whole log. */
 function target(): string {
   const at = 1 + Math.floor(Math.random() * (size - 1));
   return kind === 'consistency'
@@ -22,12 +22,12 @@ function target(): string {
     : `/api/transparency/inclusion?leaf_index=${at}&tree_size=${size}`;
 }
 
-/** When the next request is due, by the rate that all callers share. */
+/** Returns the due time of the next request, by the rate that all callers share. */
 function dueAt(): number {
   return perSecond === undefined ? 0 : start + (times.length / Number(perSecond)) * 1000;
 }
 
-/** One caller. Answers are small: the head and the body of one nearly always come in one piece. */
+/** One caller. Responses are small: head and body nearly always arrive in one piece. */
 class Caller {
   readonly #socket: Socket;
   readonly #until: number;

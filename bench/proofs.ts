@@ -1,6 +1,6 @@
 /**
- * How many proofs does the service give over HTTP? Inclusion and consistency on a log of 300,000 leaves, asked for on
- * 64 connections by a process of its own that shares the cores.
+ * How many proofs per second does the service return over HTTP? Inclusion and consistency proofs of a log of 300,000
+ * leaves are requested on 64 connections by a process that shares the cores.
  */
 import { execFile } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -51,24 +51,27 @@ async function ask({ url, pid }: Service, kind: string, seconds: number): Promis
       variant: kind,
       value: Math.round(requests / took),
       unit: 'proofs/s',
-      note: 'goal: 10,000, with what asks on the same two cores',
+      note: 'goal: 10,000, with the load generator on the same two cores',
     },
     { question, variant: `${kind}, p50`, value: p50Ms, unit: 'ms' },
     { question, variant: `${kind}, p99`, value: p99Ms, unit: 'ms' },
     {
       question,
-      variant: `${kind}, CPU of the service for one`,
+      variant: `${kind}, CPU of the service per proof`,
       value: (cpu / requests) * 1e6,
       unit: 'µs',
-      note: 'main thread and ledger together; says more than the rate where others use the machine too',
+      note: 'main thread and ledger together; more meaningful than the rate on a shared machine',
     },
   ];
 }
 
-/** Anonymous proofs a second under which appends are measured. */
+/** Anonymous proofs per second during the measurement of appends. */
 const proofsPerSecond = 5000;
 
-/** From sending an event that raises an alert until a head covers its entry, with and without anonymous readers. */
+/**
+ * Measures the time from sending an event that raises an alert until a head covers its entry, with and without
+ * anonymous readers.
+ */
 async function appendToProvable(service: Service, seconds: number): Promise<BenchRow[]> {
   const headers = { authorization: `Bearer ${await login(service)}`, 'content-type': 'application/x-ndjson' };
   const sizeNow = async () => {
@@ -93,11 +96,7 @@ async function appendToProvable(service: Service, seconds: number): Promise<Benc
   await measure();
   const alone = await measure();
   const args = [load, new URL(service.url).port, 'inclusion', String(leaves), String(connections)];
-  const readers = promisify(execFile)(process.execPath, [
-    ...args,
-    String(seconds + 1),
-    String(proofsPerSecond),
-  ]);
+  const readers = promisify(execFile)(process.execPath, [...args, String(seconds + 1), String(proofsPerSecond)]);
   const loaded = await measure();
   const { requests, seconds: took } = JSON.parse((await readers).stdout) as {
     requests: number;
@@ -116,11 +115,11 @@ async function appendToProvable(service: Service, seconds: number): Promise<Benc
   };
   return [
     ...rows('no readers', alone, 'one sender'),
-    ...rows('anonymous readers', loaded, `${Math.round(requests / took)} proofs/s were answered meanwhile`),
+    ...rows('anonymous readers', loaded, `${Math.round(requests / took)} proofs/s were answered at the same time`),
   ];
 }
 
-/** A Suricata alert of its own signature, so that it raises an alert of its own. */
+/** Returns a Suricata alert with a unique signature, so that it raises a new alert. */
 const alertLine = (signature_id: number): string =>
   JSON.stringify({
     timestamp: new Date().toISOString(),
@@ -136,7 +135,9 @@ const alertLine = (signature_id: number): string =>
     alert: { gid: 1, signature_id, rev: 1, signature: `Signature ${signature_id}`, severity: 1 },
   });
 
-/** User and system time of all threads so far (proc_pid_stat(5), fields 14 and 15, in hundredths of a second). */
+/**
+ * Returns user and system time of all threads so far (proc_pid_stat(5), fields 14 and 15, in hundredths of a second).
+ */
 function cpuSeconds(pid: number): number {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');

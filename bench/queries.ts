@@ -1,11 +1,11 @@
-/** How long do queries take over millions of stored events? */
+/** How long do queries over millions of stored events take? */
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { BlockBuilder } from '../src/events/block-builder.ts';
-import type { EventFilter } from '../src/events/filter.ts';
-import { openDatabase } from '../src/lmdb.ts';
-import { LmdbEvents } from '../src/store/lmdb/events.ts';
+import { openDatabase } from '../src/database/lmdb.ts';
+import { BlockBuilder } from '../src/events/format/block-builder.ts';
+import type { EventFilter } from '../src/events/query/filter.ts';
+import { EventStore } from '../src/events/store/event-store.ts';
 import { connRecords, mulberry32 } from './conn-records.ts';
 import type { BenchRow } from './result.ts';
 
@@ -16,7 +16,7 @@ export async function run(events = 5_000_000): Promise<BenchRow[]> {
   try {
     const path = join(folder, 'siem.mdb');
     const writer = openDatabase(path);
-    await fill(new LmdbEvents(writer), writer, events);
+    await fill(new EventStore(writer), writer, events);
     await writer.close();
     const bytes = statSync(path).size / events;
     return [
@@ -28,7 +28,7 @@ export async function run(events = 5_000_000): Promise<BenchRow[]> {
   }
 }
 
-async function fill(store: LmdbEvents, env: ReturnType<typeof openDatabase>, events: number): Promise<void> {
+async function fill(store: EventStore, env: ReturnType<typeof openDatabase>, events: number): Promise<void> {
   const builder = new BlockBuilder('network', Date.UTC(2026, 0, 2));
   const flush = () => env.transactionSync(() => store.append(builder.finish()));
   for (const record of connRecords(events)) {
@@ -45,11 +45,11 @@ async function measure(path: string, events: number): Promise<BenchRow[]> {
   const start = Date.UTC(2026, 0, 1);
   const opened = performance.now();
   const env = openDatabase(path, { readOnly: true });
-  const store = new LmdbEvents(env);
+  const store = new EventStore(env);
   const again = (filter: EventFilter, page = 1) =>
     store.list({ table: 'network', filter, order: 'desc', per_page: 50, page });
   let asked = 0;
-  /** What nobody asked before: totals are kept of filters, and this one has a bound of its own, before all events. */
+  /** Totals of filters are cached, so each query has a different bound, which is before all events. */
   const list = (filter: EventFilter, page = 1) => again({ from: start - ++asked, ...filter }, page);
   again({ terms: [] });
   rows.push({
@@ -79,13 +79,12 @@ async function measure(path: string, events: number): Promise<BenchRow[]> {
       const page = store.list(cursor === undefined ? query : { ...query, cursor });
       cursors[0] = page.next_cursor;
     },
-    'filter by address': () =>
-      list({ terms: [{ field: 'ip', values: [`10.0.${below(4)}.${1 + below(100)}`] }] }),
+    'filter by address': () => list({ terms: [{ field: 'ip', values: [`10.0.${below(4)}.${1 + below(100)}`] }] }),
     'filter by address, deep page': () =>
       list({ terms: [{ field: 'ip', values: [`10.0.${below(4)}.${1 + below(100)}`] }] }, 50),
     'filter by address, of few events': () =>
       list({ terms: [{ field: 'ip', values: [ids[below(ids.length)]!.attributes.dst_ip] }] }),
-    'filter by an address that is nowhere': () =>
+    'filter by an absent address': () =>
       list({ terms: [{ field: 'ip', values: [`93.${below(16)}.254.${below(255)}`] }] }),
     'CIDR, port and time': () => {
       const from = start + below(events / 2);
@@ -96,7 +95,7 @@ async function measure(path: string, events: number): Promise<BenchRow[]> {
       return list({ from, to: from + events / 2, terms });
     },
     'total of a filter (dst_port = 22)': () => list({ terms: [{ field: 'dst_port', values: [22] }] }),
-    'the same, asked again': () => again({ terms: [{ field: 'dst_port', values: [22] }] }),
+    'the same, repeated': () => again({ terms: [{ field: 'dst_port', values: [22] }] }),
     'connection_id that exists': () =>
       list({
         terms: [{ field: 'connection_id', values: [ids[below(ids.length)]!.attributes.connection_id] }],
@@ -112,7 +111,7 @@ async function measure(path: string, events: number): Promise<BenchRow[]> {
       ask();
       times.push(performance.now() - began);
     }
-    // The first three compile.
+    // The first three times are discarded, because code is compiled.
     const sorted = times.slice(3).sort((a, b) => a - b);
     rows.push({ question: question(events), variant: `${variant}, p50`, value: sorted[15]!, unit: 'ms' });
     rows.push({ question: question(events), variant: `${variant}, p95`, value: sorted[28]!, unit: 'ms' });

@@ -1,16 +1,17 @@
-/** One measured number. Rows of one question are compared with each other; machines are not. */
+/** One measured number. Compare rows of one question with each other, not between machines. */
 export interface BenchRow {
   readonly question: string;
   readonly variant: string;
   readonly value: number;
-  /** The lowest and the highest of the rounds of which `value` is the median, where it was measured in rounds. */
+  /** The lowest of the rounds whose median is `value`, if there were several. */
   readonly low?: number;
+  /** The highest of the rounds whose median is `value`, if there were several. */
   readonly high?: number;
   readonly unit: string;
   readonly note?: string;
 }
 
-/** A row of the figures of several rounds: their median, and how far apart they are. At least one. */
+/** Returns a row for the figures of at least one round: their median and range. */
 export function rowOfRounds(
   row: Omit<BenchRow, 'value' | 'low' | 'high'>,
   figures: readonly number[],
@@ -29,18 +30,20 @@ export function rowOfRounds(
   };
 }
 
-/** The one in the middle, or the mean of the two that are; NaN of none. */
+/** Returns the median; NaN for an empty list. */
 export function median(figures: readonly number[]): number {
   const sorted = figures.toSorted((a, b) => a - b);
   return ((sorted[(sorted.length - 1) >> 1] ?? Number.NaN) + (sorted[sorted.length >> 1] ?? Number.NaN)) / 2;
 }
 
-/** The least value that this share of all is at or below (nearest rank); NaN of none. `sorted` from the lowest. */
+/**
+ * Returns the quantile of the ascending list `sorted` by the nearest-rank method; NaN for an empty list.
+ */
 export function quantile(sorted: ArrayLike<number>, share: number): number {
   return sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? Number.NaN;
 }
 
-/** Makes rows of one question. */
+/** Returns a function that makes rows of one question. */
 export const rowsAbout =
   (question: string) =>
   (variant: string, value: number, unit: string, note?: string): BenchRow => ({

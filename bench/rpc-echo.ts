@@ -1,4 +1,4 @@
-/** The other thread of bench/rpc.ts: answers typed calls on `parentPort` and bare messages on the port it is given. */
+/** The other thread of bench/rpc.ts: answers typed calls on `parentPort` and bare messages on the port passed to it. */
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { expose } from '../src/rpc/expose.ts';
 import { methods } from '../src/rpc/methods.ts';

@@ -1,4 +1,4 @@
-/** What does a typed call cost, beside a bare postMessage there and back? */
+/** How much does a typed call cost, compared with a bare postMessage round trip? */
 import { once } from 'node:events';
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads';
 import { Bench } from 'tinybench';

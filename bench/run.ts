@@ -1,6 +1,6 @@
 /**
- * `npm run bench [name …]`: runs the benchmarks and writes bench/README.md. Each is a file with one question, and
- * compares within one run, because machines differ and are noisy.
+ * `npm run bench [name …]`: runs the benchmarks and writes bench/README.md. Each benchmark is a file with one question.
+ * Compare figures within one run, because machines differ and timings vary.
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { benchmarkNames, benchmarks, runWhereNamed } from './benchmarks.ts';
@@ -11,7 +11,7 @@ const path = new URL('./README.md', import.meta.url).pathname;
 const wanted = process.argv.slice(2);
 const unknown = wanted.filter((name) => !benchmarkNames.some((one) => one === name));
 if (unknown.length > 0)
-  throw new Error(`no benchmark is called ${unknown.join(', ')}; there are: ${benchmarkNames.join(', ')}`);
+  throw new Error(`unknown benchmark: ${unknown.join(', ')}; available: ${benchmarkNames.join(', ')}`);
 const names = benchmarkNames.filter((name) =>
   wanted.length === 0 ? runWhereNamed[name] === undefined : wanted.includes(name),
 );
@@ -21,7 +21,7 @@ const asked = benchmarkNames.map((name): Asked => {
   return { name, about: aboutIn(source), onlyNamed: runWhereNamed[name] };
 });
 const ground = { date: new Date().toISOString().slice(0, 10), machine: machine(), versions: versions() };
-// Those of benchmarks that do not run now stay.
+// Sections of benchmarks that are not run are kept.
 const sections = existsSync(path) ? sectionsOf(readFileSync(path, 'utf8'), benchmarkNames) : new Map();
 
 for (const [at, name] of names.entries()) {

@@ -1,16 +1,16 @@
 /**
- * How much does sealing of events cost? Two services, one with `transparency.seal_events`, take the same load in turns.
- * Measured separately: the time to digest an event, and the time of a proof. Sealing runs on the analytics pool beside
- * ingest, here every five seconds instead of every minute, so that each round includes it.
+ * How much does sealing of events cost? Two services, one with `transparency.seal_events`, receive the same load
+ * alternately. The time to digest an event and the time of a proof are measured separately. Sealing runs on the
+ * analytics pool during ingest, here every five seconds instead of every minute, so that each round includes it.
  */
 import { readFileSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
 import { type Service, startService, tokenFor } from '../scripts/service.ts';
 import { connLines } from '../scripts/traffic/index.ts';
-import { openBlock } from '../src/events/block.ts';
-import { BlockBuilder } from '../src/events/block-builder.ts';
+import { sha256 } from '../src/crypto/sha256.ts';
 import { PieceWriter, pieces, type RowRun } from '../src/events/event-piece.ts';
-import { sha256 } from '../src/sha256.ts';
+import { openBlock } from '../src/events/format/block.ts';
+import { BlockBuilder } from '../src/events/format/block-builder.ts';
 import { connRecords } from './conn-records.ts';
 import { load } from './ingest-http.ts';
 import { zeekJsonBodies } from './load/moving.ts';
@@ -50,8 +50,8 @@ function digestRows(): BenchRow[] {
       bytes += written.length;
     }
     return (process.cpuUsage().user - began) / rows;
-  }).slice(3); // code gets compiled before
-  const row = { question: 'Digesting events, time of the processor', variant: 'conn records' };
+  }).slice(3); // The first three are discarded, because code is compiled.
+  const row = { question: 'Digesting events, CPU time', variant: 'conn records' };
   const tell = (us: number) => Math.round(us * 1000) / 1000;
   return [
     rowOfRounds({ ...row, unit: 'µs/event' }, figures, tell),
@@ -69,7 +69,7 @@ async function serviceRows(): Promise<BenchRow[]> {
   let began = [0, 0];
   for (let round = -1; round < rounds; round++) {
     if (round === 0) began = services.map(({ pid }) => cpuUs(pid));
-    // The first of a round is another one each time.
+    // The rounds alternate which service is first.
     for (const place of round % 2 === 0 ? [0, 1] : [1, 0]) {
       const { url } = services[place]!;
       const bodies = zeekJsonBodies(lines, linesPerBody);
@@ -91,7 +91,7 @@ async function serviceRows(): Promise<BenchRow[]> {
   const ratios = rates[1]!.map((rate, round) => rate / rates[0]![round]!);
   const tell = (ratio: number) => Math.round(ratio * 1000) / 1000;
   const ratio = rowOfRounds({ question, variant: 'on ÷ off, by round', unit: '×' }, ratios, tell);
-  const cpu = { question: 'Time of the processor, from HTTP to disk, counted and sealed', unit: 'µs/event' };
+  const cpu = { question: 'CPU time, from HTTP to disk, counted and sealed', unit: 'µs/event' };
   const rounded = (figure: number) => Math.round(figure * 100) / 100;
   return [
     off,
@@ -103,7 +103,7 @@ async function serviceRows(): Promise<BenchRow[]> {
   ];
 }
 
-/** Time of the processor that a process has taken, all threads, in µs (Linux: ticks of 10 ms). */
+/** Returns the CPU time of a process, all threads, in µs (Linux: ticks of 10 ms). */
 function cpuUs(pid: number): number {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
   const [user, system] = stat

@@ -1,8 +1,8 @@
 /**
- * What do Sigma rules cost from HTTP to disk? Conn and DNS lines as Zeek writes them go to three services in turn, round
- * after round, of which one runs at a time: one with all rules disabled, one with the rules that come with the program, and
- * one with 3,000 generated ones besides. A round ends when all that it sent was seen by detectors and counted. Ratios are
- * of the same round.
+ * How much do Sigma rules cost from HTTP to disk? Conn and DNS lines in Zeek's format are sent to three services
+ * alternately, round after round, one at a time: one with all rules disabled, one with the shipped rules, and one with
+ * 3,000 generated rules in addition. A round ends when detectors have processed all of its events and all are counted.
+ * Ratios are of the same round.
  */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -17,7 +17,7 @@ import { untilCounted } from './until-counted.ts';
 
 const question = 'Events per second from HTTP to disk, detected on and counted, by rules in effect';
 const generated = 3000;
-/** A fifth of a body is of DNS. */
+/** Lines per body, of which a fifth is DNS. */
 const linesPerBody = { conn: 8000, dns: 2000 };
 const distinctBodies = 12;
 
@@ -41,12 +41,12 @@ export async function run(rounds = 3, secondsPerRound = 8): Promise<BenchRow[]> 
 interface Variant {
   readonly variant: string;
   readonly dataDir: string;
-  /** The operator's rules. */
+  /** Folder of the operator's rules. */
   readonly rules: string;
-  /** What it is sent, new from the first round to the last. */
+  /** Input of the variant, new in every round. */
   readonly bodies: MovingBodies;
   accepted: number;
-  /** Events a second, by round. */
+  /** Events per second, by round. */
   readonly rates: number[];
   enabled: number;
 }
@@ -56,7 +56,7 @@ function variant(folder: string, name: string, rules: string): Variant {
   return { variant: name, dataDir, rules, bodies: newBodies(), accepted: 0, rates: [], enabled: 0 };
 }
 
-/** One round of a variant, whose service is started for it and keeps what it has. */
+/** Runs one round of a variant. Its service is started when needed, and keeps its state. */
 async function measure(one: Variant, seconds: number, isFirst: boolean): Promise<void> {
   const service = await startService({
     dataDir: one.dataDir,
@@ -79,7 +79,7 @@ async function measure(one: Variant, seconds: number, isFirst: boolean): Promise
   }
 }
 
-/** In files of fifty, as a text of rules is bounded. */
+/** Writes files of fifty rules, because the size of a rules file is limited. */
 function writeRules(folder: string): string {
   const rules = sigmaRules(generated);
   const its = join(folder, 'generated');
@@ -102,7 +102,7 @@ export async function disableAll(service: Service): Promise<void> {
   }
 }
 
-/** What is measured must be what it is called: how many rules are in effect is told beside it. */
+/** Checks that the variant's rules match its name; the page shows the number of rules in effect. */
 async function expectRules(one: Variant, service: Service): Promise<void> {
   const bearer = `Bearer ${await login(service)}`;
   const { pagination } = await rules(service, bearer, 'enabled=true&broken=false&per_page=1');
@@ -135,7 +135,7 @@ function rowsOf(running: readonly Variant[]): BenchRow[] {
   ];
 }
 
-/** Of one site at one time: the look-ups are spread evenly over its connections. */
+/** Creates bodies of one site at one time: lookups are spread evenly over the connections. */
 function newBodies(): MovingBodies {
   const dns = dnsLines(linesPerBody.dns * distinctBodies);
   const conn = [...connLines(7, linesPerBody.conn * distinctBodies, dnsLinesStart)];

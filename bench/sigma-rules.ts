@@ -1,9 +1,9 @@
 import { mulberry32 } from './conn-records.ts';
 
 /**
- * Seeded rules as public ones are: lists of ends of names, parts of them, whole values, pairs of parts that must both be
- * there, expressions, ports with blocks of addresses, numbers. One in 250 has no literal and is always tried, as among the
- * public ones. Half look at DNS, half at connections.
+ * Returns seeded rules in the style of public ones: lists of ends of names, parts of names, whole values, pairs of
+ * parts that must both be present, expressions, ports with blocks of addresses, numbers. One in 250 has no literal and
+ * is always evaluated, as among public rules. Half are for DNS, half for connections.
  */
 export function sigmaRules(count: number, seed = 1): string[] {
   const random = mulberry32(seed);
@@ -49,10 +49,10 @@ type Search = Readonly<Record<string, unknown>>;
 const letters = 'abcdefghijklmnopqrstuvwxyz0123456789-';
 const zones = ['com', 'net', 'org', 'info', 'top', 'xyz', 'ru', 'duckdns.org', 'ddns.net', 'io'];
 
-/** Epoch milliseconds. */
+/** Start of the lines, in epoch milliseconds. */
 export const dnsLinesStart = 1_767_225_600_000;
 
-/** Seeded DNS lines as Zeek writes them: few hosts of many domains, some answers each. */
+/** Returns seeded DNS lines in Zeek's format: few hosts of many domains, with a few answers each. */
 export function dnsLines(count: number): string[] {
   const random = mulberry32(7);
   const below = (n: number) => Math.floor(random() * n);
@@ -87,15 +87,4 @@ export function dnsLines(count: number): string[] {
   );
 }
 
-const hosts = [
-  'www',
-  'api',
-  'mail',
-  'static',
-  'img',
-  'login',
-  'cdn-7',
-  'telemetry',
-  'update',
-  'edge-star-mini',
-];
+const hosts = ['www', 'api', 'mail', 'static', 'img', 'login', 'cdn-7', 'telemetry', 'update', 'edge-star-mini'];

@@ -1,7 +1,8 @@
 /**
- * What do Sigma rules cost a record? Parsed records as sensors write them are matched against none, those that come with
- * the program, 3,000 generated ones and both, in one thread and one run; the figure is records a second. Parsing the same
- * lines as JSON is the floor that an ingest worker stands on. Then the same is asked from HTTP to disk: sigma-http.ts.
+ * How much do Sigma rules cost per record? Parsed records in sensors' formats are matched against no rules, the shipped
+ * rules, 3,000 generated rules, and shipped and generated rules together, in one thread and one run; the figure is
+ * records per second. Parsing the same lines as JSON is the lower bound for an ingest worker. sigma-http.ts measures
+ * the same from HTTP to disk.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { loadConfig } from '../src/config/load.ts';
@@ -25,7 +26,7 @@ function inOneThread(count: number): BenchRow[] {
   const lines = { conn: connLines(count), dns: dnsLines(count) };
   const rows: BenchRow[] = [];
   for (const log of ['conn', 'dns'] as const) {
-    const question = `Zeek ${log} records a second, one thread`;
+    const question = `Zeek ${log} records per second, one thread`;
     const records = lines[log].map((line) => JSON.parse(line) as JsonObject);
     const floor = best(lines[log], (line) => void JSON.parse(line));
     rows.push({ question, variant: 'JSON.parse alone', ...floor });
@@ -70,7 +71,9 @@ function compiled(texts: readonly string[]): RuleSet {
   return set;
 }
 
-/** The least time of each chunk, added up: chunks are short, so that what else the machine does misses some of them. */
+/**
+ * Sums the shortest time of each chunk. Chunks are short, so that most are not disturbed by other load on the machine.
+ */
 function best<T>(all: readonly T[], work: (one: T) => void): Pick<BenchRow, 'value' | 'unit'> {
   let total = 0;
   for (let from = 0; from < all.length; from += chunk) {

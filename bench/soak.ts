@@ -1,9 +1,9 @@
 /**
- * Does anonymous memory stay flat over an hour of load? Conn and DNS lines that no line before them was like — times go on
- * with the clock, identifiers are new — come at a given rate, whether the service keeps up or not. Meanwhile people look:
- * each second the newest page, one host's events, the dashboard and the alerts, each minute an export of as many events as
- * come in some seconds, and one WebSocket subscriber all the time. What a minute brought is printed to stderr, so that a
- * run that is ended early leaves its figures.
+ * Does anonymous memory stay flat over an hour of load? Conn and DNS lines that are always new (times follow the clock,
+ * identifiers are unique) arrive at a given rate, whether or not the service keeps up. Clients read at the same time:
+ * each second the newest page, one host's events, the dashboard and the alerts; each minute an export of several
+ * seconds' worth of events; and one WebSocket subscriber all the time. The results of each minute are printed to
+ * stderr, so that a run that is stopped early leaves its figures.
  */
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -16,13 +16,13 @@ import { dnsLines } from './sigma-rules.ts';
 
 const question = (seconds: number, rate: number) =>
   `Anonymous memory over ${Math.round(seconds / 60)} minutes of ${rate.toLocaleString('en')} events/s and queries`;
-/** A fifth of a body is of DNS. */
+/** Lines per body, of which a fifth is DNS. */
 const linesPerBody = { conn: 1600, dns: 400 };
 const eventsPerBody = linesPerBody.conn + linesPerBody.dns;
 const sampleEveryMs = 10_000;
 const exportedEvents = 50_000;
 const exportEveryS = 60;
-/** What takes longer counts as failed. */
+/** A slower response counts as failed. */
 const answerWithinMs = 60_000;
 
 const asked = {
@@ -36,12 +36,7 @@ type Asked = keyof typeof asked;
 export async function run(seconds = 3600, eventsPerSecond = 14_000): Promise<BenchRow[]> {
   const service = await startService();
   try {
-    const soak = new Soak(
-      service,
-      seconds,
-      await tokenFor(service, 'sensor'),
-      await tokenFor(service, 'analyst'),
-    );
+    const soak = new Soak(service, seconds, await tokenFor(service, 'sensor'), await tokenFor(service, 'analyst'));
     await soak.run(eventsPerSecond);
     return soak.rows(question(seconds, eventsPerSecond));
   } finally {
@@ -59,7 +54,7 @@ interface Sample {
 interface Answer {
   readonly asked: Asked;
   readonly quarter: number;
-  /** From when it was due. */
+  /** Duration from the due time, in milliseconds. */
   readonly ms: number;
 }
 
@@ -74,7 +69,7 @@ class Soak {
   #start = 0;
   #accepted = 0;
   #refusedBodies = 0;
-  /** The connection failed. */
+  /** Bodies whose connection failed. */
   #lostBodies = 0;
   #failedQueries = 0;
   #exported = 0;
@@ -88,7 +83,7 @@ class Soak {
     this.#analyst = { authorization: `Bearer ${analyst}` };
   }
 
-  /** Returns when the last body is acknowledged and all events are counted. */
+  /** Resolves when the last body is acknowledged and all events are counted. */
   async run(eventsPerSecond: number): Promise<void> {
     this.#start = performance.now();
     const socket = this.#subscribe();
@@ -104,7 +99,7 @@ class Soak {
     return performance.now() - this.#start;
   }
 
-  /** Each body is sent when it is due: open loop. Later ones don't wait for the answer of one. */
+  /** Sends each body when it is due: open loop. Later bodies don't wait for the response to an earlier one. */
   async #load(eventsPerSecond: number): Promise<void> {
     const lines = movingLines();
     for (let bodies = 0; this.#elapsedMs < this.#forMs; bodies++) {
@@ -145,7 +140,7 @@ class Soak {
     this.#answers.push({ asked: name, quarter, ms: this.#elapsedMs - second * 1000 });
   }
 
-  /** Of all events, as lines: the client leaves when it has enough. */
+  /** Exports all events as lines; disconnects when enough lines were read. */
   async #export(): Promise<void> {
     const headers = { accept: 'application/x-ndjson' };
     const read = async ({ body }: Response) => {
@@ -159,7 +154,7 @@ class Soak {
     this.#exported += lines;
   }
 
-  /** Undefined where the answer isn't read in time, or is a refusal: that is counted. */
+  /** Returns undefined if the response is not complete in time, or is a refusal, which is counted. */
   async #get<T>(
     path: string,
     read: (response: Response) => Promise<T>,
@@ -174,7 +169,7 @@ class Soak {
       if (response.ok) return await read(response);
       await response.arrayBuffer();
     } catch (error) {
-      // Out of time, or the connection failed (fetch says TypeError).
+      // Timeout, or the connection failed (fetch throws a TypeError).
       if (!(error instanceof DOMException || error instanceof TypeError)) throw error;
     }
     this.#failedQueries++;
@@ -183,13 +178,9 @@ class Soak {
 
   #subscribe(): WebSocket {
     const socket = new WebSocket(`${this.#service.url.replace('http', 'ws')}/ws`, { headers: this.#analyst });
-    const subscriptions = [
-      { channel: 'alerts' },
-      { channel: 'events.network', filters: { dst_port: [25] } },
-    ] as const;
+    const subscriptions = [{ channel: 'alerts' }, { channel: 'events.network', filters: { dst_port: [25] } }] as const;
     socket.on('open', () => {
-      for (const subscription of subscriptions)
-        socket.send(JSON.stringify({ type: 'subscribe', ...subscription }));
+      for (const subscription of subscriptions) socket.send(JSON.stringify({ type: 'subscribe', ...subscription }));
     });
     socket.on('message', () => this.#messages++);
     return socket;
@@ -244,7 +235,9 @@ class Soak {
     return statSync(join(this.#service.dataDir, 'siem.mdb')).size;
   }
 
-  /** A failure ends the process: a soak that lost a part of its load would say nothing. */
+  /**
+   * Runs work in the background. A failure ends the process: a soak that lost a part of its load would be meaningless.
+   */
   #background(work: Promise<void>): void {
     this.#underWay.add(work);
     void work.then(() => this.#underWay.delete(work));
@@ -259,17 +252,12 @@ class Soak {
     const slope = slopeOf(second.map(({ accepted, anonMiB }) => [accepted / 1e6, anonMiB] as const));
     const names = Object.keys(asked) as Asked[];
     return [
-      row(
-        'events stored',
-        this.#accepted,
-        'events',
-        `${this.#refusedBodies} bodies refused, ${this.#lostBodies} lost`,
-      ),
+      row('events stored', this.#accepted, 'events', `${this.#refusedBodies} bodies refused, ${this.#lostBodies} lost`),
       memory('after a minute', 60_000),
       memory('after a quarter', this.#forMs / 4),
       memory('after half', this.#forMs / 2),
       memory('at the end', this.#forMs),
-      row('peak', Math.round(this.#service.peakRssAnonMiB()), 'MiB RssAnon', 'looked at ten times a second'),
+      row('peak', Math.round(this.#service.peakRssAnonMiB()), 'MiB RssAnon', 'sampled ten times per second'),
       row('slope of the second half', slope, 'MiB per million events', 'least squares'),
       row('database', this.#databaseBytes / this.#accepted, 'bytes/event'),
       ...[0, 1, 2, 3].map((quarter) => {
@@ -291,7 +279,7 @@ class Soak {
   }
 }
 
-/** Lines of a network whose sensor never stops: each with a time of its own and an identifier that is new. */
+/** Yields lines of a network whose sensor never stops, each with a new time and a new identifier. */
 function* movingLines(): Generator<string, never> {
   const conn = connLines(7, Number.POSITIVE_INFINITY);
   const dns = dnsLines(100_000);
@@ -307,7 +295,7 @@ function nextBody(lines: Generator<string, never>): string {
   return body.join('\n');
 }
 
-/** The line as of now, under another name. */
+/** Returns the line with the current time and a new identifier. */
 function moved(line: string, n: number): string {
   const rest = line.indexOf('"id.orig_h"');
   const micros = String(n % 1000).padStart(3, '0');
@@ -321,7 +309,7 @@ function quantile(values: readonly number[], share: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
 }
 
-/** Of the line that fits the points best (least squares). */
+/** Returns the slope of the line that fits the points best (least squares). */
 function slopeOf(points: readonly (readonly [number, number])[]): number {
   const mean = (of: 0 | 1) => points.reduce((sum, point) => sum + point[of], 0) / points.length;
   const [meanX, meanY] = [mean(0), mean(1)];
@@ -330,5 +318,4 @@ function slopeOf(points: readonly (readonly [number, number])[]): number {
   return squares === 0 ? 0 : both / squares;
 }
 
-if (import.meta.main)
-  console.table(await run(Number(process.argv[2] ?? 3600), Number(process.argv[3] ?? 14_000)));
+if (import.meta.main) console.table(await run(Number(process.argv[2] ?? 3600), Number(process.argv[3] ?? 14_000)));

@@ -1,11 +1,11 @@
-/** How long does a start take when millions of events are stored? From `start` to the line that says `listening`. */
+/** How long does a start take with millions of stored events? Measured from `start` to the log line `listening`. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { login, startService } from '../scripts/service.ts';
-import { BlockBuilder } from '../src/events/block-builder.ts';
-import { openDatabase } from '../src/lmdb.ts';
-import { LmdbEvents } from '../src/store/lmdb/events.ts';
+import { openDatabase } from '../src/database/lmdb.ts';
+import { BlockBuilder } from '../src/events/format/block-builder.ts';
+import { EventStore } from '../src/events/store/event-store.ts';
 import { connRecords } from './conn-records.ts';
 import { type BenchRow, rowOfRounds } from './result.ts';
 
@@ -19,16 +19,19 @@ export async function run(events = 5_000_000, starts = 5): Promise<BenchRow[]> {
     const row = (variant: string, times: readonly number[]) =>
       rowOfRounds({ question, variant, unit: 'ms' }, times, Math.round);
     return [
-      row('no events, but for the first start', empty.slice(1)),
+      row('no events, after the first start', empty.slice(1)),
       row('first start', [cold]),
-      row('those after it', warm),
+      row('later starts', warm),
     ];
   } finally {
     rmSync(dataDir, { recursive: true, force: true });
   }
 }
 
-/** Milliseconds of each start, runtime and launcher included; each must then know all events. */
+/**
+ * Returns milliseconds of each start, including runtime and launcher. Checks that all events are there after each
+ * start.
+ */
 async function timedStarts(dataDir: string, starts: number, events: number): Promise<number[]> {
   const times: number[] = [];
   for (let n = 0; n < starts; n++) {
@@ -44,10 +47,10 @@ async function timedStarts(dataDir: string, starts: number, events: number): Pro
   return times;
 }
 
-/** Blocks of network events, as ingest would have stored them. */
+/** Stores blocks of network events, as ingest would. */
 export async function fill(dataDir: string, events: number): Promise<void> {
   const env = openDatabase(join(dataDir, 'siem.mdb'));
-  const store = new LmdbEvents(env);
+  const store = new EventStore(env);
   const builder = new BlockBuilder('network', Date.now());
   const flush = () => env.transactionSync(() => store.append(builder.finish()));
   for (const record of connRecords(events)) {

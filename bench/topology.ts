@@ -1,21 +1,21 @@
-/** How long does the graph of who talks to whom take, of millions of events and of a million edges? */
+/** How long does the topology graph take, with millions of events and with a million edges? */
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { openDatabase } from '../src/database/lmdb.ts';
 import { findSuricataAlert } from '../src/detect/suricata-alert.ts';
 import { findZeekNotice } from '../src/detect/zeek-notice.ts';
-import { openBlock } from '../src/events/block.ts';
-import { AddressList } from '../src/events/column-readers.ts';
+import { openBlock } from '../src/events/format/block.ts';
+import { AddressList } from '../src/events/format/column-readers.ts';
 import { parseBody } from '../src/ingest/parse-body.ts';
-import { ConnectionMemory } from '../src/inventory/connection-memory.ts';
-import { Observations } from '../src/inventory/observations.ts';
-import type { FlowFact } from '../src/inventory/seen.ts';
-import { openDatabase } from '../src/lmdb.ts';
-import { openReader } from '../src/store/lmdb/reader.ts';
-import { databaseFile, openTables } from '../src/store/lmdb/tables.ts';
-import { Topology } from '../src/store/lmdb/topology/topology.ts';
+import { ConnectionMemory } from '../src/inventory/model/connection-memory.ts';
+import { Observations } from '../src/inventory/model/observations.ts';
+import type { FlowFact } from '../src/inventory/model/seen.ts';
+import { openReader } from '../src/store/reader.ts';
 import type { StoreReader, TopologyQuery } from '../src/store/store.ts';
-import { EdgeFold } from '../src/topology/edge-fold.ts';
+import { databaseFile, openTables } from '../src/store/tables.ts';
+import { EdgeFold } from '../src/topology/model/edge-fold.ts';
+import { Topology } from '../src/topology/store/topology.ts';
 import { mulberry32 } from './conn-records.ts';
 import type { BenchRow } from './result.ts';
 
@@ -38,11 +38,8 @@ export async function run(events = 5_000_000, edges = 1_000_000): Promise<BenchR
   return rows;
 }
 
-/** The flows of a file, again and again at later times. */
-async function realFlows(
-  { name, file, home }: (typeof dataSets)[number],
-  events: number,
-): Promise<BenchRow[]> {
+/** Returns the flows of a file, repeated at later times. */
+async function realFlows({ name, file, home }: (typeof dataSets)[number], events: number): Promise<BenchRow[]> {
   const bytes = readFileSync(join(shared, 'data', file));
   const body = new Uint8Array(bytes).buffer;
   const input = {
@@ -94,7 +91,7 @@ async function realFlows(
   });
 }
 
-/** Hosts that talk to networks everywhere, every edge once. */
+/** Returns events of hosts that connect to networks everywhere, with every edge once. */
 async function manyEdges(edges: number): Promise<BenchRow[]> {
   const question = `Topology of ${edges.toLocaleString('en')} edges`;
   const random = mulberry32(3);
@@ -217,11 +214,7 @@ async function questions(
 }
 
 async function inFolder(
-  measure: (
-    folder: string,
-    topology: Topology,
-    transaction: (write: () => void) => void,
-  ) => Promise<BenchRow[]>,
+  measure: (folder: string, topology: Topology, transaction: (write: () => void) => void) => Promise<BenchRow[]>,
 ): Promise<BenchRow[]> {
   const folder = mkdtempSync(join(tmpdir(), 'candor-topology-'));
   const root = openDatabase(join(folder, databaseFile));

@@ -2,10 +2,10 @@ import { setTimeout } from 'node:timers/promises';
 import { login, type Service } from '../scripts/service.ts';
 
 /**
- * Resolves when detectors have seen all events that are stored, and inventory, topology and figures have them. A service
- * acknowledges what is on disk: what it puts off would else not count in a short run.
+ * Resolves when detectors have processed all stored events, and inventory, topology and statistics include
+ * them. A service acknowledges stored events, so a short run would otherwise not include deferred work.
  *
- * @param token - of somebody who may ask for the status; without it the administrator logs in, which takes time, too
+ * @param token - a token that may read the status; without it the administrator logs in, which takes time
  */
 export async function untilCounted(service: Service, token?: string): Promise<void> {
   const headers = { authorization: `Bearer ${token ?? (await login(service))}` };

@@ -1,6 +1,6 @@
 /**
- * `npm run build:console`: builds the web console into dist/console. With `--if-changed`, which comes before each start
- * from a checkout, only where its sources have changed since.
+ * `npm run build:console`: builds the web console into dist/console. With `--if-changed`, which runs before
+ * each start from a checkout, only if its sources have changed since the last build.
  */
 import { constants } from 'node:os';
 import { join } from 'node:path';
@@ -11,13 +11,13 @@ const root = join(import.meta.dirname, '..');
 const built = join(root, 'dist', 'console');
 const { values: options } = parseArgs({ options: { 'if-changed': { type: 'boolean', default: false } } });
 
-// What is half built goes, as at every end.
+// Removes an incomplete build, as at every exit.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
   process.on(signal, () => process.exit(128 + constants.signals[signal]));
 
 const say = (line: string): void => void process.stderr.write(`${line}\n`);
 
-const reason = options['if-changed'] ? reasonToBuild(root, built) : 'asked for';
+const reason = options['if-changed'] ? reasonToBuild(root, built) : 'requested';
 if (reason === undefined) say('console: up to date');
 else {
   say(`console: building it (${reason}) …`);
@@ -28,9 +28,7 @@ else {
     say(`console: built in ${((performance.now() - began) / 1000).toFixed(1)} s`);
   } catch (error) {
     const isBare = (error as NodeJS.ErrnoException).code === 'ERR_MODULE_NOT_FOUND';
-    say(
-      `console: not built: ${isBare ? 'what builds it is not installed (npm ci installs it)' : String(error)}`,
-    );
+    say(`console: not built: ${isBare ? 'its build tools are not installed; run npm ci' : String(error)}`);
     process.exitCode = 1;
   }
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// The `candor` command. Plain JavaScript, because any Node from 20 on must be able to run it: it finds the runtime
-// that the product is pinned to, and runs the command line there.
+// The `candor` command. Plain JavaScript, because any Node from version 20 must be able to run it: it finds the
+// runtime that the product is pinned to, and runs the command line there.
 import { spawn } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -10,10 +10,10 @@ import { fileURLToPath } from 'node:url';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 
-/** The native front has binaries for this line of Node only, and types are stripped by default from 22.18 on. */
+/** The native server has binaries for this major version only, and Node strips types by default since 22.18. */
 const wanted = { major: 22, minor: 18 };
 
-/** The runtime that npm installed with the product, wherever npm put it; else the one that runs this file, if it fits. */
+/** Returns the runtime that npm installed with the product, else the one that runs this file, if it fits. */
 function runtime() {
   const name = `node-${process.platform === 'win32' ? 'win' : process.platform}-${process.arch}`;
   try {
@@ -27,7 +27,7 @@ function runtime() {
   return major === wanted.major && minor >= wanted.minor ? process.execPath : undefined;
 }
 
-/** The sources in a checkout. An installed package has emitted code, as Node strips no types under node_modules. */
+/** Returns the sources in a checkout, else the emitted code, because Node does not strip types under node_modules. */
 function entry() {
   const emitted = join(root, 'dist', 'src', 'cli', 'main.js');
   const source = join(root, 'src', 'cli', 'main.ts');
@@ -50,22 +50,22 @@ if (node === undefined) {
 }
 
 /**
- * glibc raises its threshold for blocks of their own with the sizes it sees freed, up to 32 MB, and then keeps the
- * memory of freed bodies in its heaps: 130 MB after a flood of large ones. A threshold that is set stays. Below 64 kB lie
- * small things, among which the columns of a batch would leave holes: with 256 kB the heaps have 150 MB after some minutes
- * of load, more than half of it free, with 64 kB 85. It costs 70 page faults a body of 2,000 events, a 400th of its time.
- * It is read at the start of a process only; other C libraries ignore it. (Two heaps for all threads cost 6 % of the
- * events a second.)
+ * glibc raises its mmap threshold with the sizes of freed blocks, up to 32 MB, and then keeps the memory of freed
+ * bodies in its heaps: 130 MB after a flood of large bodies. An explicit threshold does not change. With 64 kB, the
+ * columns of a batch leave no holes among small blocks: after some minutes of load the heaps have 85 MB; with 256 kB
+ * they have 150 MB, more than half of it free. The setting costs 70 page faults per body of 2,000 events, a 400th of
+ * its time. It is read only at the start of a process; other C libraries ignore it. (Two heaps for all threads cost 6 %
+ * of the events per second.)
  */
 const env = { MALLOC_MMAP_THRESHOLD_: String(64 * 1024), ...process.env };
 const child = spawn(node, ['--disable-warning=ExperimentalWarning', entry(), ...process.argv.slice(2)], {
   stdio: 'inherit',
   env,
 });
-child.on('error', (error) => fail(`${node} can not be started: ${error.message}`));
+child.on('error', (error) => fail(`${node} cannot be started: ${error.message}`));
 
-// A signal to the launcher is meant for the service. What is typed at a terminal (Ctrl-C, Ctrl-\) the terminal has
-// sent to both already; the launcher then only waits.
+// Forwards signals to the service. The terminal sends Ctrl-C and Ctrl-\ to both processes; the launcher then only
+// waits.
 for (const signal of ['SIGINT', 'SIGQUIT', 'SIGTERM', 'SIGHUP', 'SIGUSR2']) {
   const typed = signal === 'SIGINT' || signal === 'SIGQUIT';
   process.on(signal, () => {

@@ -1,7 +1,7 @@
 /**
- * `npm run demo`: starts the service on a fresh data folder, plays a day of office traffic with attacks into it,
- * watches alerts come in live, proves one of them against the transparency log, and goes on in real time until
- * Ctrl-C. `--once` ends after the proof, `--rate` sets the lines a second.
+ * `npm run demo`: starts the service on a fresh data folder, replays a day of office traffic with attacks,
+ * shows live alerts, proves one of them against the transparency log, and continues in real time until
+ * Ctrl-C. `--once` ends after the proof, `--rate` sets the lines per second.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -10,7 +10,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { audit, type Pin } from '../src/client/auditor.ts';
 import { type Client, createClient } from '../src/client/client.ts';
-import { Fault } from '../src/client/fault.ts';
+import { AuditFault } from '../src/client/fault.ts';
 import { httpLog, type LogSource } from '../src/client/log-source.ts';
 import { parseTreeHead } from '../src/client/tree-head.ts';
 import type { Alert } from '../src/contract/resources/alert.ts';
@@ -24,9 +24,9 @@ import { traffic } from './traffic/index.ts';
 
 const hourMs = 3_600_000;
 const seed = 20_261_121;
-/** History that is played: from after midnight to a busy afternoon of the office. */
+/** Length of the replayed history: from shortly after midnight to a busy afternoon of the office. */
 const historyMs = 15.5 * hourMs;
-/** A Wednesday at 16:00, which the office has whenever and wherever the demo runs. */
+/** A Wednesday at 16:00, the local time of the office at the start of every demo. */
 const officeAfternoon = Date.UTC(2026, 10, 18, 16);
 
 const { values: options } = parseArgs({
@@ -35,12 +35,12 @@ const { values: options } = parseArgs({
 const once = options.once === true || process.env.CANDOR_DEMO_ONCE === '1';
 const linesPerSecond = Number(options.rate);
 if (!(linesPerSecond >= 1 && linesPerSecond <= 1e6)) {
-  say(`demo: --rate takes lines a second, from 1 to 1000000; came ${options.rate}`);
+  say(`demo: --rate: must be 1 to 1000000 lines per second (got ${options.rate})`);
   process.exit(1);
 }
 const stop = new AbortController();
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => stop.abort());
-// Nobody reads any more (`npm run demo | head`): the service must not go on alone.
+// The reader of the output has ended (`npm run demo | head`), so the service must stop too.
 process.stdout.on('error', () => stop.abort());
 
 const dataDir = mkdtempSync(join(tmpdir(), 'candor-demo-'));
@@ -63,7 +63,7 @@ process.exit();
 
 async function run({ url }: Service, password: string): Promise<void> {
   say(`${bold('Candor')} listens at ${bold(url)}`);
-  say(dim(`  log in as admin with ${password}; data lie in ${dataDir} until the end`));
+  say(dim(`  log in as admin with ${password}; data is in ${dataDir} until the demo ends`));
   const admin = createClient({ baseUrl: url });
   const { access_token } = await admin.call('login', { body: { username: 'admin', password } });
   admin.setToken(access_token);
@@ -86,7 +86,7 @@ async function run({ url }: Service, password: string): Promise<void> {
   alerts.close();
 }
 
-/** What is shown beside the counts of the feed. */
+/** State shown beside the counts of the feed. */
 interface Watched {
   readonly alerts: AlertFeed;
   readonly log: LogSource;
@@ -94,16 +94,15 @@ interface Watched {
 
 async function start(password: string): Promise<Service> {
   say('Starting the service …');
-  const on = (port: string) =>
-    startService({ dataDir, env: { CANDOR_ADMIN_PASSWORD: password, CANDOR_PORT: port } });
+  const on = (port: string) => startService({ dataDir, env: { CANDOR_ADMIN_PASSWORD: password, CANDOR_PORT: port } });
   return on(process.env.CANDOR_PORT ?? '8080').catch((error: Error) => {
-    // Something else listens there: any other port will do.
+    // The port is in use: choose another.
     if (error.message.includes('cannot listen')) return on('0');
     throw error;
   });
 }
 
-/** A token for a machine: it ends by itself a day later. */
+/** Issues a token for a machine, which expires after a day. */
 async function issue(admin: Client, role: Role): Promise<string> {
   const expires_at = new Date(Date.now() + 24 * hourMs).toISOString();
   const answer = await admin.call('issueToken', {
@@ -112,13 +111,15 @@ async function issue(admin: Client, role: Role): Promise<string> {
   return answer.data.attributes.token;
 }
 
-/** The head that the auditor holds the log to later. The tokens just issued are its first entries. */
+/**
+ * Returns the head that the auditor later compares with the log. The tokens that were just issued are the log's first
+ * entries.
+ */
 async function firstPin(log: LogSource): Promise<Pin> {
   for (let tries = 0; tries < 50; tries++) {
     const result = await audit(log, undefined, { now: Date.now() });
     if (result.status === 'pinned') return result.pin;
-    if (result.status === 'fault' && result.fault.kind !== 'unavailable')
-      throw new Error(result.fault.message);
+    if (result.status === 'fault' && result.fault.kind !== 'unavailable') throw new Error(result.fault.message);
     await sleep(200);
   }
   throw new Error('the log has no entry after 10 s');
@@ -134,7 +135,7 @@ async function playHistory(sensor: Client, counts: FeedCounts, watched: Watched,
     alarmGapMs: 4 * 60_000,
   });
   say(
-    `Playing the last ${historyMs / hourMs} hours of an office, ${linesPerSecond.toLocaleString('en')} lines a second:`,
+    `Playing the last ${historyMs / hourMs} hours of an office, ${linesPerSecond.toLocaleString('en')} lines per second:`,
   );
   say(dim(`  the auditor has pinned the log at size ${pin.head.size}`));
   const done = new AbortController();
@@ -153,7 +154,7 @@ async function goOn(
   password: string,
 ): Promise<void> {
   say();
-  say(`The office goes on in real time. ${bold(url)}, user ${bold('admin')}, password ${bold(password)}`);
+  say(`The office continues in real time. ${bold(url)}, user ${bold('admin')}, password ${bold(password)}`);
   say(dim(`  check it yourself: node scripts/candor.js audit ${url}`));
   say(dim('  Ctrl-C ends the demo'));
   const now = Date.now();
@@ -177,7 +178,7 @@ async function showProgress(
     const seconds = (performance.now() - start) / 1000;
     const rate = number((counts.stored - before) / Math.max(seconds, 1));
     const head = parseTreeHead(String(await log.get('/api/transparency/sth')));
-    const size = head instanceof Fault ? 'unknown' : number(head.size);
+    const size = head instanceof AuditFault ? 'unknown' : number(head.size);
     const sent = `${number(counts.sent)} sent, ${number(counts.stored)} stored, ${rate}/s`;
     update(`  ${sent.padEnd(38)} log ${size.padEnd(4)} alerts: ${alerts.summary()}`);
   };
@@ -189,44 +190,36 @@ async function showProgress(
 }
 
 function showNewest(alerts: AlertFeed): void {
-  const newest = [...alerts.alerts.values()]
-    .sort((a, b) => b.last_seen.localeCompare(a.last_seen))
-    .slice(0, 8);
+  const newest = [...alerts.alerts.values()].sort((a, b) => b.last_seen.localeCompare(a.last_seen)).slice(0, 8);
   say('The newest alerts:');
   for (const { severity, title, count, src_ip, dst_ip } of newest) {
     const ends = [src_ip, dst_ip].filter((ip) => ip !== undefined).join(' → ');
-    say(
-      `  ${severityText(severity, 13)} ${title.slice(0, 56).padEnd(56)} ${String(count).padStart(4)}×  ${dim(ends)}`,
-    );
+    say(`  ${severityText(severity, 13)} ${title.slice(0, 56).padEnd(56)} ${String(count).padStart(4)}×  ${dim(ends)}`);
   }
 }
 
-/** What the traffic has shown of the office: nobody told the service of these machines. */
+/** Shows the assets found in the traffic, which were not configured. */
 async function showRiskiest(viewer: Client): Promise<void> {
   const assets = await viewer.call('listAssets', { query: { sort: '-risk_score', per_page: 6 } });
   const services = await viewer.call('listServices', { query: { per_page: 1 } });
-  say(
-    `Found ${assets.pagination.total} machines that offer ${services.pagination.total} services. Most at risk:`,
-  );
+  say(`Found ${assets.pagination.total} machines that offer ${services.pagination.total} services. Most at risk:`);
   for (const { attributes } of assets.data) {
     const { name, ip_addresses, risk_score, risk_level, open_alerts, service_count } = attributes;
     const risk = `${String(risk_score).padStart(3)} ${risk_level}`;
     const what = `open alerts: ${open_alerts}, services: ${service_count}`;
     const addresses = ip_addresses.filter((ip) => ip !== name).slice(0, 2);
-    say(
-      `  ${risk.padEnd(13)} ${name.slice(0, 40).padEnd(40)} ${what.padEnd(30)} ${dim(addresses.join(' '))}`,
-    );
+    say(`  ${risk.padEnd(13)} ${name.slice(0, 40).padEnd(40)} ${what.padEnd(30)} ${dim(addresses.join(' '))}`);
   }
 }
 
-/** Whether the traffic was too much for the service anywhere. */
+/** Shows the limits that the traffic reached. */
 async function showLimits(admin: Client): Promise<void> {
   const { limits_reached: reached } = (await admin.call('getStatus')).data.attributes;
   const list = reached.map(({ limit, times }) => `${limit} ${times}×`).join(', ');
   say(`Limits reached since the start: ${list || 'none'}`);
 }
 
-/** An alert that came into the log after the pin. */
+/** Returns an alert that was logged after the pin. */
 async function firstProvable(alerts: AlertFeed, pin: Pin): Promise<[string, Alert]> {
   for (let tries = 0; tries < 100; tries++) {
     const logged = [...alerts.alerts].filter(
@@ -244,7 +237,9 @@ async function died(running: Service): Promise<never> {
   throw new Error(`the service ended with ${code}:\n${running.output.slice(-5).join('\n')}`);
 }
 
-/** What the service itself says about a failure: its latest log lines at level error (50) or fatal (60). */
+/**
+ * Returns the service's own explanation of a failure: its latest log lines at level error (50) or fatal (60).
+ */
 function complaints(running: Service | undefined): string[] {
   return (running?.output ?? []).filter((line) => /^\{"level":[56]0,/.test(line)).slice(-3);
 }

@@ -1,4 +1,4 @@
-/** Starts the service as a user would, in a process of its own: for the demo, the system tests and the benchmarks. */
+/** Starts the service as a user would, in a separate process: for the demo, the system tests and the benchmarks. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -12,13 +12,15 @@ export interface Service {
   readonly pid: number;
   /** Log records and banner lines so far, oldest first. */
   readonly output: readonly string[];
-  /** The largest anonymous resident memory seen so far, in MiB (mapped files don't count); 0 where not Linux. */
+  /**
+   * Returns the largest anonymous resident memory so far, in MiB (without mapped files); 0 on other systems than Linux.
+   */
   peakRssAnonMiB(): number;
-  /** SIGTERM, and the exit code. A data folder that was made for it is removed. */
+  /** Sends SIGTERM, and returns the exit code. Removes a data folder that was created for the service. */
   stop(): Promise<number | null>;
-  /** SIGKILL, at once; resolves when the process is gone. */
+  /** Sends SIGKILL; resolves when the process is gone. */
   kill(): Promise<void>;
-  /** Resolves with the exit code when the process ends, however it ends. */
+  /** Resolves with the exit code when the process ends for any reason. */
   readonly ended: Promise<number | null>;
 }
 
@@ -27,30 +29,30 @@ const root = new URL('..', import.meta.url).pathname;
 const flags = ['--disable-warning=ExperimentalWarning'];
 
 export interface ServiceOptions {
-  /** Default: a new temporary folder, removed by `stop`. */
+  /** The data folder. Default: a new temporary folder, removed by `stop`. */
   readonly dataDir?: string;
   readonly env?: Readonly<Record<string, string>>;
-  /** Put before the command, e.g. a tracer. */
+  /** Command put before the service's command, such as a tracer. */
   readonly wrapper?: readonly string[];
 }
 
-/** Resolves once the service logs that it listens; rejects with its output when it ends before. */
+/** Starts the service. Resolves once the service logs that it listens; rejects with its output if it ends before. */
 export function startService(options: ServiceOptions = {}): Promise<Service> {
   const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), 'candor-'));
-  // Without the launcher, which would pass a Ctrl-C on that the terminal has sent to all of us already.
+  // Starts without the launcher, which would forward a Ctrl-C that the terminal has already sent to all processes.
   const start = [...flags, join(root, 'src/cli/main.ts'), 'start'];
   const [command = process.execPath, ...before] = options.wrapper ?? [];
   const child = spawn(command, options.wrapper ? [...before, process.execPath, ...start] : start, {
     cwd: root,
     env: {
-      // As the launcher has it.
+      // The value set by the launcher.
       MALLOC_MMAP_THRESHOLD_: String(64 * 1024),
       ...process.env,
       CANDOR_DATA_DIR: dataDir,
       CANDOR_HOST: '127.0.0.1',
       CANDOR_PORT: '0',
       CANDOR_ADMIN_PASSWORD: adminPassword,
-      // All clients are one machine, which is to show what the service can do.
+      // All clients have one address, which must not limit the measured throughput.
       CANDOR_LIMITS_REQUESTS_PER_S_PER_ADDRESS: '0',
       CANDOR_LIMITS_REQUESTS_PER_S_PER_PRINCIPAL: '0',
       CANDOR_LIMITS_LOG_READS_PER_S_PER_ADDRESS: '0',
@@ -61,7 +63,7 @@ export function startService(options: ServiceOptions = {}): Promise<Service> {
   return whenListening(child, dataDir, options.dataDir === undefined);
 }
 
-/** Any other server that logs `{"msg":"listening","port":…}`: what the service is compared with. */
+/** Starts any other server that logs `{"msg":"listening","port":…}`, for comparison with the service. */
 export function startScript(script: string, args: readonly string[], dataDir: string): Promise<Service> {
   const child = spawn(process.execPath, [...flags, join(root, script), ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -74,12 +76,12 @@ function whenListening(child: ChildProcess, dataDir: string, temporary: boolean)
   if (!stdout || !stderr) throw new Error('the process has no output to read');
   const output: string[] = [];
   let peak = 0;
-  /** What was started may be a launcher or a tracer: the service says which process it is. */
+  /** The child may be a launcher or a tracer: the service logs its own process id. */
   let pid = child.pid ?? 0;
   const sampler = setInterval(() => {
     peak = Math.max(peak, rssAnonMiB(pid));
   }, 100);
-  // Whoever fails half-way leaves no service behind.
+  // If this process fails, the service must end too.
   const takeAlong = () => child.kill();
   process.once('exit', takeAlong);
   const ended = new Promise<number | null>((resolve) => {
@@ -130,17 +132,14 @@ export function rssAnonMiB(pid: number): number {
   }
 }
 
-/** The administrator's access token. */
+/** Returns the administrator's access token. */
 export async function login(service: Service): Promise<string> {
   const answer = await postJson(service, '/auth/login', { username: 'admin', password: adminPassword });
   return (answer as { access_token: string }).access_token;
 }
 
-/** A long-lived token of its own with the given role. */
-export async function tokenFor(
-  service: Service,
-  role: 'sensor' | 'viewer' | 'analyst' | 'auditor',
-): Promise<string> {
+/** Creates a long-lived token with the given role. */
+export async function tokenFor(service: Service, role: 'sensor' | 'viewer' | 'analyst' | 'auditor'): Promise<string> {
   const body = { name: `${role} ${crypto.randomUUID().slice(0, 8)}`, scopes: [role] };
   const answer = await postJson(service, '/api/v1/tokens', body, await login(service));
   return (answer as { data: { attributes: { token: string } } }).data.attributes.token;

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Runs a command with the browser that the console's tests need, in CHROMIUM. Where none is named it is the build without
-# windows, to which a page costs half as much, installed where apt can (60 MB); else any that is there. Without one the
-# command fails: what these tests show can't be seen otherwise.
+# Runs a command with the browser that the console's tests need, in CHROMIUM. By default it is the headless shell, whose
+# pages cost half as much, installed with apt if possible (60 MB); else any installed browser. Without a browser the
+# command fails, because nothing else covers these tests.
 set -euo pipefail
 apt_install() {
   { apt-get update -qq && apt-get install -y -qq --no-install-recommends "$1"; } >&2
@@ -27,7 +27,7 @@ if [ -z "${CHROMIUM:-}" ]; then
   }
 fi
 if [ -z "$CHROMIUM" ]; then
-  echo 'Chromium is neither found nor can it be installed here: name one in CHROMIUM' >&2
+  echo 'no Chromium found, and it cannot be installed here; set CHROMIUM to the path of a browser' >&2
   exit 1
 fi
 export CHROMIUM

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Runs a command with the official clients of what shippers speak, and those that make a client of the OpenAPI document, in a
-# folder of their own that CLIENT_LIBRARIES names: 110 MB that only tests need. Where they cannot be installed, those tests are
-# skipped.
+# Runs a command with the official clients of the shippers' protocols, and with generators of clients from the OpenAPI
+# document, in a separate folder, CLIENT_LIBRARIES: 110 MB that only tests need. If they cannot be installed, the tests
+# that use them are skipped.
 set -euo pipefail
 export CLIENT_LIBRARIES=${CLIENT_LIBRARIES:-${TMPDIR:-/tmp}/candor-clients-$(id -u)}
 packages=(

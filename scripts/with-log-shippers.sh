@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Runs a command with syslog-ng and rsyslog, which tests ship with, in a folder of their own that LOG_SHIPPERS names: 15 MB of
-# packages that are unpacked and not installed, as each of them would remove the other. Where they cannot be had, those
-# tests are skipped and say so.
+# Runs a command with syslog-ng and rsyslog, which tests use as shippers, in a separate folder, LOG_SHIPPERS: 15 MB of
+# packages that are unpacked and not installed, because installing one package removes the other. If they are not
+# available, the tests that use them are skipped with a message.
 set -euo pipefail
 export LOG_SHIPPERS=${LOG_SHIPPERS:-${TMPDIR:-/tmp}/candor-shippers-$(id -u)}
 packages=(syslog-ng-core syslog-ng-mod-http libivykis0 libnet1 libwrap0 rsyslog rsyslog-elasticsearch libestr0 libfastjson4 liblognorm5)

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Runs a command with the tools that some tests need (strace, nmap, promtool, openssl, ssh-agent, Go with
-# golang.org/x/mod), installing them where apt can; Go takes 10 s and 450 MB. Where they cannot be had, those tests are
-# skipped and say so. With CI=true the test of Go's sumdb fails instead.
+# golang.org/x/mod), installing them with apt if possible; Go takes 10 s and 450 MB. If tools are not available, the
+# tests that need them are skipped with a message. With CI=true the test of Go's sumdb fails instead.
 set -euo pipefail
 have() { command -v strace && command -v nmap && command -v promtool && command -v openssl && command -v ssh-agent && command -v go && [ -d /usr/share/gocode/src/golang.org/x/mod ]; }
 if ! have >/dev/null && command -v apt-get >/dev/null && [ "$(id -u)" = 0 ]; then

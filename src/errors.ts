@@ -1,7 +1,7 @@
 /**
- * Every failure that a caller may act on: the HTTP status of the answer, whether a later retry can help, and what it
- * means. A `ServiceError` carries one of these codes and crosses threads and HTTP unchanged; any other exception is a
- * bug and is answered as INTERNAL.
+ * Every error that a caller can handle: the HTTP status, whether a later retry can help, and the meaning. A
+ * `ServiceError` has one of these codes and crosses threads and HTTP unchanged; any other exception is a bug
+ * and is answered as INTERNAL.
  */
 export const errorCodes = {
   INVALID_REQUEST: {
@@ -24,7 +24,7 @@ export const errorCodes = {
   CONFLICT: {
     status: 409,
     retry: false,
-    meaning: 'The resource exists already, or its state does not permit the change.',
+    meaning: 'The resource already exists, or its state does not permit the change.',
   },
   INVALID_TRANSITION: {
     status: 409,
@@ -34,8 +34,7 @@ export const errorCodes = {
   VERSION_MISMATCH: {
     status: 412,
     retry: false,
-    meaning:
-      'The resource changed since it was read. Read it again and repeat the change with its new version.',
+    meaning: 'The resource changed since it was read. Read it again and repeat the change with its new version.',
   },
   PAYLOAD_TOO_LARGE: {
     status: 413,
@@ -88,7 +87,10 @@ export type ErrorCode = keyof typeof errorCodes;
 /** `field` and `reason` for problems of one input field; anything else that helps the caller to act. */
 export type ErrorDetails = Readonly<Record<string, string | number | boolean | readonly string[]>>;
 
-/** An expected failure with a code from the table. `message` names the thing, what came and what was wanted. */
+/**
+ * An expected failure with a code from the table. `message` states the subject, the problem and the expected
+ * value.
+ */
 export class ServiceError extends Error {
   override readonly name = 'ServiceError';
   readonly code: ErrorCode;
@@ -101,7 +103,7 @@ export class ServiceError extends Error {
   }
 }
 
-/** UNAUTHENTICATED without a reason for the caller. Operators see whose credentials they are. */
+/** UNAUTHENTICATED without a reason for the caller. Operators see the principal and the reason. */
 export class RefusedCredentials extends ServiceError {
   readonly principal: { readonly id: string; readonly name: string };
   readonly why: string;
@@ -113,7 +115,19 @@ export class RefusedCredentials extends ServiceError {
   }
 }
 
-/** INVALID_REQUEST that names one field, in the specification's shape. */
+/** Returns INVALID_REQUEST for one field, in the shape of the API. */
 export function invalidField(field: string, reason: string): ServiceError {
   return new ServiceError('INVALID_REQUEST', `${field} ${reason}`, { field, reason });
+}
+
+/** Returns why a fetch failed: the message of the cause that fetch wraps, or advice if the protocol is wrong. */
+export function fetchFailure(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const { message } = error.cause instanceof Error && error.cause.message !== '' ? error.cause : error;
+  // Matched by message, because the error code differs between versions of Node.
+  if (/wrong version number|packet length too long/.test(message))
+    return 'the port does not speak TLS; use http:// instead of https://';
+  if (message === 'other side closed')
+    return 'the connection was closed without a response; if the port speaks TLS, use https://';
+  return message;
 }

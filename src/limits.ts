@@ -1,834 +1,1526 @@
-import type { limitMeanings } from './limit-meanings.ts';
-
 /**
- * Every limit of the service, with the reason for its value. Bytes, milliseconds and counts are named in
- * the unit of the constant. What a limit refuses is answered with a code and counted in `/metrics`.
+ * The fixed limits of the service, each with the reason for its value; the name states the unit.
+ * `limitMeanings` lists the limits that `/metrics` counts when they are reached.
  */
 export const limits = {
-  /** A request body as sent. Shippers batch at 1–8 MB; twice that leaves room without inviting abuse. */
+  /**
+   * Maximum bytes of a request body on the wire. Shippers batch at 1–8 MB; twice the largest batch leaves
+   * room without inviting abuse.
+   */
   maxBodyBytes: 16 * 2 ** 20,
-  /** Bytes from which on a JSON answer is compressed: shorter ones fit one packet as they are … */
+  /** JSON response bodies below this size are sent uncompressed, because they fit in one packet. */
   minCompressedBytes: 1024,
-  /** … and up to which: a page of the largest items has a few megabytes. */
+  /**
+   * Maximum bytes of a JSON response body that is compressed. A page of the largest items has a few
+   * megabytes.
+   */
   maxCompressedBytes: 16 * 2 ** 20,
-  /** Answers that are being compressed or wait for one of libuv's threads: a page of the console requests a dozen at once,
-   * each a millisecond of work. Past it, answers are sent as they are. */
+  /**
+   * Maximum response bodies being compressed, or waiting for one of libuv's threads. A console page sends a
+   * dozen requests together, whose responses take a millisecond each to compress. Further responses are sent
+   * uncompressed.
+   */
   maxCompressions: 16,
-  /** What a compressed body may inflate to: sensors' NDJSON shrinks about tenfold, bombs a thousandfold. */
+  /**
+   * Maximum bytes of an inflated body. NDJSON from sensors shrinks about tenfold, decompression bombs a
+   * thousandfold.
+   */
   maxInflatedBytes: 64 * 2 ** 20,
-  /** JSON bodies of operations other than ingest. */
+  /** Maximum bytes of a JSON body of operations other than ingest. */
   maxJsonBodyBytes: 256 * 2 ** 10,
-  /** One line of NDJSON or TSV. The longest real record (a Suricata alert with packets) is under 200 kB. */
+  /**
+   * Maximum bytes of one line of NDJSON or TSV. The longest real record (a Suricata alert with packets) is
+   * under 200 kB.
+   */
   maxLineBytes: 2 ** 20,
-  /** Records of one ingest body: at 64 MB real ones, of 100 bytes and more, stay under; a flood of bad ones of two
-   * bytes each, at up to 6 µs to refuse, would hold a thread for minutes. */
+  /**
+   * Maximum records per ingest body. 64 MB of real records (100 bytes and more) stay below this. Without this
+   * limit, a flood of invalid two-byte records, each taking up to 6 µs to reject, would occupy a thread for
+   * minutes.
+   */
   maxBodyRecords: 1_000_000,
-  /** Items of one body of Elasticsearch's _bulk: many times the batches of shippers. Each has an answer of its own, up to 900
-   * bytes with its id: 45 MB, which must fit what may wait to be sent. */
+  /**
+   * Maximum items of one Elasticsearch _bulk body: many times the batch size of shippers. The response has up
+   * to 900 bytes per item, 45 MB in total, which must fit `maxUnsentReplyBytes`.
+   */
   maxBulkItems: 50_000,
-  /** The line before each of them that says what to do with it: an id, an index and some options have 1 kB. */
+  /** Maximum bytes of the action line before each _bulk item. An id, an index and some options have 1 kB. */
   maxBulkActionBytes: 8192,
-  /** An id of a document as Elasticsearch limits it, and the name of an index. */
+  /** Elasticsearch's limit for document ids. */
   maxDocumentIdBytes: 512,
+  /** Elasticsearch's limit for index names. */
   maxIndexNameBytes: 255,
-  /** A log record of OTLP: a line of the longest, with each of its quotes escaped. */
+  /** Maximum bytes of one OTLP log record: the longest line, with every quote escaped. */
   maxLogRecordBytes: 2 ** 21,
-  /** Channels of Splunk's collector that are remembered, 150 bytes each: those of a thousand shippers, with which each
-   * start of one makes another. Past it those go that were used longest ago … */
+  /**
+   * Maximum Splunk collector channels kept, 150 bytes each: enough for a thousand shippers that open a new
+   * channel at every start. The least recently used channel is dropped first.
+   */
   maxSplunkChannels: 16_384,
-  /** … and those of one principal: it cannot push out the others'. */
+  /** Maximum Splunk channels kept per principal, so that no principal can evict the channels of others. */
   maxSplunkChannelsPerPrincipal: 1024,
-  /** How long Splunk's health check says that the service is full after a body was refused for it. */
+  /** How long Splunk's health check reports the service as full after it rejected a body for lack of space. */
   splunkFullMs: 10_000,
-  /** Different things that the records of one body tell of hosts: a day's known_hosts of a large network. */
+  /**
+   * Maximum distinct facts about hosts in the records of one body: a day's known_hosts of a large network.
+   */
   maxBodySightings: 50_000,
-  /** Columns of one header of Zeek TSV; the widest log has 60. */
+  /** Maximum columns of a Zeek TSV header; the widest log has 60. */
   maxTsvColumns: 1024,
-  /** Headers of Zeek TSV that are remembered of one principal, for rows in later bodies: Zeek has some 60 logs … */
+  /** Maximum Zeek TSV headers kept per principal for rows in later bodies. Zeek has some 60 logs. */
   maxTsvHeaders: 64,
-  /** … characters of all of them, of which real ones have 40,000 … */
+  /** Maximum characters of one principal's headers in total; real headers have 40,000. */
   maxTsvHeaderBytes: 128 * 1024,
-  /** … and principals; past it the one is forgotten whose headers came longest ago: 32 MB at most. */
+  /**
+   * Maximum principals whose headers are kept, in at most 32 MB. The principal whose headers are oldest is
+   * dropped first.
+   */
   maxTsvHeaderSensors: 256,
-  /** Bytes of the payload and of the packet of a sensor's alert that are kept with it: the beginning of a request, and a frame
-   * of Ethernet. 5 kB with each alert of a list. */
+  /**
+   * Maximum bytes kept of the payload in a sensor's alert: the start of a request. Payload and packet add 5
+   * kB to each alert in a list.
+   */
   maxAlertPayloadBytes: 2048,
+  /** Maximum bytes kept of the packet in a sensor's alert: an Ethernet frame. */
   maxAlertPacketBytes: 1518,
-  /** References, CVEs, keys of metadata and values of each that are kept of a signature; real ones have 12 … */
+  /**
+   * Maximum references, CVEs and metadata keys kept of a signature, and maximum values of each key; real
+   * signatures have 12.
+   */
   maxSignatureValues: 20,
-  /** … and the length of each; URLs are the longest. */
+  /** Maximum length of a reference, CVE, metadata key or value of a signature; URLs are the longest. */
   maxSignatureTextLength: 200,
-  /** Sensors that are told apart among those that sent what was not stored … */
+  /** Maximum sensors listed separately in the report of data that was not stored. */
   maxNotStoredSensors: 100,
-  /** … reasons of one of them, of which each takes 800 bytes … */
+  /** Maximum reasons listed per sensor in the report of data that was not stored, 800 bytes each. */
   maxNotStoredReasons: 24,
-  /** … samples of each … */
+  /** Maximum samples kept per reason why data was not stored. */
   maxNotStoredSamples: 3,
-  /** … and reasons that the status shows. */
+  /** Maximum reasons why data was not stored that `/status` shows. */
   maxNotStoredShown: 100,
-  /** Nesting of one JSON record; real records reach 6. */
+  /** Maximum nesting of one JSON record; real records reach 6. */
   maxNesting: 32,
-  /** The name of a transport protocol: IANA's longest, `rsvp-e2e-ignore`, has 15. It is part of keys. */
+  /**
+   * Maximum length of the name of a transport protocol, which is part of keys. IANA's longest,
+   * `rsvp-e2e-ignore`, has 15 characters.
+   */
   maxTransportLength: 16,
-  /** Bytes of text kept of any one field; names end at 255, Suricata signatures stay under 1 kB. */
+  /**
+   * Maximum bytes kept of the text of a field. Names have at most 255 bytes, Suricata signatures less than 1
+   * kB.
+   */
   maxTextBytes: 4096,
-  /** Per-line errors listed in an ingest answer; the rest are counted. */
+  /** Maximum errors about single lines in an ingest response; further errors are only counted. */
   maxReportedErrors: 100,
-  /** Ingest bodies received or in work at once: what bounds the memory of the whole ingest path. */
+  /**
+   * Maximum bytes of ingest bodies being received or processed. This bounds the memory of the whole ingest
+   * path.
+   */
   maxIngestInFlightBytes: 48 * 2 ** 20,
-  /** What one principal may have of it: two bodies of the largest leave room for one of another's. */
+  /**
+   * Maximum share of `maxIngestInFlightBytes` for one principal: two of the largest bodies, which leaves room
+   * for a body of another principal.
+   */
   maxIngestShareOfPrincipal: 2 / 3,
-  /** Memory that bodies arrived in, kept by the front for those to come; the same again is never fetched anew. */
+  /** Maximum bytes of memory blocks of received bodies that the HTTP server keeps for reuse. */
   maxSpareBodyBytes: 16 * 2 ** 20,
-  /** Memory in which each ingest thread puts bodies together, kept between them; a longer body gets its own. */
+  /**
+   * Size of the buffer that each ingest thread keeps to assemble bodies. A longer body gets its own buffer.
+   */
   maxKeptBodyBytes: 8 * 2 ** 20,
-  /** Inflated bytes of small bodies that are parsed and stored together when they come more quickly than that; one that is
-   * broken has the others read twice. Some 700 lines of conn.log: a millisecond or two. */
+  /**
+   * Maximum inflated bytes of small bodies that are parsed and stored together when bodies arrive faster than
+   * they are processed. If one of these bodies is invalid, the other bodies are read twice. The value
+   * corresponds to about 700 lines of conn.log, parsed in 1 to 2 ms.
+   */
   maxGroupedBytes: 256 * 2 ** 10,
-  /** Ingest bodies waiting for a thread of the pool, half of them of one sensor at most; bytes bound them first unless
-   * bodies are tiny. */
+  /**
+   * Maximum ingest bodies waiting for a thread of the pool, at most half of them from one sensor. Unless
+   * bodies are tiny, `maxIngestInFlightBytes` is reached first.
+   */
   maxQueuedBodies: 1024,
-  /** Bytes of calls in flight to one worker. */
+  /** Maximum bytes of calls in flight to one worker. */
   maxRpcInFlightBytes: 128 * 2 ** 20,
-  /** Rows of one event block: codes then fit 16 bits, and a column of 1, 2, 4 or 8 bytes just fills whole 4 kB pages. */
+  /**
+   * Maximum rows of one event block. Codes then fit 16 bits, and a column of 1, 2, 4 or 8 bytes per row fits
+   * whole 4 kB pages with little waste.
+   */
   maxBlockRows: 8160,
-  /** Headers of event blocks that one thread keeps, a power of two: those of 33 million events, in 8 MB. With more, some are
-   * read again by each query that looks at all, 2 µs each. */
+  /**
+   * Number of event block headers cached per thread, a power of two: enough for 33 million events, in 8 MB.
+   * With more blocks, a query over all events rereads headers, which takes 2 µs each.
+   */
   keptHeaders: 4096,
-  /** Bytes of one that is kept: they have 1.2 kB, and more where senders' texts are long. */
+  /** Maximum bytes of a cached header: usually 1.2 kB, more if field values are long. */
   maxKeptHeaderBytes: 2048,
-  /** Time for which a part of an event block that was verified is read without its checksum, by one thread that has the
-   * block's header cached: damage done to it after the check shows within this time. */
+  /**
+   * Time after which a thread that has the header of an event block cached verifies the checksum of a part of
+   * the block again. Later damage is found within this time.
+   */
   reverifyMs: 600_000,
-  /** Damaged rows that are kept by name for the finding about them; the others are only counted. */
+  /** Maximum damaged rows listed in the finding about them; further rows are only counted. */
   maxNamedDamage: 100,
-  /** Merges of blocks of which it is told to readers what they replaced, so that they read only that again: those of some
-   * seconds. */
+  /**
+   * Number of recent block merges whose replaced blocks are reported to readers, so that they reread only
+   * these blocks: a few seconds of merges.
+   */
   toldMerges: 32,
-  /** Addresses whose assets one thread keeps in mind, about 150 bytes each; then it begins anew. */
+  /** Maximum addresses whose assets one thread caches, about 150 bytes each; a full cache is cleared. */
   maxCachedOwners: 32_768,
-  /** Filters of which one thread keeps how many events of each block match, 8 bytes a block: 50 kB each at 50 million events.
-   * Past it, the one goes that was asked for longest ago … */
+  /**
+   * Maximum filters for which one thread caches the number of matching events per block, 8 bytes a block: 50
+   * kB per filter at 50 million events. The least recently used filter is dropped.
+   */
   maxCountedFilters: 32,
-  /** … and bytes of all of them, but for the last: 32 of 125 million events, four of a billion. */
+  /**
+   * Maximum bytes of cached filter counts, not including the newest filter. Enough for 32 filters at
+   * 125 million events, or four at a billion.
+   */
   maxCountedBytes: 4 * 2 ** 20,
-  /** Events that a deep page may have to sort in memory at once, 16 bytes each; more are narrowed down first. */
+  /** Maximum events that a deep page sorts in memory, 16 bytes each; larger sets are narrowed down first. */
   maxSortedEvents: 2 ** 17,
-  /** Items on a list page. */
+  /** Maximum items on a list page. */
   maxPerPage: 1000,
   defaultPerPage: 50,
-  /** Values of one repeated query parameter. */
+  /** Maximum values of a repeated query parameter. */
   maxFilterValues: 100,
-  /** Queries waiting for the analytics pool, of the short and of the long ones; more than this and users wait longer than
-   * they will. */
+  /**
+   * Maximum queries waiting for the analytics pool, counted separately for short and long queries. Users
+   * would not wait for a longer queue.
+   */
   maxQueuedQueries: 64,
-  /** What one principal may have of that under way: another finds room beside one that takes all it may. */
+  /**
+   * Maximum share of the waiting and running queries for one principal, so that capacity remains
+   * for a second principal.
+   */
   maxQueryShareOfPrincipal: 1 / 2,
-  /** How long an answer to an Idempotency-Key is kept. */
+  /** How long the response to a request with an Idempotency-Key is kept. */
   idempotencyTtlMs: 24 * 3600 * 1000,
-  /** Length of an Idempotency-Key. */
+  /** Maximum length of an Idempotency-Key. */
   maxIdempotencyKeyBytes: 255,
-  /** How long `/health` waits for a thread that is busy: less than probes do. */
+  /** How long `/health` waits for a busy thread: less than the timeout of probes. */
   healthAnswerMs: 1000,
-  /** … and from when on it says that the thread is stuck: no transaction takes so long. */
+  /**
+   * How long a thread may stay busy before `/health` reports it as stuck: longer than any transaction takes.
+   */
   healthStuckMs: 120_000,
-  /** Events kept as the sample of one alert. */
+  /** Maximum events kept as the sample of one alert. */
   maxAlertEventIds: 20,
-  /** Sensors that an alert names, those that came first: findings that more of them share are rare. */
+  /** Maximum sensors listed in an alert: the first to report it. Alerts with more sensors are rare. */
   maxAlertSensors: 20,
-  /** New alerts of one rule, and one sensor, within one deduplication window; past it they become one alert that says so. More of one
-   * rule in an hour than anyone looks at one by one. */
+  /**
+   * Maximum new alerts of one rule and one sensor within a deduplication window; further ones become one
+   * summary alert. Analysts cannot review more alerts of one rule individually within an hour.
+   */
   maxAlertsPerRuleWindow: 50,
-  /** … of those that are grave and concern a home network: so many within five minutes. An outbreak shows each host, and
-   * what is quicker than that is no work for a person. */
+  /**
+   * Maximum severe alerts of a rule that concern a home network, within five minutes. Each host of an
+   * outbreak gets an alert, up to a rate that a person can follow.
+   */
   maxGraveAlertsPerBurst: 50,
-  /** … of one home host with others: past it the others become one alert about this host. */
+  /**
+   * Maximum alerts of a rule about one home host and its peers; further alerts become one alert about this
+   * host.
+   */
   maxAlertsPerHostWindow: 20,
-  /** … of home hosts whose asset is of high or critical criticality, however many others of the rule there are. */
+  /**
+   * Maximum alerts of a rule about home hosts whose asset has high or critical criticality. Alerts about
+   * other hosts do not count.
+   */
   maxCriticalHostsPerRuleWindow: 100,
-  /** … of what happened at another time, by our clock: what grave ones may be in an hour that passes. Beyond it are sensors
-   * whose clock jumps, and imports, of which the rest is one alert. */
+  /**
+   * Maximum severe alerts of a rule for events outside the current window, per hour of the local clock. Only
+   * imports and sensors with jumping clocks cause more; further alerts become one.
+   */
   maxUntimelyAlertsPerRuleWindow: 600,
-  /** … of all rules of one source (Suricata, Sigma, …) within an hour of our clock, however many rules it names: what a flood
-   * of sixty rules begins with, and a second of the store's thread. */
+  /**
+   * Maximum alerts of all rules of one source (Suricata, Sigma, …) within an hour of the local clock: the
+   * start of a flood of sixty rules, and a second of work for the store thread.
+   */
   maxAlertsPerSourceHour: 6000,
-  /** Addresses that such an alert names, of each end. */
+  /** Maximum source addresses, and maximum destination addresses, listed in a summary alert. */
   maxFoldedNames: 20,
-  /** Hashes of addresses that it keeps of each end before it estimates how many there were: 1 kB. Then it is 4 kB. */
+  /**
+   * Maximum hashes kept of the source addresses, and of the destination addresses, of a summary alert (1 kB).
+   * With more addresses, their number is estimated (4 kB).
+   */
   maxFoldedHashes: 256,
-  /** Silences, ended ones that nobody removed included. A person oversees fewer; after each change of one, all are made
-   * ready anew for findings. */
+  /**
+   * Maximum silences, including ended ones that were not deleted: more than people manage. After each change,
+   * all silences are compiled again.
+   */
   maxSilences: 1000,
-  /** Values of one attribute of a silence: 100 kB of all. */
+  /** Maximum values of one attribute of a silence: 100 kB for all silences. */
   maxSilenceValues: 100,
-  /** Shares of all addresses that a silence may be about which names nothing else: 64 blocks of /8, twice `fc00::/7`. More
-   * of them is no place but everything that is found. */
+  /**
+   * Maximum share of the IPv4 addresses that a silence without other conditions may cover: 64 blocks of /8. A
+   * larger share would silence nearly everything.
+   */
   maxSilencedIpv4: 1 / 4,
+  /**
+   * Maximum share of the IPv6 addresses that a silence without other conditions may cover: twice `fc00::/7`.
+   */
   maxSilencedIpv6: 1 / 64,
-  /** How far ahead a silence may end: what is forgotten comes back within a quarter. */
+  /** How far ahead the end of a silence may be, so that a forgotten silence ends within three months. */
   maxSilenceMs: 90 * 24 * 3600 * 1000,
-  /** Records in the history of one alert; of those that no person made, the oldest go first. 150 bytes each. */
+  /**
+   * Maximum records in the history of one alert, 150 bytes each. The oldest automatic records are dropped
+   * first.
+   */
   maxAlertHistory: 500,
-  /** Alerts that one change may name: more than a list page shows … */
+  /** Maximum alert ids in one bulk change, as many as a list page has. */
   maxBulkIds: 1000,
-  /** … and that a filter may match: an analyst's worst day. At about a millisecond each, they take ten seconds. */
+  /**
+   * Maximum alerts that match the filter of a bulk change: more than on a typical bad day. At about a
+   * millisecond per alert, the change takes ten seconds.
+   */
   maxBulkAlerts: 10_000,
-  /** Alerts that such a change has under way in the store: one transaction of 10 to 50 ms, for which ingest waits. */
+  /** Number of alerts of a bulk change written in one transaction of 10 to 50 ms, for which ingest waits. */
   bulkAlertsAtOnce: 50,
-  /** Such changes in work, of all callers: each keeps one transaction waiting. */
+  /** Maximum bulk changes in progress, of all callers. Each has one transaction waiting. */
   maxBulkChanges: 4,
-  /** Exports in work. Each holds a connection and one page, of up to 2 MB … */
+  /** Maximum exports in progress. Each holds a connection and one page of up to 2 MB. */
   maxExports: 8,
-  /** … and of one principal, so that two others find room beside one that takes all it may. */
+  /** Maximum exports in progress per principal, so that capacity remains for two others. */
   maxExportsPerPrincipal: 3,
-  /** Bytes of one page of an export, give or take a line … */
+  /** Target size of one page of an export. The last line of a page may exceed it. */
   exportPageBytes: 256 * 2 ** 10,
-  /** … and alerts looked at for it: a thread of the pool is held for 0.2 s at most, and the client hears of it. */
+  /**
+   * Maximum alerts examined per page of an export. A page then occupies a pool thread for at most 0.2 s, and
+   * pages follow quickly enough to keep the client's connection active.
+   */
   exportPageAlerts: 20_000,
-  /** … and rows of events: 5 to 300 ms, by the filter. */
+  /** Maximum event rows examined per page of an export: 5 to 300 ms, depending on the filter. */
   exportScanRows: 500_000,
-  /** How often a page of an export is tried again, a second apart, while the threads are overloaded or being replaced. */
+  /**
+   * Maximum retries of an export page, a second apart, while the threads are overloaded or being replaced.
+   */
   maxExportRetries: 5,
-  /** Groups of alerts that are told apart: one query takes 20 MB for as many. */
+  /** Maximum groups in a query for alert groups, which then takes 20 MB. */
   maxAlertGroups: 50_000,
-  /** Buckets of a histogram: more than a screen has room for. */
+  /** Maximum buckets of a histogram: more than fit on a screen. */
   maxHistogramBuckets: 500,
   defaultHistogramBuckets: 60,
-  /** Values of an attribute that are shown with their counts … */
+  /** Maximum values of an attribute shown with their counts. */
   maxShownValues: 100,
   defaultShownValues: 20,
-  /** … and the memory in which they are told apart: some 250,000 addresses. Senders choose how many there are. */
+  /**
+   * Maximum memory for counting the values of an attribute: about 250,000 addresses. Senders determine the
+   * number of values.
+   */
   maxValueTallyBytes: 32 * 2 ** 20,
-  /** Notes on one alert: more is a machine talking to itself. */
+  /** Maximum notes per alert. More than this can only come from automation. */
   maxNotesPerAlert: 10_000,
-  /** Canonical bytes of a log entry: C2SP entry bundles hold 65,535. */
+  /** Maximum canonical bytes of a log entry. C2SP entry bundles allow 65,535 bytes per entry. */
   maxEntryBytes: 60_000,
-  /** Canonical bytes of the entries on one page of a list: a thousand usual ones have 1 MB. JSON more than doubles
-   * them. */
+  /**
+   * Maximum canonical bytes of the entries on one list page. A thousand typical entries have 1 MB; their JSON
+   * is more than twice as long.
+   */
   maxEntriesPageBytes: 4 * 2 ** 20,
-  /** Ended keys of one purpose in /.well-known/jwks.json: a token lives for an hour, and keys are seldom rotated more
-   * than four times in one. The others are paged at /api/transparency/keys. */
+  /**
+   * Maximum ended keys of one purpose in /.well-known/jwks.json. A token lives for an hour, and keys are
+   * rarely rotated more than four times an hour. Older keys are listed at /api/transparency/keys.
+   */
   publishedEndedKeys: 4,
-  /** Log entries that wait for a commit: a few seconds of a slow disk. Past it appends are OVERLOADED. */
+  /**
+   * Maximum log entries waiting for a commit: a few seconds of work for a slow disk. Further appends fail
+   * with OVERLOADED.
+   */
   maxQueuedAppends: 65_536,
-  /** How long before its append an entry may have occurred: past it entries state when they were delayed from, so that
-   * an intruder with the event key cannot place an entry in the past. */
+  /**
+   * How long before its append an entry may have occurred. An older entry must state when its delay began, so
+   * that an intruder with the event key cannot backdate an entry.
+   */
   maxEntryAgeMs: 86_400_000,
-  /** … and how far after it: clocks that are read at almost the same time, on one host. */
+  /**
+   * How far the time of an entry may be after its append. Both times are read on one host, almost
+   * simultaneously.
+   */
   maxEntryAheadMs: 300_000,
-  /** How far the wall clock may move against the steady clock between two looks: slewing and leap seconds are less. */
+  /**
+   * How far the wall clock may move against the steady clock between two checks. Slewing and leap seconds
+   * cause smaller differences.
+   */
   maxClockStepMs: 60_000,
-  /** How far it may jump forward, and heads may be ahead of it, before the log refuses entries until the clock is
-   * corrected or confirmed. Heads cannot be dated back, so a wrong time that was signed stays. */
+  /**
+   * How far the clock may jump forward, and heads may be ahead of it, before the log refuses entries until
+   * the clock is corrected or confirmed. The times of heads cannot decrease, so a wrong signed time is
+   * permanent.
+   */
   maxClockJumpMs: 3_600_000,
-  /** How far the clock may be ahead of the last head at a start: services are rarely off for a season. */
+  /**
+   * How far the clock may be ahead of the last head at start-up. The service is rarely stopped for three
+   * months.
+   */
   maxClockGapMs: 90 * 86_400_000,
   /** How long a jump of the clock is reported after it happened. */
   clockFindingMs: 86_400_000,
-  /** Rounds of key derivation that an encrypted key file may ask for: five times ours, half a second of a core. */
+  /**
+   * Maximum key derivation rounds of an encrypted key file: five times the number that Candor uses, and 0.5 s
+   * of CPU time.
+   */
   maxKeyDerivationRounds: 1_000_000,
-  /** How long an ssh-agent may take for one signature. Hardware tokens take up to half a second. The log's thread waits
-   * as long at most, and only once: while the agent fails, appends are refused without asking it. */
+  /**
+   * Timeout of an ssh-agent for one signature. Hardware tokens take up to half a second. The log's thread
+   * waits at most this long, and only once: while the agent fails, appends are refused without a request to
+   * it.
+   */
   signerTimeoutMs: 3000,
-  /** How much longer that thread waits for the thread that has the agent's socket, which keeps the timeout itself. */
+  /**
+   * How much longer than `signerTimeoutMs` the log's thread waits for the ssh-agent thread, which holds the
+   * agent's socket and enforces that timeout.
+   */
   signerGraceMs: 500,
-  /** How often an agent that failed is tried again. */
+  /** How often a failed ssh-agent is retried. */
   signerProbeMs: 1000,
-  /** A message of the ssh-agent protocol, and the keys that an agent may list: OpenSSH's own limits. */
+  /** Maximum bytes of an ssh-agent message: OpenSSH's own limit. */
   maxAgentFrameBytes: 256 * 2 ** 10,
+  /** Maximum number of keys that an ssh-agent may list: OpenSSH's own limit. */
   maxAgentIdentities: 2048,
-  /** Outbox rows waiting for the ledger before changes that must be logged are refused. */
+  /**
+   * Maximum outbox rows waiting for the ledger. When this limit is reached, changes that must be logged are
+   * refused.
+   */
   maxOutboxRows: 100_000,
-  /** Receipts that one log entry covers: a tree of ten levels, and 32 kB of hashes are read to prove one of them. */
+  /**
+   * Maximum receipts covered by one log entry. The tree has ten levels, and 32 kB of hashes are read to prove
+   * one receipt.
+   */
   maxReceiptsPerEntry: 1024,
   /** How long a receipt waits for others before an entry covers them: at most 8,640 entries a day. */
   receiptIntervalMs: 10_000,
-  /** Receipts kept, 400 bytes each. Past it the oldest that are logged go; while none is, bodies that want one are refused. */
+  /**
+   * Maximum receipts kept, 400 bytes each. The oldest logged receipts are dropped. While no receipt is
+   * logged, bodies that request a receipt are refused.
+   */
   maxReceipts: 200_000,
   /** How often new events are sealed in a log entry: at most 1,440 entries of 0.7 kB a day. */
   sealIntervalMs: 60_000,
-  /** Rows that one task digests, 35 ms: so long a query may wait. */
+  /** Number of rows that one task digests. The task takes 35 ms, for which a query may have to wait. */
   sealTaskRows: 98_304,
-  /** Rows of one sealed range, with 16 kB of roots. More that waited make further entries. */
+  /** Maximum rows of one sealed range, with 16 kB of roots. Further waiting rows get further entries. */
   maxSealedRows: 4_194_304,
-  /** Findings in stored events that wait for it. With as many, no events are taken. */
+  /** Maximum findings in stored events that wait to be processed. With more, no events are accepted. */
   maxWaitingFindings: 10_000,
-  /** Free bytes of the volume with the databases, below which no events are taken. They are left for the log, its anchor
-   * and its journal, without which the ledger could not go on, and for small changes. */
+  /**
+   * Free bytes of the databases' volume below which no events are accepted. They are reserved for small
+   * changes and for the log, its anchor and its journal, without which the ledger could not continue.
+   */
   minFreeDiskBytes: 64 * 2 ** 20,
-  /** The part of them that events leave alone even where the file has as many bytes of free pages, which they use before
-   * it grows: now and then no free pages lie together as a block wants them. */
+  /**
+   * The part of `minFreeDiskBytes` that events never use, even if the database file has this many free pages,
+   * which LMDB uses before the file grows: sometimes no run of free pages is long enough for a block.
+   */
   minReservedDiskBytes: 32 * 2 ** 20,
-  /** What one step of retention takes, in which commits wait. */
+  /**
+   * Free bytes, on the volume and in free pages of the database file, below which nothing is written, because
+   * a write that finds the volume full ends the process. A small change needs fewer bytes.
+   */
+  minWritableDiskBytes: 256 * 2 ** 10,
+  /** Length of one step of retention, during which commits wait. */
   retentionStepMs: 10,
-  /** … and at most, where so many ids of events wait to be taken out of their index that who brings more is to wait. */
+  /**
+   * Length of a step of retention when ingest must be slowed down, because too many event ids wait to be
+   * removed from their index.
+   */
   retentionHurryMs: 1000,
-  /** How often it is looked whether events are past their bounds: a flood of 300,000 a second brings 15 MB meanwhile. */
+  /**
+   * How often retention checks whether events are past their limits: a flood of 300,000 a second adds 15 MB
+   * in that time.
+   */
   retentionLookMs: 1000,
-  /** How many times as fast as time goes by retention follows the host's clock after a leap … */
+  /** Maximum ratio of retention time to real time after a clock jump. */
   retentionClockRate: 24,
-  /** … for as long, in which somebody notices; then it is believed, however far it went. */
+  /**
+   * How long retention time is slowed down after a clock jump, so that operators can notice the jump. Then
+   * the clock is trusted.
+   */
   retentionLeapMs: 4 * 86_400_000,
-  /** How often the time that it goes by is written down: as much of having followed is lost at a start, at most. */
+  /** How often retention time is persisted: a restart loses at most this much of its progress. */
   retentionClockEveryMs: 3600 * 1000,
-  /** Of the bytes of all events, the share that a table keeps however many come to the other: DNS is rarely less. */
+  /**
+   * Minimum share of the bytes of all events that a table keeps, regardless of the other table's size. DNS
+   * rarely needs less.
+   */
   retainedTableShare: 1 / 4,
-  /** How often the log is told at most what retention took of a table for one reason. */
+  /** Minimum time between two log entries that retention writes for the same table and reason. */
   expiredEntryEveryMs: 3600 * 1000,
-  /** Files of one backup: the databases, and a key file for each day of fifty years. */
+  /** Maximum files of one backup: the databases, and a key file for each day of fifty years. */
   maxBackupFiles: 20_000,
-  /** Its manifest: 200 bytes for each file. */
+  /** Maximum bytes of a backup's manifest, which has 200 bytes for each file. */
   maxManifestBytes: 8 * 2 ** 20,
-  /** The file of identities that opens the private keys of a backup: an identity is a line of 100 bytes. */
+  /**
+   * Maximum bytes of the identity file that decrypts the private keys of a backup. An identity is a line of
+   * 100 bytes.
+   */
   maxIdentityFileBytes: 64 * 2 ** 10,
-  /** Backups whose log entries are looked for at start-up, the newest; an hourly one for a year makes 8,760. */
+  /**
+   * Number of backups, the newest ones, whose log entries are checked at start-up. Hourly backups for a year
+   * are 8,760.
+   */
   maxCheckedBackups: 10_000,
-  /** How long a volume may take to answer about one file or folder, before the caller gets an error instead. */
+  /** How long an operation on one file or folder of a volume may take before the caller gets an error. */
   volumeAnswerMs: 5000,
-  /** How long a backup may take, whatever its size … */
+  /** Time allowed for a backup in addition to the time for its bytes at `minBackupBytesPerS`. */
   backupMs: 10 * 60_000,
-  /** … and for its bytes: disks and networks that are slower are not for backups. */
+  /** Minimum rate of a backup. Slower disks and networks are not suitable for backups. */
   minBackupBytesPerS: 2 ** 20,
-  /** How long one part of the service may take to close, and how long a stop may take beyond http.drain_ms, which is for
-   * requests. Then the process ends itself with SIGKILL: what was promised is on disk. systemd would kill after 90 s. */
+  /** How long one part of the service may take to close. */
   closeMs: 15_000,
+  /**
+   * How long a stop may take after the time for requests (http.drain_ms). Then the process ends itself with
+   * SIGKILL: acknowledged data is on disk. systemd would kill the process after 90 s.
+   */
   stopMs: 45_000,
-  /** Backups that failed and are still shown, until the process ends. */
+  /** Maximum failed backups shown, until the process ends. */
   maxFailedBackups: 100,
-  /** Free bytes of that volume below which the log takes no entries, so that they wait in the outbox. A commit that
-   * fails for want of room ends the ledger's thread, and twice in a minute the service; what is left is for the
-   * anchor, the journal and key files, which are small. */
+  /**
+   * Free bytes of the ledger's volume below which the log accepts no entries, so that they wait in the
+   * outbox. A commit that fails for lack of space ends the ledger's thread and, twice in a minute, the
+   * service. The remaining bytes are for the anchor, the journal and key files, which are small.
+   */
   minFreeLedgerDiskBytes: 16 * 2 ** 20,
-  /** WebSocket connections. Each costs about 10 kB plus what it has not read. */
+  /** Maximum WebSocket connections. Each costs about 10 kB plus its unread bytes. */
   maxSockets: 10_000,
-  /** Subscriptions on one socket. */
+  /** Maximum subscriptions on one WebSocket. */
   maxSubscriptionsPerSocket: 100,
-  /** Subscriptions of all sockets. Each costs about 1 kB, and up to 50 kB where its filter is as long as may be. */
+  /**
+   * Maximum subscriptions on all WebSockets together. Each costs about 1 kB, and up to 50 kB with the longest
+   * filter.
+   */
   maxSubscriptions: 20_000,
-  /** WebSocket connections that have not said who they are: strangers cannot take the places of others. As many again
-   * whose credentials are being checked, which takes milliseconds. */
+  /**
+   * Maximum WebSocket connections that have not authenticated, so that they cannot use up `maxSockets`. The
+   * same number again may have credentials being checked, which takes milliseconds.
+   */
   maxUnauthenticatedSockets: 500,
-  /** Messages that a WebSocket client may send at once, as when it subscribes to all that it wants … */
+  /**
+   * Maximum messages that a WebSocket client may send in a burst, for example when it subscribes to all
+   * channels.
+   */
   maxSocketMessageBurst: 250,
-  /** … and in the long run. Each costs about 20 µs. */
+  /** Maximum sustained rate of messages from a WebSocket client. Each message costs about 20 µs. */
   maxSocketMessagesPerS: 50,
-  /** Messages of one WebSocket client that wait while its token is being checked. */
+  /** Maximum messages of one WebSocket client that wait while its token is being checked. */
   maxWaitingSocketMessages: 250,
-  /** Time of the main thread, in a second, for asking the filters of live subscriptions. Past it, those that were not
-   * asked read from disk what they missed, taking turns. */
+  /**
+   * Maximum time per second that the main thread spends on the filters of live subscriptions. Subscriptions
+   * whose filter was not evaluated read the missed events from disk, in turn.
+   */
   maxLiveMatchMsPerS: 500,
-  /** Commits of a channel that are kept for replays to go on from: 0.1 s at 2,000 a second, longer than one read. */
+  /**
+   * Maximum commits of a channel kept so that replays can continue from them: 0.1 s at 2,000 a second, longer
+   * than one read.
+   */
   maxRecentBatches: 256,
+  /** Maximum bytes of the commits of a channel kept for replays. */
   maxRecentBatchBytes: 4 * 2 ** 20,
-  /** Replays that read at once. The others wait for their turn, so that lists find the threads free. */
+  /** Maximum concurrent reads of replays. Further replays wait, so that threads remain free for lists. */
   maxConcurrentReplays: 2,
-  /** Messages that a replay reads at a time. */
+  /** Maximum messages that a replay reads at a time. */
   maxReplayMessages: 500,
-  /** Rows that one task of a replay looks at: 5 to 300 ms, by the filter. */
+  /** Maximum rows that one task of a replay examines: 5 to 300 ms, depending on the filter. */
   maxReplayScanRows: 500_000,
-  /** How often a replay is tried again, a second apart, while the threads that read are overloaded or being replaced. */
+  /**
+   * Maximum retries of a replay, a second apart, while the reading threads are overloaded or being replaced.
+   */
   maxReplayRetries: 10,
-  /** Time that a socket which is being closed has to read what it has left unread, before it is cut off. */
+  /**
+   * How long the client of a closing WebSocket may take to read its unread bytes before it is disconnected.
+   */
   socketCloseGraceMs: 5000,
-  /** A message from a WebSocket client. */
+  /** Maximum bytes of a message from a WebSocket client. */
   maxSocketMessageBytes: 16 * 2 ** 10,
-  /** What one WebSocket reader may leave unread before events are skipped for it. */
+  /** Maximum unread bytes of one WebSocket client before events are skipped for this client. */
   maxSocketBacklogBytes: 2 * 2 ** 20,
-  /** What all WebSocket readers together may leave unread before each is held to a 32nd of its own allowance. */
+  /**
+   * Maximum unread bytes of all WebSocket clients before each client is limited to a 32nd of
+   * `maxSocketBacklogBytes`.
+   */
   maxTotalSocketBacklogBytes: 128 * 2 ** 20,
-  /** A socket that sends nothing for this long, not even the answer to our pings, is dead. */
+  /** Time without any message from a client, not even a pong, after which its socket is closed. */
   socketIdleTimeoutS: 120,
-  /** Time for the first `auth` message on a socket. */
+  /** Timeout for the first `auth` message on a socket. */
   socketAuthTimeoutMs: 5000,
-  /** Request target and headers. */
+  /** Maximum bytes of the request target and headers. */
   maxHeaderBytes: 16 * 2 ** 10,
-  /** Failed logins from one address within a minute, and of one account from an address that is known as its own: ten
-   * slips of a hand, and 14,400 guesses a day. */
+  /**
+   * Maximum failed logins within a minute from one address, and of one account from an address where it
+   * signed in before: ten typing errors, or 14,400 guesses a day.
+   */
   maxLoginFailuresPerMinute: 10,
-  /** Failed logins of one account, from all addresses that aren't known to be its own: ten strangers at full speed. */
+  /**
+   * Maximum failed logins of one account within a minute, from all addresses where it did not sign in before:
+   * ten attackers at full speed.
+   */
   maxAccountLoginFailuresPerMinute: 100,
-  /** Calls of one caller (principal, or address without credentials) that fail within a minute and get audit records of
-   * their own: as many as logins are tried. The rest is counted, so that nobody pushes the history out by calling. */
+  /**
+   * Maximum failed calls of one caller (principal, or address without credentials) within a minute that get
+   * individual audit records: as many as failed logins. Further calls are only counted, so that a flood of
+   * calls cannot evict earlier records.
+   */
   auditFailuresPerMinute: 10,
-  /** The same for reads that succeed, and for changes: more than a person does. Changes by administrators, and those that
-   * cause an entry of the transparency log, are excepted: the log would lead to no record. */
+  /**
+   * Maximum successful reads, and maximum successful changes, of one caller within a minute that get
+   * individual audit records: more than a person makes. Changes by administrators, and changes that cause a
+   * transparency log entry, are exempt, because an audit record must exist for the entry.
+   */
   auditSuccessesPerMinute: 60,
-  /** Failed calls of all callers that get records of their own, at once … */
+  /** Maximum failed calls of all callers that get individual audit records in a burst. */
   auditFailuresBurst: 600,
-  /** … and in the long run, per minute: with the counts below at most 33,000 records a day. */
+  /**
+   * Maximum failed calls of all callers per minute that get individual audit records in the long run: with
+   * the records of `maxAuditCounts`, at most 33,000 records a day.
+   */
   auditFailuresRefill: 10,
-  /** Counts of a minute, each of one caller, operation and outcome. What is left is counted together. */
+  /**
+   * Maximum audit records with counts per minute, each for one caller, operation and outcome. Further calls
+   * are counted together.
+   */
   maxAuditCounts: 10,
-  /** Addresses without credentials whose calls of a minute are told apart: 100 bytes each. */
+  /**
+   * Maximum addresses without credentials whose calls within a minute are counted separately, 100 bytes each.
+   */
   maxAuditStrangers: 4096,
-  /** Audit records that wait to be written: minutes of a store that cannot, 500 bytes each. Past it they are counted. */
+  /**
+   * Maximum audit records waiting while the store cannot write them: several minutes' worth, at 500 bytes
+   * each. Further records are only counted.
+   */
   maxQueuedAuditRecords: 10_000,
-  /** Client certificates that are not read again: of as many sensors, 5 kB each. */
+  /** Maximum parsed client certificates that are cached, 5 kB each: enough for 2,048 sensors. */
   maxKnownCertificates: 2048,
-  /** How long connections outlive the certificate that they were made with: longer than the longest request, a body of
-   * 16 MB at 1 Mbit/s. Each answer asks them to end; this is for sockets, and for who doesn't listen. */
+  /**
+   * How long connections stay open after the server's certificate was replaced: longer than the longest
+   * request, a body of 16 MB at 1 Mbit/s. Each response asks the client to close its connection, so this
+   * limit affects only WebSockets, and clients that do not close.
+   */
   retiredTlsMs: 5 * 60_000,
-  /** Certificates replaced in that time whose connections still live: more often than that, nobody replaces them. */
+  /**
+   * Maximum replaced certificates whose connections are still open. Certificates are not replaced more often
+   * within `retiredTlsMs`.
+   */
   maxRetiredTls: 4,
-  /** Access tokens whose signature is not checked again: of as many people at work, 1 kB each. */
+  /** Maximum access tokens with a cached signature check, 1 kB each: enough for 10,000 active users. */
   maxVerifiedTokens: 10_000,
-  /** Tokens whose latest use waits to be written, which is done every minute: 100 bytes each. */
+  /**
+   * Maximum tokens whose time of last use waits to be written, which happens every minute: 100 bytes each.
+   */
   maxTokenUses: 131_072,
-  /** Users, sensors and auditors: ten times a large company's. 500 bytes each, and a page is found in milliseconds. */
+  /**
+   * Maximum users, sensors and auditors: ten times as many as a large company has. Each takes 500 bytes; a
+   * page is read in milliseconds.
+   */
   maxPrincipals: 100_000,
-  /** Long-lived tokens of one principal that were not revoked, its sessions, and revoked ones of both that are kept to be
-   * seen. A script that logs in for each call ends the oldest of its sessions, and nobody is locked out. */
+  /**
+   * Maximum tokens per principal: sessions, long-lived tokens that are not revoked, and revoked tokens kept
+   * for display. A script that logs in for each call ends its own oldest session.
+   */
   maxTokensPerPrincipal: 1000,
-  /** Audit records: a month at the most that is written in a day. 400 bytes each; a search reads them in a second. */
+  /**
+   * Maximum audit records: a month at the maximum daily number. Each takes 400 bytes; a search reads all of
+   * them in a second.
+   */
   maxAuditRecords: 1_000_000,
-  /** Passwords checked or waiting to be: each takes 19 MiB and 20 ms of a core while it is checked. */
+  /** Maximum passwords being checked or waiting for a check, which takes 19 MiB and 20 ms of a core. */
   maxPasswordChecksInFlight: 32,
-  /** Bodies other than ingest received or in work at once: 64 of the largest. */
+  /** Maximum bytes of bodies other than ingest being received or processed: 64 of the largest. */
   maxJsonInFlightBytes: 16 * 2 ** 20,
-  /** Those of one principal: a quarter, so that three others find room beside one that floods or sends by halves. */
+  /**
+   * Maximum bytes of JSON bodies in progress for one principal: a quarter of `maxJsonInFlightBytes`, so that
+   * capacity remains for three other principals.
+   */
   maxJsonInFlightBytesPerPrincipal: 4 * 2 ** 20,
-  /** A JSON body from a caller that has not signed in: the longest login, every character of it escaped, has 15 kB. */
+  /**
+   * Maximum bytes of a JSON body from an unauthenticated caller: the longest login, with all characters
+   * escaped, has 15 kB.
+   */
   maxPublicJsonBodyBytes: 16 * 2 ** 10,
-  /** Those in work at once, apart from the bodies of callers who are known: the largest, of every such request that may
-   * be in work, so that one address, which has half of these at most, cannot use it up. */
+  /**
+   * Maximum bytes of unauthenticated JSON bodies in progress, counted separately from authenticated bodies: a
+   * body of the maximum length for each unauthenticated request. One address is limited to half of these
+   * requests, so it cannot use up this limit.
+   */
   maxPublicJsonInFlightBytes: 16 * 2 ** 20,
-  /** A list of known-bad addresses and domains with all that it names, as it is sent and inflated: 500,000 names in plain
-   * lines have 10 MB; of STIX, 600 bytes each, there are 50,000. A thread of the pool that reads it takes ten times that. */
+  /**
+   * Maximum bytes of a threat intelligence list, on the wire and inflated: 500,000 names in plain lines have
+   * 10 MB; STIX has room for 50,000, at 600 bytes each. The pool thread that parses the list needs ten times
+   * its size.
+   */
   maxIntelBodyBytes: 32 * 2 ** 20,
-  /** Those received or in work at once: two of the largest. */
+  /** Maximum bytes of threat intelligence lists being received or processed: two of maximum length. */
   maxIntelInFlightBytes: 64 * 2 ** 20,
-  /** Lists of known-bad addresses and domains. Each address and name that a block of events has is looked up in all of
-   * them: 0.2 µs a list. */
+  /**
+   * Maximum threat intelligence lists. Each address and name of an event block is looked up in all of them,
+   * which takes 0.2 µs a list.
+   */
   maxIntelLists: 100,
-  /** Indicators of one list: the longest public ones have 300,000 … */
+  /** Maximum indicators per list: the longest public lists have 300,000. */
   maxIntelIndicatorsPerList: 500_000,
-  /** … and of all lists, which are in memory: 51 MB of names of 28 characters, 25 MB of IPv4 addresses. */
+  /**
+   * Maximum indicators of all lists. In memory, names of 28 characters take 51 MB, or IPv4 addresses 25 MB.
+   */
   maxIntelIndicators: 1_000_000,
-  /** Values of one list that are read, those that repeat others or aren't taken included: a minute of a thread. */
+  /**
+   * Maximum values read per list, including duplicates and rejected values: a thread takes a minute for them.
+   */
   maxIntelValuesPerList: 1_500_000,
-  /** Characters of one pattern of STIX: that of a real one has 100, that of one with a whole list in it 100,000. */
+  /**
+   * Maximum characters of one STIX pattern: a typical pattern has 100, a pattern with a whole list 100,000.
+   */
   maxIntelPatternLength: 2 ** 18,
-  /** Rejected indicators of a list that are told, the first. */
+  /** Maximum rejected indicators reported per list: the first ones found. */
   maxIntelRejected: 100,
-  /** Characters of them that are shown, and of what a list calls an indicator. */
+  /** Maximum characters shown of a rejected indicator, and of an indicator's name in the list. */
   maxIntelTextLength: 200,
-  /** Different names or kinds that one list gives its indicators, kept to be shown; of others it is not said. */
+  /** Maximum distinct names or kinds of indicators kept per list for display; further ones are not shown. */
   maxIntelLabels: 4096,
-  /** Different moments at which indicators of one list end that are kept apart; more are put together by the hour, the
-   * day, the month. */
+  /** Maximum distinct expiry times of indicators kept per list; more are merged by hour, day or month. */
   maxIntelEnds: 4096,
-  /** IPv4 blocks wider than this name half the Internet, and IPv6 ones more than any registry gives to one. */
+  /**
+   * Shortest prefix of an IPv4 block in a list of indicators. Shorter prefixes would cover half the Internet.
+   */
   minIntelPrefixIpv4: 8,
+  /** Shortest prefix of an IPv6 block in a list of indicators. No registry allocates shorter ones. */
   minIntelPrefixIpv6: 16,
-  /** Requests not answered yet. Each costs about 2 kB besides its body; more would only wait for each other. */
+  /**
+   * Maximum requests in progress. Each costs about 2 kB besides its body. More requests would only wait for
+   * each other.
+   */
   maxRequestsInFlight: 4096,
-  /** Those of one principal: a quarter, so that three others find room beside one that floods. */
+  /**
+   * Maximum requests in progress of one principal: a quarter of `maxRequestsInFlight`, so that capacity
+   * remains for three other principals.
+   */
   maxRequestsInFlightPerPrincipal: 1024,
-  /** Those in work without knowing of whom: a quarter, so that strangers do not take the places of the others. */
+  /**
+   * Maximum unauthenticated requests in progress: a quarter of `maxRequestsInFlight`, so that capacity
+   * remains for authenticated requests.
+   */
   maxRequestsInFlightWithoutIdentity: 1024,
-  /** … from one address, or one IPv6 /64: half of it, and twice what a monitor asks for at once. */
+  /**
+   * Maximum unauthenticated requests in progress from one address, or one IPv6 /64: half of all
+   * unauthenticated requests, and twice as many as a monitor sends together.
+   */
   maxRequestsInFlightPerAddress: 512,
-  /** … and waiting for the rest of their bodies: a login comes in one piece, so that these are slow links, and a
-   * sixteenth of the room. With half-sent bodies it takes sixteen addresses to fill it. */
+  /**
+   * Maximum requests from one address that wait for the rest of their body: a sixteenth of unauthenticated
+   * requests. A login arrives in one piece, so only slow links wait; an attack with incomplete bodies needs
+   * sixteen addresses.
+   */
   maxWaitingBodiesPerAddress: 64,
-  /** Requests a second from one address, twice that at once after a pause; `limits.requests_per_s_per_address` changes
-   * it. The front answers 20,000 small ones a second on one core, so that this is a quarter of it. A sensor at its
-   * fastest sends 30, as they are large, and an audit of a whole log under 2,000. */
+  /**
+   * Maximum requests a second from one address, and half of the maximum burst;
+   * `limits.requests_per_s_per_address` changes it. The HTTP server handles 20,000 small requests a second on
+   * one core; this is a quarter. The fastest sensor sends 30 large requests a second, and an audit of a whole
+   * log fewer than 2,000.
+   */
   maxRequestsPerSPerAddress: 5000,
-  /** … and of one principal, who may have many addresses; `limits.requests_per_s_per_principal` changes it. */
+  /**
+   * Maximum requests a second of one principal, from all its addresses; `limits.requests_per_s_per_principal`
+   * changes it.
+   */
   maxRequestsPerSPerPrincipal: 5000,
-  /** Reads of the transparency log a second from one address without an identity;
-   * `limits.log_reads_per_s_per_address` changes it. An audit of a whole log stays below. */
+  /**
+   * Maximum unauthenticated reads of the transparency log a second from one address;
+   * `limits.log_reads_per_s_per_address` changes it. An audit of a whole log needs fewer.
+   */
   maxLogReadsPerSPerAddress: 2000,
-  /** Connections, idle ones included: as many WebSockets as may be, and half as many besides. Each costs about 10 kB
-   * and a file descriptor. */
+  /**
+   * Maximum connections, including idle ones: all WebSockets, and more than half as many other connections.
+   * Each costs about 10 kB and a file descriptor.
+   */
   maxConnections: 16_384,
-  /** … from one address, or one IPv6 /64: an eighth, which an office behind one address stays under. Requests in work
-   * have a connection each, so that one address cannot take all of these either. */
+  /**
+   * Maximum connections from one address, or one IPv6 /64: an eighth of `maxConnections`, which is enough for
+   * an office behind one address. Each request in progress has a connection, so one address cannot use up
+   * `maxRequestsInFlight` either.
+   */
   maxConnectionsPerAddress: 2048,
-  /** File descriptors that connections leave to everything else; of few, three quarters are left. Threads and databases
-   * have 60, up to 10 for each thread more; a scan has 512. Without any, the log cannot write its anchor and ends. */
+  /**
+   * File descriptors reserved for everything other than connections, but at most three quarters of the
+   * descriptors of the process. Threads and databases need 60, plus up to 10 for each thread; a scan needs
+   * 512. Without descriptors, the log cannot write its anchor and ends.
+   */
   reservedDescriptors: 1024,
-  /** WebSockets that were closed, whose connections may linger until the client ends its side, without counting as
-   * connections … */
+  /**
+   * Maximum closed WebSockets whose connections may linger until the client closes its side, without counting
+   * as connections.
+   */
   maxClosingSockets: 4096,
-  /** … from one address: half of its connections. All sockets of an office may be closed at once, as when a certificate
-   * is replaced, and must find room when they come back. */
+  /**
+   * Maximum closed WebSockets of one address that may linger: half of the connections of an address. All
+   * WebSockets of an office may be closed together, for example when a certificate is replaced, and must be
+   * able to reconnect.
+   */
   maxClosingSocketsPerAddress: 1024,
-  /** How long they may linger: uWebSockets.js cuts them after 16 s, and looks every 4 s. */
+  /** How long closed WebSockets may linger: uWebSockets.js cuts them after 16 s, and checks every 4 s. */
   closingSocketMs: 20_000,
-  /** Answers that clients have not read. Past it the slowest are cut off; a list page is about 1 MB. */
+  /**
+   * Maximum unread bytes of all responses; above this, the slowest clients are disconnected. A list page
+   * usually has 1 MB.
+   */
   maxUnsentReplyBytes: 64 * 2 ** 20,
-  /** Files of the console, each with an endpoint of its own: it has some dozens … */
+  /** Maximum files of the console, each with its own endpoint. The console has a few dozen. */
   maxConsoleFiles: 1000,
-  /** … and what they take in the front's memory, compressed forms included: some 3 MB. */
+  /**
+   * Maximum bytes of the console's files in memory, including their compressed forms. They take about 3 MB.
+   */
   maxConsoleBytes: 32 * 2 ** 20,
-  /** A whole body, from the first byte to the last: 16 MB at 1 Mbit/s. Idle ones end after 10 s anyway. */
+  /** Time for receiving a whole body: 16 MB at 1 Mbit/s. Idle connections end after 10 s anyway. */
   bodyTimeoutMs: 120_000,
-  /** A body of a caller who is not known: the longest login, 16 kB, at 26 kbit/s. */
+  /** Time for receiving a body of an unauthenticated caller: the longest login, 16 kB, at 26 kbit/s. */
   bodyTimeoutWithoutIdentityMs: 5000,
-  /** A whole answer to a client that does not keep up. */
+  /** Time for sending a whole response to a slow client. */
   replyTimeoutMs: 120_000,
-  /** Read and thrown away of a refused body so that its sender sees the answer (a write that fails is all that some
-   * would see); past it the connection is cut. A shipper's mistake stays under it: a file sent as one body. */
+  /**
+   * Maximum bytes of a refused body that are read and dropped so that its sender sees the response (some
+   * clients would see only a failed write). The connection of a longer body is closed. The typical mistake, a
+   * file sent as one body, stays below this.
+   */
   maxDiscardedBodyBytes: 128 * 2 ** 20,
-  /** An X-Request-Id of the client that is taken over: UUIDs and trace ids are under 64. */
+  /**
+   * Maximum length of a client's X-Request-Id that is adopted. UUIDs and trace ids have fewer than 64
+   * characters.
+   */
   maxRequestIdBytes: 128,
-  /** Files of evidence that a witness keeps of one log, the first ones: each convicts the log, and has some 4 kB. */
+  /**
+   * Maximum evidence files that a witness keeps per log: the first ones. Each is proof against the log and
+   * has about 4 kB.
+   */
   maxWitnessEvidence: 16,
-  /** Rejected checkpoints that a witness stores per log, the first and the latest: about 300 bytes each. */
+  /**
+   * Maximum rejected checkpoints that a witness stores per log, the first and the latest ones: about 300
+   * bytes each.
+   */
   maxWitnessRejected: 16,
-  /** A policy of witnesses (C2SP tlog-policy wants 32 lines of each kind): a line is 100 to 300 bytes. */
+  /**
+   * Maximum bytes of a witness policy. C2SP tlog-policy requires support for 32 lines of each kind; a line
+   * has 100 to 300 bytes.
+   */
   maxPolicyBytes: 256 * 2 ** 10,
   maxPolicyLines: 256,
-  /** A file of the access policy: a rule for each operation makes 10 kB. YAML of the worst kind, each character an error,
-   * takes a second. */
+  /**
+   * Maximum bytes of an access policy file. With a rule for each operation, a policy has 10 kB. The worst
+   * YAML, in which each character is an error, takes a second to parse.
+   */
   maxAccessPolicyBytes: 64 * 2 ** 10,
-  /** Changes of the access policy, and of the roles and status of users, that wait for the one under way, each for a few
-   * flushes. */
+  /**
+   * Maximum changes of the access policy that wait for the change in progress. A change takes a few flushes.
+   */
   maxQueuedPolicyChanges: 100,
-  /** What a witness may answer: a signature line is 170 bytes, and ten keys of 5 kB each would be a lot. */
+  /**
+   * Maximum bytes of a witness's response. A signature line has 170 bytes; even ten post-quantum keys of 5 kB
+   * each fit.
+   */
   maxWitnessAnswerBytes: 64 * 2 ** 10,
-  /** How far the clock of a witness may be from ours, either way; clocks that nobody sets are seconds off a day. */
+  /**
+   * Maximum difference between the clocks of a witness and of this host; unsynchronised clocks drift by
+   * seconds a day.
+   */
   maxWitnessSkewS: 300,
-  /** Pause after failures of a witness: a second, doubled each time up to this. One that is back is found soon. */
+  /**
+   * Maximum pause after failures of a witness. The first pause is a second, and each further failure doubles
+   * it.
+   */
   maxWitnessPauseMs: 60_000,
-  /** Cosignatures of a log that does not grow are renewed after this, as its heads are: freshness can be seen. */
+  /**
+   * Age at which cosignatures of a log that does not grow are renewed, as its heads are, so that verifiers
+   * can see that they are fresh.
+   */
   cosignatureAgeMs: 3600 * 1000,
   /**
-   * Longest answer of a timestamping authority: a token with its chain of certificates is 3 to 10 kB. In base64, with a
-   * checkpoint of a dozen cosignatures, it has to fit an entry. */
+   * Maximum bytes of a response of a timestamping authority. A token with its certificate chain has 3 to 10
+   * kB. In base64, with a checkpoint of a dozen cosignatures, the token must fit in an entry.
+   */
   maxTimestampAnswerBytes: 32 * 2 ** 10,
-  /** Authorities that timestamp checkpoints: two or three are independent of each other; each adds 10 kB to a bundle. */
+  /**
+   * Maximum authorities that timestamp checkpoints. Two or three are enough for independence; each adds 10 kB
+   * to a bundle.
+   */
   maxTimestampAuthorities: 4,
-  /** Entries with timestamps that are looked at on either side of an entry: those of all authorities are among them. */
+  /**
+   * Number of timestamp entries examined on either side of an entry, enough to find the entries of all
+   * authorities.
+   */
   nearbyTimestamps: 8,
-  /** Pause after a failure of a timestamping authority: a minute, doubled each time up to this. */
+  /**
+   * Pause after the first failure of a timestamping authority. Each further failure doubles it, up to
+   * `maxTimestampPauseMs`.
+   */
   minTimestampPauseMs: 60_000,
   maxTimestampPauseMs: 3600 * 1000,
-  /** A body that a witness takes: 63 lines of proof, and a note with 16 signatures of 5 kB (post-quantum ones). */
+  /**
+   * Maximum bytes of a request body to a witness: 63 lines of proof, and a note with 16 signatures of 5 kB
+   * (post-quantum ones).
+   */
   maxAddCheckpointBytes: 128 * 2 ** 10,
-  /** Requests that wait at a witness for their turn at one log, each for a flush of a few milliseconds. */
+  /** Maximum requests for one log that wait at a witness. Each waits for a flush of a few milliseconds. */
   maxWitnessQueue: 64,
-  /** Connections to a witness: logs have one each, held open. */
+  /** Maximum connections to a witness. Each log holds one open. */
   maxWitnessConnections: 256,
-  /** A whole request to a witness; it fits one packet or a few. */
+  /** Time for receiving a whole request to a witness, which fits one packet or a few. */
   witnessRequestTimeoutMs: 10_000,
-  /** A connection to a witness that nothing is sent on: logs come back within seconds. */
+  /** Timeout of an idle connection to a witness. Logs send the next request within seconds. */
   witnessIdleTimeoutMs: 120_000,
-  /** Addresses and blocks of one scan: what people paste; merged, they are few. */
+  /** Maximum addresses and blocks in the request for a scan: as many as people paste. Merging leaves few. */
   maxScanTargets: 1000,
-  /** Addresses of one scan: an IPv4 /16. */
+  /** Maximum addresses of one scan: an IPv4 /16. */
   maxScanHosts: 65_536,
-  /** Probes of one scan: a /16 on 256 ports. At the default rate it takes nine hours, and which ports refused 2 MB. */
+  /**
+   * Maximum probes of one scan: a /16 on 256 ports. At the default rate, such a scan takes nine hours and 2
+   * MB for the refused ports.
+   */
   maxScanProbes: 2 ** 24,
-  /** Probes a second of a scan: what one thread connects. Networks bear less. */
+  /** Maximum probes a second of a scan, the most that one thread can send. Networks tolerate less. */
   maxScanRate: 10_000,
-  /** Connections of a scan at once, each a file descriptor: with the ones that nothing answers, 250 probes a second. */
+  /**
+   * Maximum concurrent connections of a scan, each a file descriptor: 250 probes a second when no host
+   * replies.
+   */
   maxScanConnections: 512,
-  /** Hosts that a scan asks in turn: one has every 128th probe, as long as there are others. */
+  /**
+   * Number of hosts that a scan probes in turn: each host gets every 128th probe while other hosts remain.
+   */
   scanHostsInTurn: 128,
-  /** … and besides these, hosts whose last answers are awaited, a kilobyte each: more than slow banners hold up. */
+  /** Maximum further hosts whose last results are pending, a kilobyte each: more than slow banners delay. */
   maxUnfinishedScanHosts: 1024,
-  /** Open ports of one host that a scan records. Nothing offers so much; what answers everywhere is a trap, and holds
-   * the connections that find out what is offered. */
+  /**
+   * Maximum open ports of one host that a scan records, more than any real host has. A host with more open
+   * ports is a trap, and would occupy the connections that identify services.
+   */
   maxScanServicesPerHost: 1000,
-  /** … and of which it asks for what they offer, by a second look that takes seconds where nothing answers. */
+  /**
+   * Maximum open ports of one host whose service is identified. Each needs a second connection, which takes
+   * seconds if the service sends nothing.
+   */
   maxScanBannersPerHost: 256,
-  /** How long a scan waits for a connection: a SYN, and the second that follows a lost one after a second. */
+  /** Connection timeout of a scan: enough for a second SYN, which is sent a second after a lost one. */
   scanConnectTimeoutMs: 2000,
-  /** What is read of a banner: greetings and headers of answers fit many times. */
+  /** Maximum bytes read of a banner: many times the length of a greeting or of HTTP response headers. */
   maxBannerBytes: 4096,
-  /** All that finding out what an open port offers may take: a greeting, a question, and one more by TLS. */
+  /** Time to identify the service of an open port: a greeting, a request, and another request over TLS. */
   bannerTimeoutMs: 8000,
-  /** A name server's answer to what an address is called. */
+  /** Timeout of a reverse DNS lookup. */
   reverseNameTimeoutMs: 2000,
-  /** What nmap may print of a scan: 6 kB for each of 65,536 hosts. */
+  /** Maximum bytes of nmap's output for one scan: 6 kB for each of 65,536 hosts. */
   maxNmapOutputBytes: 384 * 2 ** 20,
-  /** Scans that wait for the one that runs. */
+  /** Maximum scans waiting for the scan in progress. */
   maxQueuedScans: 100,
-  /** Scans begun within a minute: more often than people ask, and each has an audit record of its own. */
+  /** Maximum scans started within a minute: more than people start. Each has an audit record. */
   maxScansPerMinute: 30,
-  /** Scans that are remembered, the newest: an hourly one for a year. 500 bytes each, more with many targets. */
+  /**
+   * Maximum scans kept, the newest ones: hourly scans for a year. A scan has 500 bytes, or more with many
+   * targets.
+   */
   maxScans: 10_000,
-  /** Assets. Past it hosts are counted as not recorded: what an attacker invents on the network is in no one's interest.
-   * 500 bytes each; a list with a filter reads all of them in 0.2 s. */
+  /**
+   * Maximum assets. Further hosts are counted as not recorded: most of them would be invented by an attacker.
+   * An asset has 500 bytes; a list with a filter reads all of them in 0.2 s.
+   */
   maxAssets: 200_000,
-  /** Addresses that have or had an asset, 100 bytes each: several of each asset, as with IPv6. */
+  /**
+   * Maximum addresses that have or had an asset, 100 bytes each: several for each asset, because IPv6
+   * hosts use several addresses.
+   */
   maxAssetAddresses: 1_000_000,
-  /** MAC addresses known as an asset's or a gateway's. Past it they identify nothing. */
+  /** Maximum known MAC addresses of assets and gateways. Further MAC addresses identify no asset. */
   maxKnownMacs: 500_000,
-  /** Addresses that an asset has now; with more, the one that wasn't seen for longest is released. What people may set. */
+  /**
+   * Maximum current addresses of an asset, including those set by users. Beyond this, the least recently seen
+   * address is released.
+   */
   maxCurrentAddresses: 256,
-  /** … and ever had: ten years of privacy addresses (RFC 8981) that change daily. Past it no more are bound to it. */
+  /**
+   * Maximum current and earlier addresses of an asset: ten years of privacy addresses (RFC 8981) that change
+   * daily. Further addresses are not bound to the asset.
+   */
   maxAddressesPerAsset: 4096,
-  /** IPv4 addresses seen with one MAC address within an hour: a machine has few, a router those of all behind it. */
+  /**
+   * Maximum IPv4 addresses seen with one MAC address within an hour, if it belongs to a machine. A router has
+   * the addresses of all machines behind it.
+   */
   maxAddressesPerMac: 4,
-  /** … within a day: leases that end in turn are fewer, machines behind a router that seldom speak are more. */
+  /**
+   * Maximum IPv4 addresses seen with one MAC address within a day, if it belongs to a machine: more than
+   * successive leases, fewer than the quiet machines behind a router.
+   */
   maxAddressesPerMacDay: 16,
-  /** Earlier owners of one address. An address that flaps between machines makes one with each turn; the oldest become
-   * one. */
+  /**
+   * Maximum earlier owners of one address. An address that flaps between machines adds an owner each time;
+   * the oldest owners are merged.
+   */
   maxBindingsPerAddress: 1000,
-  /** … and the turns of one address that are followed within one block of events; past it they are taken together. */
+  /**
+   * Maximum changes of owner of one address followed within one block of events; further changes are merged.
+   */
   maxSpansPerAddress: 64,
-  /** How far the clocks of sensors may be ahead of ours. Who was seen later than that was seen then. */
+  /**
+   * How far the clocks of sensors may be ahead of the local clock. The times of later sightings are capped at
+   * this limit.
+   */
   maxClockLeadMs: 300_000,
-  /** Hosts remembered as users of a name. A name that three hosts use is not the invention of one of them. */
+  /** Maximum hosts recorded as users of a name. A name with three users was not invented by one host. */
   maxClientsPerName: 3,
-  /** Host names of one asset from each kind of source: DHCP, mDNS, DNS and TLS. */
+  /** Maximum host names of one asset from each kind of source: DHCP, mDNS, DNS and TLS. */
   maxHeardNames: 16,
-  /** Records in the history of one asset; of those that the network made, the oldest go first. 150 bytes each. */
+  /**
+   * Maximum records in the history of one asset, 150 bytes each. The oldest automatic records are dropped
+   * first.
+   */
   maxAssetHistory: 1000,
-  /** Changes of the risk score of one asset that are told apart, 60 bytes each: months, as scores fall a few points a day. */
+  /**
+   * Maximum changes recorded of one asset's risk score, 60 bytes each. They cover months, because scores fall
+   * a few points a day.
+   */
   maxRiskChanges: 500,
-  /** Rows of assets and of MAC addresses kept in memory, each: 15 MB together. */
+  /** Maximum cached rows of assets, and maximum cached rows of MAC addresses: 15 MB together. */
   maxCachedAssetRows: 16_384,
-  /** Rows of addresses kept in memory, 250 bytes each: those of many hosts that are seen in turn, since a read takes as
-   * long as everything else about a host that is only seen again. */
+  /**
+   * Maximum cached rows of addresses, 250 bytes each: enough for many hosts seen in turn. Reading a row takes
+   * as long as all other work for a known host.
+   */
   maxCachedAddressRows: 65_536,
-  /** Open alerts of one asset that are told apart where they may be on several of its addresses; more are estimated. */
+  /**
+   * Maximum open alerts of one asset that are counted exactly if they may concern several of its addresses.
+   * Higher numbers are estimated.
+   */
   maxCountedAlerts: 20_000,
-  /** Assets whose risk is brought up to date at a time, as their alerts grow old: 50 ms … */
+  /** Number of assets whose risk is updated per step as their alerts age. A step takes 50 ms. */
   riskFallsPerStep: 500,
-  /** … and the pause before the next. So 100,000 that were scanned at the same moment take a minute. */
+  /**
+   * Pause between two steps of risk updates. If 100,000 assets were scanned at the same moment, their updates
+   * take a minute.
+   */
   riskPauseMs: 250,
-  /** How often it is looked at least whether one is due, while there are any: clocks are set, and machines sleep. */
+  /**
+   * Maximum time between two checks for due risk updates, while updates are pending: clocks may be set, and
+   * machines may sleep.
+   */
   riskLookMs: 60_000,
-  /** Assets at risk that are shown, the riskiest, with up to 32 alerts each: 600 kB at most, read in 50 ms. */
+  /**
+   * Maximum assets in the list of assets at risk: the riskiest ones, with up to 32 alerts each. The list has
+   * at most 600 kB and is read in 50 ms.
+   */
   maxShownRisks: 100,
-  /** Services. Past it evidence of others is counted as not recorded: 500 bytes each, and a list that filters reads all of
-   * them in seconds. */
+  /**
+   * Maximum services, 500 bytes each. Evidence of additional services is dropped and counted. A list with a
+   * filter reads all of them in seconds.
+   */
   maxServices: 2_000_000,
-  /** … of one asset: more than software has ports, where a host answers on whatever it is asked. */
+  /**
+   * Maximum services of one asset: more than real software uses. A host with all ports open would exceed this
+   * limit.
+   */
   maxServicesPerAsset: 10_000,
-  /** Services kept in memory, those used last: a kilobyte each with their clients. */
+  /** Maximum services in the cache, the most recently used: a kilobyte each with their clients. */
   maxCachedServices: 32_768,
-  /** What is kept of their clients, up to 16 kB each. */
+  /** Maximum cached bytes of the clients of services, up to 16 kB per service. */
   maxCachedClientBytes: 32 * 2 ** 20,
-  /** Rows of the inventory that one transaction takes along however often there is one: 5 ms. With more that changed,
-   * they are written after a pause. */
+  /**
+   * Number of changed inventory rows that each transaction writes, in 5 ms. If more rows changed, they are
+   * written after a pause.
+   */
   inventoryRowsPerCommit: 2000,
-  /** The pause: rows that change again in it are written once. Four times what the last write took, where that is more. */
+  /**
+   * Minimum pause between writes of inventory rows, or four times the duration of the last write if that is
+   * longer. A row that changes repeatedly during the pause is written once.
+   */
   inventoryPauseMs: 500,
-  /** What one transaction spends on counting events, and on writing what that changed: who commits others waits for both,
-   * and for the flush. What is left is counted in the next ones. */
+  /**
+   * Time that one transaction spends on counting events. Other commits wait for this and for the flush. Later
+   * transactions count the rest.
+   */
   inventoryCountMs: 50,
+  /** Time that one transaction spends on writing the changes of the inventory. */
   inventoryWriteMs: 75,
-  /** Stored events, and what sensors told beside them, that wait to be counted. With more, each transaction counts for up
-   * to 1.5 s, so that what brings them waits: 5 to 10 s of a flood of hosts that nobody knew. */
+  /**
+   * Maximum stored events, and sensors' other reports, that wait to be counted. With more, each transaction
+   * counts for up to 1.5 s, which slows down ingest. A flood of new hosts causes this after 5 to 10 s.
+   */
   maxUncountedEvents: 262_144,
-  /** Hosts that were only seen again, whose rows are written at a time where more wait: 20 ms. So lists know of each of
-   * 100,000 hosts that are seen all the time within a minute. */
+  /**
+   * Number of rows of hosts that were only seen again, written per transaction while more rows wait: 20 ms.
+   * For 100,000 constantly active hosts, lists lag by at most a minute.
+   */
   settledHostsPerWrite: 2000,
-  /** Changed rows that wait for the end of the pause, a kilobyte each. Past it they are written at once. */
+  /**
+   * Maximum changed inventory rows held back during `inventoryPauseMs`, about 1 kB each. Above this, they are
+   * written immediately.
+   */
   maxUnwrittenInventoryRows: 20_000,
-  /** Bytes or packets of one connection: a link of 100 Gbit/s carries as many in 22 hours. More is refused, by
-   * name of the field: nine of them would add up to more than JSON can say exactly. */
+  /**
+   * Maximum bytes or packets of one connection: a link of 100 Gbit/s carries this many bytes in 22 hours.
+   * Larger values are refused with an error that names the field, because the sum of ten could exceed the
+   * integers that JSON represents exactly.
+   */
   maxEventCount: 1e15,
-  /** Bytes that a link carries in a millisecond, at 100 Gbit/s. Sums of connections that began in one hour or day stop at
-   * the bytes that a link carries in it. Single connections may have so many … */
+  /**
+   * Bytes that a link carries in a millisecond, at 100 Gbit/s. Sums of connections that began in one hour or
+   * day are capped at this rate. A single connection is limited by this rate over its duration plus
+   * `linkGraceMs`.
+   */
   maxLinkBytesPerMs: 12_500_000,
-  /** … in this time beyond the duration of a connection, which is often rounded or unknown: 250 GB. Counts beyond are left
-   * out of sums, charts and detection. Their events are stored: refusing these would let a peer that forges sequence
-   * numbers hide its connections. */
+  /**
+   * Added to the duration of a connection, which is often rounded or unknown: 250 GB. Larger counts are left
+   * out of sums, charts and detection. Their events are stored: otherwise a peer that forges sequence numbers
+   * could hide its connections.
+   */
   linkGraceMs: 20_000,
-  /** Where sums of bytes stop, however long their time is: such a link carries them in eight days. JSON can say exactly
-   * little more. */
+  /**
+   * Maximum value of a sum of bytes: a link of 100 Gbit/s carries this many bytes in eight days. JSON cannot
+   * represent much larger integers exactly.
+   */
   maxSummedBytes: 8_640_000_000_000_000,
-  /** Connections that are remembered, so that one that is reported again counts once: 32 MB. Those of an hour, as often
-   * as sensors report, in a network of 230 new connections a second; of 500 a second one in 20 is forgotten. */
+  /**
+   * Maximum connections kept so that repeated reports of the same connection count once: 32 MB. This is
+   * sufficient for an hour, the interval of such reports, at 230 new connections a second; at 500 a second,
+   * one in 20 is forgotten.
+   */
   rememberedConnections: 2 ** 21,
-  /** MAC addresses of which it is remembered with what external hosts they were seen, until these are enough to say that
-   * they are gateways'. A network has few; those of machines get there by forged frames. */
+  /**
+   * Maximum MAC addresses whose external peers are recorded until there are enough peers to identify a
+   * gateway. A network has few gateways; other machines appear here only through forged frames.
+   */
   rememberedForwarders: 4096,
-  /** Different MAC addresses that one address may have within a day. A machine that invents them, one with each frame,
-   * would be as many assets; those of a busy guest network that share an address in turn are fewer. */
+  /**
+   * Maximum MAC addresses of one address within a day. A machine that forges a new MAC address for each frame
+   * would create an asset for each of them; an address in a busy guest network has fewer successive users.
+   */
   maxMachinesPerAddress: 32,
-  /** Addresses of which that is counted, those that changed hands last: 4 kB each. */
+  /** Maximum addresses whose MAC addresses are counted, 4 kB each: the addresses that changed owner last. */
   maxWatchedAddresses: 4096,
-  /** Edges of the graph of all time, each of 60 to 150 bytes on disk and 16 in memory: twenty times a large site's. New
-   * ones beyond are put together by their networks. */
+  /**
+   * Maximum edges of the all-time graph, each 60 to 150 bytes on disk and 16 in memory: twenty times as many
+   * as a large site has. Further edges are merged by network.
+   */
   maxTopologyEdges: 1_000_000,
-  /** Such edges of networks, besides: a sixteenth. New ones beyond are put together with everything. */
+  /**
+   * Maximum edges merged by network: a sixteenth of `maxTopologyEdges`. Further ones are merged into a single
+   * edge.
+   */
   maxWidenedTopologyEdges: 65_536,
-  /** Edges kept by the hour, each once for every hour in which it was used; the oldest hours go. 150 MB. */
+  /**
+   * Maximum hourly edges: a row for each hour in which an edge was used, 150 MB in total. The oldest hours
+   * are dropped.
+   */
   maxTopologyHourRows: 2_000_000,
-  /** The same by the day. */
+  /** Maximum daily edges: a row for each day in which an edge was used. The oldest days are dropped. */
   maxTopologyDayRows: 2_000_000,
-  /** How far ahead of our clock flows may be dated and still have an hour and a day of their own. */
+  /** How far ahead of the local clock the time of a flow may be to count in its hour and day. */
   topologyHorizonMs: 24 * 3600 * 1000,
-  /** Nodes of one answer: more than anyone can see. */
+  /** Maximum nodes of one graph: more than a person can distinguish. */
   maxTopologyNodes: 2000,
   defaultTopologyNodes: 200,
-  /** Edges of one answer, the busiest: 5 MB of JSON. */
+  /** Maximum edges of one graph: the busiest ones, with 5 MB of JSON. */
   maxTopologyShownEdges: 20_000,
-  /** Graphs that wait while one is made, which takes up to a second of a million edges: the last waits 10 s. */
+  /**
+   * Maximum graph requests that wait while one is computed, which takes up to a second for a million edges:
+   * the last request waits 10 s.
+   */
   maxWaitingTopologies: 8,
-  /** Those of one principal: a view of it in two windows, while a third is being made. */
+  /** Maximum waiting graph requests of one principal: a view in two windows, while a third is computed. */
   maxWaitingTopologiesPerPrincipal: 2,
-  /** Edges and names that one live update tells, 250 bytes of JSON each, an edge once however many hours have it; larger
-   * ones are left out, and subscribers are told to look again. */
+  /**
+   * Maximum edges and names of one live update, 250 bytes of JSON each; an edge counts once, even if it is
+   * used in several hours. Larger updates are left out, and subscribers must refresh.
+   */
   maxTopologyUpdateRows: 1000,
-  /** Updates of the graph kept for subscribers that come back: minutes of steady traffic. */
+  /** Maximum graph updates kept for subscribers that reconnect: minutes of steady traffic. */
   maxTopologyUpdates: 512,
-  /** A text of Sigma documents: a rule has 2 kB, one with long lists 30. What is not YAML takes 1.3 s to refuse at the
-   * worst, and twice that on a busy machine. */
+  /**
+   * Maximum length of the text of Sigma documents: a rule has 2 kB, a rule with long lists 30 kB. Invalid
+   * YAML takes up to 1.3 s to reject, and twice that on a busy machine.
+   */
   maxSigmaTextLength: 128 * 2 ** 10,
-  /** Documents in one text. */
+  /** Maximum Sigma documents in one text. */
   maxSigmaDocuments: 1000,
-  /** Values and names of one document, those that aliases repeat counted each time: the longest public rule has 900. Also
-   * the values that placeholders bring to it. */
+  /**
+   * Maximum values and names of one document, including those repeated by aliases and those of placeholders:
+   * the longest public rule has 900.
+   */
   maxSigmaNodes: 20_000,
-  /** Nesting of one document, and of the parentheses of a condition: rules reach 5, and 3. */
+  /** Maximum nesting of one document, and of the parentheses of a condition: rules reach 5 and 3. */
   maxSigmaNesting: 16,
-  /** Problems that are told of one text; the rest would be of the same kind. */
+  /** Maximum problems reported per text. Further problems would be of the same kinds. */
   maxSigmaProblems: 100,
-  /** Words and parentheses of one condition, and parts of what `1 of x*` stands for: the longest has 80. */
+  /**
+   * Maximum words and parentheses of one condition, including the parts that `1 of x*` stands for. The
+   * longest known condition has 80.
+   */
   maxSigmaConditionParts: 10_000,
-  /** Characters of one value of a rule, its wildcards included: the longest public one has 400. */
+  /** Maximum characters of one value of a rule, including its wildcards. The longest public value has 400. */
   maxSigmaValueLength: 4096,
-  /** Values that one value becomes by placeholders and encodings: a list of servers, and 625 ways to write 4 dashes. */
+  /**
+   * Maximum values that one value expands to by placeholders and encodings: a list of servers, or the 625
+   * ways to write 4 dashes.
+   */
   maxSigmaExpandedValues: 10_000,
-  /** Values that placeholders bring to all rules together: each takes up to 650 bytes in every thread that asks them, and
-   * 40 µs when they are compiled. */
+  /**
+   * Maximum placeholder values of all rules together: each takes up to 650 bytes in every thread that
+   * evaluates the rules, and 40 µs to compile.
+   */
   maxSigmaPlaceholderValues: 100_000,
-  /** Lists of the operator's that rules ask for by name. */
+  /** Maximum number of the operator's lists, which rules reference by name. */
   maxPlaceholders: 100,
-  /** Values in all of them: a rule that asks for one has a test for each. */
+  /**
+   * Maximum values in all lists of the operator together. A rule that references a list tests each of its
+   * values.
+   */
   maxPlaceholderValues: 10_000,
-  /** States of a regular expression: each character, class and repetition is one. Time per character of text is at the
-   * worst this many steps. */
+  /**
+   * Maximum states of a regular expression: each character, class and repetition is one. Matching takes at
+   * most this many steps per character.
+   */
   maxRegexStates: 512,
-  /** States of its automaton that are kept, found as texts need them: 1 kB each. A text that needs more is searched on
-   * without making any. */
+  /**
+   * Maximum cached states of the automaton of a regular expression, created as texts need them: 1 kB each.
+   * Texts that need more are matched without caching further states.
+   */
   maxRegexAutomatonStates: 256,
-  /** Characters of a value that regular expressions, and wildcards with `?`, look at, as if it ended there: longer than
-   * nearly all URIs. Each one more lengthens the time that the worst record takes. */
+  /**
+   * Number of characters of a value that regular expressions and wildcards with `?` examine; the rest is
+   * ignored. Longer than nearly all URIs. A higher limit would increase the time for the worst record.
+   */
   maxRegexTextLength: 4096,
-  /** Values of one record that keyword searches look at: the widest record has 200. */
+  /** Maximum values of one record that keyword searches examine: the widest record has 200. */
   maxKeywordValues: 2000,
-  /** Rules that one correlation names: more than a person oversees. */
+  /** Maximum rules in one correlation: more than a person can understand. */
   maxCorrelationRules: 64,
-  /** Fields that make the groups of a correlation, or the value that it counts. */
+  /** Maximum fields by which a correlation groups, and maximum fields that form the value that it counts. */
   maxCorrelationFields: 16,
-  /** The longest timespan of a correlation. State lasts twice as long, where there is room. */
+  /** Maximum timespan of a correlation. State is kept twice as long if there is room. */
   maxCorrelationTimespanMs: 90 * 24 * 3600 * 1000,
-  /** Levels of correlations of correlations. */
+  /** Maximum levels of correlations of correlations. */
   maxCorrelationDepth: 8,
-  /** Alternatives that a condition over rules may come down to: all are looked at for each input. */
+  /** Maximum alternatives of an expanded condition over rules. All are evaluated for each input. */
   maxCorrelationAlternatives: 64,
-  /** Different values that a correlation may ask to count: a group keeps up to four times as many, 1 MB. */
+  /**
+   * Maximum distinct values that a correlation may require. A group keeps up to four times as many, in 1 MB.
+   */
   maxCorrelationDistinct: 10_000,
-  /** Groups of one correlation, 500 bytes each and more by what they keep. Those touched longest ago are forgotten. */
+  /**
+   * Maximum groups of one correlation, 500 bytes each plus their state. The least recently used group is
+   * dropped first.
+   */
   maxCorrelationGroups: 50_000,
-  /** Inputs that one group of a correlation keeps one by one, 16 bytes each. Of more, figures are lower bounds, while
-   * averages stay exact, and percentiles and shares are of the newest half. */
+  /**
+   * Maximum inputs kept individually per group of a correlation, 16 bytes each. With more, figures are lower
+   * bounds; averages stay exact, and percentiles and shares are computed from the newest half.
+   */
   maxCorrelationEntries: 8192,
-  /** Inputs within a timespan before and after a late one, for all windows that contain it to be evaluated, 40 µs; with more
-   * than that, only the newest is. Applies to conditions that more inputs can end (`lt`, `not`, averages). */
+  /**
+   * Maximum inputs within a timespan of a late input for which all windows that contain the late input are
+   * evaluated (40 µs). With more inputs, only the newest window is evaluated. Applies to conditions that
+   * further inputs can end (`lt`, `not`, averages).
+   */
   maxCorrelationLookback: 1024,
-  /** What all groups of all correlations keep, in units of 16 bytes: 64 MB. */
+  /** Maximum state of all groups of all correlations, in units of 16 bytes: 64 MB. */
   maxCorrelationUnits: 4 * 2 ** 20,
-  /** References to events that a group of a correlation keeps: half of what an alert shows. */
+  /** Maximum references to events kept per group of a correlation: half of those in an alert. */
   maxCorrelationSamples: 10,
-  /** Characters of a value that makes a group or is counted: the longest name has 253. */
+  /** Maximum characters of a grouping or counted value: the longest name has 253. */
   maxCorrelationValueLength: 256,
-  /** Findings of rules, and what matches tell correlations, of one body: one for each line, and many of its rules. */
+  /** Maximum findings of rules per body: one for each line, or several for lines that match many rules. */
   maxBodyFindings: 100_000,
+  /** Maximum inputs of correlations per body. */
   maxBodyFacts: 100_000,
-  /** Inputs more than a timespan, and than `maxEventDelayMs`, older than the newest of their group: they count no more. A
-   * number of timespans. */
+  /**
+   * Number of timespans by which an input may be older than the newest of its group and still count. Inputs
+   * delayed by at most `maxEventDelayMs` always count.
+   */
   maxCorrelationDelay: 1,
-  /** Inputs of correlations after which their state is written: taking them again at a start takes 0.1 s … */
+  /**
+   * Number of inputs after which the state of correlations is written: replaying them at start-up takes 0.1
+   * s.
+   */
   factsPerState: 20_000,
-  /** … and with a large state later, so that writing it costs no more than the inputs do: 1 s. */
+  /**
+   * Number of inputs after which a large state of correlations is written, so that writing costs no more than
+   * the inputs: replaying them takes 1 s.
+   */
   maxWaitingFacts: 250_000,
-  /** Rules that are kept, shipped ones included: more than twice the public corpus. */
+  /** Maximum rules, including shipped ones: more than twice the public corpus. */
   maxRules: 10_000,
-  /** What all their texts have, each of them 3 kB: they are held in the front's memory. */
+  /** Maximum bytes of the texts of all rules, 3 kB each, held in the memory of the main thread. */
   maxRulesBytes: 64 * 2 ** 20,
-  /** Files and folders that the operator's folder of rules may hold, and how deep they may lie in one another. */
+  /** Maximum files and folders in the operator's rule folder. */
   maxRuleFiles: 20_000,
+  /** Maximum nesting of folders in the operator's rule folder. */
   maxRuleFolderDepth: 16,
-  /** One file of rules: a thousand documents of usual length. */
+  /** Maximum bytes of one file of rules: a thousand documents of usual length. */
   maxRuleFileBytes: 2 * 2 ** 20,
-  /** Changes of the rules that wait for their turn. */
+  /** Maximum changes of rules waiting for the change in progress. */
   maxQueuedRuleChanges: 64,
-  /** … and those of one principal, the one under way included. */
+  /** Maximum queued rule changes per principal, including the change in progress. */
   maxRuleChangesPerPrincipal: 2,
-  /** Bytes of rules that one task parses: a fifth of a second, so that tests and changes of others come between two. */
+  /**
+   * Number of bytes of rules that one task parses: a fifth of a second, so that other tests and changes run
+   * between two tasks.
+   */
   ruleParseBytes: 2 ** 20,
-  /** Tests, validations and changes of rules that wait for their thread, of which there is one … */
+  /** Maximum tests, validations and changes of rules that wait for the rules thread. */
   maxQueuedRuleTasks: 64,
-  /** … and of one principal, the one under way included: a test, the next one, and a text that is being written. */
+  /**
+   * Maximum queued rule tasks per principal, including the task in progress: a test, the next test, and the
+   * validation of a text being edited.
+   */
   maxRuleTasksPerPrincipal: 3,
-  /** How long a task of rules may hold their thread: six times as long as a test, on a busy machine. Past it the thread
-   * is replaced. */
+  /**
+   * How long one task may hold the rules thread: six times the duration of a test on a busy machine. Then the
+   * thread is replaced.
+   */
   ruleTaskMs: 60_000,
-  /** How long the costs of rules that are validated may be measured; expressions past it cost the most that they can. */
+  /**
+   * How long costs may be measured when rules are validated; the remaining expressions get the highest
+   * possible cost.
+   */
   ruleMeasureMs: 1000,
-  /** The total cost of all enabled rules for a record of one kind, by `costOf`, about nanoseconds: the shipped rules
-   * cost 30,000, and 2,000 generated ones for DNS 2,200,000. With
-   * expressions that fill it, the worst record that was found takes 20 ms. */
+  /**
+   * Maximum total cost of all enabled rules for a record of one kind, by `costOf`, roughly in nanoseconds:
+   * the shipped rules cost 30,000, and 2,000 generated ones for DNS 2,200,000. With expressions up to this
+   * limit, the worst known record takes 20 ms.
+   */
   maxRuleCost: 3_000_000,
-  /** A rule that takes longer than this for a record is named in `/status`: a hundred times what all rules usually take. */
+  /**
+   * Evaluation time for a record above which `/status` lists a rule: a hundred times the usual time of all
+   * rules.
+   */
   slowRuleMs: 1,
-  /** Stored events that a rule is tried on … */
+  /** Maximum stored events on which a rule is tested. */
   maxRuleTestEvents: 500_000,
-  /** … and the time that this may take. An ordinary rule has looked at as many events in half of it. */
+  /** Time limit of a rule test. A typical rule examines `maxRuleTestEvents` in half of it. */
   ruleTestMs: 10_000,
-  /** Matches of such a test that are shown, the newest. */
+  /**
+   * Maximum share of elapsed time in which the rules thread tests and validates rules. After a test of a
+   * second, the next one waits three seconds, so that tests without a pause take a quarter of a core from
+   * ingest.
+   */
+  ruleTestShare: 0.25,
+  /** Maximum matches that a rule test shows; the newest are shown. */
   maxRuleTestMatches: 100,
-  /** The file of settings: every list at its thousand items of usual length. YAML takes 0.1 s of the front to parse it,
-   * and two of the worst kind. */
+  /**
+   * Maximum bytes of the settings file: all lists with a thousand items of usual length. Parsing the YAML
+   * occupies the main thread for 0.1 s, in the worst case for two seconds.
+   */
   maxConfigFileBytes: 128 * 2 ** 10,
-  /** Keys (hosts, pairs, names) that a behaviour detector keeps at most; each has a bound of its own below it. */
+  /** Maximum keys (hosts, pairs, names) that a behaviour detector keeps; each detector has a lower limit. */
   maxDetectorKeys: 200_000,
-  /** How much later than newer ones of their key events may come and still be judged as if they had come in time: sensors
-   * that buffer an hour lose nothing. State is kept so much longer. */
+  /**
+   * Maximum delay, relative to newer events of its key, with which an event is evaluated as if on time.
+   * Events of sensors that buffer for an hour are therefore evaluated. State is kept longer by this time.
+   */
   maxEventDelayMs: 3_600_000,
-  /** Events older than the window of the host or pair that they are of: behaviour detectors count them no more. A number
-   * of windows. */
+  /**
+   * Behaviour detectors ignore events that are more than this many windows older than the window of their
+   * host or pair.
+   */
   maxBehaviourDelay: 1,
-  /** How often alerts of behaviour detectors and correlations are refreshed while an activity goes on: the figures are this much behind. */
+  /**
+   * How often alerts of behaviour detectors and correlations are refreshed while an activity continues: the
+   * figures lag by at most this time.
+   */
   alertRefreshMs: 1000,
-  /** … and keys of one detector, or groups of all correlations, then: each costs 0.5 ms, with the write of its alert. */
+  /**
+   * Number of keys of one detector, or groups of all correlations, refreshed in one step: 0.5 ms each,
+   * including the write of the alert.
+   */
   refreshedKeys: 32,
-  /** Events after which what a behaviour detector remembers is written: telling them again at a start takes 0.5 s … */
+  /**
+   * Maximum steps in which a detector's alerts are refreshed when events of another half hour follow, before they move
+   * its windows: 512 keys, a quarter of a second. Beyond it, alerts may miss their largest figures.
+   */
+  maxRefreshRounds: 16,
+  /**
+   * Number of events after which the state of a behaviour detector is written: replaying them at start-up
+   * takes 0.5 s.
+   */
   eventsPerDetectorState: 250_000,
-  /** … and with much to remember later, so that writing takes little of the time. */
+  /**
+   * Number of events after which a large state of a behaviour detector is written, so that writing takes
+   * little of the time.
+   */
   maxUnkeptDetectorEvents: 1_000_000,
-  /** Rules and addresses whose verdicts triage remembers: what analysts judge in many years, 100 bytes each. Past it the
-   * sixteenth goes that was judged longest ago, which takes 0.1 s. */
+  /**
+   * Maximum rules and addresses whose verdicts triage keeps: many years of analysts' work, 100 bytes each.
+   * When full, the oldest sixteenth is dropped, which takes 0.1 s.
+   */
   maxTriageTallies: 50_000,
-  /** Alerts that wait to be put to the triage endpoint, the newest of each: what it answers in some minutes. Past it they
-   * keep the verdict of the local model. */
+  /**
+   * Maximum alerts waiting for the triage endpoint, each in its newest state: a few minutes of the endpoint's
+   * work. Further alerts keep the verdict of the local model.
+   */
   maxTriageQueue: 256,
-  /** Alerts of which it is remembered that they were to be put to it: of others that change, it is asked again. */
+  /**
+   * Maximum alerts recorded as already queued for the triage endpoint: a change of any other alert queues it
+   * again.
+   */
   maxTriageSeen: 4096,
-  /** Questions to the triage endpoint under way. */
+  /** Maximum concurrent requests to the triage endpoint. */
   maxTriageInFlight: 4,
-  /** An answer of the triage endpoint, with what it tells about itself: a verdict and six reasons have 2 kB. */
+  /**
+   * Maximum bytes of a response of the triage endpoint: a verdict and six reasons, with metadata, have 2 kB.
+   */
   maxTriageAnswerBytes: 64 * 2 ** 10,
-  /** The pause after a failure of the triage endpoint doubles up to this. */
+  /** Maximum pause after failures of the triage endpoint; each failure doubles the pause. */
   maxTriagePauseMs: 5 * 60_000,
-  /** How long minutes are kept of what the dashboard shows: an hour, the hour before it, and one that begins. */
+  /**
+   * How long the dashboard's figures are kept by minute: the last hour, the hour before, and the current one.
+   */
   rollupMinutesMs: 3 * 3600 * 1000,
-  /** … and hours and days: thirty days and the thirty before, and the days that these begin in. 20 kB each, those of a
-   * busy network: 30 MB. */
+  /**
+   * How long the dashboard's figures are kept by hour and day: the last thirty days, the thirty before, and
+   * the days in which these periods begin. 20 kB each in a busy network: 30 MB.
+   */
   rollupHoursMs: 62 * 24 * 3600 * 1000,
-  /** Addresses, services and domains of a minute or an hour that are kept as those met most, and as many again as those
-   * with most bytes: what is counted of one is wrong by a 64th of all at the worst. */
+  /**
+   * Maximum addresses, services and domains kept per minute or hour: this many with the highest counts, and
+   * this many with the most bytes. A single count is off by at most a 64th of the total.
+   */
   maxRollupEntries: 64,
-  /** … of a day: there are few, and a month is made of them. */
+  /**
+   * Maximum addresses, services and domains kept per day: more than per hour, because there are few days, and
+   * months are computed from them.
+   */
   maxRollupDayEntries: 128,
-  /** Hashes that are kept of a bucket before the number of different ones is estimated: as many as fit the estimate. */
+  /**
+   * Maximum hashes kept per bucket before the number of distinct values is estimated: as many as fit into the
+   * space of the estimate.
+   */
   maxRollupHashes: 1024,
-  /** Commits whose counts wait to be added to the buckets of all levels, which takes some milliseconds … */
+  /**
+   * Maximum commits whose counts wait to be added to the buckets of all levels, which takes some
+   * milliseconds.
+   */
   maxRollupDeltas: 32,
-  /** … and bytes of theirs: readers add them up each time. */
+  /** Maximum bytes of the counts that wait to be added to buckets, which readers sum up each time. */
   maxRollupDeltaBytes: 256 * 2 ** 10,
 } as const;
 
-/** Limits that are counted when they are reached: what that means is told. */
-export type LimitName = keyof typeof limits & keyof typeof limitMeanings;
+/** The effect of each limit that is counted when it is reached, for operators. */
+export const limitMeanings = {
+  maxBodyBytes: 'Larger request bodies were refused. Senders should send smaller batches.',
+  maxInflatedBytes: 'Compressed bodies that decompress to more were refused.',
+  maxJsonBodyBytes: 'Larger JSON bodies were refused.',
+  maxBodyRecords: 'Bodies with more records were refused. Senders should send smaller batches.',
+  maxBulkItems: 'Bodies of `_bulk` with more items were refused. Senders should send smaller batches.',
+  maxSplunkChannels: 'Splunk channels that were unused for longest were removed.',
+  maxSplunkChannelsPerPrincipal: 'Channels of one Splunk shipper that were unused for longest were removed.',
+  maxBodySightings: 'Records that mention more hosts in one body were rejected, each by name.',
+  maxLinkBytesPerMs: 'Byte counts that no link can carry in their time were left out of sums and charts.',
+  maxIngestInFlightBytes: 'Senders were asked to retry later, because too many bytes were being ingested.',
+  maxIngestShareOfPrincipal: 'One sender used its whole share of the ingest memory and had to wait.',
+  maxQueuedBodies: 'Senders were asked to retry later, because too many bodies waited for an ingest thread.',
+  maxRpcInFlightBytes: 'Calls were refused for a moment, because a thread was busy.',
+  maxQueuedQueries: 'Queries were refused for a moment, because too many were waiting.',
+  maxQueryShareOfPrincipal: 'Further queries of one principal were refused, because it had its share of them waiting.',
+  maxAlertHistory: 'The oldest automatic records of alert histories were removed.',
+  maxBulkAlerts: 'Bulk changes of more alerts were refused. Use a narrower filter.',
+  maxBulkChanges: 'Bulk changes were refused while others were running.',
+  maxCompressions: 'Answers were sent uncompressed while others were being compressed.',
+  maxExports: 'Exports were refused while others were running.',
+  maxExportsPerPrincipal: 'Further exports of one principal were refused.',
+  maxAlertGroups: 'There were too many groups of alerts to list each of them.',
+  maxValueTallyBytes: 'There were too many distinct values to count each of them.',
+  maxEntriesPageBytes: 'Pages of log entries were refused because of their size. Request fewer entries.',
+  maxOutboxRows: 'Changes that must be logged were refused, because the transparency log did not keep up.',
+  maxReceipts: 'Requests for a receipt were refused, because no stored receipt is in the log yet.',
+  minFreeDiskBytes: 'Events were refused, because the disk is full.',
+  maxSockets: 'WebSocket connections were refused, because there were too many.',
+  maxSubscriptionsPerSocket: 'Subscriptions beyond the limit of one WebSocket were refused.',
+  maxSubscriptions: 'Subscriptions were refused, because there were too many.',
+  maxUnauthenticatedSockets: 'Unauthenticated WebSockets were refused, because too many had not sent credentials yet.',
+  maxSocketMessagesPerS: 'A WebSocket client sent messages too quickly and was disconnected.',
+  maxWaitingSocketMessages:
+    'A WebSocket client sent too many messages before it was authenticated and was disconnected.',
+  maxLiveMatchMsPerS:
+    'Filters of subscriptions used their CPU budget, so that some subscribers received events a moment later.',
+  socketCloseGraceMs: 'WebSocket clients that did not read their last messages were disconnected.',
+  maxSocketMessageBytes: 'WebSocket clients that sent longer messages were disconnected.',
+  maxSocketBacklogBytes: 'Slow subscribers missed messages. They received `lagged` and can request a replay.',
+  maxTotalSocketBacklogBytes:
+    'All subscribers together were too slow and missed messages. They received `lagged` and can request a replay.',
+  socketAuthTimeoutMs: 'WebSocket clients that did not authenticate in time were disconnected.',
+  maxLoginFailuresPerMinute: 'Logins were refused for a minute after too many failures.',
+  auditFailuresPerMinute: 'Failed calls were counted in one audit record instead of a record each.',
+  auditSuccessesPerMinute: 'Calls of one caller were counted in one audit record instead of a record each.',
+  auditFailuresBurst: 'Failed calls of all callers were counted in one audit record instead of a record each.',
+  maxAuditStrangers: 'Calls from too many unknown addresses were counted together in the audit log.',
+  maxQueuedAuditRecords: 'Audit records that could not be written in time were counted instead.',
+  maxTokenUses: 'The time of last use was not recorded for some tokens.',
+  maxAuditRecords: 'The oldest audit records were removed.',
+  maxPasswordChecksInFlight: 'Logins were refused for a moment, because too many passwords were being checked.',
+  maxJsonInFlightBytes: 'Calls were refused for a moment, because their bodies together were too large.',
+  maxJsonInFlightBytesPerPrincipal: 'Calls of one principal were refused, because its bodies together were too large.',
+  maxPublicJsonBodyBytes: 'Larger bodies of unauthenticated callers were refused.',
+  maxPublicJsonInFlightBytes:
+    'Unauthenticated calls were refused for a moment, because their bodies together were too large.',
+  maxIntelBodyBytes: 'Larger lists of indicators were refused.',
+  maxIntelInFlightBytes: 'Lists of indicators were refused while others were being read.',
+  maxRequestsInFlight: 'Requests were refused for a moment, because too many were in progress.',
+  maxRequestsInFlightPerPrincipal: 'Requests of one principal were refused, because it had too many in progress.',
+  maxRequestsInFlightWithoutIdentity:
+    'Unauthenticated requests were refused for a moment, because too many were in progress.',
+  maxRequestsInFlightPerAddress:
+    'Unauthenticated requests of one address were refused, because it had too many in progress.',
+  maxWaitingBodiesPerAddress: 'Unauthenticated clients of one address had too many incomplete bodies.',
+  maxRequestsPerSPerAddress: 'One address exceeded its request rate and had to wait.',
+  maxRequestsPerSPerPrincipal: 'One principal exceeded its request rate and had to wait.',
+  maxLogReadsPerSPerAddress: 'One address exceeded the rate of public reads of the transparency log and had to wait.',
+  maxConnections: 'Connections were refused, because there were too many.',
+  maxConnectionsPerAddress: 'Connections of one address were refused, because it had too many.',
+  maxUnsentReplyBytes: 'The slowest readers of answers were disconnected, because too many bytes waited for them.',
+  maxConsoleFiles: 'The console folder has more files than can be served.',
+  maxConsoleBytes: 'The console folder has more bytes than can be served.',
+  bodyTimeoutMs: 'Bodies that arrived too slowly were abandoned.',
+  bodyTimeoutWithoutIdentityMs: 'Bodies of unauthenticated clients that arrived too slowly were abandoned.',
+  replyTimeoutMs: 'Clients that read their answers too slowly were disconnected.',
+  maxQueuedPolicyChanges: 'Changes of the policy were refused for a moment, because too many were waiting.',
+  maxScanHosts: 'Scans of more addresses were refused.',
+  maxScanProbes: 'Scans of more ports and addresses were refused.',
+  maxScanServicesPerHost: 'A scan did not record all open ports of hosts that answer on every port.',
+  maxScanBannersPerHost: 'A scan did not read all banners of hosts with many open ports.',
+  maxQueuedScans: 'Scans were refused, because too many were waiting.',
+  maxScansPerMinute: 'Scans were refused, because too many were started within a minute.',
+  maxScans: 'The oldest scans were removed.',
+  maxBindingsPerAddress: 'The oldest owners of addresses that change hands very often were combined.',
+  maxSpansPerAddress:
+    'Not every change of hands was followed for addresses that changed hands many times within one body.',
+  maxClockLeadMs: 'Events dated ahead of the clock were evaluated by correlation rules as of their arrival.',
+  maxAssets: 'Hosts were not recorded as assets, because there are too many.',
+  maxAssetAddresses: 'Addresses were not assigned to assets, because there are too many.',
+  maxKnownMacs: 'MAC addresses were not recorded, because there are too many.',
+  maxCurrentAddresses: 'Assets with many addresses lost the ones that were unseen for longest.',
+  maxAddressesPerAsset: 'Addresses were not assigned to assets that already had too many.',
+  maxAssetHistory: 'The oldest automatic records of asset histories were removed.',
+  maxCountedAlerts: 'Open alerts of assets with very many alerts were estimated.',
+  maxServices: 'Services were not recorded, because there are too many.',
+  maxServicesPerAsset: 'Services of hosts that answer on every port were not recorded.',
+  maxUncountedEvents: 'Ingest was slowed, because background processing lags behind.',
+  rememberedConnections:
+    'Connections that are reported again may have been counted twice, because there were too many.',
+  rememberedForwarders: 'MAC addresses that may belong to gateways were forgotten, because there were too many.',
+  maxMachinesPerAddress: 'Addresses had too many MAC addresses in one day to create assets for them.',
+  maxTopologyEdges: 'New edges of the topology were combined by network.',
+  maxTopologyHourRows: 'The oldest hours of the topology were removed.',
+  maxTopologyDayRows: 'The oldest days of the topology were removed.',
+  maxWaitingTopologies: 'Topology requests were refused for a moment, because too many were waiting.',
+  maxWaitingTopologiesPerPrincipal: 'Topology requests of one principal were refused, because it had too many waiting.',
+  maxCorrelationGroups:
+    'Correlation rules dropped the groups that were inactive for longest: slow activity may be missed.',
+  maxCorrelationDelay: 'Events arrived too late to be evaluated by correlation rules.',
+  maxHeardNames: 'Assets with many names lost the least trusted ones.',
+  maxNmapOutputBytes: 'An nmap scan was abandoned, because its output was too large.',
+  maxBodyFindings: 'Findings beyond the limit of one body were dropped; its events were stored.',
+  maxBodyFacts: 'Matches beyond the limit of one body did not reach correlation rules.',
+  maxDetectorKeys:
+    'Behaviour detectors dropped the hosts, pairs or names that were inactive for longest: slow activity may be missed.',
+  maxBehaviourDelay: 'Events arrived too late to be evaluated by behaviour detectors.',
+  maxQueuedRuleTasks: 'Tests and validations of rules were refused for a moment, because too many were waiting.',
+  maxRuleTasksPerPrincipal:
+    'Tests and validations of rules of one principal were refused, because it had too many waiting.',
+  maxTriageTallies: 'The triage forgot verdicts on the rules and addresses that were judged longest ago.',
+  maxTriageQueue: 'Alerts were not sent to the triage endpoint and keep the local verdict.',
+} as const satisfies { readonly [Limit in keyof typeof limits]?: string };
+
+export type LimitName = keyof typeof limitMeanings;

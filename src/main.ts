@@ -1,110 +1,109 @@
 /**
- * The composition root: configuration, workers, front, signals, shutdown. The only file that starts anything.
+ * The composition root: configuration, workers, HTTP server, signals and shutdown. No other file starts the
+ * parts of the service.
  *
- * Start, in order: the data folder is taken; the ledger opens, before the event database exists, so that it can tell
- * a new folder from one that lost its log; then the store, the pools, the front. Stop, in reverse: the front answers
- * what it accepted, the outbox is drained, the databases are closed.
+ * Start order: lock the data folder; open the ledger (before the event database exists, so that it can
+ * distinguish a new folder from one that lost its log); then the store, the worker pools and the HTTP server.
+ * Shutdown is the reverse: the HTTP server finishes accepted requests, the outbox is drained, and the
+ * databases are closed.
  */
 import { randomUUID } from 'node:crypto';
+import { EventEmitter } from 'node:events';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Logger, pino } from 'pino';
 import type { BackupTasks } from '../workers/backup.ts';
 import type { IngestTasks } from '../workers/ingest.ts';
+import { Connections } from './admission/connections.ts';
+import { descriptorLimit, descriptorsForConnections } from './admission/descriptors.ts';
+import { LogReadRate, RequestRate } from './admission/request-rate.ts';
+import { Semaphore } from './admission/semaphore.ts';
+import { compileAlertFilter } from './alerts/lists/alerts.ts';
+import { ExternalTriage } from './alerts/triage/external/external-triage.ts';
 import type { Queries } from './analytics/queries.ts';
 import { isShort } from './analytics/short-queries.ts';
-import { announce, show, showPassword } from './announce.ts';
-import { type AccessPolicy, openAccessPolicy } from './auth/access-policy.ts';
-import { createAuth } from './auth/auth.ts';
-import { ensureAdministrator } from './auth/bootstrap.ts';
 import { BackupFolder, type BackupRecord } from './backup/backups.ts';
 import { checkRecipients } from './backup/private-keys.ts';
 import type { Verified } from './backup/verify.ts';
-import { checkFolder } from './check-folder.ts';
-import { type ExitCode, exitCodes } from './cli/exit-codes.ts';
 import { ConfigError } from './config/config-error.ts';
 import { type LoadedConfig, loadSettings } from './config/load.ts';
-import {
-  keySettings,
-  policyDefaults,
-  rulePlaceholders,
-  storeSettings,
-  tlsSettings,
-} from './config/part-settings.ts';
+import { keySettings, policyDefaults, rulePlaceholders, storeSettings, tlsSettings } from './config/part-settings.ts';
 import type { Config } from './config/settings.ts';
 import { openStoredSettings, type StoredSettings } from './config/stored-settings.ts';
-import { consoleFolder } from './console-folder.ts';
-import { takeDataFolder } from './data-folder.ts';
-import { foreignFiles } from './data-folder-files.ts';
+import { restoreAdvice, unusableStoreAdvice } from './database/damage.ts';
+import { failedWriteNotice, isFailedWrite } from './database/failed-write.ts';
+import { isDamage } from './database/rows.ts';
 import { findNmap } from './discovery/find-nmap.ts';
+import { compileScanFilter } from './discovery/lists/scans.ts';
 import { ScannerThreads } from './discovery/scanner-thread.ts';
 import { Scans } from './discovery/scans.ts';
 import { ServiceError } from './errors.ts';
-import { compileHome, homeAdvice } from './events/home-networks.ts';
-import { freeBytesOf } from './free-bytes.ts';
+import { SealScheduler } from './events/store/seal-scheduler.ts';
+import { checkFolder } from './files/check-folder.ts';
+import { takeDataFolder } from './files/data-folder.ts';
+import { foreignFiles } from './files/data-folder-files.ts';
+import { freeBytesOf } from './files/free-bytes.ts';
+import { openToOthers } from './files/private-files.ts';
+import { isDiskFull } from './files/write-errors.ts';
 import { AuditLog } from './http/audit-log.ts';
-import { Connections } from './http/connections.ts';
 import { consoleEndpoints, firstPage } from './http/console-endpoints.ts';
 import { readConsole } from './http/console-files.ts';
-import { descriptorLimit, descriptorsForConnections } from './http/descriptors.ts';
-import { FindingsLog } from './http/findings-log.ts';
-import { HealthCheck } from './http/health.ts';
-import { IngestQueue } from './http/ingest-queue.ts';
 import { LiveFeeds } from './http/live/feeds.ts';
 import { serviceHub } from './http/live/service-hub.ts';
 import { createSockets } from './http/live/sockets.ts';
-import { Metrics } from './http/metrics.ts';
-import { LogReadRate, RequestRate } from './http/request-rate.ts';
 import { endpoints } from './http/routes/index.ts';
 import { type Server, startServer } from './http/server.ts';
 import type { Services } from './http/services.ts';
-import { TopologyGate } from './http/topology-gate.ts';
-import { Turns } from './http/turns.ts';
+import { SingleFlight } from './http/single-flight.ts';
 import { requireAddress } from './http/uws.ts';
-import { goesTogether } from './ingest/parse-bodies.ts';
+import { type AccessPolicy, openAccessPolicy } from './identities/access-policy.ts';
+import { createAuth } from './identities/auth.ts';
+import { ensureAdministrator } from './identities/bootstrap.ts';
+import { IngestPipeline } from './ingest/pipeline.ts';
 import { requireReadableLog } from './ledger/check/inspect-file.ts';
 import { requireSoundTree } from './ledger/check/tree-damage.ts';
+import { listKeys } from './ledger/keys/key-list.ts';
 import type { Ledger, LedgerStatus, LogReader } from './ledger/ledger.ts';
 import { ledgerCounters, ledgerMethods, logReaderMethods } from './ledger/methods.ts';
 import { OutboxPump } from './ledger/outbox-pump.ts';
 import { ProofBundles } from './ledger/proof-bundles.ts';
-import { endProcess, Opened, Reloads, Stop } from './lifecycle.ts';
+import { SignedCheckpoint } from './ledger/signed-checkpoint.ts';
 import { limits } from './limits.ts';
-import { openToOthers } from './private-files.ts';
-import { requirements } from './requirements.ts';
+import { compileHome, homeAdvice } from './net/home-networks.ts';
+import { FindingsLog } from './observability/findings-log.ts';
+import { HealthCheck } from './observability/health.ts';
+import { Metrics } from './observability/metrics.ts';
 import { callerApi } from './rpc/connect.ts';
 import { createCounters } from './rpc/counters.ts';
+import { type FairQueueOptions, fairQueue } from './rpc/fair-queue.ts';
 import { fromFault } from './rpc/fault.ts';
-import { inLanes, type LaneOptions } from './rpc/lanes.ts';
 import { createPool, type Pool } from './rpc/pool.ts';
 import { type Supervised, supervise } from './rpc/supervise.ts';
+import { workerUrl } from './rpc/worker-url.ts';
 import { DetectionRules, type RulesParts } from './rules/detection-rules.ts';
 import { IntelLists } from './rules/intel/intel-lists.ts';
 import type { IntelTasks } from './rules/intel/tasks.ts';
 import type { RuleTasks } from './rules/tasks.ts';
-import { EventSealer } from './store/event-sealer.ts';
-import { compileAlertFilter } from './store/lists/alerts.ts';
-import { listKeys } from './store/lists/keys.ts';
-import { compileScanFilter } from './store/lists/scans.ts';
-import { openReader } from './store/lmdb/reader.ts';
-import { isDamage } from './store/lmdb/seal.ts';
+import { announce, show, showPassword } from './service/announce.ts';
+import { consoleFolder } from './service/console-folder.ts';
+import { type ExitCode, exitCodes } from './service/exit-codes.ts';
+import { endProcess, Opened, Reloads, Stop } from './service/lifecycle.ts';
+import { requirements } from './service/requirements.ts';
+import { productVersion } from './service/version.ts';
 import { storeMethods } from './store/methods.ts';
+import { openReader } from './store/reader.ts';
 import { SiemDamage } from './store/siem-damage.ts';
-import type { AlertUpdate, Store, StoreReader } from './store/store.ts';
+import type { CommitNotice, Store, StoreReader } from './store/store.ts';
 import type { Timestamper } from './timestamps/timestamper.ts';
-import { SecondOpinion } from './triage-endpoint/second-opinion.ts';
 import { uuid7 } from './uuid.ts';
-import { productVersion } from './version.ts';
 import { Cosigner } from './witness/cosigner.ts';
 import { loadPolicy } from './witness/policy-file.ts';
-import { workerUrl } from './worker-url.ts';
-import { isDiskFull } from './write-errors.ts';
 
 /**
- * Runs the service until it is told to stop (SIGTERM, SIGINT) or cannot go on, and returns the exit code of the
- * process: 0 after a stop that finished what was accepted, 1 otherwise; 7 where `strict` wants a log that is whole and
- * it isn't.
+ * Runs the service until a signal (SIGTERM, SIGINT) or a fatal error, and returns the exit code of the
+ * process: 0 after a stop that completed accepted work; 7 if `strict` requires an intact log and the log is
+ * degraded; 1 otherwise.
  */
 export async function start(env: NodeJS.ProcessEnv, { strict = false } = {}): Promise<ExitCode> {
   let loaded: LoadedConfig;
@@ -118,13 +117,13 @@ export async function start(env: NodeJS.ProcessEnv, { strict = false } = {}): Pr
   const { config } = loaded;
   const log = pino({ level: config['log.level'], base: null, timestamp: pino.stdTimeFunctions.isoTime });
   const stopping = new Stop();
-  // A second one is no news and must not end the process half-way: a supervisor that signals the whole group, or a
-  // terminal, reaches us directly and through the launcher.
+  // Repeated signals are ignored so that shutdown can finish: a supervisor that signals the whole group, or a
+  // terminal, reaches this process both directly and through the launcher.
   const stopMs = config['http.drain_ms'] + limits.stopMs;
   for (const signal of ['SIGTERM', 'SIGINT'] as const)
     process.on(signal, () => {
       stopping.request(0, signal);
-      // A start that hangs, too.
+      // The timer also ends a start-up that hangs.
       setTimeout(() => endProcess(false), stopMs).unref();
     });
   const opened = new Opened(log);
@@ -140,29 +139,34 @@ export async function start(env: NodeJS.ProcessEnv, { strict = false } = {}): Pr
     const isFull = isDiskFull(error);
     log.fatal(isFull ? {} : { err: error }, 'cannot start');
     const advice = isFull
-      ? `the volume of ${config.data_dir} is full: make room on it and start again; `
+      ? `the volume of ${config.data_dir} is full: free space on it and start again; `
       : isDamage(error)
-        ? 'siem.mdb is damaged: check the disk, and bring a backup back with `candor restore --replace <backup>`; '
+        ? `siem.mdb is damaged. ${unusableStoreAdvice} The error: `
         : '';
     process.stderr.write(`candor: ${advice}${error instanceof Error ? error.message : String(error)}\n`);
+    // Closing the other database could crash or hang: see `isFailedWrite`.
+    if (isFailedWrite(error)) process.exit(exitCodes.failed);
     return error instanceof DegradedLogError ? exitCodes.degraded : exitCodes.failed;
   } finally {
     const isClosed = await opened.close(stopMs);
-    log.info(isClosed ? 'stopped' : 'stopped, though not all could be closed');
+    log.info(isClosed ? 'stopped' : 'stopped, but not everything could be closed');
     if (!isClosed) await endProcess(false);
   }
 }
 
-/** The log can't go on, and the operator wants no service without it. The message is the advice. */
+/**
+ * Signals that the log is degraded although the operator requires an intact log. The message advises the
+ * operator.
+ */
 class DegradedLogError extends Error {
   override readonly name = 'DegradedLogError';
 }
 
-/** What every part of the start is given. */
+/** The context of all parts of the start. */
 interface Start {
   readonly config: Config;
   readonly settings: StoredSettings;
-  /** No service without a log that is whole. */
+  /** Whether the log must be intact. */
   readonly strict: boolean;
   readonly log: Logger;
   readonly stopping: Stop;
@@ -170,7 +174,7 @@ interface Start {
   readonly reloads: Reloads;
 }
 
-/** What the parts take from the world. */
+/** Sources of time and ids for all parts. */
 const sources = { now: Date.now, newId: (atMs = Date.now()) => uuid7(atMs) };
 
 async function open(start: Start): Promise<void> {
@@ -181,7 +185,7 @@ async function open(start: Start): Promise<void> {
   await checkRecipients(config['backup.recipient']);
   const folder = takeDataFolder(dataDir);
   opened.onClose('data folder', () => folder.release());
-  // Before the first start makes an administrator, whose password it prints.
+  // Checks the address before the first start creates an administrator and prints the password.
   await requireAddress(config.host, config.port);
   const mended = requireSoundTree(join(dataDir, 'siem.mdb'));
 
@@ -191,22 +195,23 @@ async function open(start: Start): Promise<void> {
   const warnings = [
     ...found.warnings,
     ...mended,
-    ...lostFiles(dataDir, found.size),
+    ...lostStore(dataDir, found.size),
     ...openToOthers(dataDir),
     ...foreignFiles(dataDir),
     ...lackOfRoom(dataDir),
   ];
-  for (const warning of warnings) log.warn({ warning }, 'start-up noticed something');
+  for (const warning of warnings) log.warn({ warning }, 'start-up warning');
   const logReader = await startLogReader(start, counters.buffer, ledger.api, found);
-  const store = await startStore(start);
+  const committed = new EventEmitter<{ notice: [CommitNotice] }>();
+  const store = await startStore(start, (notice) => committed.emit('notice', notice));
   const advice = homeAdvice(config['network.home'], (await store.api.status()).public_host);
-  for (const warning of advice) log.warn({ warning }, 'start-up noticed something');
+  for (const warning of advice) log.warn({ warning }, 'start-up warning');
   const reader = openReader(dataDir);
   opened.onClose('reader', () => reader.close());
   const ingestPool = startIngest(start);
   const damage = new SiemDamage(store.api, Date.now);
   await damage.refresh();
-  opened.every('damage of the store', storeDamageEveryMs, () => void damage.refresh().catch(() => undefined));
+  opened.every('store damage check', storeDamageEveryMs, () => void damage.refresh().catch(() => undefined));
   const analytics = damage.repeating(startAnalytics(start));
   const ruleTasks = damage.repeating(startRuleTasks(start));
 
@@ -231,13 +236,13 @@ async function open(start: Start): Promise<void> {
     observer: metrics,
     logError,
   });
-  const opinions = openSecondOpinion(start, {
-    store: store.api,
-    reader,
-    metrics,
-    publish: (update) => live.alerts([update]),
+  const opinions = openSecondOpinion(start, { store: store.api, reader, metrics });
+  const live = new LiveFeeds({ hub, reader, logError, onAlerts: (updates) => opinions?.saw(updates) });
+  committed.on('notice', (notice) => live.committed(notice));
+  const pump = openPump(start, store.api, ledger.api);
+  committed.on('notice', ({ outbox }) => {
+    if (outbox > 0) pump.wake();
   });
-  const live = new LiveFeeds(hub, reader, (updates) => opinions?.saw(updates));
   const accessPolicy = await openAccessPolicy({
     dataDir,
     file: config['policy.file'],
@@ -246,10 +251,7 @@ async function open(start: Start): Promise<void> {
     writer: store.api,
     sources,
     isUsed: found.size > 0,
-    onChange: () => {
-      pump.poke();
-      sockets.policyChanged();
-    },
+    onChange: () => sockets.policyChanged(),
     warn: (message, err) => log.warn({ err }, message),
   });
   opened.onClose('access policy', () => accessPolicy.close());
@@ -263,41 +265,35 @@ async function open(start: Start): Promise<void> {
     limitReached,
     logError,
   });
-  const pump = openPump(start, store.api, ledger.api, live);
-  opened.every('changes by the store itself', ownChangesEveryMs, () => {
-    live.topology();
-    if (live.raised() || reader.outboxHead() > 0) pump.poke();
-  });
   const rules = await openRules(start, {
     reader,
     writer: store.api,
     tasks: ruleTasks,
     isUsed: found.size > 0,
-    onChange: () => pump.poke(),
   });
   reloads.add(() => reloadRules(rules, log));
-  const ingest = openIngestQueue(start, ingestPool, rules);
+  const ingest = openIngest(start, { pool: ingestPool, store: store.api, rules, live, metrics });
   const intel = new IntelLists({
     reader,
     writer: store.api,
     tasks: analytics,
     home: config['network.home'],
     now: Date.now,
-    onChange: () => pump.poke(),
   });
   const backups = openBackups(start, store.api, ledger.api);
   if (found.health.state === 'ok') void backups.recover();
   const cosigner = await openCosigner(start, ledger.api, found);
-  const checkpoint = () => cosigner?.checkpoint() ?? ledger.api.checkpoint();
+  const signed = new SignedCheckpoint({ reader: logReader.api, ledger: ledger.api });
+  const checkpoint = () => cosigner?.checkpoint() ?? signed.get();
   const timestamper = await openTimestamper(start, ledger.api, checkpoint);
-  let sealer: EventSealer | undefined;
+  let sealer: SealScheduler | undefined;
   const logStatus = async (): Promise<LedgerStatus> => {
     const status = await ledger.api.status();
     const others = [cosigner, timestamper, sealer].flatMap((part) => part?.findings() ?? []);
     return { ...status, findings: [...status.findings, ...others, ...damage.findings()] };
   };
   const findingsLog = new FindingsLog(log);
-  // A ledger thread that is gone is reported by its supervisor.
+  // Errors are ignored, because the supervisor reports a dead ledger thread.
   const reportFindings = () =>
     logStatus().then(
       (status) => findingsLog.report(status),
@@ -305,11 +301,11 @@ async function open(start: Start): Promise<void> {
     );
   opened.every('findings', findingsEveryMs, () => void reportFindings());
   const scanners = new ScannerThreads((err) =>
-    log.error({ err, worker: 'discovery' }, 'a worker died, and a scan with it'),
+    log.error({ err, worker: 'discovery' }, 'a worker died, which ended a scan'),
   );
-  const scans = await openScans(start, { store: store.api, reader, scanners, live, metrics });
+  const scans = await openScans(start, { store: store.api, reader, scanners, metrics });
 
-  sealer = await EventSealer.open(config['transparency.seal_events'], {
+  sealer = await SealScheduler.open(config['transparency.seal_events'], {
     store: store.api,
     reader,
     digest: (query) => analytics.run('digestEvents', query),
@@ -343,24 +339,19 @@ async function open(start: Start): Promise<void> {
     scans,
     rules,
     intel,
-    ingest: (input) => ingest.add(input),
+    ingest,
     queries: analytics,
     damage,
-    exports: new Turns('maxExports', limitReached),
-    bulkChanges: new Turns('maxBulkChanges', limitReached),
-    topology: new TopologyGate({ queries: analytics, head: () => reader.head('topology'), limitReached }),
+    exports: new Semaphore('maxExports', limitReached),
+    bulkChanges: new Semaphore('maxBulkChanges', limitReached),
+    topology: new SingleFlight({ queries: analytics, head: () => reader.head('topology'), limitReached }),
     listKeys: async (query) => listKeys(await ledger.api.keyRecords(), query),
-    publish: (committed) => live.batch(committed),
-    publishAlert: (update) => live.alerts([update]),
-    pokeOutbox: () => pump.poke(),
     revoked: (jti) => sockets.revoked(jti),
     principalChanged: (id) => sockets.principalChanged(id),
     keysChanged: takeTokenKeys,
     witnesses: () => cosigner?.status(),
     threads: () => [
-      ...Object.entries({ ledger, 'log-reader': logReader, store }).map(([name, worker]) =>
-        workerStatus(name, worker),
-      ),
+      ...Object.entries({ ledger, 'log-reader': logReader, store }).map(([name, worker]) => workerStatus(name, worker)),
       ...(scanners.running === undefined ? [] : [workerStatus('discovery', scanners.running)]),
       { ...poolStatus('ingest', ingestPool), pending: ingest.pending },
       poolStatus('analytics', analytics),
@@ -399,7 +390,7 @@ async function open(start: Start): Promise<void> {
   );
   ready = true;
   const refused = accessPolicy.current.file_refused;
-  const policyWarnings = refused === undefined ? [] : [`the access policy stays as it was: ${refused}`];
+  const policyWarnings = refused === undefined ? [] : [`the previous access policy stays in effect: ${refused}`];
   await reportFindings();
   show({ ...(await logStatus()), warnings: [...warnings, ...advice, ...policyWarnings] });
   announce(config, server.port, log);
@@ -427,15 +418,15 @@ async function startLedger(start: Start, counters: SharedArrayBuffer): Promise<S
   return ledger;
 }
 
-/** How often damage that the store found by itself is asked for. */
+/** How often the store is queried for damage that it found. */
 const storeDamageEveryMs = 1000;
 
-/** How often the ledger takes over what the reader of the log found. */
+/** How often the ledger receives the findings of the log reader. */
 const readReportEveryMs = 1000;
 
 /**
- * The thread that reads the log for requests. Where a degraded log cannot be opened, reads are refused as the ledger
- * refuses them.
+ * Starts the thread that reads the log for requests. If a degraded log cannot be opened, reads are refused as
+ * the ledger refuses them.
  */
 async function startLogReader(
   start: Start,
@@ -461,9 +452,7 @@ async function startLogReader(
     opened.onClose('log reader', () => reader.api.close());
     const takeReport = async () => ledger.reportReads(await reader.api.report());
     opened.every('reports of the log reader', readReportEveryMs, () => {
-      takeReport().catch((err: unknown) =>
-        log.warn({ err }, 'the report of the log reader was not taken over'),
-      );
+      takeReport().catch((err: unknown) => log.warn({ err }, 'could not process the report of the log reader'));
     });
     return reader;
   } catch (error) {
@@ -471,8 +460,9 @@ async function startLogReader(
     log.error({ err: error }, 'the log cannot be read');
     const { advice, fault } = health;
     const refuse = () => Promise.reject(new ServiceError('UNAVAILABLE', advice, { fault }));
+    const keys = { keys: () => ledger.keys(), currentKeys: () => ledger.currentKeys() };
     return {
-      api: callerApi(logReaderMethods, refuse),
+      api: { ...callerApi(logReaderMethods, refuse), ...keys },
       stats: () => ({ pending: 0, inFlightBytes: 0, restarts: 0 }),
     };
   }
@@ -483,7 +473,7 @@ function logRate(config: Config, { limitReached }: Metrics): LogReadRate | undef
   return perAddress === 0 ? undefined : new LogReadRate(perAddress, limitReached);
 }
 
-/** How the log was found. @throws DegradedLogError where it can't go on and `strict` wants that it can. */
+/** Returns the state of the log. Throws DegradedLogError if the log is degraded and `strict` is set. */
 async function statusOf(ledger: Ledger, { strict }: Start): Promise<LedgerStatus> {
   const found = await ledger.status();
   if (found.health.state === 'degraded' && strict) {
@@ -494,49 +484,48 @@ async function statusOf(ledger: Ledger, { strict }: Start): Promise<LedgerStatus
 }
 
 /**
- * The log remembers that there was more. Without siem.mdb, the store is about to begin with no events and no identities:
- * with another password for the administrator, and without what waited to be logged.
+ * Returns a warning if siem.mdb is missing although the log has entries. The store then starts without events
+ * and identities: the administrator gets a new password, and entries that waited to be logged are lost.
  */
-function lostFiles(dataDir: string, logSize: number): string[] {
-  const lost = {
-    'siem.mdb':
-      'events, alerts, principals and what was yet to be logged are lost, and a new, empty one was begun',
-    'policy.in-effect.json': 'who may do what was lost, and is what policy.file says, or else the default',
-  };
-  return Object.entries(lost)
-    .filter(([name]) => logSize > 0 && !existsSync(join(dataDir, name)))
-    .map(
-      ([name, consequence]) =>
-        `${name} was missing, though the log has entries: ${consequence}. To have it back, stop the service and run ` +
-        '`candor restore --replace <backup>`.',
-    );
+function lostStore(dataDir: string, logSize: number): string[] {
+  if (logSize === 0 || existsSync(join(dataDir, 'siem.mdb'))) return [];
+  return [
+    'siem.mdb was missing, though the log has entries: events, alerts, principals and waiting log entries are lost, and ' +
+      'a new, empty one was created. The access policy is now that of policy.file, or else the default. To recover it, ' +
+      `stop the service, put the file back and run \`candor fsck\`. ${restoreAdvice('If there is no newer copy')}`,
+  ];
 }
 
-/** Writes that a volume without room refuses; the limits are checked at each write. */
+/**
+ * Returns a warning if writes will be refused because the volume is full. The limits are checked at each
+ * write.
+ */
 function lackOfRoom(dataDir: string): string[] {
   const free = freeBytesOf(dataDir);
   if (free >= limits.minFreeDiskBytes) return [];
   return [
     `the volume of ${dataDir} has ${free} bytes free: events are refused below ${limits.minFreeDiskBytes} bytes, and log ` +
-      `entries below ${limits.minFreeLedgerDiskBytes}. Stored data can be read. Make room: nothing needs a restart.`,
+      `entries below ${limits.minFreeLedgerDiskBytes}. Stored data can be read. Free space on the volume; no restart is necessary.`,
   ];
 }
 
-async function startStore(start: Start): Promise<Supervised<Store>> {
+async function startStore(start: Start, onCommitted: (notice: CommitNotice) => void): Promise<Supervised<Store>> {
   const { config, opened } = start;
   const store = await supervise<Store>({
     name: 'store',
     url: workerUrl('store'),
     list: storeMethods,
+    onNotice: (notice) => onCommitted(notice as CommitNotice),
     workerData: {
       ...storeSettings(config),
       retention: { maxAgeMs: config['retention.max_age_ms'], maxBytes: config['retention.max_bytes'] },
     },
-    // What a commit makes outlives a small one: with 8 MB, 1.4 µs more an event go into copying it (6.3 of 7.7), and the
-    // old generation takes the room that the young one saves.
+    // Objects of a commit outlive a small young generation: with 8 MB, copying them takes 1.4 µs more per
+    // event (7.7 instead of 6.3), and the old generation uses the memory that the young one saves.
     maxYoungGenerationMb: 24,
-    // Fifteen times what was seen in use under load. With the default, 4 GB, a heap of which 100 MB are in use grows to 300
-    // before it is collected; with less than 2 GB, V8 lets it grow by less, here to 1.8 times what is in use.
+    // Limits the heap to fifteen times the observed use under load. With the default of 4 GB, a heap with 100
+    // MB in use grows to 300 MB before it is collected; below 2 GB, V8 lets it grow less, here to 1.8 times
+    // the memory in use.
     maxOldGenerationMb: 1536,
     ...lossOf('store', start),
   });
@@ -545,10 +534,15 @@ async function startStore(start: Start): Promise<Supervised<Store>> {
   return store;
 }
 
-/** Without the ledger or the store there is no service. */
+/** Returns the reactions to a lost ledger or store thread, without which the service cannot run. */
 const lossOf = (worker: string, { log, stopping }: Start) => ({
+  isFinal: isFailedWrite,
   onRestart: (err: Error) => log.error({ err, worker }, 'a worker died and was restarted'),
   onGiveUp: (err: Error) => {
+    if (isFailedWrite(err)) {
+      log.fatal({ err, worker }, failedWriteNotice);
+      process.exit(1);
+    }
     log.fatal({ err, worker }, 'a worker died twice within a minute');
     stopping.request(1, `worker ${worker} is lost`);
   },
@@ -560,7 +554,8 @@ function startIngest({ config, log, opened }: Start): Pool<IngestTasks> {
     url: workerUrl('ingest'),
     threads: config['threads.ingest'],
     maxQueue: limits.maxQueuedBodies,
-    // A line's objects die with it: collected often, 2 threads need 100 MB less, and lose no speed (bench ingest-http).
+    // Objects created for a line are garbage when the next line is parsed. With frequent collections, 2
+    // threads need 100 MB less and are as fast (bench ingest-http).
     maxYoungGenerationMb: 8,
     onWorkerLost: poolLoss('ingest', log),
   });
@@ -568,21 +563,32 @@ function startIngest({ config, log, opened }: Start): Pool<IngestTasks> {
   return ingest;
 }
 
-/** Bodies on their way to the pool, each with the rules that are in effect when a thread takes it. */
-function openIngestQueue(
+/** Opens the ingest path. Each body is parsed with the rules in effect when a thread takes it. */
+function openIngest(
   { config }: Start,
-  pool: Pool<IngestTasks>,
-  rules: Pick<DetectionRules, 'inEffect'>,
-): IngestQueue {
-  return new IngestQueue(
-    config['threads.ingest'],
-    async (bodies) => {
+  parts: {
+    readonly pool: Pool<IngestTasks>;
+    readonly store: Store;
+    readonly rules: DetectionRules;
+    readonly live: LiveFeeds;
+    readonly metrics: Metrics;
+  },
+): IngestPipeline {
+  const { pool, store, rules, live, metrics } = parts;
+  return new IngestPipeline({
+    threads: config['threads.ingest'],
+    parse: async (bodies) => {
       const { groups, places } = await pool.run('ingest', { bodies, rules: rules.inEffect });
-      const told = places.map((place) => ('fault' in place ? { error: fromFault(place.fault) } : place));
-      return { groups, places: told };
+      return {
+        groups,
+        places: places.map((place) => ('fault' in place ? { error: fromFault(place.fault) } : place)),
+      };
     },
-    goesTogether,
-  );
+    store,
+    rules,
+    limitReached: metrics.limitReached,
+    onStored: (blocks) => live.events(blocks),
+  });
 }
 
 function startAnalytics({ config, log, opened }: Start): Pool<Queries & IntelTasks> {
@@ -592,21 +598,19 @@ function startAnalytics({ config, log, opened }: Start): Pool<Queries & IntelTas
     threads: config['threads.analytics'],
     maxQueue: config['limits.max_queued_queries'],
     workerData: { dataDir: config.data_dir },
-    // Columns lie outside of the heap; what queries make in it dies with them. Saves 24 MB a thread.
+    // Columns are outside the heap; all other objects of a query are garbage after the query. Saves 24 MB per
+    // thread.
     maxYoungGenerationMb: 8,
     onWorkerLost: poolLoss('analytics', log),
   });
-  const lanes = inLanes(
-    analytics,
-    queryLanes(config['threads.analytics'], config['limits.max_queued_queries']),
-  );
+  const lanes = fairQueue(analytics, queryLanes(config['threads.analytics'], config['limits.max_queued_queries']));
   opened.onClose('analytics pool', () => lanes.close());
   return lanes;
 }
 
 /**
- * The thread in which rules are parsed, compiled and tried: however long that takes, queries have theirs. Changes go
- * before tests and validations that wait.
+ * Starts the thread that parses, compiles and tests rules, so that long tasks do not delay queries. Changes
+ * take precedence over waiting tests and validations.
  */
 function startRuleTasks({ config, log, opened }: Start): Pool<RuleTasks> {
   const pool = createPool<RuleTasks>({
@@ -618,18 +622,19 @@ function startRuleTasks({ config, log, opened }: Start): Pool<RuleTasks> {
     maxTaskMs: limits.ruleTaskMs,
     onWorkerLost: poolLoss('rules', log),
   });
-  const lanes = inLanes(pool, {
+  const lanes = fairQueue(pool, {
     threads: 1,
     maxQueue: limits.maxQueuedRuleTasks,
     maxOfCaller: limits.maxRuleTasksPerPrincipal,
+    longShare: limits.ruleTestShare,
     isShort: (task) => task !== 'testRules' && task !== 'validateRules',
   });
   opened.onClose('rules pool', () => lanes.close());
   return lanes;
 }
 
-/** Long queries leave a thread to the short ones; no principal takes all that may be under way. */
-const queryLanes = (threads: number, maxQueue: number): LaneOptions => ({
+/** Reserves a thread for short queries, and prevents one principal from using all queries in progress. */
+const queryLanes = (threads: number, maxQueue: number): FairQueueOptions => ({
   threads,
   maxQueue,
   maxOfCaller: Math.ceil((threads + maxQueue) * limits.maxQueryShareOfPrincipal),
@@ -640,15 +645,15 @@ const poolLoss = (pool: string, log: Logger) => (err: Error) =>
   log.error({ err, pool }, 'a pool lost a thread and replaced it');
 
 /**
- * How old the front's idea of the token keys may be. It is told of changes; this is for those that the ledger made by
- * itself, finishing at its start what a crash cut short, and for dropping keys whose tokens have all expired.
+ * Interval at which the HTTP server reads the token keys. It is notified of most changes; the refresh finds
+ * changes that the ledger completed at its start, and drops keys whose tokens have all expired.
  */
 const tokenKeysEveryMs = 5000;
 
-/** How often it is written down when tokens were last used: to the minute is what is promised. */
+/** How often the last use of tokens is written; the documented precision is a minute. */
 const tokenUsesEveryMs = 60_000;
 
-/** Credentials, with what keeps them up: the keys that the ledger has now, and when tokens were last used. */
+/** Opens authentication, and regularly updates the token keys and writes the last use of tokens. */
 async function openAuth(
   { config, log, opened }: Start,
   parts: {
@@ -668,47 +673,38 @@ async function openAuth(
     lives: { accessTokenMs: config['auth.access_token_ms'], sessionMs: config['auth.session_ms'] },
     loginFailuresPerAddress: config['limits.login_failures_per_min_per_address'],
   });
-  const isNew = await ensureAdministrator(
-    { reader, writer: store, sources },
-    config.admin_password,
-    showPassword,
-  );
+  const isNew = await ensureAdministrator({ reader, writer: store, sources }, config.admin_password, showPassword);
   if (!isNew && config.admin_password !== undefined)
     log.warn(
       'CANDOR_ADMIN_PASSWORD is ignored: it sets the password at the first start only; `candor reset-password` changes it',
     );
   const takeTokenKeys = async () => auth.useTokenKeys(await ledger.accessTokenKeys());
-  // The ledger's thread may be restarting: the keys that are here do until it is back.
+  // The ledger's thread may be restarting; the current keys are used until the thread is available.
   opened.every('token keys', tokenKeysEveryMs, () =>
-    takeTokenKeys().catch((err: unknown) => log.warn({ err }, 'the token keys could not be read')),
+    takeTokenKeys().catch((err: unknown) => log.warn({ err }, 'could not read the token keys')),
   );
   opened.onClose('last token uses', () => auth.writeTokenUses());
   opened.every('token uses', tokenUsesEveryMs, () =>
-    auth
-      .writeTokenUses()
-      .catch((err: unknown) => log.warn({ err }, 'when tokens were last used could not be written yet')),
+    auth.writeTokenUses().catch((err: unknown) => log.warn({ err }, 'could not write the last use of tokens yet')),
   );
   return { auth, takeTokenKeys };
 }
 
-/** How often changes of the graph and of alerts are looked for that came after a commit or without one. */
-const ownChangesEveryMs = 1000;
-
-/** How often new findings of the transparency log are looked for, to be written to the service's log. */
+/** How often new findings of the transparency log are written to the service's log. */
 const findingsEveryMs = 60_000;
 
-/** SIGHUP reads the file of the access policy anew. One that cannot be used is told of and changes nothing. */
+/** Handles SIGHUP for the access policy file. An invalid file is reported and has no effect. */
 function reloadPolicy(policy: AccessPolicy, log: Logger): void {
   policy.reload({ id: 'system', name: 'system' }).then(
     ({ version }) => log.info({ version }, 'the access policy was reloaded'),
-    (err: unknown) => log.warn({ err }, 'the access policy stays as it was'),
+    (err: unknown) => log.warn({ err }, 'cannot reload the access policy; keeping the previous one'),
   );
 }
 
-/** The detection rules: those that come with the program, those of the operator's folder and those that people made. */
+/** Opens the detection rules: shipped rules, rules of the operator's folder, and rules of users. */
 async function openRules(
   { config, log, opened }: Start,
-  parts: Pick<RulesParts, 'reader' | 'writer' | 'tasks' | 'isUsed' | 'onChange'>,
+  parts: Pick<RulesParts, 'reader' | 'writer' | 'tasks' | 'isUsed'>,
 ): Promise<DetectionRules> {
   const rules = await DetectionRules.open({
     ...parts,
@@ -724,25 +720,19 @@ async function openRules(
   return rules;
 }
 
-/** SIGHUP reads the folders of detection rules anew. */
+/** Handles SIGHUP for the folders of detection rules. */
 function reloadRules(rules: DetectionRules, log: Logger): void {
   rules.reload({ id: 'system', name: 'system' }).then(
     ({ broken: _, unchanged: __, ...reloaded }) => log.info(reloaded, 'the detection rules were reloaded'),
-    (err: unknown) => log.warn({ err }, 'the detection rules stay as they were'),
+    (err: unknown) => log.warn({ err }, 'cannot reload the detection rules; keeping the previous ones'),
   );
 }
 
-function openPump(
-  { log, opened }: Start,
-  store: Store,
-  ledger: Ledger,
-  live: LiveFeeds,
-): OutboxPump<AlertUpdate> {
-  const pump = new OutboxPump<AlertUpdate>({
+function openPump({ log, opened }: Start, store: Store, ledger: Ledger): OutboxPump {
+  const pump = new OutboxPump({
     source: store,
     ledger,
-    onUpdates: (updates) => live.alerts(updates),
-    onRetry: (error, waitMs) => log.warn({ err: error, wait_ms: waitMs }, 'the outbox waits for the ledger'),
+    onRetry: (error, waitMs) => log.warn({ err: error, wait_ms: waitMs }, 'the outbox is waiting for the ledger'),
     onRefused: (row, error) => log.error({ err: error, entry: row.id }, 'the ledger refused an entry'),
   });
   opened.onClose('outbox pump', () => pump.idle().then(() => pump.close()));
@@ -769,7 +759,10 @@ function openBackups({ config, log, opened }: Start, store: Store, ledger: Ledge
   return backups;
 }
 
-/** A thread for one verification: it reads everything once, seldom, and keeps nothing. */
+/**
+ * Verifies a backup in a separate thread, which ends after the verification: verifications are rare, and read
+ * everything once without keeping it.
+ */
 async function verifyInThread(folder: string, signal: AbortSignal): Promise<Verified> {
   const pool = createPool<BackupTasks>({
     name: 'backup',
@@ -784,14 +777,17 @@ async function verifyInThread(folder: string, signal: AbortSignal): Promise<Veri
   }
 }
 
-/** Undefined where no witnesses are configured. A log that lost its key has no checkpoints. */
+/**
+ * Opens the cosigner; undefined if no witnesses are configured, or if the log lost its key and therefore has
+ * no checkpoints.
+ */
 async function openCosigner(
   { config, log, opened }: Start,
   ledger: Ledger,
   found: LedgerStatus,
 ): Promise<Cosigner | undefined> {
   const path = config['witness.policy'];
-  const policy = path === undefined ? undefined : loadPolicy(path);
+  const policy = path === undefined ? undefined : await loadPolicy(path);
   if (policy === undefined || found.checkpoint_vkey === '') return undefined;
   const cosigner = await Cosigner.start({
     ledger,
@@ -806,7 +802,7 @@ async function openCosigner(
   return cosigner;
 }
 
-/** Has published checkpoints timestamped, where authorities are configured. */
+/** Requests timestamps for published checkpoints if authorities are configured. */
 async function openTimestamper(
   { config, log, opened }: Start,
   ledger: Ledger,
@@ -814,7 +810,7 @@ async function openTimestamper(
 ): Promise<Timestamper | undefined> {
   const { 'timestamps.authorities': authorities, 'timestamps.ca_file': caFile } = config;
   if (authorities.length === 0) return undefined;
-  // Services without timestamps do not load what reads ASN.1.
+  // Services without timestamps do not load the ASN.1 parser.
   const { Timestamper } = await import('./timestamps/timestamper.ts');
   const { readCertificates } = await import('./timestamps/certificates.ts');
   const timestamper = await Timestamper.start({
@@ -831,20 +827,19 @@ async function openTimestamper(
   return timestamper;
 }
 
-/** Whoever is asked for a second verdict on alerts; undefined where nobody is configured. */
+/** Opens the triage endpoint; undefined if none is configured. */
 function openSecondOpinion(
   { config, log, opened }: Start,
   parts: {
     readonly store: Store;
     readonly reader: StoreReader;
     readonly metrics: Metrics;
-    readonly publish: (update: AlertUpdate) => void;
   },
-): SecondOpinion | undefined {
-  const { store, reader, metrics, publish } = parts;
+): ExternalTriage | undefined {
+  const { store, reader, metrics } = parts;
   const { 'triage.endpoint': url, 'triage.model': model } = config;
   if (url === undefined || model === undefined) return undefined;
-  const opinions = new SecondOpinion({
+  const opinions = new ExternalTriage({
     endpoint: { url, model, apiKey: config['triage.api_key'], timeoutMs: config['triage.timeout_ms'] },
     minSeverity: config['triage.min_severity'],
     maxPerMinute: config['triage.max_per_minute'],
@@ -852,29 +847,27 @@ function openSecondOpinion(
     isHome: compileHome(config['network.home']),
     store,
     reader,
-    publish,
     onOutcome: metrics.asked,
     limitReached: metrics.limitReached,
     onTrouble: (message, details) => log.warn(details, message),
     now: Date.now,
     newMark: randomUUID,
   });
-  opened.onClose('second opinions', () => opinions.close());
+  opened.onClose('triage endpoint', () => opinions.close());
   return opinions;
 }
 
-/** The queue of scans, with what an earlier process left undone. */
+/** Opens the queue of scans, including scans that an earlier process left unfinished. */
 async function openScans(
   { config, log, opened }: Start,
   parts: {
     readonly store: Store;
     readonly reader: StoreReader;
     readonly scanners: ScannerThreads;
-    readonly live: LiveFeeds;
     readonly metrics: Metrics;
   },
 ): Promise<Scans> {
-  const { store, reader, scanners, live, metrics } = parts;
+  const { store, reader, scanners, metrics } = parts;
   const scans = new Scans({
     store,
     reader,
@@ -883,7 +876,6 @@ async function openScans(
       nmap: () => findNmap(config['discovery.nmap'], process.env.PATH ?? ''),
     },
     openScanner: () => scanners.open(),
-    publish: (update) => live.scan(update),
     ...sources,
     limitReached: metrics.limitReached,
     onTrouble: (message, err) => log.warn({ err }, message),
@@ -893,7 +885,10 @@ async function openScans(
   return scans;
 }
 
-/** A request to the wrong protocol ends its connection before it can be read. */
+/**
+ * Returns the log message for a connection that ended before a valid request. With the wrong protocol, the
+ * connection ends before the request can be read.
+ */
 const unusedConnection = (isTls: boolean): string =>
   `a connection ended before its first request: if a client cannot connect, check that its URL begins with ${
     isTls
@@ -901,7 +896,7 @@ const unusedConnection = (isTls: boolean): string =>
       : 'http:// (not https://), or set CANDOR_TLS_CERT'
   }; reported at most once an hour`;
 
-/** How many may connect, and how often they may ask. */
+/** Creates the limits on connections and request rates. */
 function admission({ config, log }: Start, { limitReached }: Metrics) {
   const max = config['limits.max_connections'];
   const all = descriptorLimit();
@@ -909,7 +904,7 @@ function admission({ config, log }: Start, { limitReached }: Metrics) {
   if (descriptors !== undefined && descriptors < max)
     log.warn(
       { descriptors: all, connections: descriptors, 'limits.max_connections': max },
-      'the file descriptors of this process are enough for fewer connections than are allowed: raise its limit (ulimit -n)',
+      'the file descriptors of this process suffice for fewer connections than allowed: raise its limit (ulimit -n)',
     );
   return {
     connections: new Connections({
@@ -917,7 +912,7 @@ function admission({ config, log }: Start, { limitReached }: Metrics) {
       maxPerAddress: config['limits.max_connections_per_address'],
       descriptors,
       limitReached,
-      onRefused: (open) => log.warn({ open }, 'connections are refused: the limit is reached'),
+      onRefused: (open) => log.warn({ open }, 'refusing connections: limit reached'),
       onUnused: (address) => log.info({ address }, unusedConnection(config['tls.cert'] !== undefined)),
       onMiscount: () => log.error('more connections closed than opened: their counts stay at zero'),
     }),
@@ -930,21 +925,9 @@ function admission({ config, log }: Start, { limitReached }: Metrics) {
 }
 
 function watchFront(metrics: Metrics, server: Server): void {
-  metrics.watch(
-    'candor_http_connections',
-    'Open connections, WebSockets included.',
-    () => server.connections,
-  );
-  metrics.watch(
-    'candor_http_requests_in_flight',
-    'Requests that were not answered yet.',
-    () => server.inFlight,
-  );
-  metrics.watch(
-    'candor_http_unsent_bytes',
-    'Bytes of answers that clients have not read.',
-    () => server.unsentBytes,
-  );
+  metrics.watch('candor_http_connections', 'Open connections, WebSockets included.', () => server.connections);
+  metrics.watch('candor_http_requests_in_flight', 'Requests in progress.', () => server.inFlight);
+  metrics.watch('candor_http_unsent_bytes', 'Bytes of answers that clients have not read.', () => server.unsentBytes);
 }
 
 function workerStatus(name: string, worker: Pick<Supervised<object>, 'stats'>) {

@@ -1,25 +1,25 @@
 const form = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
-/** Any well-formed UUID (RFC 9562), whatever its version, in either case. */
+/** Returns whether the text is a UUID (RFC 9562) of any version, in either case. */
 export function isUuid(text: unknown): text is string {
   return typeof text === 'string' && form.test(text);
 }
 
-/** The one spelling under which a UUID is a key, or undefined for anything that is none: lower case. */
+/** Returns the canonical (lower case) form of a UUID, or undefined if it is not one. */
 export function canonicalUuid(text: unknown): string | undefined {
   return isUuid(text) ? text.toLowerCase() : undefined;
 }
 
 /**
- * A UUIDv7 (RFC 9562, section 5.7): 48 bits of `timeMs`, then the random bits and the variant of a UUIDv4, which Node
- * makes from pooled randomness in 0.1 µs (randomBytes: 7 µs).
+ * Creates a UUIDv7 (RFC 9562, section 5.7): 48 bits of `timeMs`, then the random bits and the variant of a
+ * UUIDv4, which Node generates from pooled randomness in 0.1 µs (randomBytes: 7 µs).
  */
 export function uuid7(timeMs: number, random: string = crypto.randomUUID()): string {
   const time = timeMs.toString(16).padStart(12, '0');
   return `${time.slice(0, 8)}-${time.slice(8)}-7${random.slice(15)}`;
 }
 
-/** 16 bytes of a UUID in either case. */
+/** Returns the 16 bytes of a UUID in either case. */
 export function uuidToBytes(uuid: string): Buffer {
   return Buffer.from(uuid.replaceAll('-', ''), 'hex');
 }

@@ -1,27 +1,33 @@
-/** What the threads of the service begin with, the main one too, each as one module. */
+/** Bundles each entry point of the service's threads, including the main thread, into one module. */
 import { readdirSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import { build, type Plugin, type Rolldown } from 'vite';
 
 const root = new URL('..', import.meta.url).pathname;
 
-/** Paths in the project. Commands other than `start` load little, and sooner as they are. */
+/**
+ * Entry points, as paths in the project. Commands other than `start` load few modules, which is faster
+ * without a bundle.
+ */
 export const entries: readonly string[] = [
   'src/main.ts',
   ...readdirSync(`${root}workers`).map((name) => `workers/${name}`),
 ];
 
-/** Packages with parts that are native or run in threads of their own: they find those beside themselves. */
+/** Packages with native parts or separate threads, which they load from their own folder. */
 const apart = ['lmdb', 'uWebSockets.js', '@node-rs/argon2', 'piscina', 'pino'];
 
-/** Modules look for rules, threads and the version beside where they lie. */
+/** Modules look for rules, threads and the version relative to their own location. */
 const ownUrl: Plugin = {
   name: 'own-url',
   enforce: 'pre',
   transform: (code, id) => code.replaceAll('import.meta.url', JSON.stringify(pathToFileURL(id).href)),
 };
 
-/** An entry with all that it imports, but for the packages that stay apart, in the order in which Node would run it. */
+/**
+ * Bundles an entry with all its imports, except the packages that stay separate, in the order in which Node
+ * would run them.
+ */
 export async function bundle(entry: string): Promise<string> {
   const built = await build({
     root,
@@ -34,7 +40,7 @@ export async function bundle(entry: string): Promise<string> {
       write: false,
       minify: false,
       target: 'node22',
-      // Nothing is left out or named otherwise: what runs is what was written.
+      // Nothing is left out or renamed: the bundle runs the code as written.
       rolldownOptions: { treeshake: false, output: { codeSplitting: false, keepNames: true } },
     },
   });

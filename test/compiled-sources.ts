@@ -1,10 +1,10 @@
 /**
- * Hundreds of processes are started by the tests, with up to six threads each, and most of what a start costs is the
- * finding, stripping and compiling of the same 2,900 modules: in a run of the tests each is stripped and compiled once.
- * With BUNDLED_ENTRIES=1, as in CI, what a thread of the service begins with comes as one module that has all the others
- * in it: a start takes 1.9 s of processor time then, 3.1 s with the modules one by one, and to make them takes 3 s. (The
- * installed package, which has a test of its own, always runs them one by one.) This is the folder where all that is kept
- * meanwhile.
+ * A folder of stripped and compiled sources, kept for one run of the tests. The tests start hundreds of
+ * processes with up to six threads each, and most of the cost of a start is finding, stripping and compiling
+ * the same 2,900 modules. With this folder, each module is stripped and compiled once. With
+ * BUNDLED_ENTRIES=1, as in CI, each thread of the service loads one module with all the others in it: a start
+ * takes 1.9 s of CPU time instead of 3.1 s, and making the bundles takes 3 s. (The installed package, which
+ * has its own test, is never bundled.)
  */
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -14,31 +14,32 @@ import { fileURLToPath } from 'node:url';
 import { limits } from '../src/limits.ts';
 import { bundle, entries } from './bundled-entries.ts';
 
-/** A process that is just ending may write there once more. */
+/** A process that is ending may still write to the folder. */
 const removal = { recursive: true, force: true, maxRetries: 5 } as const;
 
 const folder = join(tmpdir(), `candor-compiled-${process.pid}`);
 
-const preload = `--import=${fileURLToPath(new URL('strip-once.js', import.meta.url))}`;
+const preload = `--import=${fileURLToPath(new URL('strip-types-hook.js', import.meta.url))}`;
 
 export const env = {
-  // As src/http/header-limit.ts: a bundle loads uWebSockets.js, which reads it, before its own first line.
+  // Like src/http/header-limit.ts: a bundle loads uWebSockets.js, which reads this variable, before the first
+  // line of the bundle runs.
   UWS_HTTP_MAX_HEADERS_SIZE: String(limits.maxHeaderBytes),
   STRIPPED_SOURCES: folder,
   NODE_COMPILE_CACHE: folder,
   NODE_OPTIONS: [process.env.NODE_OPTIONS, preload].filter(Boolean).join(' '),
 };
 
-/** As vitest's global setup. */
+/** Vitest's global setup. */
 export default async function setup(): Promise<() => Promise<void>> {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  // Who begins late makes the folder again, empty.
+  // A process that starts late creates the folder again, empty.
   process.once('exit', () => rmSync(folder, removal));
-  // As strip-once.js keeps and ends what it has stripped: an entry is there already.
+  // In the format of strip-types-hook.js, as if the entry had been stripped before.
   for (const entry of process.env.BUNDLED_ENTRIES === '1' ? entries : [])
     writeFileSync(join(folder, entry.replaceAll('/', '!')), `${await bundle(entry)}\n//`);
   return async () => {
-    // Processes write what they have compiled at their end, and that of vitest's last one may come later than this.
+    // Processes write compiled code when they exit, and the last vitest process may exit after this function.
     for (let tries = 50; ; tries--) {
       try {
         rmSync(folder, removal);

@@ -6,19 +6,21 @@ import { env } from './compiled-sources.ts';
 
 const root = new URL('..', import.meta.url).pathname;
 
-/** Folders of tests that start processes and wait for them, in the order in which they are begun. */
+/** Folders of tests that start processes and wait for them, in order of execution. */
 const slow = ['system', 'scripts', 'cli', 'backup'];
 
 /**
- * Folders of tests that leave nothing behind in their process: the next file goes on in it, with what is loaded. Those
- * that stand together share processes, in this order; what vitest keeps of each file, and the allocators of the
- * databases, ends with them.
+ * Folders of tests without side effects on their process: the next file runs in the same process, with loaded
+ * modules. Folders of one group share processes, in this order; a folder that matches several groups belongs to
+ * the first. Memory of vitest's data about each file, and of the databases' allocators, is freed when the
+ * processes end.
  */
 const together = [
-  ['store'],
+  ['alerts/triage'],
+  ['store', '*/store', 'alerts', 'database'],
   ['http'],
   ['ledger', 'client'],
-  ['auth', 'config', 'detect', 'discovery', 'rpc', 'tlog', 'witness'],
+  ['admission', 'config', 'detect', 'discovery', 'identities', 'rpc', 'tlog', 'witness'],
   [
     'analytics',
     'architecture',
@@ -27,11 +29,11 @@ const together = [
     'events',
     'ingest',
     'inventory',
+    'net',
     'rollups',
     'rules',
     'topology',
   ],
-  ['triage', 'triage-endpoint'],
 ];
 
 const filesOf = (folders: readonly string[]) => folders.map((folder) => `test/${folder}/**/*.test.ts`);
@@ -39,14 +41,15 @@ const filesOf = (folders: readonly string[]) => folders.map((folder) => `test/${
 const folders = readdirSync(new URL('.', import.meta.url), { withFileTypes: true })
   .filter((entry) => entry.isDirectory() && !together.flat().includes(entry.name))
   .map(({ name }) => name);
-/** A module is replaced only where it is not loaded yet. */
+/** A module can only be replaced before it is loaded. */
 const replacing = globSync(filesOf(together.flat()), { cwd: root }).filter((file) =>
   /\bvi\.(mock|doMock)\(/.test(readFileSync(join(root, file), 'utf8')),
 );
 
 /**
- * Project by project, as a process ends where the next file may not run in it; those with a process for each file first,
- * and of these the slow ones: the last of all then doesn't run alone while other workers have nothing to do.
+ * Runs project by project, as a process ends when the next file may not run in it. Projects with a process
+ * per file come first, the slow ones before others, so that the last file does not run alone while other
+ * workers are idle.
  */
 class SlowFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
@@ -61,34 +64,37 @@ class SlowFirst extends BaseSequencer {
 
 const nameOf = ([first, ...others]: readonly string[]) => (others.length === 0 ? `${first}` : `${first} …`);
 
-// They need a browser: `npm run test:console`.
+// These tests need a browser: `npm run test:console`.
 const exclude = ['test/console/browser/**'];
 
 export default defineConfig({
   root,
   test: {
     globalSetup: 'test/compiled-sources.ts',
-    // Two threads less for each service to start; tests with much at once set them to two.
+    // One thread per pool saves the start of two threads for each service; tests with high load set both
+    // pools to two.
     env: { ...env, CANDOR_THREADS_INGEST: '1', CANDOR_THREADS_ANALYTICS: '1' },
-    // Real processes, worker threads and databases: separate processes keep native add-ons apart.
+    // Tests use real processes, worker threads and databases: separate processes isolate native add-ons.
     pool: 'forks',
-    // On two cores, three at a time leave a fifth of the time unused, as they wait for deadlines and disks; more than
-    // four would starve a server under test.
+    // On two cores, three workers leave a fifth of the time unused, as they wait for deadlines and disks;
+    // more than four would starve a server under test.
     maxWorkers: 4,
     sequence: { sequencer: SlowFirst },
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    // These limits end tests that hang. On a busy machine, other tests may take many times their usual time.
+    testTimeout: 300_000,
+    hookTimeout: 300_000,
+    expect: { poll: { timeout: 60_000 } },
     projects: [
       {
         extends: true,
         test: { name: 'apart', include: [...filesOf(folders), 'test/*.test.ts', ...replacing], exclude },
       },
-      ...together.map((group) => ({
+      ...together.map((group, index) => ({
         extends: true as const,
         test: {
           name: nameOf(group),
           include: filesOf(group),
-          exclude: [...exclude, ...replacing],
+          exclude: [...exclude, ...replacing, ...filesOf(together.slice(0, index).flat())],
           isolate: false,
         },
       })),

@@ -8,7 +8,7 @@ const tasks = {
     }),
 };
 
-/** Task table for `createPool<BackupTasks>`. */
+/** The task table for `createPool<BackupTasks>`. */
 export type BackupTasks = typeof tasks;
 
 export default exposeTasks(tasks);

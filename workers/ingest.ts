@@ -11,7 +11,7 @@ import { exposeTasks } from '../src/rpc/pool.ts';
 const rules = new RecordRules();
 const detectors = { suricataAlert: findSuricataAlert, zeekNotice: findZeekNotice };
 
-/** Request bodies, and the rules to evaluate on their records; no rules if absent. */
+/** Request bodies, and the rules that are evaluated on their records; without `rules`, none are. */
 interface IngestTask {
   readonly bodies: readonly IngestInput[];
   readonly rules?: RulesInEffect;
@@ -25,7 +25,7 @@ const tasks = {
   },
 };
 
-/** For `createPool<IngestTasks>`. */
+/** The task table for `createPool<IngestTasks>`. */
 export type IngestTasks = typeof tasks;
 
 export default exposeTasks(tasks);

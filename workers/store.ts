@@ -1,6 +1,10 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { expose } from '../src/rpc/expose.ts';
-import { openStore, type StoreOptions } from '../src/store/lmdb/store.ts';
+import { announceFailedWrites } from '../src/database/failed-write.ts';
+import { emitTo, expose } from '../src/rpc/expose.ts';
 import { storeMethods } from '../src/store/methods.ts';
+import type { CommitNotice } from '../src/store/store.ts';
+import { openStore, type StoreOptions } from '../src/store/writer.ts';
 
-expose(parentPort!, storeMethods, openStore(workerData as StoreOptions));
+announceFailedWrites();
+const onCommitted = emitTo<CommitNotice>(parentPort!);
+expose(parentPort!, storeMethods, openStore({ ...(workerData as StoreOptions), onCommitted }));

@@ -1,10 +1,9 @@
 /**
- * What an engineer would write in an afternoon, to hold Candor against: one thread, node:http, JSON.parse for each
- * line, one LMDB put for each event, an answer once the puts are flushed. It validates, normalises, indexes and
- * detects nothing.
+ * A minimal server for comparison: one thread, node:http, JSON.parse for each line, one LMDB put for each event, a
+ * response once the puts are flushed. It does not validate, normalise, index or detect anything.
  */
 import { createServer } from 'node:http';
-import { openDatabase } from '../../src/lmdb.ts';
+import { openDatabase } from '../../src/database/lmdb.ts';
 
 const path = process.argv[2];
 if (path === undefined) throw new Error('usage: plain-server.ts DATABASE-FILE');
@@ -27,7 +26,5 @@ const server = createServer(async (request, response) => {
 });
 server.listen(0, '127.0.0.1', () => {
   const address = server.address();
-  console.log(
-    JSON.stringify({ msg: 'listening', port: typeof address === 'object' ? address?.port : undefined }),
-  );
+  console.log(JSON.stringify({ msg: 'listening', port: typeof address === 'object' ? address?.port : undefined }));
 });

@@ -7,7 +7,7 @@ import { generate, type SeenIds } from './values.ts';
 
 const paths = operationIds.map(routeOf).filter(({ websocket }) => websocket !== undefined);
 
-/** The head of a request for a WebSocket, now and then a bad one. */
+/** Returns the head of a WebSocket request, which is sometimes invalid. */
 export function randomUpgrade(random: Random, tokens: Tokens): string {
   const token = random.pick(Object.values(tokens));
   const { path } = random.pick(paths);
@@ -21,14 +21,12 @@ export function randomUpgrade(random: Random, tokens: Tokens): string {
     'Origin: http://evil.example',
     'X: y',
   ]);
-  const head = [
-    `GET ${path}${random.pick(['', '', '?since=0', '?nonsense=1', '?min_severity=low'])} HTTP/1.1`,
-  ];
+  const head = [`GET ${path}${random.pick(['', '', '?since=0', '?nonsense=1', '?min_severity=low'])} HTTP/1.1`];
   head.push('Host: x', 'Connection: Upgrade', 'Upgrade: websocket', `Sec-WebSocket-Version: ${version}`);
   return [...head, `Sec-WebSocket-Key: ${key}`, more, '\r\n'].join('\r\n');
 }
 
-/** Frames of a client (RFC 6455, section 5), good ones and others, each of them bytes for the connection. */
+/** Returns client frames (RFC 6455, section 5), valid and invalid, each as bytes for the connection. */
 export function randomFrames(random: Random, tokens: Tokens, seen: SeenIds): Buffer[] {
   const frame = (payload: Buffer, shape: Shape) => frameOf(random, payload, shape);
   return random.times(12, () => {
@@ -39,11 +37,7 @@ export function randomFrames(random: Random, tokens: Tokens, seen: SeenIds): Buf
       () => frame(payload, { opcode: random.below(16) }),
       () => frame(payload, { rsv: 1 + random.below(7) }),
       () => frame(payload, { fin: false }),
-      () =>
-        Buffer.concat([
-          frame(payload.subarray(0, 5), { fin: false }),
-          frame(payload.subarray(5), { opcode: 0 }),
-        ]),
+      () => Buffer.concat([frame(payload.subarray(0, 5), { fin: false }), frame(payload.subarray(5), { opcode: 0 })]),
       () => Buffer.concat([frame(payload.subarray(0, 5), { fin: false }), frame(payload, { opcode: 9 })]),
       () => frame(payload, { opcode: 0 }),
       () => frame(payload, { opcode: 2 }),
@@ -60,8 +54,7 @@ export function randomFrames(random: Random, tokens: Tokens, seen: SeenIds): Buf
 
 function randomMessage(random: Random, tokens: Tokens, seen: SeenIds): string {
   const [type, schema] = random.pick(Object.entries<TSchema>(clientMessages));
-  if (type === 'auth' && random.chance(0.7))
-    return JSON.stringify({ type, token: random.pick(Object.values(tokens)) });
+  if (type === 'auth' && random.chance(0.7)) return JSON.stringify({ type, token: random.pick(Object.values(tokens)) });
   const text = JSON.stringify(generate(schema, random, seen, 40)) ?? '';
   return random.chance(0.1) ? random.mutate(Buffer.from(text)).toString('latin1') : text;
 }
@@ -71,7 +64,7 @@ interface Shape {
   readonly rsv?: number;
   readonly opcode?: number;
   readonly masked?: boolean;
-  /** Another length than the payload has. */
+  /** A length that differs from the payload's. */
   readonly claimed?: number;
 }
 
@@ -92,15 +85,14 @@ function frameOf(
   return Buffer.concat([head, key, payload.map((byte, at) => byte ^ key[at % 4]!)]);
 }
 
-/** Texts and close codes that the service sent in these bytes, which follow its 101. */
+/** Returns texts and close codes in the bytes that the service sent after its 101 response. */
 export function readFrames(bytes: Buffer): { readonly texts: string[]; readonly closed: number | undefined } {
   const texts: string[] = [];
   for (let at = 0; at + 2 <= bytes.length; ) {
     const short = bytes[at + 1]! & 127;
     const size = short < 126 ? 0 : short === 126 ? 2 : 8;
     if (at + 2 + size > bytes.length) break;
-    const length =
-      size === 0 ? short : size === 2 ? bytes.readUInt16BE(at + 2) : Number(bytes.readBigUInt64BE(at + 2));
+    const length = size === 0 ? short : size === 2 ? bytes.readUInt16BE(at + 2) : Number(bytes.readBigUInt64BE(at + 2));
     const from = at + 2 + size;
     if (from + length > bytes.length) break;
     const opcode = bytes[at]! & 15;

@@ -12,33 +12,38 @@ import { randomRequest, restrained } from './requests.ts';
 import { SeenIds } from './values.ts';
 
 export interface Fault {
-  /** Makes the same choices again. */
+  /** Seed that reproduces the choices of a run. */
   readonly seed: number;
   readonly about: string;
   readonly problem: string;
 }
 
+type Kind = 'requests' | 'packets' | 'sockets';
+
+/** Operations whose successes are counted, because they need more than a valid request. */
+const counted: ReadonlySet<string> = new Set([...restrained, 'getNetworkEventProof', 'getDnsEventProof']);
+
 const atOnce = 40;
 const gaugesEveryMs = 1000;
-/** Reported in full; more of them repeat these. */
+/** Maximum faults reported in full; further faults would only repeat them. */
 const maxFaults = 50;
 
-/** Sends random requests, packets and WebSocket frames to a service, and collects what should not have happened. */
+/** Sends random requests, packets and WebSocket frames to a service, and collects faults. */
 export class Fuzzer {
   readonly faults: Fault[] = [];
-  /** How often each kind of exchange ended how. */
+  /** Number of exchanges by kind and outcome. */
   readonly outcomes = new Map<string, number>();
   readonly #service: Service;
   readonly #port: number;
   readonly #seen = new SeenIds();
   readonly #agent = new Agent({ keepAlive: true, maxSockets: atOnce });
   #tokens: Record<string, string> = {};
-  /** Issues the other tokens; no request knows it. */
+  /** Token that issues the other tokens. No request uses it. */
   #issuer = '';
   #renewal: Promise<void> | undefined;
   #seed: number;
   #until = 0;
-  #done = 0;
+  readonly #done = { requests: 0, packets: 0, sockets: 0 };
 
   private constructor(service: Service, seed: number) {
     this.#service = service;
@@ -57,17 +62,17 @@ export class Fuzzer {
     return fuzzer;
   }
 
-  /** A token that no request of the fuzzer revokes. */
+  /** Issues a token that no request of the fuzzer revokes. */
   tokenFor(role: Role): Promise<string> {
     return this.#issue({ authorization: `Bearer ${this.#issuer}` }, role);
   }
 
-  /** Exchanges so far. */
-  get done(): number {
+  /** Number of exchanges so far, by kind. */
+  get done(): Readonly<Record<Kind, number>> {
     return this.#done;
   }
 
-  /** Resolves after this time, and once every exchange is over and every connection closed. */
+  /** Resolves after this time, once every exchange is over and every connection closed. */
   async run(forMs: number): Promise<void> {
     this.#until = performance.now() + forMs;
     const workers = Array.from({ length: atOnce }, async () => {
@@ -81,7 +86,6 @@ export class Fuzzer {
   async #one(seed: number): Promise<void> {
     const random = new Random(seed);
     const kind = random.below(10);
-    this.#done++;
     if (kind === 0) {
       const packet = randomPacket(random);
       await this.#attempt(seed, `packet ${packet.name}`, 'packets', () => sendPacket(this.#port, packet));
@@ -98,8 +102,8 @@ export class Fuzzer {
       await this.#attempt(seed, about, 'requests', async () => {
         const [outcome, text] = await exchange(this.#service.url, this.#agent, asked);
         this.#seen.collect(text);
-        if (restrained.has(operation) && outcome.startsWith('2')) this.#count(`succeeded: ${operation}`);
-        // A request may have revoked the token; the operations of sessions refuse other credentials as well.
+        if (counted.has(operation) && outcome.startsWith('2')) this.#count(`succeeded: ${operation}`);
+        // A request may have revoked the token, and session operations reject other credentials as well.
         const { authorization } = asked.headers;
         const isOwn = holder !== 'forged' && authorization === `Bearer ${this.#tokens[holder]}`;
         if (outcome === '401' && isOwn && routeOf(operation).tag !== 'auth') await this.#renewTokens();
@@ -108,7 +112,8 @@ export class Fuzzer {
     }
   }
 
-  async #attempt(seed: number, about: string, kind: string, work: () => Promise<Outcome[]>): Promise<void> {
+  async #attempt(seed: number, about: string, kind: Kind, work: () => Promise<Outcome[]>): Promise<void> {
+    this.#done[kind]++;
     try {
       for (const outcome of await work()) this.#count(`${kind}: ${outcome}`);
     } catch (error) {
@@ -156,7 +161,7 @@ export class Fuzzer {
   async #watchGauges(): Promise<void> {
     while (performance.now() < this.#until) {
       for (const [name, value] of await this.#gauges()) {
-        // Also false for NaN.
+        // The comparison is also false for NaN.
         if (!(value >= 0)) this.#fail(this.#seed, 'gauges', `${name} is ${value}`);
       }
       await pause(gaugesEveryMs);
@@ -164,14 +169,14 @@ export class Fuzzer {
   }
 
   async #gauges(): Promise<Map<string, number>> {
-    // On a connection of its own: kept ones may be closed while the next request is on its way.
+    // Uses a new connection, because idle connections may be closed while the next request is on its way.
     const headers = { connection: 'close' };
     const text = await (await fetch(`${this.#service.url}/metrics`, { headers })).text();
     const lines = text.matchAll(/^(candor_[^\s{]+(?:\{.*\})?) (\S+)$/gm);
     return new Map(Array.from(lines, ([, name, value]) => [name!, Number(value)]));
   }
 
-  /** Nothing is left of any exchange. */
+  /** Checks that the exchanges left no state behind. */
   async #atRest(): Promise<void> {
     const most: Readonly<Record<string, number>> = {
       candor_http_connections: 10,

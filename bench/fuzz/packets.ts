@@ -1,13 +1,13 @@
 import type { Random } from './random.ts';
 
-/** Bytes for a connection of their own. */
+/** Bytes to send on a separate connection. */
 export interface Packet {
   readonly name: string;
-  /** Sent one behind the other, with a pause between them. */
+  /** Parts that are sent one after the other, with a pause between them. */
   readonly parts: readonly (string | Buffer)[];
-  /** How the client leaves. */
+  /** How the client ends the connection. */
   readonly end: 'wait' | 'half-close' | 'close' | 'reset';
-  /** The length of its first request is unclear: nothing in it may be served. */
+  /** Whether the length of the packet's first request is ambiguous: then none of its content may be served. */
   readonly ambiguous: boolean;
 }
 
@@ -17,7 +17,7 @@ const post = (headers: string, body: string) =>
   `POST /api/v1/ingest HTTP/1.1\r\n${host}Content-Type: application/x-ndjson\r\n${headers}\r\n\r\n${body}`;
 const hidden = get('/health?hidden');
 
-/** Requests whose end a proxy in front could see elsewhere (RFC 9112, section 11.2). */
+/** Requests whose end a proxy in front of the service could interpret differently (RFC 9112, section 11.2). */
 const ambiguities: readonly ((random: Random) => string)[] = [
   () => post('Content-Length: 5\r\nTransfer-Encoding: chunked', `0\r\n\r\n${hidden}`),
   () => post('Transfer-Encoding: chunked\r\nContent-Length: 5', `0\r\n\r\n${hidden}`),
@@ -39,12 +39,7 @@ const others: Readonly<Record<string, (random: Random) => readonly (string | Buf
   pipelined: (random) => [
     random
       .times(20, () =>
-        random.pick([
-          get(),
-          get('/nowhere'),
-          `BREW / HTTP/1.1\r\n${host}\r\n`,
-          post('Content-Length: 2', '{}'),
-        ]),
+        random.pick([get(), get('/nowhere'), `BREW / HTTP/1.1\r\n${host}\r\n`, post('Content-Length: 2', '{}')]),
       )
       .join(''),
   ],
@@ -78,9 +73,7 @@ const others: Readonly<Record<string, (random: Random) => readonly (string | Buf
       'GET /\r\n\r\n',
     ]),
   ],
-  mutated: (random) => [
-    random.mutate(Buffer.from(random.pick([get(), post('Content-Length: 2', '{}'), get('/ws')]))),
-  ],
+  mutated: (random) => [random.mutate(Buffer.from(random.pick([get(), post('Content-Length: 2', '{}'), get('/ws')])))],
   folded: () => [`GET / HTTP/1.1\r\n${host}X: a\r\n b\r\nY : c\r\n\r\n`, `GET / HTTP/1.1\nHost: x\n\n`],
 };
 

@@ -1,6 +1,6 @@
 import { mulberry32 } from '../conn-records.ts';
 
-/** Seeded choices: the same seed makes the same choices. */
+/** Seeded choices: equal seeds give equal choices. */
 export class Random {
   readonly #next: () => number;
 
@@ -8,7 +8,7 @@ export class Random {
     this.#next = mulberry32(seed);
   }
 
-  /** A whole number from 0 to `n` − 1. */
+  /** Returns a whole number from 0 to `n` − 1. */
   below(n: number): number {
     return Math.floor(this.#next() * n);
   }
@@ -21,7 +21,7 @@ export class Random {
     return items[this.below(items.length)]!;
   }
 
-  /** Some of these, in their order. */
+  /** Returns a random selection of the items, in their order. */
   some<T>(items: readonly T[], share: number): T[] {
     return items.filter(() => this.chance(share));
   }
@@ -34,7 +34,7 @@ export class Random {
     return Buffer.from(Array.from({ length }, () => this.below(256)));
   }
 
-  /** Good bytes with pieces cut out, repeated, replaced or flipped. */
+  /** Returns valid bytes with pieces cut out, repeated, replaced or flipped. */
   mutate(bytes: Buffer): Buffer {
     let mutated = bytes;
     for (const change of this.times(3, () => this.below(4))) {
@@ -53,7 +53,7 @@ export class Random {
   }
 }
 
-/** Text that parsers stumble over. */
+/** Texts that parsers may mishandle. */
 export const fragments = [
   '',
   '0',

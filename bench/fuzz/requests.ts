@@ -18,17 +18,17 @@ export interface FuzzRequest {
 }
 
 /**
- * Bodies of operations that could reach other hosts or lock the fuzzer out. They succeed with these only: their other
- * bodies have an unknown field.
+ * Bodies of operations that could reach other hosts or lock the fuzzer out. Only these bodies succeed: other bodies for
+ * these operations have an unknown field.
  */
 const harmless: Readonly<Partial<Record<OperationId, (random: Random, seen: SeenIds) => unknown>>> = {
   updateConfig: (random) => ({ settings: { 'log.level': random.pick(['info', 'warn', null]) } }),
   updatePolicy: (_, { rules }) => ({ rules }),
   startScan: (random) => ({ targets: ['127.0.0.1'], ports: String(1 + random.below(65_535)) }),
 };
-/** Operations that succeed rarely or with some bodies only: the page says how often each did. */
+/** Operations that succeed rarely, or only with certain bodies: the page shows how often each succeeded. */
 export const restrained: ReadonlySet<string> = new Set([...Object.keys(harmless), 'createBackup']);
-/** An administrator's share of backups: more would fill the disk. */
+/** Probability of a backup by an administrator. More backups would fill the disk. */
 const backupShare = 0.02;
 
 export function randomRequest(random: Random, tokens: Tokens, seen: SeenIds): FuzzRequest {
@@ -36,7 +36,7 @@ export function randomRequest(random: Random, tokens: Tokens, seen: SeenIds): Fu
   const route = routeOf(operation);
   const isRare = operation === 'createBackup' && !random.chance(backupShare);
   const holders = Object.keys(tokens).filter((name) => !(isRare && name === 'admin'));
-  // Signing out revokes the token that it shows, and a principal has only so many of them.
+  // Logging out revokes the token, and a principal has a limited number of them.
   const holder = operation === 'logout' ? 'forged' : random.pick(holders);
   const headers: Record<string, string> = {};
   if (holder !== 'nobody') headers.authorization = authorization(random, tokens[holder]!);
@@ -116,12 +116,11 @@ function bodyOf(
     headers['content-type'] = random.pick(body.mediaTypes).replace('*/*', 'application/json');
     if (random.chance(0.3)) bytes = random.mutate(bytes);
   }
-  if (random.chance(0.03))
-    headers['content-type'] = random.pick(['text/plain', 'x', 'application/json; a=b']);
+  if (random.chance(0.03)) headers['content-type'] = random.pick(['text/plain', 'x', 'application/json; a=b']);
   return random.chance(0.3) ? encoded(bytes, random, headers) : bytes;
 }
 
-/** Compressed as claimed, or not. */
+/** Returns the bytes, compressed as stated or with a wrong encoding. */
 function encoded(bytes: Buffer, random: Random, headers: Record<string, string>): Buffer {
   const coding = random.pick(Object.keys(coders) as (keyof typeof coders)[]);
   const body = coders[coding](bytes);
@@ -137,24 +136,15 @@ const coders = {
   identity: (bytes: Buffer) => bytes,
 } as const;
 
-/** Records that the operation could take, and some for others. */
+/** Returns records for the operation, and a few for other operations. */
 function linesOf(operation: OperationId, random: Random): string[] {
   const n = random.below(1e9);
   const ts = Date.now() / 1000 - random.below(1000);
   const conn = `{"ts":${ts},"uid":"F${n}","id.orig_h":"10.0.0.${n % 256}","id.orig_p":${n % 65536},"id.resp_h":"203.0.113.${n % 256}","id.resp_p":443,"proto":"tcp","conn_state":"SF"}`;
   const dns = `{"ts":${ts},"uid":"D${n}","id.orig_h":"10.0.0.${n % 256}","id.orig_p":5353,"id.resp_h":"10.0.0.1","id.resp_p":53,"proto":"udp","query":"a${n}.example","qtype_name":"A","rcode":0}`;
-  const others = [
-    '{}',
-    '[]',
-    '{',
-    '#fields\tts\tuid',
-    random.pick(fragments),
-    random.bytes(20).toString('latin1'),
-  ];
-  if (operation.startsWith('elastic'))
-    return ['{"create":{}}', `{"index":{"_id":"${n % 50}"}}`, conn, dns, ...others];
-  if (operation.startsWith('splunk'))
-    return [`{"event":${conn}}`, `{"event":"x","time":${n}}`, dns, ...others];
+  const others = ['{}', '[]', '{', '#fields\tts\tuid', random.pick(fragments), random.bytes(20).toString('latin1')];
+  if (operation.startsWith('elastic')) return ['{"create":{}}', `{"index":{"_id":"${n % 50}"}}`, conn, dns, ...others];
+  if (operation.startsWith('splunk')) return [`{"event":${conn}}`, `{"event":"x","time":${n}}`, dns, ...others];
   if (operation === 'otlpLogs')
     return [
       `{"resourceLogs":[{"scopeLogs":[{"logRecords":[{"body":{"stringValue":${JSON.stringify(conn)}}}]}]}]}`,

@@ -1,13 +1,13 @@
 import type { TSchema } from 'typebox';
 import { fragments, type Random } from './random.ts';
 
-/** Identifiers that answers named, so that requests find what exists. */
+/** Identifiers from responses, so that requests refer to existing objects. */
 export class SeenIds {
   readonly #ids: string[] = [];
   /** Identifiers of the fuzzer's own principals and tokens, which its requests must not change. */
   readonly #own = new Set<string>();
   #at = 0;
-  /** Those of the access policy when the fuzzer began. */
+  /** Rules of the access policy at the start. */
   rules: unknown;
 
   protect(text: string): void {
@@ -42,7 +42,7 @@ interface Schema {
   readonly maximum?: number;
 }
 
-/** A value of the schema; one part in `oneIn` is anything else. */
+/** Returns a value of the schema; one in `oneIn` is a value of any other kind. */
 export function generate(schema: TSchema, random: Random, seen: SeenIds, oneIn = 25): unknown {
   if (random.chance(1 / oneIn)) return junk(random);
   const given = schema as Schema;

@@ -1,4 +1,6 @@
-/** The process that loads the service, so that its work is in nobody's way but the processor's: follows one plan at a time. */
+/**
+ * The process that loads the service, separate so that they share only the processor. It follows one plan at a time.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { random } from '../../scripts/traffic/random.ts';
 import { quantile } from '../result.ts';
@@ -7,7 +9,7 @@ import { formatOf, linesOf } from './formats.ts';
 import type { MovingBodies } from './moving.ts';
 import type { Plan, Report } from './plan.ts';
 
-/** Lines that are made before the load begins, and then sent again with other times and identifiers. */
+/** Lines are created before the load begins, and then sent repeatedly with new times and identifiers. */
 const madeLines = { least: 24_000, most: 60_000, bodies: 12 };
 
 class Load {
@@ -112,7 +114,10 @@ class Load {
     await Promise.all(underWay);
   }
 
-  /** A copy: there may be more under way than there are others, and what is refused is sent again as it was. */
+  /**
+   * Returns a copy of the next body: more bodies may be open than there are buffers, and a refused body is sent again
+   * unchanged.
+   */
   #nextBody(): Buffer {
     return Buffer.from(this.#bodies.next());
   }
@@ -123,7 +128,7 @@ class Load {
     return connection;
   }
 
-  /** False where the service has no room now. */
+  /** Returns false if the service has no room at present. */
   #isAcknowledged({ status, body }: Answer): boolean {
     if (status === 429 || status === 503) {
       this.#refused++;
@@ -134,7 +139,7 @@ class Load {
   }
 }
 
-/** The bodies of the latest plan: the next is often of the same kind, and they go on where they were. */
+/** The bodies of the latest plan, which often continue in the next plan of the same kind. */
 let latest: { readonly key: string; readonly bodies: MovingBodies } | undefined;
 
 function bodiesFor({ format, linesPerBody }: Plan): MovingBodies {
@@ -154,5 +159,5 @@ process.on('message', async (plan: Plan) => {
     process.send?.({ error: String(error) });
   }
 });
-// Whoever asked is gone.
+// Exit, because the parent process has ended.
 process.on('disconnect', () => process.exit(0));

@@ -2,16 +2,15 @@ import { connect, type Socket } from 'node:net';
 
 export interface Answer {
   readonly status: number;
-  /** Undefined where the answer has none. */
+  /** Seconds of the header Retry-After; undefined if the response has no such header. */
   readonly retryAfterS: number | undefined;
-  /** Latin-1. */
+  /** Body as Latin-1 text. */
   readonly body: string;
 }
 
 /**
- * An HTTP connection that is kept open, and sends one request at a time: 11 µs of CPU for a small one, where
- * `fetch` takes 340.
- * It is opened again where the service closed it behind an answer.
+ * An HTTP connection with keep-alive that sends one request at a time: 11 µs of CPU for a small request, compared with
+ * 340 for `fetch`. It is reopened if the service closed it after a response.
  */
 export class Connection {
   readonly #port: number;
@@ -23,7 +22,9 @@ export class Connection {
     this.#port = port;
   }
 
-  /** `head` up to its Content-Length, which is added. Rejects when the connection ends without an answer. */
+  /**
+   * Posts a body. `head` ends before Content-Length, which is added. Rejects if the connection ends without a response.
+   */
   post(head: string, body: Buffer): Promise<Answer> {
     const socket = this.#socket ?? this.#open();
     this.#waiting = Promise.withResolvers<Answer>();
@@ -42,7 +43,7 @@ export class Connection {
     const socket = connect(this.#port, '127.0.0.1');
     socket.setNoDelay(true);
     socket.on('data', (chunk: Buffer) => this.#take(chunk));
-    // What is wrong is told when it closes.
+    // Errors are reported when the connection closes.
     let why = 'the service closed the connection';
     socket.on('error', (error) => {
       why = error.message;

@@ -1,9 +1,9 @@
-/** The connections of Zeek's conn lines as other sensors and shippers tell of them, one text each without a line feed. */
+/** Formats the connections of Zeek's conn lines like other sensors and shippers, one text each without a line feed. */
 import type { Flow } from '../../scripts/traffic/activity.ts';
 import { eveLines } from '../../scripts/traffic/eve.ts';
 import { base62 } from '../../scripts/traffic/random.ts';
 
-/** What `connLines` writes. */
+/** A line of `connLines`. */
 interface Conn {
   readonly ts: number;
   readonly uid: string;
@@ -26,7 +26,7 @@ interface Conn {
 
 const read = (line: string) => JSON.parse(line) as Conn;
 
-/** Suricata's record of the flow. Its id has fifteen digits, of which the last four are 0. */
+/** Returns Suricata's record of the flow. Its id has fifteen digits, the last four of which are 0. */
 export function eveFlow(line: string): string {
   const conn = read(line);
   const flow: Flow = {
@@ -51,12 +51,12 @@ export function eveFlow(line: string): string {
   return eveLines(flow, { dnsVersion: 3, iface: 'ens3' })[0]!.line;
 }
 
-/** Of six characters, below 57 × 10^9. */
+/** Converts six characters to a number below 57 × 10^9. */
 function numberOf(text: string): number {
   return Array.from(text).reduce((sum, letter) => sum * base62.length + base62.indexOf(letter), 0);
 }
 
-/** A flow in the Elastic Common Schema, as of a shipper that reports flows at their end. */
+/** Returns a flow in the Elastic Common Schema, from a shipper that reports flows at their end. */
 export function ecsFlow(line: string): string {
   const conn = read(line);
   const [start, end] = [iso(conn.ts), iso(conn.ts + conn.duration)];
@@ -99,7 +99,7 @@ export function ecsFlow(line: string): string {
 
 const states = { SF: 'closed', S0: 'attempt', REJ: 'refused', RSTO: 'reset', RSTR: 'reset', OTH: 'traffic' };
 
-/** An event in Candor's own shape. */
+/** Returns an event in Candor's native format. */
 export function nativeFlow(line: string): string {
   const conn = read(line);
   return JSON.stringify({
@@ -145,7 +145,7 @@ const columns = [
   ['resp_ip_bytes', 'count'],
 ] as const;
 
-/** What is before the rows of a conn.log in Zeek's own format. */
+/** The header lines of a conn.log in Zeek's own format. */
 export const tsvHeader = [
   '#separator \\x09',
   '#set_separator\t,',
@@ -164,9 +164,7 @@ export function tsvRow(line: string): string {
 function cell(value: unknown, type: (typeof columns)[number][1]): string {
   if (value === undefined) return '-';
   if (typeof value === 'boolean') return value ? 'T' : 'F';
-  return typeof value === 'number' && (type === 'time' || type === 'interval')
-    ? value.toFixed(6)
-    : String(value);
+  return typeof value === 'number' && (type === 'time' || type === 'interval') ? value.toFixed(6) : String(value);
 }
 
 const iso = (seconds: number) => new Date(seconds * 1000).toISOString();

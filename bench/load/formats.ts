@@ -1,4 +1,4 @@
-/** The formats that events come in, as their senders send them: where to, how a body is made of lines, how it is answered. */
+/** The formats of events as their senders send them: the path, the body made of lines, and the response. */
 import { connLines, traffic } from '../../scripts/traffic/index.ts';
 import { ecsFlow, eveFlow, nativeFlow, tsvHeader, tsvRow } from './flows.ts';
 import { type Marks, type MovingBodies, moving, spanOf, zeekJson, zeekJsonBodies } from './moving.ts';
@@ -7,17 +7,17 @@ import { otlpJson, otlpProtobuf } from './otlp.ts';
 export interface Format {
   readonly path: string;
   readonly contentType: string;
-  /** Of the credentials. Default: Bearer. */
+  /** Scheme of the credentials. Default: Bearer. */
   readonly scheme?: string;
-  /** Default: `connLines`. */
+  /** Yields `count` lines of the format. Default: `connLines`. */
   readonly lines?: (count: number) => Iterable<string>;
-  /** Bodies of these lines, and then on and on. */
+  /** Creates bodies of these lines, repeating them without end. */
   readonly bodies: (lines: readonly string[], linesPerBody: number) => MovingBodies;
-  /** Whether the answer says that all of a body was stored. */
+  /** Returns whether the response reports that the whole body was stored. */
   readonly isTaken: (answer: string) => boolean;
 }
 
-/** Within a JSON text. */
+/** Marks of Zeek's lines within a JSON text. */
 const quotedZeekJson: Marks = { epochs: /\\"ts\\":(?=\d{10})/g, ids: /\\"uid\\":\\"C/g };
 
 const joined = (lines: readonly string[]) => Buffer.from(`${lines.join('\n')}\n`);
@@ -74,10 +74,7 @@ export const formats = {
   'Elasticsearch _bulk, Zeek conn': {
     path: '/_bulk?filter_path=errors,items.*.error,items.*.status',
     contentType: 'application/x-ndjson',
-    bodies: made(
-      (lines) => joined(lines.flatMap((line) => ['{"create":{"_index":"zeek"}}', line])),
-      zeekJson,
-    ),
+    bodies: made((lines) => joined(lines.flatMap((line) => ['{"create":{"_index":"zeek"}}', line])), zeekJson),
     isTaken: (answer) => answer.includes('"errors":false'),
   },
   'Splunk HEC event, Zeek conn': {
@@ -109,13 +106,13 @@ export type FormatName = keyof typeof formats;
 export const formatNames = Object.keys(formats) as FormatName[];
 export const formatOf = (name: FormatName): Format => formats[name];
 
-/** Zeek's lines, which bodies of the format are made of. */
+/** Returns Zeek's lines, from which bodies of the format are made. */
 export function linesOf(name: FormatName, count: number): string[] {
   const { lines = (wanted: number) => connLines(7, wanted) } = formatOf(name);
   return [...lines(count)];
 }
 
-/** Of a busy office, without the attacks on it. */
+/** Yields the lookups of a busy office, without attacks. */
 function* dnsLines(count: number): Generator<string, void> {
   const start = 1_760_000_000_000;
   let left = count;

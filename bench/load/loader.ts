@@ -7,16 +7,16 @@ import { untilCounted } from '../until-counted.ts';
 import type { Plan, Report } from './plan.ts';
 
 export interface Loader {
-  /** One at a time. Rejects when an answer was neither an acknowledgement nor a refusal. */
+  /** Runs one plan at a time. Rejects if a response was neither an acknowledgement nor a refusal. */
   run(plan: Plan): Promise<Report>;
   stop(): Promise<void>;
 }
 
-/** A process that ends when this one does, however it ends: its channel closes. */
+/** Starts a process that always ends with this process, because its channel closes. */
 export function startLoader(): Loader {
   const child = fork(new URL('./child.ts', import.meta.url), {
     execArgv: ['--disable-warning=ExperimentalWarning'],
-    // Times of no request are no number, which JSON has not.
+    // Advanced serialization, because times are NaN if there was no request, which JSON cannot represent.
     serialization: 'advanced',
   });
   let waiting: PromiseWithResolvers<Report> | undefined;
@@ -41,25 +41,20 @@ export function startLoader(): Loader {
 }
 
 export interface Measured extends Report {
-  /** Until all of it was detected on and counted, too. */
+  /** Time until all events were also processed by detection and counting. */
   readonly countedS: number;
-  /** CPU of the service until then. */
+  /** CPU time of the service until `countedS`. */
   readonly serviceCpuS: number;
   readonly peakRssAnonMiB: number;
 }
 
 /**
- * Follows the plan, and looks at the service until it has detected on and counted all of it: a service acknowledges what is
- * on disk, and what it puts off would else not count in a short run.
+ * Follows the plan, then waits until the service has processed all events. The service acknowledges events once stored,
+ * so a short run would otherwise omit deferred work.
  *
- * @param readerToken - of somebody who may ask for the status
+ * @param readerToken - a token that may read the status
  */
-export async function measure(
-  loader: Loader,
-  service: Service,
-  plan: Plan,
-  readerToken: string,
-): Promise<Measured> {
+export async function measure(loader: Loader, service: Service, plan: Plan, readerToken: string): Promise<Measured> {
   const before = cpuSeconds(service.pid);
   let peakRssAnonMiB = 0;
   const look = () => {
@@ -82,10 +77,10 @@ export async function measure(
   }
 }
 
-/** CPU of an event: of the service, and of what sends it on the same cores. */
+/** Formats the CPU time per event: of the service, and of the load generator on the same cores. */
 export function cpuNote(measured: readonly Measured[]): string {
   const events = measured.reduce((sum, one) => sum + one.events, 0);
   const each = (of: (one: Measured) => number) =>
     number((measured.reduce((sum, one) => sum + of(one), 0) / events) * 1e6);
-  return `CPU of an event: ${each((one) => one.serviceCpuS)} µs, and ${each((one) => one.cpuS)} µs of what sends it`;
+  return `CPU per event: ${each((one) => one.serviceCpuS)} µs, and ${each((one) => one.cpuS)} µs in the load generator`;
 }

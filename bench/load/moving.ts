@@ -1,20 +1,20 @@
 /**
- * Bodies in any format for as long as a load goes on: the same again and again, but each time later, and with other
- * identifiers. What detects and counts would make light work of what it saw before. 0.1 µs a line.
+ * Bodies in any format for an endless load: the same bodies are repeated, each time with later times and new
+ * identifiers, because repeated events would be unrealistically cheap to process. This takes 0.1 µs per line.
  */
 export interface MovingBodies {
   readonly linesPerBody: number;
-  /** The next body, which stays as it is until all others were taken. */
+  /** Returns the next body, which stays unchanged until all other bodies were returned. */
   next(): Buffer;
 }
 
-/** What moves in a body: each expression matches what is right before it. */
+/** The parts of a body that change. Each expression matches the text that precedes a changing part. */
 export interface Marks {
   /** Ten digits of seconds since 1970. */
   readonly epochs?: RegExp;
   /** `2026-11-22T03:04:05`, in UTC. */
   readonly stamps?: RegExp;
-  /** Four characters of an identifier, which digits take the place of. */
+  /** Four characters of an identifier, which are replaced by digits. */
   readonly ids: RegExp;
 }
 
@@ -28,16 +28,11 @@ interface Body {
 const stampLength = '2026-11-22T03:04:05'.length;
 
 /**
- * @param bodies - one or more, of `linesPerBody` each, which are moved in place
- * @param spanS - by how many seconds all times move on after each round
- * @throws Error where a body has another number of identifiers than lines
+ * @param bodies - one or more, of `linesPerBody` each, modified in place
+ * @param spanS - seconds by which all times advance after each round
+ * @throws Error if the number of identifiers in a body differs from that of its lines
  */
-export function moving(
-  bodies: readonly Buffer[],
-  linesPerBody: number,
-  marks: Marks,
-  spanS: number,
-): MovingBodies {
+export function moving(bodies: readonly Buffer[], linesPerBody: number, marks: Marks, spanS: number): MovingBodies {
   const known = bodies.map((bytes) => placesIn(bytes, marks));
   for (const { ids } of known)
     if (ids.length !== linesPerBody) throw new Error(`${ids.length} identifiers of ${linesPerBody} lines`);
@@ -56,8 +51,8 @@ export function moving(
 export const zeekJson: Marks = { epochs: /"ts":(?=\d{10})/g, ids: /"uid":"C/g };
 
 /**
- * Bodies of Zeek's JSON lines, each with a `ts` in seconds and a `uid` that begins with C. What is beyond the last whole body
- * is left out.
+ * Creates bodies of Zeek's JSON lines, each with a `ts` in seconds and a `uid` that begins with C. An incomplete last
+ * body is omitted.
  */
 export function zeekJsonBodies(lines: readonly string[], linesPerBody: number): MovingBodies {
   const bodies = Array.from({ length: Math.floor(lines.length / linesPerBody) }, (_, n) =>
@@ -66,7 +61,7 @@ export function zeekJsonBodies(lines: readonly string[], linesPerBody: number): 
   return moving(bodies, linesPerBody, zeekJson, spanOf(lines));
 }
 
-/** Seconds from the first to the last, in whatever order they are, and one more. */
+/** Returns the seconds from the earliest to the latest line, plus one. */
 export function spanOf(lines: readonly string[]): number {
   let [first, last] = [Number.POSITIVE_INFINITY, 0];
   for (const line of lines) {
@@ -89,7 +84,7 @@ function placesIn(bytes: Buffer, { epochs, stamps, ids }: Marks): Body {
 
 function move({ bytes, epochs, stamps, ids }: Body, byS: number, round: number): void {
   for (const at of epochs) addTo(bytes, at, byS);
-  // The lines of a body are of few seconds.
+  // The times of a body are within a few seconds, so there are few distinct stamps.
   const later = new Map<string, string>();
   for (const at of stamps) {
     const stamp = bytes.toString('latin1', at, at + stampLength);

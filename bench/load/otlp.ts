@@ -1,14 +1,17 @@
-/** Lines as log records of OpenTelemetry, as a collector's file receiver sends them: the text of a record's body. */
+/**
+ * Lines as log records of OpenTelemetry, in the form of a collector's file receiver: the text of a record's
+ * body.
+ */
 
 const resource = { 'host.name': 'zeek-1' };
 const attributes = { 'log.file.name': 'conn.log' };
-/** When they were read: nobody asks for it, as the lines say when they are of. */
+/** Time at which the lines were read, in seconds since 1970. It is ignored, because the lines have their own times. */
 const observedSeconds = 1_760_000_000;
 
 const pairs = (of: Readonly<Record<string, string>>) =>
   Object.entries(of).map(([key, stringValue]) => ({ key, value: { stringValue } }));
 
-/** ExportLogsServiceRequest in JSON. */
+/** Encodes an ExportLogsServiceRequest in JSON. */
 export function otlpJson(lines: readonly string[]): Buffer {
   const logRecords = lines.map((stringValue) => ({
     observedTimeUnixNano: `${observedSeconds}000000000`,
@@ -21,7 +24,10 @@ export function otlpJson(lines: readonly string[]): Buffer {
   return Buffer.from(JSON.stringify(request));
 }
 
-/** The same in Protocol Buffers (opentelemetry-proto: collector/logs/v1, logs/v1, resource/v1, common/v1). */
+/**
+ * Encodes the same request in Protocol Buffers (opentelemetry-proto: collector/logs/v1, logs/v1, resource/v1,
+ * common/v1).
+ */
 export function otlpProtobuf(lines: readonly string[]): Buffer {
   const observed = Buffer.alloc(9, (11 << 3) | 1);
   observed.writeBigUInt64LE(BigInt(observedSeconds) * 1_000_000_000n, 1);
@@ -35,7 +41,7 @@ const keyValues = (number: number, of: Readonly<Record<string, string>>) =>
     field(number, field(1, Buffer.from(key)), field(2, field(1, Buffer.from(value)))),
   );
 
-/** A field with a length: a message of these parts, or bytes. */
+/** Encodes a field with a length: a message of these parts, or bytes. */
 function field(number: number, ...parts: readonly Buffer[]): Buffer {
   const length = parts.reduce((sum, { length }) => sum + length, 0);
   return Buffer.concat([Buffer.from([(number << 3) | 2, ...varint(length)]), ...parts]);

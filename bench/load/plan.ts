@@ -1,37 +1,42 @@
 import type { FormatName } from './formats.ts';
 
-/** What the process that loads the service is told to do; it answers with a `Report`. */
+/** Instructions for the process that loads the service; it replies with a `Report`. */
 export interface Plan {
   readonly url: string;
   readonly token: string;
   readonly format: FormatName;
   readonly linesPerBody: number;
   readonly seconds: number;
-  /** Without a pace each has one request under way all the time; with one they are the most that there may be. */
+  /**
+   * Number of connections. Without a rate, each connection always has one request open; with a rate, this is the
+   * maximum.
+   */
   readonly connections: number;
   /**
-   * Requests a second on average, at times that are drawn before (a Poisson process, as of many senders that know nothing
-   * of each other), whether earlier ones are answered or not. Without it the next is sent when one is answered.
+   * Requests per second on average, at times drawn in advance (a Poisson process, like many independent senders),
+   * whether or not earlier requests have a response. Without a rate, the next request is sent after a response.
    */
   readonly requestsPerS?: number;
-  /** It ends when so many were sent, if that is before its time. */
+  /** Number of requests after which the run ends, if that is before its time. */
   readonly requests?: number;
 }
 
 export interface Report {
-  /** That were acknowledged, and the events in them. */
+  /** Number of acknowledged requests. */
   readonly requests: number;
   readonly events: number;
-  /** Answers that said not now (429, 503). Without a pace the body is sent again, with one it is not. */
+  /** Number of refusals (429, 503). Without a rate, the body is sent again; with a rate, it is not. */
   readonly refused: number;
-  /** From the first request to the last answer. */
+  /** Seconds from the first request to the last response. */
   readonly elapsedS: number;
-  /** Milliseconds to the acknowledgement, of each acknowledged request: from when it was first sent, or from when it was due. */
+  /** Median time to the acknowledgement of a request, in milliseconds: from its first attempt, or from its due time. */
   readonly p50Ms: number;
+  /** 99th percentile of the time to the acknowledgement of a request, in milliseconds. */
   readonly p99Ms: number;
+  /** Maximum time to the acknowledgement of a request, in milliseconds. */
   readonly maxMs: number;
-  /** By how much 99 in a hundred requests at a pace were sent late at most, which is in those times. */
+  /** 99th percentile of the delay in sending a request at a rate; the other times include this delay. */
   readonly lateP99Ms: number;
-  /** CPU of the process that loads. */
+  /** CPU of the load generator. */
   readonly cpuS: number;
 }

@@ -1,4 +1,7 @@
-/** What a trace of Chromium (Trace Event Format) says of how a page was to use. Times in it are microseconds. */
+/**
+ * A trace of Chromium (Trace Event Format), and the responsiveness of a page in it. Times are in
+ * microseconds.
+ */
 export interface TraceEvent {
   readonly name: string;
   readonly cat: string;
@@ -13,8 +16,8 @@ export interface TraceEvent {
 const longTaskUs = 50_000;
 
 /**
- * Milliseconds from the navigation to where the page can be used: the mark is set, and no task of more than 50 ms follows
- * on its main thread.
+ * Returns milliseconds from the navigation until the page is usable: the mark is set, and no task of more
+ * than 50 ms follows on its main thread.
  */
 export function usableMs(events: readonly TraceEvent[], mark: string): number {
   const marked = events.find(({ name, cat }) => name === mark && cat.includes('user_timing'));
@@ -30,10 +33,10 @@ export function usableMs(events: readonly TraceEvent[], mark: string): number {
   return (Math.max(marked.ts, ...ends) - began) / 1000;
 }
 
-/** Frames in which the page could have drawn, where it asks for each of them; whole seconds only. */
+/** Returns the frames in which the page could have drawn, if it requests each of them; whole seconds only. */
 export function framesOf(events: readonly TraceEvent[]): {
   perSecond: number[];
-  /** From the shortest. */
+  /** Intervals in ascending order. */
   intervalsMs: number[];
   dropped: number;
 } {

@@ -1,30 +1,30 @@
 import { readFileSync } from 'node:fs';
 import { random } from '../../scripts/traffic/random.ts';
 import type { Named } from './candor.ts';
-import type { Contestant } from './contestant.ts';
+import type { Peer } from './peer.ts';
 import type { Kind, Question } from './questions.ts';
 
-/** How one engine answered one kind of question, milliseconds, in order of asking. */
+/** One engine's times for one kind of question, in milliseconds and in order. */
 export interface Asked {
   readonly kind: Kind;
   readonly engine: string;
   readonly times: readonly number[];
-  /** Answers that differ from those of the first engine though they must not. */
+  /** Number of answers that differ from those of the first engine although they must be equal. */
   readonly differing: number;
-  /** The first of them, in words. */
+  /** Description of the first differing answer. */
   readonly example: string | undefined;
 }
 
 const turns = 4;
 const askedPerTurn = 50;
-/** Of one engine in one turn: what is slow is asked less often. */
+/** Time per engine before the next engine continues, in milliseconds. Slow questions run less often. */
 const turnMs = 1500;
-/** Not counted: code gets compiled, files get read. */
+/** Number of runs that are not counted, because code is compiled and files are read. */
 const warmUp = 3;
 
-/** The same questions to each in turn. */
+/** Sends each engine the same questions, alternating between engines. */
 export async function askInTurn(
-  all: readonly Contestant[],
+  all: readonly Peer[],
   files: readonly string[],
   named: readonly Named[],
 ): Promise<readonly Asked[]> {
@@ -63,7 +63,7 @@ export async function askInTurn(
   return asked;
 }
 
-/** For each kind what makes the next question: its values are those of lines at random places. */
+/** Returns for each kind a generator of questions, with values from lines at random positions. */
 function questionsFrom(files: readonly string[], named: readonly Named[]): Record<Kind, () => Question> {
   const rng = random(11);
   const lines = Array.from({ length: 40 }, () => pick(rng.int, files)).flatMap((file) => {

@@ -1,10 +1,13 @@
-/** Candor as a user has it: over HTTP, acknowledged when on disk and queryable. The load generator is this process. */
+/**
+ * Candor as users run it: over HTTP, acknowledged when events are on disk and queryable. The load generator is this
+ * process.
+ */
 import { readFile } from 'node:fs/promises';
 import { login, type Service, startService, tokenFor } from '../../scripts/service.ts';
 import { detectorIds } from '../../src/contract/vocabulary.ts';
 import { disableAll } from '../sigma-http.ts';
-import type { Contestant } from './contestant.ts';
 import type { Answer } from './engine.ts';
+import type { Peer } from './peer.ts';
 import type { Question } from './questions.ts';
 
 export const variants = {
@@ -15,18 +18,21 @@ type Variant = keyof typeof variants;
 
 const concurrency = 4;
 
-/** One of its events by all of its names: its ids are its own, peers have the sensor's. */
+/** An event under both names: Candor assigns its own ids, peers use the sensor's. */
 export interface Named {
   readonly id: string;
   readonly connectionId: string;
-  /** Epoch milliseconds. */
+  /** Time of the event, in epoch milliseconds. */
   readonly at: number;
 }
 
-export interface Candor extends Contestant {
-  /** Events of pages all over the list. */
+export interface Candor extends Peer {
+  /** Returns events of pages from the whole list. */
   sample(pages: number): Promise<readonly Named[]>;
-  /** Milliseconds of requests that ask nothing of the store: what of its times is HTTP and this client. */
+  /**
+   * Returns milliseconds of requests that do not use the store: the share of HTTP and this client in the times of
+   * queries.
+   */
   idleRequests(times: number): Promise<readonly number[]>;
 }
 
@@ -43,7 +49,7 @@ export async function startCandor(variant: Variant): Promise<Candor> {
   return {
     engine: 'candor',
     variant,
-    note: `${variants[variant]}; over HTTP, ${concurrency} bodies of 10,000 lines at a time, each acknowledged when synced; its load generator is on the same cores`,
+    note: `${variants[variant]}; over HTTP, ${concurrency} bodies of 10,000 lines at a time, each acknowledged when synced; the load generator is on the same cores`,
     pid: service.pid,
     load: (files) => load(service, sensor, files),
     finish: async () => {},
@@ -54,7 +60,7 @@ export async function startCandor(variant: Variant): Promise<Candor> {
       return [
         { of: 'events', bytes: retention.event_bytes },
         {
-          of: 'all that is kept of them: inventory, alerts, topology, figures',
+          of: 'everything derived from them: inventory, alerts, topology, statistics',
           bytes: store.bytes - store.unused_bytes,
         },
       ];

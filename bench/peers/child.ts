@@ -1,4 +1,4 @@
-/** The process of one engine: opens it, and does what the parent says, timing each call. */
+/** The process of one engine: opens it, executes the parent's calls, and times each of them. */
 import type { Engine, EngineModule, EngineOptions } from './engine.ts';
 import type { Call, Reply } from './in-process.ts';
 
@@ -16,10 +16,10 @@ try {
     } catch (error) {
       send({ error: String(error) });
     }
-    // A native engine's threads outlive its close.
+    // A native engine's threads do not end when it is closed.
     if (call.method === 'close') process.exit(0);
   });
-  // Whoever asked is gone.
+  // Exit, because the parent process has ended.
   process.on('disconnect', () => process.exit(1));
   send({ ms: 0, value: engine.version });
 } catch (error) {

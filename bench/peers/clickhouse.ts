@@ -1,4 +1,7 @@
-/** ClickHouse's engine, embedded (chDB): MergeTree in the order of time, lines read from files by the engine itself. */
+/**
+ * ClickHouse's engine, embedded (chDB): MergeTree in the order of time, lines read from files by the engine
+ * itself.
+ */
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import type { Engine, EngineOptions, Variant } from './engine.ts';
@@ -27,7 +30,7 @@ export const variants: Readonly<Record<string, Variant>> = {
   },
 };
 
-/** What is used of chDB's class. */
+/** The used members of chDB's class. */
 interface Session {
   query(sql: string, format?: string): string;
   close(): void;
@@ -66,9 +69,7 @@ export async function open({ packages, folder, variant }: EngineOptions): Promis
       session.query('OPTIMIZE TABLE events FINAL');
     },
     async bytes() {
-      const [row] = rows(
-        "SELECT sum(bytes_on_disk) AS bytes FROM system.parts WHERE table = 'events' AND active",
-      );
+      const [row] = rows("SELECT sum(bytes_on_disk) AS bytes FROM system.parts WHERE table = 'events' AND active");
       return Number(row?.bytes);
     },
     async prepare() {
@@ -86,7 +87,7 @@ export async function open({ packages, folder, variant }: EngineOptions): Promis
   };
 }
 
-/** Files of one folder as one path with alternatives: `/folder/{a,b}`. */
+/** Returns files of one folder as one path with alternatives: `/folder/{a,b}`. */
 function globOf(files: readonly string[]): string {
   const folder = join(files[0] ?? '', '..');
   return join(folder, `{${files.map((file) => file.slice(folder.length + 1)).join(',')}}`);

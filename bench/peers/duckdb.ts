@@ -1,4 +1,4 @@
-/** DuckDB, embedded: a table in a file; lines read by its own read_json, or parsed by us and appended. */
+/** DuckDB, embedded: a table in a file; lines read by its own read_json, or parsed here and appended. */
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
@@ -22,7 +22,7 @@ export const variants: Readonly<Record<string, Variant>> = {
   },
 };
 
-/** What is used of @duckdb/node-api. */
+/** The used members of @duckdb/node-api. */
 interface DuckDB {
   readonly DuckDBInstance: { create(path: string): Promise<Instance> };
   readonly DuckDBTimestampMillisecondsValue: new (ms: bigint) => unknown;
@@ -35,9 +35,7 @@ interface Instance {
 }
 interface Connection {
   run(sql: string): Promise<unknown>;
-  runAndReadAll(
-    sql: string,
-  ): Promise<{ getRowObjectsJson(): Record<string, unknown>[]; columnTypes(): unknown[] }>;
+  runAndReadAll(sql: string): Promise<{ getRowObjectsJson(): Record<string, unknown>[]; columnTypes(): unknown[] }>;
   createAppender(table: string): Promise<Appender>;
   closeSync(): void;
 }
@@ -49,7 +47,7 @@ interface Chunk {
   setColumns(columns: readonly (readonly unknown[])[]): void;
 }
 
-/** Rows of a data chunk at most (STANDARD_VECTOR_SIZE). */
+/** Maximum number of rows in a data chunk (STANDARD_VECTOR_SIZE). */
 const chunkRows = 2048;
 
 export async function open({ packages, folder, variant }: EngineOptions): Promise<Engine> {
@@ -86,9 +84,7 @@ export async function open({ packages, folder, variant }: EngineOptions): Promis
   function appended(key: string, value: string | number | undefined): unknown {
     if (value === undefined) return null;
     if (key === 'ts')
-      return new duckdb.DuckDBTimestampMillisecondsValue(
-        BigInt(Math.floor(Math.round(Number(value) * 1e6) / 1e3)),
-      );
+      return new duckdb.DuckDBTimestampMillisecondsValue(BigInt(Math.floor(Math.round(Number(value) * 1e6) / 1e3)));
     return wideKeys.has(key) ? BigInt(value) : value;
   }
 

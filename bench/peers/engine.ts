@@ -1,32 +1,35 @@
 import type { Question } from './questions.ts';
 
 /**
- * One engine in one variant, in the process that measures it. One call at a time. A fresh folder of its own holds all
- * that it writes.
+ * An engine in one variant, in the process that measures it. One call at a time. It writes only to its own empty
+ * folder.
  */
 export interface Engine {
-  /** Product and version, as the engine itself says them. */
+  /** Product and version, as reported by the engine. */
   readonly version: string;
-  /** Takes the lines of these files, in order; resolves when they are as durable as the variant says, and queryable. */
+  /**
+   * Loads the lines of these files, in order; resolves when they are queryable, and as durable as the variant
+   * says.
+   */
   load(files: readonly string[]): Promise<void>;
-  /** Merges and checkpoints what is to be, so that size and questions are of data at rest. */
+  /** Merges and checkpoints, so that size and queries are measured on data at rest. */
   finish(): Promise<void>;
-  /** Bytes on disk of the events, free space not counted. After `finish`. */
+  /** Returns the bytes on disk of the events, without free space. Called after `finish`. */
   bytes(): Promise<number>;
-  /** Makes what only questions need (indices), which counts neither as load nor as bytes. After `bytes`. */
+  /** Creates indices that only queries need; they count neither as load time nor as bytes. Called after `bytes`. */
   prepare(): Promise<void>;
   ask(question: Question): Promise<Answer>;
   close(): Promise<void>;
 }
 
 /**
- * What must be the same of all engines: of a page its rows and the time of the first, epoch milliseconds; of a total or
- * the busiest talker the count. Empty where an engine may estimate.
+ * The part of an answer that must be the same for all engines. For a page: its rows and the time of the first row,
+ * epoch milliseconds. For a total or the busiest talker: the count. Empty if an engine may estimate.
  */
 export type Answer = readonly number[];
 
 export interface EngineOptions {
-  /** Where the engine is: the folder with the `node_modules` that it is in, or that of its programs. */
+  /** Location of the engine: the folder with its `node_modules`, or of its programs. */
   readonly packages: string;
   /** Empty folder for data. */
   readonly folder: string;
@@ -34,7 +37,7 @@ export interface EngineOptions {
   readonly variant: string;
 }
 
-/** What an engine's file exports: its variants, to be measured one by one, and what opens one. */
+/** The exports of an engine's file: its variants, measured one by one, and a function that opens one. */
 export interface EngineModule {
   readonly variants: Readonly<Record<string, Variant>>;
   open(options: EngineOptions): Promise<Engine>;
@@ -42,8 +45,11 @@ export interface EngineModule {
 
 export interface Variant {
   readonly note: string;
-  /** Whether what it has taken outlives a power cut. */
+  /** Whether acknowledged events survive a power failure. */
   readonly durable: boolean;
-  /** Whether it commits each 10,000 lines, as a body is acknowledged; else a round at once. */
+  /**
+   * Whether the engine commits every 10,000 lines, like a body that is acknowledged; otherwise it commits a whole
+   * round.
+   */
   readonly perBody: boolean;
 }

@@ -2,21 +2,21 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import * as candor from './candor.ts';
 import * as clickhouse from './clickhouse.ts';
-import type { Contestant } from './contestant.ts';
 import * as duckdb from './duckdb.ts';
 import type { Variant } from './engine.ts';
 import { startInProcess } from './in-process.ts';
 import { installed } from './packages.ts';
+import type { Peer } from './peer.ts';
 import * as postgresql from './postgresql.ts';
 
-/** Who takes part, in the order of every round. */
+/** A participant. In every round, participants run in this order. */
 export interface Entry extends Omit<Variant, 'note'> {
   readonly engine: 'candor' | 'ClickHouse' | 'DuckDB' | 'PostgreSQL';
   readonly variant: string;
-  /** Part of a round's lines that it is given: less for what is much slower. */
+  /** Share of a round's lines for this participant: less for much slower engines. */
   readonly share: number;
-  /** Undefined where it isn't installed and can't be. @throws Error that says why it does not start */
-  start(folder: string): Promise<Contestant | undefined>;
+  /** Starts the participant; undefined if it cannot be installed. @throws Error with the reason if it does not start */
+  start(folder: string): Promise<Peer | undefined>;
 }
 
 const candors = (['with detection', 'without detection'] as const).map(

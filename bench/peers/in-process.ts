@@ -1,8 +1,8 @@
-/** Peers that are called in their own process: this side of it, and (`child.ts`) the other. */
+/** Peers that are called in a separate process: this side of the calls; child.ts is the other side. */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import type { Contestant } from './contestant.ts';
 import type { Answer, EngineOptions } from './engine.ts';
+import type { Peer } from './peer.ts';
 import type { Question } from './questions.ts';
 
 export interface Started extends EngineOptions {
@@ -12,7 +12,7 @@ export interface Started extends EngineOptions {
   readonly module: string;
 }
 
-/** What is asked of the child, in order; it answers each with one `Reply`. */
+/** Calls to the child, in order. The child answers each with one `Reply`. */
 export type Call =
   | { readonly method: 'load'; readonly files: readonly string[] }
   | { readonly method: 'ask'; readonly question: Question }
@@ -24,15 +24,15 @@ interface Done {
 }
 
 /**
- * A child ends when this process does, however it ends: its channel closes.
- * @throws Error that says why the engine does not start
+ * Starts a child, which ends with this process in any case, because its channel closes.
+ * @throws Error with the reason if the engine does not start
  */
-export async function startInProcess({ engine, note, module, ...options }: Started): Promise<Contestant> {
+export async function startInProcess({ engine, note, module, ...options }: Started): Promise<Peer> {
   const child = fork(new URL('./child.ts', import.meta.url), [module, JSON.stringify(options)], {
     execArgv: ['--disable-warning=ExperimentalWarning'],
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   });
-  /** The call under way: one at a time. */
+  /** The open call; there is at most one at a time. */
   let waiting: PromiseWithResolvers<Done> | undefined;
   const failed = (message: string) => waiting?.reject(new Error(`${engine}, ${options.variant}: ${message}`));
   child.on('message', (reply: Reply) => {

@@ -5,8 +5,8 @@ import { connLines } from '../../scripts/traffic/index.ts';
 export const linesPerFile = 10_000;
 
 /**
- * Writes Zeek conn lines of the last hours to files that everybody reads: `events` lines, the last from a minute ago.
- * Returns their paths, in the order of time.
+ * Writes Zeek conn lines of the last hours to files for all participants: `events` lines, the last from a
+ * minute ago. Returns their paths, in the order of time.
  */
 export function writeLines(folder: string, events: number): readonly string[] {
   const secondsOf = events / 300;

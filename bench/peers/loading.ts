@@ -1,23 +1,23 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import type { Contestant, Size } from './contestant.ts';
 import type { Entry } from './entries.ts';
 import { parseOnAllCores } from './json-parse.ts';
 import { linesPerFile } from './lines.ts';
+import type { Peer, Size } from './peer.ts';
 import { cpuSeconds, quiet, rssAnonMiB } from './process-use.ts';
 
-/** One contestant with what has been measured of it. */
+/** One peer with its measurements. */
 export interface Loaded {
   readonly entry: Entry;
-  readonly contestant: Contestant;
-  /** Events a second, by round. */
+  readonly peer: Peer;
+  /** Events per second, by round. */
   readonly rates: number[];
-  /** The same until nothing was left to be done for them behind, in steps of half a second. */
+  /** Events per second until background work was done, in steps of half a second. */
   readonly settledRates: number[];
   events: number;
-  /** Seconds of the counted rounds, from the first line to the last that is acknowledged. */
+  /** CPU seconds of the counted rounds, from the first line to the last acknowledgement. */
   loadCpuS: number;
-  /** The same, with what goes on afterwards: merges, figures, verdicts, checkpoints. */
+  /** CPU seconds including later work: merges, statistics, detection, checkpoints. */
   cpuS: number;
   /** Events of the counted rounds. */
   counted: number;
@@ -26,8 +26,8 @@ export interface Loaded {
 }
 
 /**
- * Loads all of them, round after round, each alone at its time: after its turn it gets quiet before the next begins.
- * The first round warms up and is not counted. Returns lines a second of bare JSON.parse by round.
+ * Loads all peers, round after round, one at a time: each becomes idle before the next begins. The first round is
+ * a warm-up and is not counted. Returns lines per second of bare JSON.parse by round.
  */
 export async function loadInTurn(
   all: readonly Loaded[],
@@ -35,8 +35,8 @@ export async function loadInTurn(
   rounds: readonly (readonly string[])[],
 ): Promise<readonly number[]> {
   for (const one of all) {
-    await one.contestant.load(shareOf(one, warmUp));
-    await quiet(one.contestant.pid);
+    await one.peer.load(shareOf(one, warmUp));
+    await quiet(one.peer.pid);
     await toDisk();
     one.events += shareOf(one, warmUp).length * linesPerFile;
   }
@@ -46,19 +46,19 @@ export async function loadInTurn(
     parsed.push(await parseOnAllCores(files));
   }
   for (const one of all) {
-    await watched(one, () => one.contestant.finish());
-    one.sizes = await one.contestant.bytes();
+    await watched(one, () => one.peer.finish());
+    one.sizes = await one.peer.bytes();
   }
   return parsed;
 }
 
 async function turn(one: Loaded, files: readonly string[]): Promise<void> {
-  const { contestant } = one;
+  const { peer } = one;
   const began = performance.now();
   const { done: ms, quietAt } = await watched(one, async () => {
-    const before = cpuSeconds(contestant.pid);
-    const took = await contestant.load(files);
-    one.loadCpuS += cpuSeconds(contestant.pid) - before;
+    const before = cpuSeconds(peer.pid);
+    const took = await peer.load(files);
+    one.loadCpuS += cpuSeconds(peer.pid) - before;
     return took;
   });
   const events = files.length * linesPerFile;
@@ -68,9 +68,9 @@ async function turn(one: Loaded, files: readonly string[]): Promise<void> {
   one.counted += events;
 }
 
-/** Does it while looking at what the contestant takes, until it is quiet again. */
+/** Runs `act` and measures the peer's resources until it is idle again. */
 async function watched<T>(one: Loaded, act: () => Promise<T>): Promise<{ done: T; quietAt: number }> {
-  const { pid } = one.contestant;
+  const { pid } = one.peer;
   const before = cpuSeconds(pid);
   const look = () => {
     one.peakRssAnonMiB = Math.max(one.peakRssAnonMiB, rssAnonMiB(pid));
@@ -87,7 +87,7 @@ async function watched<T>(one: Loaded, act: () => Promise<T>): Promise<{ done: T
   }
 }
 
-/** What one leaves for the system to write isn't to slow down the next. */
+/** Flushes the system's buffers, so that writes of one peer do not slow down the next. */
 async function toDisk(): Promise<void> {
   await promisify(execFile)('sync');
 }

@@ -1,4 +1,6 @@
-/** Peers are no dependencies of the project: npm puts them into a cache folder of the user where they are asked for. */
+/**
+ * Peers are not dependencies of the project: on first use, npm installs them into a cache folder of the user.
+ */
 import { execFile } from 'node:child_process';
 import { mkdirSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
@@ -11,9 +13,9 @@ const packages = {
 } as const;
 
 /**
- * The folder with the package's `node_modules`; installs it on the first use, half a gigabyte for ClickHouse's engine.
- * No install scripts are run: both come built.
- * @throws Error that says which package could not be had, and npm's own words
+ * Returns the folder with the package's `node_modules`; installs it on first use, half a gigabyte for
+ * ClickHouse's engine. No install scripts are run: both packages are prebuilt.
+ * @throws Error with the package that could not be installed, and npm's message
  */
 export function installed(engine: Packaged): Promise<string> {
   const folder = folders.get(engine) ?? install(engine);
@@ -22,7 +24,7 @@ export function installed(engine: Packaged): Promise<string> {
 }
 
 type Packaged = keyof typeof packages;
-/** Tried once a run, whatever comes of it: npm takes its time to fail. */
+/** Installation is attempted once per run, even after a failure, because npm fails slowly. */
 const folders = new Map<Packaged, Promise<string>>();
 
 async function install(engine: Packaged): Promise<string> {

@@ -1,4 +1,4 @@
-/** PostgreSQL where it is installed: COPY of whole lines, then one INSERT that reads them as JSON. */
+/** PostgreSQL if it is installed: COPY of whole lines, then one INSERT that reads them as JSON. */
 import { execFile, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chownSync, mkdirSync, readFileSync, realpathSync } from 'node:fs';
@@ -24,7 +24,7 @@ const settings = {
   default_toast_compression: 'lz4',
 } as const;
 
-/** Where its programs are; undefined where it is not installed. */
+/** Returns the folder of PostgreSQL's programs; undefined if it is not installed. */
 export function programs(): string | undefined {
   for (const folder of (process.env.PATH ?? '').split(':')) {
     try {
@@ -54,20 +54,7 @@ export async function open({ packages: bin, folder }: EngineOptions): Promise<En
   process.once('exit', () => server.kill('SIGQUIT'));
 
   async function sql(text: string): Promise<string> {
-    const options = [
-      '-X',
-      '-q',
-      '-A',
-      '-t',
-      '-v',
-      'ON_ERROR_STOP=1',
-      '-h',
-      data,
-      '-U',
-      'bench',
-      '-d',
-      'postgres',
-    ];
+    const options = ['-X', '-q', '-A', '-t', '-v', 'ON_ERROR_STOP=1', '-h', data, '-U', 'bench', '-d', 'postgres'];
     return (await promisify(execFile)(join(bin, 'psql'), [...options, '-c', text])).stdout.trim();
   }
   for (let tries = 0; ; tries++) {
@@ -87,7 +74,8 @@ export async function open({ packages: bin, folder }: EngineOptions): Promise<En
   return {
     version: `PostgreSQL ${(await sql('SHOW server_version')).split(' ')[0]}`,
     async load(files) {
-      // As CSV with a quote and a delimiter that no line has: each line whole, its backslashes untouched.
+      // Copies as CSV with a quote and a delimiter that occur in no line, so that each line is read whole, with its
+      // backslashes.
       const copies = files.map(
         (file) => `COPY lines FROM '${file}' WITH (FORMAT csv, QUOTE E'\\x01', DELIMITER E'\\x02');`,
       );
@@ -115,13 +103,15 @@ export async function open({ packages: bin, folder }: EngineOptions): Promise<En
   };
 }
 
-/** It refuses to run as root: the account that its packages make, else the one of nobody. */
+/**
+ * Returns an account without privileges, because PostgreSQL refuses to run as root. The account is `postgres`, which the
+ * packages create; if it does not exist, `nobody`.
+ */
 function unprivileged(): { uid: number; gid: number } {
   const accounts = readFileSync('/etc/passwd', 'utf8')
     .split('\n')
     .map((line) => line.split(':'));
-  const account =
-    accounts.find(([name]) => name === 'postgres') ?? accounts.find(([name]) => name === 'nobody');
+  const account = accounts.find(([name]) => name === 'postgres') ?? accounts.find(([name]) => name === 'nobody');
   if (account === undefined) throw new Error('no account to run PostgreSQL with');
   return { uid: Number(account[2]), gid: Number(account[3]) };
 }

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 
-/** What processes take, from /proc: zero where that is not Linux's. Those that a process started count with it. */
+/** Resource use of processes and their descendants, from /proc; zero on other systems than Linux. */
 
-/** Seconds of CPU of all threads of the process and of all that it started, living or ended and waited for. */
+/** Returns CPU seconds of all threads of the process and of its descendants, running or ended and waited for. */
 export function cpuSeconds(pid: number): number {
-  // utime, stime and those of children that ended; a tick is 10 ms on every Linux that Node supports.
+  // utime, stime and the times of children that ended; a tick is 10 ms on every Linux that Node supports.
   return family(pid).reduce((sum, one) => {
     const fields = stat(one);
     return sum + [11, 12, 13, 14].reduce((ticks, at) => ticks + Number(fields[at] ?? 0), 0) / 100;
@@ -19,8 +19,8 @@ export function rssAnonMiB(pid: number): number {
 }
 
 /**
- * Resolves when the process has had next to nothing to do for half a second, or after twenty; with the time at which
- * that began, as `performance.now()` tells it.
+ * Resolves when the process has been nearly idle for half a second, or after twenty seconds. Returns the beginning of
+ * the idle time by `performance.now()`.
  */
 export async function quiet(pid: number): Promise<number> {
   const pauseMs = 500;
@@ -32,13 +32,13 @@ export async function quiet(pid: number): Promise<number> {
   }
 }
 
-/** The process and its descendants; those started by another thread than the main one are not seen. */
+/** Returns the process and its descendants, except processes started by a thread other than the main thread. */
 function family(pid: number): number[] {
   const children = textOf(`/proc/${pid}/task/${pid}/children`).split(' ').filter(Boolean).map(Number);
   return [pid, ...children.flatMap(family)];
 }
 
-/** Fields from the third on: the second, the name, may have spaces and parentheses. */
+/** Returns the fields from the third on. The second, the name, may have spaces and parentheses. */
 function stat(pid: number): string[] {
   const text = textOf(`/proc/${pid}/stat`);
   return text.slice(text.lastIndexOf(')') + 2).split(' ');

@@ -1,6 +1,6 @@
 import { type Dialect, sqlTime } from './schema.ts';
 
-/** What is asked of every engine. Pages are of 50, newest first, all columns. */
+/** The questions for every engine. Pages have 50 rows, newest first, with all columns. */
 export type Question =
   | { readonly kind: 'newest page' }
   | { readonly kind: 'page of an address'; readonly ip: string }
@@ -17,7 +17,7 @@ export type Question =
   | { readonly kind: 'get by id'; readonly id: string; readonly connectionId: string; readonly at: number };
 export type Kind = Question['kind'];
 
-/** What is said beside the figures of a question. */
+/** Notes for the figures of a question. */
 export const remarks = {
   'newest page': 'candor counts the exact total as well',
   'page of an address': 'either end; candor counts the exact total as well',
@@ -29,7 +29,7 @@ export const remarks = {
   'get by id': 'of peers by time and connection id, as they store no other',
 } as const satisfies Record<Kind, string>;
 
-/** How an engine's SQL differs where it does. */
+/** The parts of SQL that differ between engines. */
 interface Words {
   readonly dialect: Dialect;
   readonly address: (ip: string) => string;
@@ -49,7 +49,7 @@ const byDialect = {
   },
 } as const satisfies Partial<Record<Dialect, Words>>;
 
-/** The question in SQL: of pages all columns, of anything else its count as `n`. */
+/** Returns the question in SQL: all columns for pages, otherwise a count as `n`. */
 export function sqlOf(question: Question, dialect: keyof typeof byDialect): string {
   const { address, distinct } = byDialect[dialect];
   const at = (ms: number) => sqlTime(dialect, ms);
@@ -82,11 +82,11 @@ export function sqlOf(question: Question, dialect: keyof typeof byDialect): stri
   }
 }
 
-/** What must be the same of all, from an engine's rows as objects; times as `YYYY-MM-DD hh:mm:ss.mmm`, of UTC. */
-export function answerOf(
-  question: Question,
-  rows: readonly Readonly<Record<string, unknown>>[],
-): readonly number[] {
+/**
+ * Returns the part of an answer that must be the same for all engines, from an engine's rows as objects. Times are
+ * `YYYY-MM-DD hh:mm:ss.mmm`, in UTC.
+ */
+export function answerOf(question: Question, rows: readonly Readonly<Record<string, unknown>>[]): readonly number[] {
   switch (question.kind) {
     case 'distinct addresses of a day':
       return [];

@@ -4,11 +4,10 @@ import type { Entry } from './entries.ts';
 import type { Loaded } from './loading.ts';
 import { type Kind, remarks } from './questions.ts';
 
-const rateQuestion = 'Zeek conn lines into typed columns, events a second';
-const settledQuestion =
-  'The same until nothing is left to be done for them behind, in steps of half a second';
-const cpuQuestion = 'CPU of a million of these events, with what goes on after they are acknowledged';
-const memoryQuestion = 'Anonymous memory while they are taken';
+const rateQuestion = 'Zeek conn lines into typed columns, events per second';
+const settledQuestion = 'The same until background work is done, in steps of half a second';
+const cpuQuestion = 'CPU per million of these events, including background work after the acknowledgement';
+const memoryQuestion = 'Anonymous memory during ingest';
 const sizeQuestion = 'Bytes on disk of one of these events, merged and checkpointed';
 
 const nameOf = ({ engine, variant }: { engine: string; variant: string }) => `${engine}, ${variant}`;
@@ -29,7 +28,7 @@ export function loadRows(
       variant: nameOf(one.entry),
       value: Math.round(median(one.rates)),
       unit: 'events/s',
-      note: `${spread(one.rates)}; ${one.contestant.note}`,
+      note: `${spread(one.rates)}; ${one.peer.note}`,
     }),
   );
   const bare: BenchRow = {
@@ -55,7 +54,7 @@ export function loadRows(
       variant: nameOf(one.entry),
       value: (one.cpuS / one.counted) * 1e6,
       unit: 's',
-      note: `${((one.loadCpuS / one.counted) * 1e6).toPrecision(3)} s of them until they are`,
+      note: `${((one.loadCpuS / one.counted) * 1e6).toPrecision(3)} s of them until the acknowledgement`,
     })),
     ...all.map((one) => ({
       question: memoryQuestion,
@@ -67,37 +66,28 @@ export function loadRows(
   ];
 }
 
-/** Ratios are of the same round; what is told is their median and range. */
+/** Returns ratios of the same round, with their median and range. */
 function ratioRows(all: readonly Loaded[], parsed: readonly number[]): BenchRow[] {
   const ratio = (variant: string, ours: readonly number[], theirs: readonly number[]): BenchRow => {
     const ratios = ours.map((rate, round) => rate / (theirs[round] ?? Number.NaN));
     return { question: rateQuestion, variant, value: median(ratios), unit: '×', note: spread(ratios) };
   };
   const peers = all.filter(({ entry }) => entry.engine !== 'candor' && entry.engine !== 'PostgreSQL');
-  const best = (among: readonly Loaded[]) =>
-    among.toSorted((a, b) => median(b.rates) - median(a.rates)).slice(0, 1);
+  const best = (among: readonly Loaded[]) => among.toSorted((a, b) => median(b.rates) - median(a.rates)).slice(0, 1);
   const rows: BenchRow[] = [];
   for (const one of all.filter(({ entry }) => entry.engine === 'candor')) {
     const ours = `candor, ${one.entry.variant}`;
     for (const peer of best(peers))
       rows.push(ratio(`${ours} ÷ the better peer (${nameOf(peer.entry)})`, one.rates, peer.rates));
     for (const peer of best(peers.filter(({ entry }) => entry.durable && entry.perBody)))
-      rows.push(
-        ratio(
-          `${ours} ÷ the better peer that syncs each body (${nameOf(peer.entry)})`,
-          one.rates,
-          peer.rates,
-        ),
-      );
+      rows.push(ratio(`${ours} ÷ the better peer that syncs each body (${nameOf(peer.entry)})`, one.rates, peer.rates));
     rows.push(ratio(`${ours} ÷ JSON.parse alone`, one.rates, parsed));
   }
   return rows;
 }
 
 function sizeRows(all: readonly Loaded[]): BenchRow[] {
-  const perEvent = all.flatMap((one) =>
-    one.sizes.map(({ of, bytes }) => ({ one, of, value: bytes / one.events })),
-  );
+  const perEvent = all.flatMap((one) => one.sizes.map(({ of, bytes }) => ({ one, of, value: bytes / one.events })));
   const row = (variant: string, value: number, unit: string): BenchRow => ({
     question: sizeQuestion,
     variant,
@@ -115,7 +105,7 @@ function sizeRows(all: readonly Loaded[]): BenchRow[] {
   ];
 }
 
-/** Milliseconds of `idle` are those of requests to candor that ask nothing. */
+/** Returns rows for the questions. `idle` has the milliseconds of requests to Candor that do not use the store. */
 export function questionRows(answers: readonly Asked[], idle: readonly number[], events: number): BenchRow[] {
   const question = `The same questions over ${events.toLocaleString('en')} events, to rows in JavaScript`;
   const byKind = Map.groupBy(answers, ({ kind }) => kind);
@@ -123,9 +113,9 @@ export function questionRows(answers: readonly Asked[], idle: readonly number[],
   return [
     ...times(
       question,
-      'a request that asks nothing, candor',
+      'an empty request, candor',
       idle,
-      'HTTP and its client, in all of its times; peers are called in their process',
+      'HTTP and its client, included in all of its times; peers are called in process',
     ),
     ...[...byKind].flatMap(([kind, its]) => rowsOfKind(question, kind, its)),
     {
@@ -146,7 +136,7 @@ function rowsOfKind(question: string, kind: Kind, its: readonly Asked[]): BenchR
     times(question, `${kind}, ${one.engine}`, one.times, one === ours ? remarks[kind] : ''),
   );
   if (ours === undefined || quickest === undefined) return rows;
-  const variant = `${kind}, candor ÷ the quicker peer (${quickest.engine}), p50`;
+  const variant = `${kind}, candor ÷ the faster peer (${quickest.engine}), p50`;
   return [...rows, { question, variant, value: p50(ours) / p50(quickest), unit: '×' }];
 }
 
@@ -172,7 +162,6 @@ function quantile(values: readonly number[], share: number): number {
 }
 
 function spread(values: readonly number[]): string {
-  const tell = (value: number) =>
-    value >= 100 ? Math.round(value).toLocaleString('en') : value.toPrecision(3);
+  const tell = (value: number) => (value >= 100 ? Math.round(value).toLocaleString('en') : value.toPrecision(3));
   return `${tell(Math.min(...values))}–${tell(Math.max(...values))}`;
 }

@@ -1,7 +1,7 @@
 /**
- * The columns of a network event that Zeek's conn lines fill, by the key in the line, typed in each engine as its own
- * documentation advises. `local_orig` and `local_resp` are left out: we derive the direction. The time is written apart,
- * as it is reckoned from seconds (`time`).
+ * The columns of a network event that Zeek's conn lines fill, by the key in the line, typed in each engine as its
+ * documentation recommends. `local_orig` and `local_resp` are omitted: Candor derives the direction. The time is
+ * separate, as it is computed from seconds (`time`).
  */
 const columns = [
   ['uid', 'connection_id', 'String', 'VARCHAR', 'text'],
@@ -26,7 +26,7 @@ const columns = [
 export type Dialect = 'clickhouse' | 'duckdb' | 'postgresql';
 const typeAt = { clickhouse: 2, duckdb: 3, postgresql: 4 } as const satisfies Record<Dialect, number>;
 
-/** Milliseconds, rounded down from the microseconds that Zeek writes, as we keep them. */
+/** Milliseconds, rounded down from Zeek's microseconds, as in Candor. */
 const time = {
   clickhouse: {
     type: "DateTime64(3, 'UTC')",
@@ -48,34 +48,31 @@ const time = {
   },
 } as const satisfies Record<Dialect, unknown>;
 
-/** `name type, …` of the table. */
+/** Returns the columns of the table as `name type, …`. */
 export function tableColumns(dialect: Dialect): string {
   const others = columns.map((column) => `${column[1]} ${column[typeAt[dialect]]}`);
   return [`timestamp ${time[dialect].type}`, ...others].join(', ');
 }
 
-/** `[key in the line, type]`, the time as `ts`. */
+/** Returns the fields of a line as `[key in the line, type]`, the time as `ts`. */
 export function lineFields(dialect: Dialect): readonly (readonly [string, string])[] {
-  return [
-    ['ts', time[dialect].key],
-    ...columns.map((column) => [column[0], column[typeAt[dialect]]] as const),
-  ];
+  return [['ts', time[dialect].key], ...columns.map((column) => [column[0], column[typeAt[dialect]]] as const)];
 }
 
-/** The select list that makes a row of the table from a line's fields. */
+/** Returns the select list that makes a row of the table from a line's fields. */
 export function rowOfLine(dialect: Dialect): string {
   const quote = dialect === 'clickhouse' ? '`' : '"';
   return [time[dialect].reckoned, ...columns.map(([key]) => `${quote}${key}${quote}`)].join(', ');
 }
 
-/** A point in time, epoch milliseconds, as SQL. */
+/** Returns a point in time, epoch milliseconds, as SQL. */
 export function sqlTime(dialect: Dialect, ms: number): string {
   return time[dialect].at(ms);
 }
 
-/** Keys of a line in the order of the table's columns, for what is appended value by value. */
+/** Keys of a line in the order of the table's columns, for appending value by value. */
 export const lineKeys: readonly string[] = ['ts', ...columns.map(([key]) => key)];
-/** Those columns that take whole numbers of 64 bits. */
+/** Keys of columns with whole 64-bit numbers. */
 export const wideKeys: ReadonlySet<string> = new Set(
   columns.filter((column) => column[3] === 'UBIGINT').map(([key]) => key),
 );

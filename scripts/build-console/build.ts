@@ -5,13 +5,13 @@ import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import { build } from 'vite';
 
-/** What is compressed already would not get smaller. */
+/** Extensions of files to compress; other files are already compressed. */
 const compressible = new Set(['.css', '.js', '.json', '.svg']);
 
 /**
- * Builds the console of the project in `root` into the folder `built`, with a Brotli and a gzip form beside each file that
- * gets smaller by it. The folder is replaced when all of it is there, so that a service that starts meanwhile reads the
- * one or the other. Of two builds at once, the last one stays.
+ * Builds the console of the project in `root` into the folder `built`, with a Brotli and a gzip form of each file that
+ * gets smaller. The folder is replaced as a whole, so that a service that starts at the same time reads the old or the
+ * new build. If two builds run at the same time, the later one remains.
  */
 export async function buildConsole(root: string, built: string): Promise<void> {
   const began = new Date();
@@ -24,7 +24,7 @@ export async function buildConsole(root: string, built: string): Promise<void> {
       build: { outDir: fresh, emptyOutDir: true },
     });
     await compress(join(fresh, 'console'));
-    // What is changed while it is built is newer than the build.
+    // Sources that change during the build are newer than the build.
     utimesSync(join(fresh, 'index.html'), began, began);
     replace(built, fresh);
   } finally {
@@ -47,7 +47,10 @@ async function compress(folder: string): Promise<void> {
   }
 }
 
-/** A folder can't be renamed over another one that holds something: that one steps aside first. */
+/**
+ * Replaces a folder. A folder cannot be renamed over another one that is not empty, so the old folder is moved away
+ * first.
+ */
 function replace(built: string, fresh: string): void {
   const aside = `${fresh}-old`;
   for (;;) {
@@ -61,7 +64,7 @@ function replace(built: string, fresh: string): void {
       renameSync(fresh, built);
       return;
     } catch (error) {
-      // Another build has put its own there in between.
+      // Another build has moved its folder there in between.
       if (!['ENOTEMPTY', 'EEXIST'].includes(String((error as NodeJS.ErrnoException).code))) throw error;
     }
   }

@@ -1,7 +1,7 @@
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** What the build of the console is made of, relative to the project. */
+/** The inputs of the console's build, relative to the project. */
 const sources = [
   'src/console',
   'src/client',
@@ -17,12 +17,13 @@ const sources = [
 ];
 
 /**
- * Why the console is to be built: there is none in `built`, or the path of something that changed since its build began.
- * Undefined where it is up to date. By times of change alone, folders' included, which change when a file goes.
+ * Returns the reason for a build of the console: `built` has no build, or the path of a source that changed since its
+ * build began. Returns undefined if the build is up to date. Compares only modification times, including those of
+ * folders, which change when a file is removed.
  */
 export function reasonToBuild(root: string, built: string): string | undefined {
   const builtAt = changedAt(join(built, 'index.html'));
-  if (builtAt === undefined) return 'there is none yet';
+  if (builtAt === undefined) return 'not built yet';
   for (const source of sources) {
     const changed = findNewer(root, source, builtAt);
     if (changed !== undefined) return `${changed} has changed`;
@@ -41,7 +42,7 @@ function findNewer(root: string, path: string, than: number): string | undefined
   return undefined;
 }
 
-/** Epoch milliseconds; undefined where there is nothing. */
+/** Returns the modification time in epoch milliseconds; undefined if the path does not exist. */
 function changedAt(path: string): number | undefined {
   return statSync(path, { throwIfNoEntry: false })?.mtimeMs;
 }

@@ -3,15 +3,15 @@ import type { Alert } from '../../src/contract/resources/alert.ts';
 import { type Severity, severities } from '../../src/contract/vocabulary.ts';
 import { severityText } from './terminal.ts';
 
-/** Alerts as they come over the WebSocket, the latest state of each. */
+/** Alerts received over the WebSocket, each in its latest state. */
 export interface AlertFeed {
   readonly alerts: ReadonlyMap<string, Alert>;
-  /** `2 high, 5 medium, …` */
+  /** Returns a summary: `2 high, 5 medium, …`. */
   summary(): string;
   close(): void;
 }
 
-/** Resolves once the subscription is accepted; rejects where there is no connection before. */
+/** Starts the feed. Resolves once the subscription is accepted; rejects if the connection fails before. */
 export function watchAlerts(baseUrl: string, token: string): Promise<AlertFeed> {
   const alerts = new Map<string, Alert>();
   return new Promise((resolve, reject) => {
@@ -24,8 +24,7 @@ export function watchAlerts(baseUrl: string, token: string): Promise<AlertFeed> 
       baseUrl,
       token: async () => ({ token, expiresAt: Number.POSITIVE_INFINITY }),
       onState(state) {
-        if (state.kind === 'offline' && !accepted)
-          fail(state.reason ?? new Error(`${baseUrl} could not be reached`));
+        if (state.kind === 'offline' && !accepted) fail(state.reason ?? new Error(`${baseUrl} is not reachable`));
       },
     });
     live.subscribe(

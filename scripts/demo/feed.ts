@@ -12,21 +12,29 @@ export interface FeedCounts {
 }
 
 const tickMs = 200;
-/** Simulated time that bodies sent at once cover. Detectors judge events up to an hour late: no sensor may be further behind. */
+/**
+ * Maximum simulated time of bodies that are sent together. Detectors accept events up to an hour late, so no sensor may
+ * lag more than that.
+ */
 const maxSpanMs = 20 * 60_000;
 
-/** Whether the next line is due, so long after the start and with so many sent; `end` where none will be again. */
+/**
+ * Returns whether the next line is due, by the time since the start and the number of sent lines; `end` ends the feed.
+ */
 export type Pace = (elapsedMs: number, next: TrafficLine, sent: number) => boolean | 'end';
 
-/** So many lines a second, whatever their own times, until the simulated clock reaches `until`. */
+/**
+ * Sends a fixed number of lines per second, regardless of the times in the lines, until the simulated clock reaches
+ * `until`.
+ */
 export function steadily(linesPerSecond: number, until: number): Pace {
   return (elapsedMs, next, sent) => (next.time >= until ? 'end' : sent < (elapsedMs / 1000) * linesPerSecond);
 }
 
-/** Each line when its own time has come. */
+/** Sends each line at its own time. */
 export const live: Pace = (_elapsedMs, next) => next.time <= Date.now();
 
-/** Sends lines at the given pace until it ends or the signal says so; waits for each body's answer. */
+/** Sends lines at the given pace until the pace ends or the signal aborts; waits for the response to each body. */
 export async function feed(
   client: Client,
   lines: Iterator<TrafficLine, never>,
@@ -54,14 +62,8 @@ export async function feed(
   }
 }
 
-/** One body. Where the service is full it is sent again; the key makes sure that nothing is stored twice. */
-async function send(
-  client: Client,
-  sensor: string,
-  batch: readonly string[],
-  counts: FeedCounts,
-  signal: AbortSignal,
-) {
+/** Sends one body. If the service is overloaded, the body is sent again; the key prevents duplicates. */
+async function send(client: Client, sensor: string, batch: readonly string[], counts: FeedCounts, signal: AbortSignal) {
   const headers = { 'idempotency-key': crypto.randomUUID() };
   for (;;) {
     try {

@@ -14,23 +14,22 @@ const severityPaint: Readonly<Record<Severity, (text: string) => string>> = {
   high: paint(31),
   critical: paint(35),
 };
-export const severityText = (severity: Severity, width = 0) =>
-  severityPaint[severity](severity.padEnd(width));
+export const severityText = (severity: Severity, width = 0) => severityPaint[severity](severity.padEnd(width));
 
 let updating = false;
 
-/** A line that stays. */
+/** Prints a permanent line. */
 export function say(text = ''): void {
   settle();
   process.stdout.write(`${text}\n`);
 }
 
-/** A step that succeeded. */
+/** Prints a completed step. */
 export function tick(what: string, detail: string): void {
   say(`  ${green('✓')} ${what.padEnd(26)} ${dim(detail)}`);
 }
 
-/** A line that the next one of its kind replaces; where there is no terminal, one more line. */
+/** Prints a line that the next update replaces; without a terminal, prints a permanent line. */
 export function update(text: string): void {
   if (process.stdout.isTTY) {
     process.stdout.write(`\r\x1b[2K${cut(text, (process.stdout.columns ?? 80) - 1)}`);
@@ -40,7 +39,7 @@ export function update(text: string): void {
   }
 }
 
-/** How often progress is worth a line, in milliseconds: a terminal shows one line, a file keeps them all. */
+/** Interval of progress lines in milliseconds: a terminal shows one line, a file keeps all. */
 export const refreshMs = process.stdout.isTTY ? 250 : 5000;
 
 function settle(): void {
@@ -48,7 +47,7 @@ function settle(): void {
   updating = false;
 }
 
-/** The first `width` characters that can be seen: a line that wraps could not be replaced. */
+/** Returns the first `width` visible characters, because a wrapped line could not be replaced. */
 function cut(text: string, width: number): string {
   let seen = 0;
   let shown = '';

@@ -1,9 +1,8 @@
 import { settingNames, settingOf, variableOf } from '../../src/config/settings.ts';
 import { errorCodes } from '../../src/errors.ts';
-import { limitMeanings } from '../../src/limit-meanings.ts';
-import { limits } from '../../src/limits.ts';
+import { limitMeanings, limits } from '../../src/limits.ts';
 
-/** Pages of the documentation that are generated from tables in the code, by their file names in `src/docs`. */
+/** Pages of the documentation that are generated from tables in the code, by file name in `src/docs`. */
 export const generatedPages: Readonly<Record<string, () => string>> = {
   'settings.md': settingsPage,
   'troubleshooting.md': troubleshootingPage,
@@ -19,12 +18,7 @@ function settingsPage(): string {
         ...(secret === true ? ['Secret: environment or file only.'] : []),
         ...(readOnly === undefined ? [] : [`Not changeable over HTTP: ${sentence(readOnly)}`]),
       ];
-      return [
-        `\`${name}\` \`${variableOf(name)}\``,
-        shownDefault(name, value),
-        valuesOf(schema),
-        notes.join(' '),
-      ];
+      return [`\`${name}\` \`${variableOf(name)}\``, shownDefault(name, value), valuesOf(schema), notes.join(' ')];
     });
     return `## ${group}\n\n${table(['setting, variable', 'default', 'values', 'purpose'], rows)}`;
   });
@@ -77,7 +71,7 @@ ${table(['limit', 'value', 'effect'], reached)}
 `;
 }
 
-/** Defaults that depend on the machine are described, so that the page is the same everywhere. */
+/** Defaults that depend on the machine are described in words, so that the page is the same everywhere. */
 function shownDefault(name: string, value: unknown): string {
   if (name.startsWith('threads.')) return 'by the number of cores';
   if (value === undefined || (Array.isArray(value) && value.length === 0)) return 'none';
@@ -94,11 +88,9 @@ function valuesOf(schema: Readonly<Record<string, unknown>>): string {
   return { string: 'text', boolean: '`true`, `false`', object: 'object' }[String(type)] ?? String(type);
 }
 
-const sentence = (text: string) =>
-  `${text[0]!.toUpperCase()}${text.slice(1)}${/[.?]$/.test(text) ? '' : '.'}`;
+const sentence = (text: string) => `${text[0]!.toUpperCase()}${text.slice(1)}${/[.?]$/.test(text) ? '' : '.'}`;
 
 function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const line = (cells: readonly string[]) =>
-    `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
+  const line = (cells: readonly string[]) => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
   return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n');
 }

@@ -3,32 +3,30 @@ import { digits, type Random } from '../traffic/random.ts';
 import { cities, words } from './vocabulary.ts';
 
 /**
- * How families of malware make names, after what was published of them: lengths, letters and shape, not the arithmetic,
- * which gives the same distribution. All but those that say otherwise are described, with their kinds (arithmetic, hash,
- * word list, permutation), in Plohmann, Yakdan, Klatt, Bader, Gerhards-Padilla: A Comprehensive Measurement Study of
- * Domain Generating Malware, USENIX Security 2016. Names are without their suffix.
+ * Name generators of malware families, after published descriptions: lengths, letters and shape, but not the
+ * arithmetic, which gives the same distribution. Unless noted otherwise, the families and their kinds (arithmetic,
+ * hash, word list, permutation) are described in Plohmann, Yakdan, Klatt, Bader, Gerhards-Padilla: A Comprehensive
+ * Measurement Study of Domain Generating Malware, USENIX Security 2016. Names do not include their suffix.
  */
 export interface Family {
   readonly id: string;
-  /** What of the published description is imitated. */
+  /** The imitated part of the published description. */
   readonly shape: string;
-  /** The model never saw its names: they give the rates of detection. */
+  /** Whether the model is not trained on the family's names, which then give the rates of detection. */
   readonly heldOut: boolean;
   readonly make: (rng: Random) => string;
 }
 
 const letters = 'abcdefghijklmnopqrstuvwxyz';
-/** Generators that take a number modulo 25 never make a z. */
+/** Generators that take a number modulo 25 never produce a z. */
 const withoutZ = letters.slice(0, 25);
 const vowels = 'aeiouy';
 const consonants = 'bcdfghjklmnpqrstvwxz';
 const base36 = letters + digits;
 
 const between = (rng: Random, low: number, high: number) => rng.int(low, high + 1);
-const hex = (rng: Random, algorithm: string) =>
-  createHash(algorithm).update(rng.text(16, base36)).digest('hex');
-const oneOf = (of: string, low: number, high: number) => (rng: Random) =>
-  rng.text(between(rng, low, high), of);
+const hex = (rng: Random, algorithm: string) => createHash(algorithm).update(rng.text(16, base36)).digest('hex');
+const oneOf = (of: string, low: number, high: number) => (rng: Random) => rng.text(between(rng, low, high), of);
 
 export const families: readonly Family[] = [
   {
@@ -44,9 +42,7 @@ export const families: readonly Family[] = [
     heldOut: false,
     make: (rng) => {
       const stem = rng.text(between(rng, 6, 11), rng.chance(0.5) ? letters : letters + vowels);
-      return rng.chance(0.5)
-        ? stem
-        : stem.slice(0, 7) + rng.pick(['able', 'dom', 'hood', 'ment', 'ness', 'ship']);
+      return rng.chance(0.5) ? stem : stem.slice(0, 7) + rng.pick(['able', 'dom', 'hood', 'ment', 'ness', 'ship']);
     },
   },
   { id: 'cryptolocker', shape: '12 to 15 letters without z', heldOut: false, make: oneOf(withoutZ, 12, 15) },
@@ -134,8 +130,7 @@ export const families: readonly Family[] = [
     id: 'matsnu',
     shape: 'verbs and nouns of a list, up to 24 letters, some with dashes',
     heldOut: true,
-    make: (rng) =>
-      [rng.pick(words), rng.pick(words), rng.pick(cities)].join(rng.chance(0.5) ? '-' : '').slice(0, 24),
+    make: (rng) => [rng.pick(words), rng.pick(words), rng.pick(cities)].join(rng.chance(0.5) ? '-' : '').slice(0, 24),
   },
 ];
 
@@ -147,7 +142,7 @@ function alternating(rng: Random, length: number): string {
   return name;
 }
 
-/** A consonant and a vowel each, now and then with a consonant behind. */
+/** Returns pairs of a consonant and a vowel, some followed by a consonant. */
 function syllables(rng: Random, length: number, closed: number): string {
   let name = '';
   while (name.length < length) {

@@ -3,12 +3,12 @@ import {
   generatedScore,
   minLength,
   type NameModel,
-} from '../../src/detect/behaviour/name-model.ts';
+} from '../../src/detect/behaviour/support/name-model.ts';
 import { type Random, random } from '../traffic/random.ts';
 import { families } from './families.ts';
 import { ordinary } from './ordinary.ts';
 
-/** What part of the names of a kind counts as generated, 0–1. */
+/** The share of names of a kind that counts as generated, 0–1. */
 export interface Rate {
   readonly id: string;
   readonly heldOut: boolean;
@@ -16,11 +16,11 @@ export interface Rate {
 }
 
 export interface Rates {
-  /** By family. */
+  /** Rates by family. */
   readonly found: readonly Rate[];
-  /** By kind of ordinary names. */
+  /** Rates by kind of ordinary names. */
   readonly mistaken: readonly Rate[];
-  /** Of all held-out ordinary names, in the shares that their kinds have. */
+  /** Rate of false positives for all held-out ordinary names, weighted by the shares of their kinds. */
   readonly falsePositives: number;
 }
 
@@ -30,10 +30,7 @@ const names = 2000;
 export function measure(model: NameModel, seed: number): Rates {
   const mistaken = ordinary.map((kind) => rate(kind));
   const share = ordinary.reduce((sum, kind) => sum + (kind.heldOut ? kind.share : 0), 0);
-  const held = ordinary.reduce(
-    (sum, kind, i) => sum + (kind.heldOut ? kind.share * mistaken[i]!.rate : 0),
-    0,
-  );
+  const held = ordinary.reduce((sum, kind, i) => sum + (kind.heldOut ? kind.share * mistaken[i]!.rate : 0), 0);
   return { found: families.map((family) => rate(family)), mistaken, falsePositives: held / share };
 
   function rate(kind: { id: string; heldOut: boolean; make: (rng: Random) => string }): Rate {

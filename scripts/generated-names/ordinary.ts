@@ -15,14 +15,16 @@ import {
 /** Names that people choose, without their suffix. */
 export interface Ordinary {
   readonly id: string;
-  /** The model never saw its names, or the words that they are made of: they give the rates of false alarms. */
+  /**
+   * Whether the model is not trained on these names or the words in them, which then give the rates of false alarms.
+   */
   readonly heldOut: boolean;
-  /** How many of it there are among all, as a weight. */
+  /** Weight of the kind among all ordinary names. */
   readonly share: number;
   readonly make: (rng: Random) => string;
 }
 
-/** Every fifth English word and surname is held out. */
+/** Returns whether a word is held out: every fifth English word and surname. */
 const isHeldOut = (_: string, i: number) => i % 5 === 0;
 const isSeen = (_: string, i: number) => i % 5 !== 0;
 const seen = { english: words.filter(isSeen), surnames: surnames.filter(isSeen), foreign: foreign.training };
@@ -56,28 +58,9 @@ function shapes(of: Vocabulary, heldOut: boolean): Ordinary[] {
       2,
       (rng) =>
         start(rng, any(rng)) +
-        rng.pick([
-          'ix',
-          'ex',
-          'ara',
-          'io',
-          'ia',
-          'us',
-          'on',
-          'eo',
-          'ify',
-          'ly',
-          'oo',
-          'zy',
-          'is',
-          'um',
-          'ax',
-        ]),
+        rng.pick(['ix', 'ex', 'ara', 'io', 'ia', 'us', 'on', 'eo', 'ify', 'ly', 'oo', 'zy', 'is', 'um', 'ax']),
     ],
-    'vowels left out': [
-      1,
-      (rng) => any(rng).replace(/(?<=.)[aeiou](?=[^aeiou]$)/, '') + rng.pick(['', ...endings]),
-    ],
+    'vowels left out': [1, (rng) => any(rng).replace(/(?<=.)[aeiou](?=[^aeiou]$)/, '') + rng.pick(['', ...endings])],
     'technical short forms': [2, (rng) => technical(rng, any)],
     'initials and a word': [1, (rng) => rng.text(rng.int(1, 4), 'abcdefghijklmnoprstuvw') + any(rng)],
     pinyin: [

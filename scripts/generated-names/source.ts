@@ -1,7 +1,7 @@
 import type { Rate, Rates } from './measure.ts';
 import type { Trained } from './train.ts';
 
-/** The file that holds a model. Rates are parts of one. */
+/** Returns the content of the file with a model. Rates are between 0 and 1. */
 export function modelSource({ weights, scale }: Trained, rates: Rates, seed: number): string {
   const model = {
     version: `seed-${seed}-cldr-${process.versions.cldr}`,

@@ -3,29 +3,29 @@ import {
   featuresOf,
   maxFeatures,
   shapeFeatures,
-} from '../../src/detect/behaviour/name-features.ts';
-import { minLength } from '../../src/detect/behaviour/name-model.ts';
+} from '../../src/detect/behaviour/support/name-features.ts';
+import { minLength } from '../../src/detect/behaviour/support/name-model.ts';
 import { type Random, random } from '../traffic/random.ts';
 import { families } from './families.ts';
 import { ordinary } from './ordinary.ts';
 
 export interface Trained {
-  /** One for each feature, and the last for the bias. */
+  /** One weight per feature, and the bias last. */
   readonly weights: Int8Array;
-  /** What a weight is to be multiplied with. */
+  /** Factor by which the weights are multiplied. */
   readonly scale: number;
 }
 
-/** Names of each side; further rounds see the same ones in another order. */
+/** Number of names of each class; further rounds use the same names in another order. */
 const examples = 120_000;
 const rounds = 4;
 const rate = 0.15;
-/** Pulls weights to zero that few examples bear. */
+/** Pulls weights with few examples to zero. */
 const decay = 2e-6;
 
 /**
- * Logistic regression by stochastic gradient descent with a step for each weight (AdaGrad: Duchi, Hazan, Singer 2011),
- * then rounded to 8 bits. The same seed gives the same bytes.
+ * Trains the model: logistic regression by stochastic gradient descent with a step for each weight (AdaGrad: Duchi,
+ * Hazan, Singer 2011), then rounded to 8 bits. The same seed gives the same bytes.
  */
 export function train(seed: number): Trained {
   const rng = random(seed);
@@ -85,8 +85,8 @@ function shuffle(rng: Random, list: Example[]): void {
 }
 
 /**
- * Of plain arithmetic: Math.exp may differ in its last bit between processors, and training would carry that into the
- * weights. Bounded, as its use here needs no more.
+ * Computes e^x with plain arithmetic: the last bit of Math.exp may differ between processors, and training would carry
+ * the difference into the weights. The range is limited to the required one.
  */
 function exp(x: number): number {
   const bounded = Math.max(-40, Math.min(40, x));
@@ -101,7 +101,7 @@ function exp(x: number): number {
 function rounded(weights: Float64Array): Trained {
   let largest = 0;
   for (const weight of weights) largest = Math.max(largest, Math.abs(weight));
-  // To three digits, so that it is written as it is.
+  // Three significant digits, so that the file holds the scale exactly.
   const scale = Number((largest / 127).toPrecision(3)) || 1;
   return {
     weights: Int8Array.from(weights, (weight) => Math.max(-127, Math.min(127, Math.round(weight / scale)))),

@@ -39,7 +39,7 @@ export const cities = list(`
   stockholm strasbourg stuttgart sydney taipei tallinn tampa tehran tokyo toronto toulouse trieste turin utrecht valencia
   vancouver venice verona vienna vilnius warsaw washington wellington winnipeg yokohama zagreb zurich`);
 
-/** What names of firms, shops and services begin and end with. */
+/** Beginnings and endings of names of companies, shops and services. */
 export const openings = list(`
   all auto best big bio blue buy check clean cloud cyber data digi direct eco easy euro ever first flex free fresh
   future get global gold go green grand great happy home hyper info inter just kids live local long mega meta micro mini
@@ -62,19 +62,17 @@ export const endings = list(`
   toys track trade trading trail train travel trip trust tube tv union up vape video view village vision voice wall ware
   watch wave way wear weather web wiki wine wire wise wood work works world yard yoga zone`);
 
-/** What technical names are shortened to, as providers write them. */
+/** Abbreviations in technical names, as providers write them. */
 export const shortenings = list(`
   ads ajax akam api apps aws bbs bcdn cdn cfg cloud cms cnt conn crl css ctl dev dns doc edge ext fb fs gcp gfx gov gw
   hd hls http img inc intl io ip iq js jpg lab lb ldap lst ltd mgmt mkt mkts ms msg mta mtg mx net ns ntp ocsp ops org os pc
   pkg pix pki png prd prod pub px rtb rtc sdk smtp sql src ssl sso stat static std stg svc sys tag tls tmp trk ts tv uk
   uni ups url us usa usr vid vip vod vpn web ws www wx xml yt`);
 
-/** Syllables of Chinese in pinyin: what begins and what ends them. */
+/** Syllables of Chinese in pinyin: initials and finals. */
 export const pinyin = {
   initials: list('b p m f d t n l g k h j q x zh ch sh r z c s y w'),
-  finals: list(
-    'a o e i u ai ei ao ou an en ang eng ong ia ie iao iu ian in iang ing iong ua uo uai ui uan un uang',
-  ),
+  finals: list('a o e i u ai ei ao ou an en ang eng ong ia ie iao iu ian in iang ing iong ua uo uai ui uan un uang'),
 };
 
 /** Syllables of Japanese in Latin letters. */
@@ -82,7 +80,7 @@ export const romaji = list(`
   a i u e o ka ki ku ke ko sa shi su se so ta chi tsu te to na ni nu ne no ha hi fu he ho ma mi mu me mo ya yu yo ra ri
   ru re ro wa ga gi gu ge go za ji zu ze zo da de do ba bi bu be bo kyo sho chu n`);
 
-/** Letters that are no others with a mark, as people write them in names of domains. */
+/** Letters that do not decompose into a letter and a mark, with their usual spelling in domain names. */
 const plain: Record<string, string> = {
   ı: 'i',
   ł: 'l',
@@ -98,19 +96,17 @@ const plain: Record<string, string> = {
 
 const training =
   'af az bs ca cs cy da de en es et eu fil fr fy ga gl hr hu id is it lb lt lv ms mt nb ro sk sl sq sv sw uz vi';
-/** Languages of which the model saw nothing but what they share with others. */
+/** Languages that the model is not trained on, except for words that they share with others. */
 const heldOut = 'fi nl pl pt tr';
 
-/** Words of many languages: names of countries, languages and currencies, as CLDR has them in the runtime. */
+/** Words of many languages: names of countries, languages and currencies from the runtime's CLDR data. */
 export const foreign = {
   training: wordsOf(training.split(' ')),
   heldOut: wordsOf(heldOut.split(' ')),
 };
 
 function wordsOf(locales: readonly string[]): readonly string[] {
-  const pairs = Array.from({ length: 676 }, (_, i) =>
-    String.fromCharCode(97 + Math.floor(i / 26), 97 + (i % 26)),
-  );
+  const pairs = Array.from({ length: 676 }, (_, i) => String.fromCharCode(97 + Math.floor(i / 26), 97 + (i % 26)));
   const codes = {
     region: pairs.map((pair) => pair.toUpperCase()),
     language: pairs,

@@ -1,13 +1,13 @@
 /**
- * What happens on the network, in no sensor's format. Times are epoch milliseconds with a fraction; sensors write
- * microseconds.
+ * Activity on the network, independent of any sensor's format. Times are epoch milliseconds with a fraction;
+ * sensors write microseconds.
  */
 export type Transport = 'tcp' | 'udp' | 'icmp';
 
-/** Where a packet capture sits, and so in which format it reports. */
+/** Location of a sensor, which determines its format. */
 export type Sensor = 'zeek-core' | 'suricata-guest' | 'suricata-dmz';
 
-/** What a line really is. Everything that is not `benign` was put there by an attack or by a sensor's own alarm. */
+/** The true cause of a line. All values except `benign` are from an attack or a sensor's own alarm. */
 export type Truth = 'benign' | 'port-scan' | 'ssh-brute-force' | 'beacon' | 'dns-tunnel' | 'sensor-alert';
 
 export interface Flow {
@@ -21,13 +21,17 @@ export interface Flow {
   readonly transport: Transport;
   /** Application protocol as Zeek names it (`ssl`, `http`, `dns`, `smb` …). */
   readonly service?: string;
-  /** Zeek's conn_state and history. */
+  /** Zeek's conn_state. */
   readonly state: 'SF' | 'S0' | 'REJ' | 'RSTO' | 'RSTR' | 'OTH';
+  /** Zeek's history. */
   readonly history: string;
-  /** Payload bytes and packets in each direction. */
+  /** Payload bytes from the source. */
   readonly srcBytes: number;
+  /** Payload bytes from the destination. */
   readonly dstBytes: number;
+  /** Packets from the source. */
   readonly srcPackets: number;
+  /** Packets from the destination. */
   readonly dstPackets: number;
   readonly uid: string;
   /** Suricata's flow_id, below 2^53. */
@@ -71,7 +75,7 @@ export interface Signature {
   readonly rev: number;
   readonly text: string;
   readonly category: string;
-  /** 1 is the highest. */
+  /** Severity; 1 is the highest. */
   readonly severity: 1 | 2 | 3 | 4;
   readonly metadata?: Readonly<Record<string, readonly string[]>>;
 }
@@ -93,7 +97,7 @@ export interface Session {
   readonly activities: readonly Activity[];
 }
 
-/** A session with the moment at which its first packet is seen. Nothing in it happens earlier. */
+/** A session with the time of its first packet. Nothing in it happens earlier. */
 export interface Scheduled extends Session {
   readonly time: number;
 }

@@ -4,19 +4,19 @@ import { flow, lookup } from './packets.ts';
 import { base32, type Random } from './random.ts';
 
 /**
- * One campaign, which repeats. Sizes are exact, so that a detector's result can be compared with them; places in
- * time are fractions of the campaign's length.
+ * One campaign, which repeats. Sizes are exact, so that a detector's result can be compared with them; times
+ * are fractions of the campaign's length.
  */
 export const plan = {
   portScan: { at: 0.06, ports: 1000, lasts: 0.02 },
   bruteForce: { at: 0.22, attempts: 240, gapMs: 1500 },
   beacon: { at: 0.1, lasts: 0.85, checkIns: 240, jitter: 0.2, host: 'status.tidepool-metrics.example' },
   tunnel: { at: 0.45, queries: 600, lasts: 0.25, zone: 'cdn-sync.example' },
-  /** One alert for so many attempts or check-ins. */
+  /** Number of attempts or check-ins per alert. */
   alertEvery: { bruteForce: 30, beacon: 12, tunnel: 60 },
 } as const;
 
-/** Rules that a site would write itself: identifiers 1,000,000 to 1,999,999 are set aside for them. */
+/** Rules written by the site: identifiers 1,000,000 to 1,999,999 are reserved for them. */
 export const signatures = {
   scan: rule(1000101, 2, 'LOCAL SCAN One source tries many ports of a host', 'Attempted Information Leak', 2),
   bruteForce: rule(
@@ -39,43 +39,23 @@ export const signatures = {
       mitre_technique_id: ['T1071'],
     },
   ),
-  tunnel: rule(
-    1000322,
-    3,
-    'LOCAL MALWARE Long labels in DNS TXT queries',
-    'A Network Trojan was detected',
-    1,
-    {
-      signature_severity: ['Major'],
-      mitre_tactic_id: ['TA0011'],
-      mitre_technique_id: ['T1071'],
-    },
-  ),
-  cleartext: rule(
-    1000405,
-    1,
-    'LOCAL POLICY Password sent in clear text',
-    'Potential Corporate Privacy Violation',
-    2,
-  ),
+  tunnel: rule(1000322, 3, 'LOCAL MALWARE Long labels in DNS TXT queries', 'A Network Trojan was detected', 1, {
+    signature_severity: ['Major'],
+    mitre_tactic_id: ['TA0011'],
+    mitre_technique_id: ['T1071'],
+  }),
+  cleartext: rule(1000405, 1, 'LOCAL POLICY Password sent in clear text', 'Potential Corporate Privacy Violation', 2),
   agent: rule(1000411, 7, 'LOCAL POLICY Outdated browser in User-Agent', 'Not Suspicious Traffic', 3),
   probe: rule(1000420, 1, 'LOCAL WEB_SERVER Path traversal in request', 'Web Application Attack', 1),
   decode: rule(1000433, 1, 'LOCAL STREAM Packet out of window', 'Generic Protocol Command Decode', 4),
 } as const satisfies Record<string, Signature>;
 
-/** All attacks of endless campaigns, each an endless source in order of time. */
-export function attacks(
-  rng: Random,
-  place: Office,
-  from: number,
-  campaignMs: number,
-): Generator<Scheduled>[] {
-  return [portScan, bruteForce, beacon, tunnel].map((attack) =>
-    repeated(rng.fork(), place, from, campaignMs, attack),
-  );
+/** Returns all attacks of endless campaigns, each an endless source in order of time. */
+export function attacks(rng: Random, place: Office, from: number, campaignMs: number): Generator<Scheduled>[] {
+  return [portScan, bruteForce, beacon, tunnel].map((attack) => repeated(rng.fork(), place, from, campaignMs, attack));
 }
 
-/** Alarms without an attack of ours behind them: what fills an analyst's day. Endless, in order of time. */
+/** Yields alarms without an attack, which take up an analyst's day. Endless, in order of time. */
 export function* alarms(rng: Random, place: Office, from: number, meanGapMs: number): Generator<Scheduled> {
   for (let time = from; ; ) {
     time += rng.exponential(meanGapMs);
@@ -90,17 +70,11 @@ export function* alarms(rng: Random, place: Office, from: number, meanGapMs: num
 
 type Attack = (rng: Random, place: Office, from: number, lengthMs: number) => Generator<Scheduled>;
 
-function* repeated(
-  rng: Random,
-  place: Office,
-  from: number,
-  lengthMs: number,
-  attack: Attack,
-): Generator<Scheduled> {
+function* repeated(rng: Random, place: Office, from: number, lengthMs: number, attack: Attack): Generator<Scheduled> {
   for (let start = from; ; start += lengthMs) yield* attack(rng, place, start, lengthMs);
 }
 
-/** A client walks the ports of the file server; a few answer. */
+/** Yields a port scan: a client scans the ports of the file server, of which a few answer. */
 function* portScan(rng: Random, place: Office, from: number, lengthMs: number): Generator<Scheduled> {
   const src = rng.pick(place.clients).ip;
   const dst = place.servers.file.ip;
@@ -139,7 +113,7 @@ function* portScan(rng: Random, place: Office, from: number, lengthMs: number): 
   ]);
 }
 
-/** Someone outside guesses passwords of the public server. */
+/** Yields a brute-force attack: an external host guesses passwords of the public server. */
 function* bruteForce(rng: Random, place: Office, from: number, lengthMs: number): Generator<Scheduled> {
   const src = place.strangers[rng.int(0, 20)]!;
   const dst = place.servers.www.ip;
@@ -176,7 +150,7 @@ function* bruteForce(rng: Random, place: Office, from: number, lengthMs: number)
   yield put('sensor-alert', 'zeek-core', time, [note]);
 }
 
-/** An infected client asks its master for orders, regularly but for some jitter. */
+/** Yields a beacon: an infected client polls its C2 server for commands at regular intervals with some jitter. */
 function* beacon(rng: Random, place: Office, from: number, lengthMs: number): Generator<Scheduled> {
   const src = rng.pick(place.clients).ip;
   const dst = place.strangers[1 + 2 * rng.int(0, 100)]!;
@@ -220,7 +194,7 @@ function* beacon(rng: Random, place: Office, from: number, lengthMs: number): Ge
   }
 }
 
-/** Data leave in the labels of TXT questions; the answers carry orders. */
+/** Yields a tunnel: data is exfiltrated in the labels of TXT queries, and the answers carry commands. */
 function* tunnel(rng: Random, place: Office, from: number, lengthMs: number): Generator<Scheduled> {
   const client = rng.pick(place.clients).ip;
   const server = place.servers.dc2.ip;
@@ -259,7 +233,7 @@ function* tunnel(rng: Random, place: Office, from: number, lengthMs: number): Ge
 }
 
 function alarm(rng: Random, place: Office, time: number, signature: Signature, dstPort: number): Scheduled {
-  // A few machines, each with a few places that it goes to, cause most of such alarms, so that they recur.
+  // A few machines, each with a few destinations, cause most of these alarms, so that alarms recur.
   const who = rng.zipf(8);
   const src = place.clients[who * 5]!.ip;
   const site = place.sites[who + rng.zipf(3)]!;
@@ -287,9 +261,7 @@ function inboundAlarm(rng: Random, place: Office, time: number): Scheduled {
     transport: 'tcp',
   } as const;
   const on = flow(rng, { ...shape, service: 'http', srcBytes: rng.int(300, 900), dstBytes: 512 });
-  return put('sensor-alert', 'suricata-dmz', time, [
-    { kind: 'alert', time, signature: signatures.probe, flow: on },
-  ]);
+  return put('sensor-alert', 'suricata-dmz', time, [{ kind: 'alert', time, signature: signatures.probe, flow: on }]);
 }
 
 function certificateNotice(rng: Random, place: Office, time: number): Scheduled {

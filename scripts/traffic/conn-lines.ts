@@ -1,6 +1,8 @@
 import { base62, type Random, random } from './random.ts';
 
-/** `[weight, between whom, port, proto, service, state, history, median bytes out, median bytes in, median seconds]` */
+/**
+ * `[weight, ends, port, proto, service, state, history, median bytes out, median bytes in, median seconds]`
+ */
 const mix = [
   [30, 'sites', 443, 'tcp', 'ssl', 'SF', 'ShADadFf', 1800, 9000, 4],
   [22, 'resolvers', 53, 'udp', 'dns', 'SF', 'Dd', 44, 120, 0.02],
@@ -15,19 +17,19 @@ const mix = [
   [2, 'callers', 25, 'tcp', 'smtp', 'RSTO', 'ShADadR', 24_000, 900, 1.8],
 ] as const;
 
-/** Draws are by table: a hundred slots, each of which names a row of the mix. */
+/** A table of a hundred slots for random draws; each slot refers to a row of the mix. */
 const slots = mix.flatMap((row) => Array.from({ length: row[0] }, () => row));
 
-/** Who talks at the site that the lines are of. */
+/** The hosts of the site. */
 interface Site {
-  /** By how much they say, most first. */
+  /** Internal hosts in descending order of traffic. */
   readonly inside: readonly string[];
   readonly outside: readonly string[];
-  /** Where each of `inside` goes again and again, most often first. */
+  /** Destinations that each host of `inside` uses repeatedly, the most frequent first. */
   readonly favourites: readonly (readonly string[])[];
   readonly resolvers: readonly string[];
   readonly servers: readonly string[];
-  /** Inside, and known to everybody outside. */
+  /** Internal hosts that are reachable from the Internet. */
   readonly open: readonly string[];
   readonly clocks: readonly string[];
 }
@@ -39,33 +41,26 @@ const between = {
   sites: (rng, { inside, outside, favourites }) => {
     const n = rng.zipf(inside.length);
     const known = favourites[n]!;
-    return [
-      inside[n]!,
-      rng.chance(0.9) ? known[rng.zipf(known.length)]! : outside[rng.zipf(outside.length)]!,
-    ];
+    return [inside[n]!, rng.chance(0.9) ? known[rng.zipf(known.length)]! : outside[rng.zipf(outside.length)]!];
   },
   resolvers: (rng, { inside, outside, resolvers }) => {
     const resolver = rng.pick(resolvers);
-    return rng.chance(0.8)
-      ? [inside[rng.zipf(inside.length)]!, resolver]
-      : [resolver, outside[rng.zipf(40)]!];
+    return rng.chance(0.8) ? [inside[rng.zipf(inside.length)]!, resolver] : [resolver, outside[rng.zipf(40)]!];
   },
-  servers: (rng, { inside, servers }) => [
-    inside[rng.zipf(inside.length)]!,
-    servers[rng.zipf(servers.length)]!,
-  ],
+  servers: (rng, { inside, servers }) => [inside[rng.zipf(inside.length)]!, servers[rng.zipf(servers.length)]!],
   callers: (rng, { outside, open }) => [outside[rng.zipf(outside.length)]!, open[rng.zipf(open.length)]!],
   scanners: (rng, { outside, open }) => [outside[rng.zipf(outside.length)]!, rng.pick(open)],
   clocks: (rng, { inside, clocks }) => [inside[rng.zipf(inside.length)]!, rng.pick(clocks)],
 } as const satisfies Record<string, (rng: Random, site: Site) => Ends>;
 
 /**
- * `count` Zeek conn lines for measurements, as a real sensor of a site writes them: 350 to 410 bytes on average, every
- * line with an identifier of its own, about 15,000 addresses of very unequal weight, ports over the whole range, 300
- * connections a second. People go where they went before, several times in a row, ask their resolvers and use their
- * servers; the world calls and scans. Of 8,000 lines 51 in a hundred are between ends and at a port that no line before
- * them had, of 100,000 it is 33: at an internet-facing host that is scanned all day 41 and 40 were counted, in a small
- * office 8 of 8,000. Lines carry no line feed. Yields as it goes, so that millions need no memory.
+ * Yields `count` Zeek conn lines for measurements, like those of a real site's sensor: 350 to 410 bytes on average, a
+ * unique identifier per line, about 15,000 addresses of very unequal weight, ports over the whole range, 300
+ * connections per second. Users return to earlier destinations, several times in a row, query their resolvers and use
+ * their servers; external hosts connect and scan. Among 8,000 lines, 51 in a hundred have a pair of addresses and a
+ * port that no earlier line has; among 100,000 lines, 33 in a hundred. An internet-facing host that is scanned all day
+ * had 41 and 40, a small office 8 of 8,000. Lines have no line feed. A generator, so that millions of lines need no
+ * memory.
  */
 export function* connLines(seed: number, count: number, start = 1_760_000_000_000): Generator<string, void> {
   const rng = random(seed);
@@ -83,14 +78,10 @@ export function* connLines(seed: number, count: number, start = 1_760_000_000_00
 }
 
 /**
- * The same, but every line is between two ends that were drawn anew: of 8,000 lines 95 in a hundred are like no line
- * before them. No network is so; what remembers pairs has the most to do.
+ * Yields similar lines, but the addresses of every line are drawn independently: of 8,000 lines, 95 in a hundred are
+ * unlike any earlier line. This is the worst case for code that remembers pairs; no real network is like it.
  */
-export function* strangerLines(
-  seed: number,
-  count: number,
-  start = 1_760_000_000_000,
-): Generator<string, void> {
+export function* strangerLines(seed: number, count: number, start = 1_760_000_000_000): Generator<string, void> {
   const rng = random(seed);
   const { inside, outside } = newSite(rng);
   let micros = start * 1000;
@@ -128,13 +119,9 @@ const isInside = (address: string) => address.startsWith('10.');
 
 function newSite(rng: Random): Site {
   const inside = addresses(rng, 600, () => `10.20.${rng.int(0, 32)}.${rng.int(1, 255)}`);
-  const outside = addresses(
-    rng,
-    14_400,
-    () => `198.${rng.int(18, 20)}.${rng.int(0, 256)}.${rng.int(1, 255)}`,
-  );
+  const outside = addresses(rng, 14_400, () => `198.${rng.int(18, 20)}.${rng.int(0, 256)}.${rng.int(1, 255)}`);
   const favourites = inside.map(() => Array.from({ length: 24 }, () => outside[rng.zipf(outside.length)]!));
-  // From the end: those that say least of their own.
+  // Taken from the end of the list: hosts with the least traffic.
   return {
     inside,
     outside,
@@ -149,7 +136,8 @@ function newSite(rng: Random): Site {
 function addresses(rng: Random, count: number, make: () => string): string[] {
   const found = new Set<string>();
   while (found.size < count) found.add(make());
-  // Fixed by the set's order of insertion, then mixed, so that neighbours in rank are not neighbours in the network.
+  // Begins with the set's insertion order, then shuffles, so that neighbours in rank are not neighbours in
+  // the network.
   const list = [...found];
   for (let i = list.length - 1; i > 0; i--) {
     const j = rng.int(0, i + 1);

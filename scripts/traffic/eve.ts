@@ -1,16 +1,13 @@
 import type { Activity, Alert, Flow, Lookup, Notice } from './activity.ts';
 import type { Written } from './zeek.ts';
 
-/** Suricata gives up on a flow that has gone quiet after about this time; closed ones are written soon. */
+/** Delay after which Suricata ends a flow without traffic, and after which it writes closed flows. */
 const flowLogDelayMs = { closed: 2_000, quiet: 30_000 };
 
 const applications: Readonly<Record<string, string>> = { ssl: 'tls' };
 
-/** Suricata's EVE JSON: flows, alerts, and DNS in format 2 or 3. */
-export function eveLines(
-  activity: Exclude<Activity, Notice>,
-  format: { dnsVersion: 2 | 3; iface: string },
-): Written[] {
+/** Formats activity as Suricata's EVE JSON: flows, alerts, and DNS in format 2 or 3. */
+export function eveLines(activity: Exclude<Activity, Notice>, format: { dnsVersion: 2 | 3; iface: string }): Written[] {
   switch (activity.kind) {
     case 'flow':
       return [flowLine(activity, format.iface)];
@@ -193,7 +190,7 @@ function alertLine(alert: Alert, iface: string): string {
   });
 }
 
-/** `2026-11-20T09:15:00.123456+0000`, as Suricata writes it. */
+/** Formats a time like Suricata: `2026-11-20T09:15:00.123456+0000`. */
 function stamp(time: number): string {
   const micros = Math.round(time * 1000);
   const ms = Math.floor(micros / 1000);

@@ -8,12 +8,12 @@ import type { Random } from './random.ts';
  *                         ├──────── clients 10.20.16.0/23                       ┴ zeek-core
  *                         └──────── guests 192.168.50.0/24                   suricata-guest, DNS format 3
  *
- * Outside addresses come from the ranges reserved for benchmarks and documentation (RFC 2544, RFC 5737, RFC 3849) and
- * names from `.example` (RFC 2606), so that nobody real is ever shown as an attacker.
+ * External addresses are from the ranges reserved for benchmarks and documentation (RFC 2544, RFC 5737,
+ * RFC 3849) and names from `.example` (RFC 2606), so that no real host appears as an attacker.
  */
 export interface Host {
   readonly ip: string;
-  /** A unique local address (RFC 4193), where the machine has one. */
+  /** A unique local address (RFC 4193), if the machine has one. */
   readonly ipv6?: string;
   readonly name: string;
   readonly sensor: Sensor;
@@ -23,7 +23,7 @@ export interface Site {
   readonly name: string;
   readonly addresses: readonly string[];
   readonly ipv6: string | undefined;
-  /** Hosts that its pages also load from. */
+  /** Other hosts from which its pages load resources. */
   readonly parts: readonly string[];
 }
 
@@ -32,7 +32,7 @@ export interface Office {
   readonly printers: readonly Host[];
   readonly clients: readonly Host[];
   readonly guests: readonly Host[];
-  /** Most visited first. */
+  /** Sites in descending order of visits. */
   readonly sites: readonly Site[];
   readonly siteByName: ReadonlyMap<string, Site>;
   /** Sources of unsolicited traffic from the Internet, busiest first. */
@@ -41,17 +41,7 @@ export interface Office {
   readonly mailPeers: readonly string[];
 }
 
-export type ServerRole =
-  | 'dc1'
-  | 'dc2'
-  | 'file'
-  | 'mail'
-  | 'intranet'
-  | 'db'
-  | 'backup'
-  | 'print'
-  | 'www'
-  | 'gateway';
+export type ServerRole = 'dc1' | 'dc2' | 'file' | 'mail' | 'intranet' | 'db' | 'backup' | 'print' | 'www' | 'gateway';
 
 export const domain = 'corp.harborline.example';
 
@@ -95,9 +85,7 @@ export function office(rng: Random, options: { clients: number; guests: number; 
     })),
     sites,
     siteByName: new Map(sites.map((site) => [site.name, site])),
-    strangers: numbered(400, (i) =>
-      i % 2 === 0 ? `203.0.113.${1 + ((i * 7) % 254)}` : benchmarkAddress(rng),
-    ),
+    strangers: numbered(400, (i) => (i % 2 === 0 ? `203.0.113.${1 + ((i * 7) % 254)}` : benchmarkAddress(rng))),
     timeServers: ['198.51.100.123', '198.51.100.124', '198.51.100.125'],
     mailPeers: numbered(40, () => benchmarkAddress(rng)),
   };
@@ -107,8 +95,9 @@ const stems =
   'amber anchor aspen beacon birch bright cedar cinder clear cobalt copper coral crane delta drift ember fern field flint forge glade grove harbor hazel heron island juniper kestrel lake lantern larch linden maple meadow mercury mint north opal orchard otter paper pebble pine prairie quarry quill raven reed ridge river robin sable salt signal silver slate spruce stone summit swift tern thistle timber vale willow wren'.split(
     ' ',
   );
-const endings =
-  'cloud works labs news mail market media desk hub post pay maps docs drive play shop soft ware'.split(' ');
+const endings = 'cloud works labs news mail market media desk hub post pay maps docs drive play shop soft ware'.split(
+  ' ',
+);
 
 function madeUpSites(rng: Random, count: number): Site[] {
   const names = new Set<string>();
@@ -125,7 +114,7 @@ function madeUpSites(rng: Random, count: number): Site[] {
   }));
 }
 
-/** 198.18.0.0/15, which RFC 2544 sets aside for benchmarks. */
+/** Returns an address in 198.18.0.0/15, which RFC 2544 reserves for benchmarks. */
 function benchmarkAddress(rng: Random): string {
   return `198.${rng.int(18, 20)}.${rng.int(0, 256)}.${rng.int(1, 255)}`;
 }

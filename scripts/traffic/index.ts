@@ -11,17 +11,17 @@ export type { Sensor, Truth } from './activity.ts';
 export { connLines, strangerLines } from './conn-lines.ts';
 
 export interface TrafficOptions {
-  /** The same seed and options give the same lines. */
+  /** Seed; the same seed and options give the same lines. */
   readonly seed: number;
-  /** Where the simulated clock starts, epoch milliseconds. */
+  /** Start of the simulated clock, epoch milliseconds. */
   readonly start: number;
-  /** Lines a second of simulated time at the busiest hour, attacks not counted. Default 2. */
+  /** Lines per second of simulated time at the busiest hour, without attacks. Default 2. */
   readonly linesPerSecond?: number;
-  /** Milliseconds to add to UTC to get the office's own time. Default 0. */
+  /** Milliseconds to add to UTC for the office's local time. Default 0. */
   readonly shiftMs?: number;
   /** Length of one campaign of attacks, after which the next begins. Default 4 h. */
   readonly campaignMs?: number;
-  /** Mean gap between alarms that belong to no attack. Default 2 min. */
+  /** Mean gap between alarms without an attack. Default 2 min. */
   readonly alarmGapMs?: number;
   readonly clients?: number;
   readonly guests?: number;
@@ -29,7 +29,7 @@ export interface TrafficOptions {
 }
 
 export interface TrafficLine {
-  /** When the sensor writes the line, epoch milliseconds of simulated time; never decreases. */
+  /** Simulated time when the sensor writes the line, epoch milliseconds; never decreases. */
   readonly time: number;
   /** One JSON record, without a line feed. */
   readonly line: string;
@@ -40,7 +40,9 @@ export interface TrafficLine {
 
 const hourMs = 3_600_000;
 
-/** Traffic of a small office with attacks woven in. Endless; memory is bounded by the connections that are open. */
+/**
+ * Yields traffic of a small office, including attacks. Endless; memory is bounded by the number of open connections.
+ */
 export function* traffic(options: TrafficOptions): Generator<TrafficLine, never> {
   const rng = random(options.seed);
   const { start, linesPerSecond = 2, shiftMs = 0, campaignMs = 4 * hourMs, alarmGapMs = 120_000 } = options;
@@ -64,7 +66,7 @@ export function* traffic(options: TrafficOptions): Generator<TrafficLine, never>
   }
 
   for (;;) {
-    // Nothing that is still to come is written before its session begins.
+    // Future sessions write nothing before they begin.
     const { time, session, source } = upcoming.pop()!;
     while (open.first !== undefined && open.first.time <= time) yield open.pop()!;
     for (const line of write(session)) open.push(line);
@@ -82,7 +84,7 @@ function write(session: Scheduled): TrafficLine[] {
   const { sensor, truth } = session;
   const capture = captures[sensor];
   return session.activities.flatMap((activity) => {
-    // Only Zeek raises notices and only Suricata alerts; the sources keep to that.
+    // Only Zeek raises notices and only Suricata alerts; the sources ensure that.
     const written =
       capture.format === 'zeek'
         ? zeekLines(activity as Exclude<typeof activity, Alert>)

@@ -3,26 +3,26 @@ import { domain, type Host, type Office, type Site } from './hosts.ts';
 import { flow, lookup } from './packets.ts';
 import { digits, type Random } from './random.ts';
 
-/** Sessions produce about this many lines; measured over a simulated week, it turns a rate of lines into one of sessions. */
+/** Lines per session, measured over a simulated week: converts a rate of lines into a rate of sessions. */
 const linesPerSession = { people: 6.2, machines: 1.5 };
 
-/** The part of lines that comes from machines on their own, measured at the busiest hour. */
+/** Share of lines from machines alone, measured at the busiest hour. */
 const machineShare = 0.12;
 
 /** Share of the busiest hour for each hour of a working day; a weekend has a tenth of it. */
 const hours = [
-  0.03, 0.03, 0.03, 0.03, 0.03, 0.04, 0.1, 0.35, 0.75, 0.95, 1, 0.95, 0.7, 0.85, 1, 0.95, 0.85, 0.6, 0.3,
-  0.15, 0.1, 0.07, 0.05, 0.04,
+  0.03, 0.03, 0.03, 0.03, 0.03, 0.04, 0.1, 0.35, 0.75, 0.95, 1, 0.95, 0.7, 0.85, 1, 0.95, 0.85, 0.6, 0.3, 0.15, 0.1,
+  0.07, 0.05, 0.04,
 ];
 
 const hourMs = 3_600_000;
 
 export interface OfficeClock {
-  /** Milliseconds to add to UTC to get the office's own time. */
+  /** Milliseconds to add to UTC for the office's local time. */
   readonly shiftMs: number;
 }
 
-/** How busy people are at `time` (epoch ms), from 0 to 1, without steps between hours. */
+/** Returns the activity of people at `time` (epoch ms), from 0 to 1, interpolated between hours. */
 export function busyness(time: number, clock: OfficeClock): number {
   const local = time + clock.shiftMs;
   const hour = Math.floor(local / hourMs);
@@ -36,7 +36,7 @@ function isWeekend(local: number): boolean {
   return day === 0 || day === 6;
 }
 
-/** What people do: a Poisson process whose rate follows the working day. Endless, in order of time. */
+/** Yields activity of people: a Poisson process whose rate follows the working day. Endless, in order of time. */
 export function* people(
   rng: Random,
   place: Office,
@@ -59,7 +59,7 @@ export function* people(
   }
 }
 
-/** What machines do day and night. Endless, in order of time. */
+/** Yields activity of machines, day and night. Endless, in order of time. */
 export function* machines(
   rng: Random,
   place: Office,
@@ -81,15 +81,11 @@ export function* machines(
   }
 }
 
-/** Each server in turn copies its disk to the backup server, from 01:00 of the office's time. */
+/**
+ * Yields backups: one server after another copies its disk to the backup server, from 01:00 local time of the office.
+ */
 export function* backups(rng: Random, place: Office, from: number, clock: OfficeClock): Generator<Scheduled> {
-  const sources = [
-    place.servers.file,
-    place.servers.mail,
-    place.servers.db,
-    place.servers.intranet,
-    place.servers.dc1,
-  ];
+  const sources = [place.servers.file, place.servers.mail, place.servers.db, place.servers.intranet, place.servers.dc1];
   const firstDay = Math.floor((from + clock.shiftMs) / (24 * hourMs));
   for (let day = firstDay; ; day++) {
     for (const [i, source] of sources.entries()) {
@@ -126,15 +122,8 @@ function guestBrowse(rng: Random, place: Office, time: number): Omit<Scheduled, 
   return seen(guest, visit(rng, place, guest, place.servers.gateway.ip, time, 0.7));
 }
 
-/** A page with what it loads from elsewhere: a lookup where the cache has nothing, then a few connections. */
-function visit(
-  rng: Random,
-  place: Office,
-  who: Host,
-  server: string,
-  time: number,
-  uncached: number,
-): Activity[] {
+/** Returns a visit to a page with its external resources: a lookup unless cached, then a few connections. */
+function visit(rng: Random, place: Office, who: Host, server: string, time: number, uncached: number): Activity[] {
   const site = place.sites[rng.zipf(place.sites.length)]!;
   const activities: Activity[] = [];
   let at = time;
@@ -164,7 +153,7 @@ function resolve(rng: Random, client: string, server: string, site: Site, at: nu
   if (rng.chance(0.15))
     lookups.push(lookup(rng, { ...base, start: at + 0.3, qtype: 'HTTPS', answers: [], rttMs: rttMs() }));
   if (rng.chance(0.04)) {
-    // The search domain is tried first, in vain.
+    // The search domain is tried first, without success.
     const searched = `${site.name}.${domain}`;
     lookups.unshift(
       lookup(rng, {
@@ -181,7 +170,7 @@ function resolve(rng: Random, client: string, server: string, site: Site, at: nu
   return lookups;
 }
 
-/** Both ends over IPv6 where both have it, most of the time. */
+/** Uses IPv6 for most connections between two hosts that support it. */
 function route(rng: Random, who: Host, site: Site): [src: string, dst: string] {
   if (who.ipv6 !== undefined && site.ipv6 !== undefined && rng.chance(0.7)) return [who.ipv6, site.ipv6];
   return [who.ip, rng.pick(site.addresses)];
@@ -219,8 +208,7 @@ function checkMail(rng: Random, place: Office, time: number): Omit<Scheduled, 't
   const { mail } = place.servers;
   const activities: Activity[] = rng.chance(0.2) ? [internalLookup(rng, place, client, mail, time)] : [];
   activities.push(internal(rng, client, mail, 993, 'ssl', time + 12, 900, 9000, 45_000));
-  if (rng.chance(0.25))
-    activities.push(internal(rng, client, mail, 587, 'smtp', time + 900, 24_000, 1200, 1500));
+  if (rng.chance(0.25)) activities.push(internal(rng, client, mail, 587, 'smtp', time + 900, 24_000, 1200, 1500));
   return seen(client, activities);
 }
 
@@ -253,7 +241,7 @@ function printDocument(rng: Random, place: Office, time: number): Omit<Scheduled
   return seen(client, [queued, printed]);
 }
 
-/** Somebody outside reads our public site, which now and then asks for the visitor's name. */
+/** Returns a visit from outside to the public site, which sometimes looks up the visitor's name. */
 function visitorOfOurSite(rng: Random, place: Office, time: number): Omit<Scheduled, 'time'> {
   const { www } = place.servers;
   const visitor = `198.${rng.int(18, 20)}.${rng.int(0, 256)}.${rng.int(1, 255)}`;
@@ -294,10 +282,8 @@ function syncTime(rng: Random, place: Office, time: number): Omit<Scheduled, 'ti
 
 function ping(rng: Random, place: Office, time: number): Omit<Scheduled, 'time'> {
   const { gateway } = place.servers;
-  const target = rng.pick(
-    Object.values(place.servers).filter((h) => h !== gateway && h !== place.servers.www),
-  );
-  // Type 8, code 0: Zeek keeps both in the ports.
+  const target = rng.pick(Object.values(place.servers).filter((h) => h !== gateway && h !== place.servers.www));
+  // Type 8, code 0: Zeek writes both in the ports.
   const shape = {
     start: time,
     durationMs: rng.logNormal(0.6, 0.3),
@@ -328,10 +314,7 @@ function sendMail(rng: Random, place: Office, time: number): Omit<Scheduled, 'ti
     transport: 'tcp',
     service: 'smtp',
   } as const;
-  return seen(mail, [
-    asked,
-    flow(rng, { ...shape, srcBytes: Math.round(rng.logNormal(30_000, 1.4)), dstBytes: 900 }),
-  ]);
+  return seen(mail, [asked, flow(rng, { ...shape, srcBytes: Math.round(rng.logNormal(30_000, 1.4)), dstBytes: 900 })]);
 }
 
 function checkForUpdates(rng: Random, place: Office, time: number): Omit<Scheduled, 'time'> {
@@ -341,13 +324,11 @@ function checkForUpdates(rng: Random, place: Office, time: number): Omit<Schedul
   return seen(client, [...found, webConnection(rng, client.ip, rng.pick(site.addresses), time + 60)]);
 }
 
-/** Single probes that reach every public address all day long. */
+/** Returns single probes that reach every public address throughout the day. */
 function internetNoise(rng: Random, place: Office, time: number): Omit<Scheduled, 'time'> {
   const { www } = place.servers;
   const src = place.strangers[rng.zipf(place.strangers.length)]!;
-  const dstPort = rng.chance(0.7)
-    ? rng.pick([22, 23, 80, 445, 3306, 3389, 5060, 6379, 8080, 8728])
-    : rng.int(1, 65536);
+  const dstPort = rng.chance(0.7) ? rng.pick([22, 23, 80, 445, 3306, 3389, 5060, 6379, 8080, 8728]) : rng.int(1, 65536);
   const shape = {
     start: time,
     durationMs: 0,
@@ -425,7 +406,7 @@ function seen(host: Host, activities: readonly Activity[]): Omit<Scheduled, 'tim
   return { sensor: host.sensor, truth: 'benign', activities };
 }
 
-/** Draws from a list by weight. */
+/** Returns a function that draws from a list by weight. */
 function weighted<T>(list: readonly (readonly [number, T])[]): (rng: Random) => T {
   const total = list.reduce((sum, [weight]) => sum + weight, 0);
   return (rng) => {

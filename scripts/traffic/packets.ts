@@ -1,7 +1,7 @@
 import type { Answer, Flow, Lookup, Transport } from './activity.ts';
 import { base62, type Random } from './random.ts';
 
-/** Payload that one packet carries on Ethernet. */
+/** Payload of one packet on Ethernet. */
 const segment = 1448;
 
 export interface FlowShape {
@@ -15,11 +15,11 @@ export interface FlowShape {
   readonly service?: string;
   readonly srcBytes: number;
   readonly dstBytes: number;
-  /** How it went; `ok` unless said otherwise. */
+  /** Result of the connection; default `ok`. */
   readonly outcome?: 'ok' | 'silent' | 'refused' | 'reset';
 }
 
-/** Fills in what follows from a connection's sizes: packets, state, history, identifiers. */
+/** Derives the rest of a flow from its sizes: packets, state, history, identifiers. */
 export function flow(rng: Random, shape: FlowShape): Flow {
   const srcPort = shape.srcPort ?? rng.int(49152, 65536);
   const names = {
@@ -77,7 +77,7 @@ export interface LookupShape {
   readonly rttMs: number;
 }
 
-/** A lookup with the two datagrams of its right size. */
+/** Returns a lookup with its two datagrams of correct size. */
 export function lookup(rng: Random, shape: LookupShape): Lookup {
   const question = 17 + shape.query.length;
   const answer = shape.answers.reduce(

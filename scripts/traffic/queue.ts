@@ -1,4 +1,4 @@
-/** A binary heap: the earliest first, and among equals the one that was pushed first. */
+/** A binary heap: items are ordered by time, and items of the same time by insertion. */
 export class Queue<T extends { readonly time: number }> {
   readonly #heap: { value: T; order: number }[] = [];
   #pushed = 0;
@@ -26,8 +26,7 @@ export class Queue<T extends { readonly time: number }> {
     heap[0] = last;
     for (let i = 0; ; ) {
       let least = i;
-      for (const child of [2 * i + 1, 2 * i + 2])
-        if (child < heap.length && this.#before(child, least)) least = child;
+      for (const child of [2 * i + 1, 2 * i + 2]) if (child < heap.length && this.#before(child, least)) least = child;
       if (least === i) return top.value;
       this.#swap(i, least);
       i = least;

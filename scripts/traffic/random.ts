@@ -1,24 +1,29 @@
 /**
- * A small seeded generator of random numbers (sfc32, 128 bits of state, passes PractRand), so that the same seed
- * gives the same traffic on every machine. Not for secrets.
+ * A small seeded generator of random numbers (sfc32, 128 bits of state, passes PractRand), so that the same
+ * seed gives the same traffic on every machine. Not for secrets.
  */
 export interface Random {
-  /** Uniform in [0, 1), 32 bits of resolution. */
+  /** Returns a uniform number in [0, 1), with 32 bits of resolution. */
   next(): number;
-  /** A uniform integer in [low, high). */
+  /** Returns a uniform integer in [low, high). */
   int(low: number, high: number): number;
-  /** True with probability `p`. */
+  /** Returns true with probability `p`. */
   chance(p: number): boolean;
   pick<T>(list: readonly T[]): T;
-  /** An index in [0, n), small ones far more often: rank r with a weight of about 1 / (r + 1). */
+  /** Returns an index in [0, n) with a preference for small values: rank r has a weight of about 1 / (r + 1). */
   zipf(n: number): number;
-  /** Exponential with this mean: the gaps of a Poisson process. */
+  /** Returns an exponentially distributed number with this mean: the gaps of a Poisson process. */
   exponential(mean: number): number;
-  /** Log-normal: half of the values are below `median`; `spread` is the standard deviation of the logarithm. */
+  /**
+   * Returns a log-normal number: half of the values are below `median`; `spread` is the standard deviation of the
+   * logarithm.
+   */
   logNormal(median: number, spread: number): number;
-  /** `length` characters of `alphabet`. */
+  /** Returns `length` random characters of `alphabet`. */
   text(length: number, alphabet: string): string;
-  /** An independent generator, so that one source of traffic does not shift the numbers of another. */
+  /**
+   * Returns an independent generator, so that one source of traffic does not affect the numbers of another.
+   */
   fork(): Random;
 }
 
@@ -26,7 +31,7 @@ export const base62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstu
 export const base32 = 'abcdefghijklmnopqrstuvwxyz234567';
 export const digits = '0123456789';
 
-/** `seed` is any integer; its low 32 bits count. */
+/** Creates a generator. `seed` is any integer; its low 32 bits are used. */
 export function random(seed: number): Random {
   let a = 0x9e3779b9;
   let b = 0x243f6a88;
@@ -41,7 +46,7 @@ export function random(seed: number): Random {
     c = (((c << 21) | (c >>> 11)) + sum) | 0;
     return sum >>> 0;
   }
-  // Twelve rounds mix the seed through the whole state.
+  // Twelve rounds mix the seed into the whole state.
   for (let i = 0; i < 12; i++) word();
 
   const next = () => word() / 2 ** 32;

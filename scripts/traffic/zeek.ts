@@ -1,6 +1,6 @@
 import { type Activity, type Alert, type Flow, type Lookup, type Notice, queryTypes } from './activity.ts';
 
-/** A line as a sensor writes it, and when it does so (epoch milliseconds). */
+/** A line as a sensor writes it, with the time of writing (epoch milliseconds). */
 export interface Written {
   readonly time: number;
   readonly line: string;
@@ -9,7 +9,10 @@ export interface Written {
 const protocolNumbers = { icmp: 1, tcp: 6, udp: 17 } as const;
 const responseCodes = { NOERROR: 0, SERVFAIL: 2, NXDOMAIN: 3 } as const;
 
-/** Zeek's JSON logs (conn, dns, notice). A connection is written when it ends, a lookup when it is answered. */
+/**
+ * Formats activity as Zeek's JSON logs (conn, dns, notice). A connection is written when it ends, a lookup when it is
+ * answered.
+ */
 export function zeekLines(activity: Exclude<Activity, Alert>): Written[] {
   switch (activity.kind) {
     case 'flow':
@@ -80,7 +83,7 @@ function dns(lookup: Lookup): string {
     ...(answers.length === 0
       ? {}
       : {
-          // Zeek prefixes text records with their kind and length.
+          // Zeek prefixes text records with their type and length.
           answers: answers.map((a) => (a.type === 'TXT' ? `TXT ${a.data.length} ${a.data}` : a.data)),
           TTLs: answers.map((a) => a.ttl),
         }),
@@ -103,7 +106,7 @@ function notice(event: Notice): string {
   });
 }
 
-/** Milliseconds as seconds with microseconds. */
+/** Converts milliseconds to seconds with microseconds. */
 function seconds(ms: number): number {
   return Math.round(ms * 1000) / 1e6;
 }

@@ -34,7 +34,7 @@ const phrases: readonly Phrase[] = [
   { pattern: /\bas it is now\b/i, advice: 'say "currently" or leave it out' },
 ];
 
-/** The phrases found in a paragraph, with the sentence that each is in. */
+/** Returns the phrases in a paragraph, each with its sentence. */
 export function findPhrases(paragraph: string): { readonly sentence: string; readonly advice: string }[] {
   return sentencesOf(paragraph).flatMap((sentence) => {
     const isQuestion = sentence.endsWith('?');
@@ -44,7 +44,7 @@ export function findPhrases(paragraph: string): { readonly sentence: string; rea
   });
 }
 
-/** Sentences of a paragraph. Code between backquotes is not prose and becomes `code`. */
+/** Returns the sentences of a paragraph. Code between backquotes is not prose and becomes `code`. */
 export function sentencesOf(paragraph: string): string[] {
   const prose = paragraph.replace(/`+[^`]*`+/g, 'code').replace(/\s+/g, ' ');
   return prose

@@ -8,20 +8,18 @@ export interface Text {
   readonly text: string;
 }
 
-/** A comment with this word excuses the line that it is on and the next one. */
+/** A comment with this word excludes its own line and the next line from the check. */
 const allowance = 'writing-allow';
 
 /**
- * The prose of a file: comments and texts of TypeScript, comments of style sheets and shell scripts, paragraphs of
- * Markdown, and titles and descriptions of detection rules.
- * @param path - decides about the language, and whether all strings count or, in tests, only the names of tests
+ * Returns the prose of a file: comments and texts of TypeScript, comments of style sheets and shell scripts, paragraphs
+ * of Markdown, and titles and descriptions of detection rules.
+ * @param path - determines the language, and whether all strings count or, in tests, only the names of tests
  */
 export function textsOf(path: string, source: string): Text[] {
   const texts = readers.find(([ending]) => ending.test(path))?.[1](path, source) ?? [];
   const lines = source.split('\n');
-  return texts.filter(
-    ({ line }) => ![lines[line - 2], lines[line - 1]].some((each) => each?.includes(allowance)),
-  );
+  return texts.filter(({ line }) => ![lines[line - 2], lines[line - 1]].some((each) => each?.includes(allowance)));
 }
 
 const readers: readonly (readonly [RegExp, (path: string, source: string) => Text[]])[] = [
@@ -32,7 +30,7 @@ const readers: readonly (readonly [RegExp, (path: string, source: string) => Tex
   [/(\.sh|\.service|Containerfile|\/run)$/, (_path, source) => hashTexts(source)],
 ];
 
-/** Comments, and strings that are sentences. */
+/** Returns comments, and strings that are sentences. */
 function scriptTexts(path: string, source: string): Text[] {
   const lineAt = lineFinder(source);
   const { program, comments } = parseSync(path, source);
@@ -82,9 +80,7 @@ function markdownTexts(source: string): Text[] {
     .split('\n')
     .reduce<Text[]>((texts, raw, i) => {
       const cells = raw.startsWith('|') ? raw.split('|').filter((cell) => !/^[\s:-]*$/.test(cell)) : [raw];
-      const [first = '', ...others] = cells.map((cell) =>
-        cell.replace(/^\s*(#+|[-*]|\d+\.|>)\s+/, '').trim(),
-      );
+      const [first = '', ...others] = cells.map((cell) => cell.replace(/^\s*(#+|[-*]|\d+\.|>)\s+/, '').trim());
       const last = texts.at(-1);
       const goesOn = raw.trim() !== '' && !/^\s*([#|>*-]|\d+\.)/.test(raw) && last?.line !== undefined;
       if (goesOn && last!.text !== '') texts[texts.length - 1] = { ...last!, text: `${last!.text} ${first}` };
@@ -107,13 +103,12 @@ function ruleTexts(source: string): Text[] {
       ) +
       1;
     for (const name of ['title', 'description', 'falsepositives'])
-      for (const text of [rule?.[name]].flat())
-        if (typeof text === 'string') texts.push({ line: line(name), text });
+      for (const text of [rule?.[name]].flat()) if (typeof text === 'string') texts.push({ line: line(name), text });
   }
   return texts;
 }
 
-/** Documents of a YAML stream with the number of lines before each. */
+/** Returns documents of a YAML stream with the number of lines before each. */
 function documentsOf(source: string): [string, number][] {
   let offset = 0;
   return source.split(/^---\n/m).map((part) => {
@@ -130,15 +125,14 @@ function styleTexts(source: string): Text[] {
   );
 }
 
-/** Comments that begin with `#`, adjacent ones as one. */
+/** Returns comments that begin with `#`; adjacent comments are joined. */
 function hashTexts(source: string): Text[] {
   const texts: Text[] = [];
   let isOpen = false;
   for (const [i, line] of source.split('\n').entries()) {
     const comment = /^\s*#(?!!) ?(.*)/.exec(line)?.[1];
     if (comment === undefined || comment === '') isOpen = false;
-    else if (isOpen)
-      texts[texts.length - 1] = { ...texts.at(-1)!, text: `${texts.at(-1)!.text}\n${comment}` };
+    else if (isOpen) texts[texts.length - 1] = { ...texts.at(-1)!, text: `${texts.at(-1)!.text}\n${comment}` };
     else {
       texts.push({ line: i + 1, text: comment });
       isOpen = true;
@@ -147,7 +141,7 @@ function hashTexts(source: string): Text[] {
   return texts;
 }
 
-/** Splits a comment at blank lines, list items and tags; drawings, which are indented or fenced, are left out. */
+/** Splits a comment at blank lines, list items and tags. Drawings, which are indented or fenced, are omitted. */
 function paragraphs(comment: string, line: number, margin: RegExp): Text[] {
   const texts: Text[] = [];
   let isOpen = false;
@@ -173,7 +167,7 @@ function paragraphs(comment: string, line: number, margin: RegExp): Text[] {
   return texts;
 }
 
-/** Line numbers, from 1, of offsets into a text. */
+/** Returns a function that maps offsets into a text to line numbers, from 1. */
 function lineFinder(source: string): (offset: number) => number {
   const starts = [0];
   for (let at = source.indexOf('\n'); at >= 0; at = source.indexOf('\n', at + 1)) starts.push(at + 1);

@@ -1,23 +1,27 @@
 export interface TokenBucketOptions {
-  /** How long one token takes to flow in. */
+  /** The time in which one token is added. */
   readonly tokenMs: number;
-  /** How long an empty bucket takes to fill up. */
+  /** The time in which an empty bucket fills up. */
   readonly bucketMs: number;
-  /** Buckets. Default 1. */
+  /** The number of buckets. Default 1. */
   readonly slots?: number;
 }
 
-/** Sums of times as fractions are inexact: what is due within a microsecond is due. */
+/** Tolerance for inexact sums of fractional times: a token due within a microsecond is available. */
 export const toleranceMs = 0.001;
 
 /**
- * A token bucket in each slot, kept as one number: the time at which the bucket is full again (the generic cell rate
- * algorithm of ITU-T I.371, annex A, whose theoretical arrival time this is). A refused request takes nothing.
+ * A token bucket in each slot, stored as one number: the time at which the bucket is full again (the
+ * theoretical arrival time in the generic cell rate algorithm of ITU-T I.371, annex A). A refused request
+ * takes nothing.
  */
 export class TokenBuckets {
   readonly #fullAt: Float64Array;
   readonly #tokenMs: number;
   readonly #bucketMs: number;
+  #lastMs = Number.NEGATIVE_INFINITY;
+  /** Total by which the clock was set back. */
+  #setBackMs = 0;
 
   constructor({ tokenMs, bucketMs, slots = 1 }: TokenBucketOptions) {
     this.#fullAt = new Float64Array(slots);
@@ -26,11 +30,15 @@ export class TokenBuckets {
   }
 
   /**
-   * Takes a token and returns 0, or returns how many milliseconds it is until there is one.
+   * Takes a token and returns 0, or returns the milliseconds until a token is available. If the clock is set back,
+   * the buckets keep their tokens and continue to fill.
    *
-   * @param nowMs - of a clock that only goes forward
+   * @param clockMs - time of any clock
    */
-  take(nowMs: number, slot = 0): number {
+  take(clockMs: number, slot = 0): number {
+    if (clockMs < this.#lastMs) this.#setBackMs += this.#lastMs - clockMs;
+    this.#lastMs = clockMs;
+    const nowMs = clockMs + this.#setBackMs;
     const fullAt = Math.max(this.#fullAt[slot]!, nowMs) + this.#tokenMs;
     const waitMs = fullAt - nowMs - this.#bucketMs;
     if (waitMs > toleranceMs) return waitMs;

@@ -4,7 +4,7 @@ import { limits } from '../limits.ts';
 import type { ListFilter, StoreReader } from '../store/store.ts';
 import { detectionFinding } from './ocsf.ts';
 
-/** Where an export goes on, and where it ends: behind the alert that was the last one when it began. */
+/** The position of an export, and its end, which is the last alert when the export began. */
 export interface ExportPlace {
   readonly after: string;
   readonly until: string;
@@ -13,16 +13,16 @@ export interface ExportPlace {
 export interface ExportQuery {
   readonly filter: ListFilter;
   readonly format: AlertExport;
-  /** Version of this program, which findings name. */
+  /** Version of this program, which is included in findings. */
   readonly version: string;
-  /** Absent for the first page. */
+  /** The position of the page; absent for the first page. */
   readonly place?: ExportPlace;
 }
 
 export interface ExportPage {
-  /** JSON texts, each with its line end; may be empty where more follows. */
+  /** JSON texts, each with its line end. May be empty even if more pages follow. */
   readonly lines: Uint8Array<ArrayBuffer>;
-  /** Absent on the last page. */
+  /** The position of the next page; absent on the last page. */
   readonly next?: ExportPlace;
 }
 
@@ -32,8 +32,9 @@ const writers: { readonly [Format in AlertExport]: (id: string, alert: Alert, ve
 };
 
 /**
- * A page of an export: alerts in order of id, which an alert never changes. So each is there once, as it is when its
- * page is read, and none is missed that matches all the while.
+ * Returns a page of an export: alerts in order of their ids, which never change. Therefore, each alert occurs
+ * once, in its state at the time when the page is read, and an alert that matches during the whole export is
+ * never missed.
  */
 export function exportAlerts(
   reader: Pick<StoreReader, 'visitAlerts' | 'lastAlertId'>,

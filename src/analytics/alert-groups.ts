@@ -6,11 +6,11 @@ import type { AlertFacts, ListFilter, StoreReader } from '../store/store.ts';
 export interface GroupQuery {
   readonly by: AlertGrouping;
   readonly filter: ListFilter;
-  /** Groups shown. */
+  /** Maximum number of groups shown. */
   readonly limit: number;
 }
 
-/** What an alert has in common with others: one value, or several where it is in as many groups. */
+/** The value by which an alert is grouped, or several values if it belongs to several groups. */
 const commonOf: {
   readonly [By in AlertGrouping]: (alert: AlertFacts) => string | undefined | readonly string[];
 } = {
@@ -24,22 +24,23 @@ const commonOf: {
   status: (alert) => alert.status,
 };
 
-/** A group while it is counted. */
+/** The counts of one group. */
 interface Tally {
   readonly value: string | undefined;
   alerts: number;
   findings: number;
   /** Rank of the highest severity. */
   rank: number;
-  /** ISO 8601, which sorts as its time does. */
+  /** Time of the first finding, ISO 8601, which sorts by time. */
   first: string;
+  /** Time of the last finding. */
   last: string;
   readonly statuses: AlertGroup['statuses'];
 }
 
 /**
- * Counts alerts by what they have in common, newest first. So it is the values that only older ones have which are not
- * told apart where there are more than `maxGroups`.
+ * Groups alerts, newest first. With more than `maxGroups` groups, groups that occur only in older alerts are
+ * not counted separately.
  */
 export function groupAlerts(
   reader: Pick<StoreReader, 'visitAlertFacts'>,
@@ -49,7 +50,7 @@ export function groupAlerts(
   const read = commonOf[by];
   const tallies = new Map<string | undefined, Tally>();
   const all = { alerts: 0, findings: 0 };
-  /** By group: alerts of several groups count several times. */
+  /** Sums over all groups. An alert in several groups is counted several times. */
   const counted = { alerts: 0, findings: 0 };
   let complete = true;
 

@@ -1,24 +1,28 @@
-import type { Level } from '../rollups/levels.ts';
+import type { Level } from '../rollups/model/levels.ts';
 
-/** From this score on a value is out of the ordinary (Iglewicz, Hoaglin: How to Detect and Handle Outliers, 1993). */
+/** The minimum score of an outlier (Iglewicz, Hoaglin: How to Detect and Handle Outliers, 1993). */
 const leastScore = 3.5;
-/** The standard deviation of a normal distribution, in median absolute deviations. */
+/** Standard deviation of a normal distribution, as a multiple of the median absolute deviation. */
 const deviations = 1.4826;
-/** A value that is off by less than this part of what is expected, is an ordinary one however alike the others are. */
+/** Minimum spread as a share of the expected value, for very similar values. */
 const leastShare = 0.05;
-/** … and one by a few more than nothing, where a network is quiet. */
+/** Minimum absolute spread, for quiet networks. */
 const leastSpread = 2;
 
-/** What a bucket is compared with: earlier ones that lie whole periods before it. */
+/** The earlier buckets with which a bucket is compared, which are a whole number of periods older. */
 interface Comparison {
-  /** In buckets. */
+  /** The length of a period, in buckets. */
   readonly period: number;
-  /** Fewer say nothing; more than that are not looked at. */
+  /** Minimum number of earlier buckets. */
   readonly least: number;
+  /** Maximum number of earlier buckets that are examined. */
   readonly most: number;
 }
 
-/** The first of them with enough history counts: the same hour of the week, the same of the day, those just before. */
+/**
+ * Comparisons by bucket width: the same hour of the week, the same hour of the day, and the preceding buckets.
+ * The first comparison with enough history is used.
+ */
 const comparisons = {
   minute: [{ period: 1, least: 15, most: 60 }],
   hour: [
@@ -32,10 +36,10 @@ const comparisons = {
   ],
 } as const satisfies Record<Level, readonly Comparison[]>;
 
-export const method = `Each bucket is compared with the same hour of the week or weekday before, where there are ${comparisons.hour[0].least} of them, else with the same hour of the days before, else with the buckets just before it. Its score is its distance from their median in units of 1.4826 times their median absolute deviation (at least ${leastSpread}, the square root of the median, and ${100 * leastShare} % of it); from ${leastScore} on it is out of the ordinary. The bucket of now, which isn't over, can only be so by being too high.`;
+export const method = `Each bucket is compared with the same hour of the week (or the same weekday) in earlier weeks if there are at least ${comparisons.hour[0].least} of them, else with the same hour of earlier days, else with the preceding buckets. Its score is its distance from their median in units of 1.4826 times their median absolute deviation (at least ${leastSpread}, the square root of the median, and ${100 * leastShare} % of it); from ${leastScore} it is an anomaly. The current bucket, which is incomplete, can only be an anomaly by being too high.`;
 
 export interface Anomaly {
-  /** Place of the bucket among the values. */
+  /** Index of the bucket. */
   readonly place: number;
   readonly value: number;
   readonly expected: number;
@@ -43,9 +47,9 @@ export interface Anomaly {
 }
 
 /**
- * Values out of the ordinary, from the place `shown` on; those before are history.
+ * Finds outliers from the index `shown` on. Earlier buckets are only history.
  *
- * @param known - place of the first bucket that was counted as a whole
+ * @param known - index of the first complete bucket
  */
 export function anomalies(values: Float64Array, unit: Level, known: number, shown: number): Anomaly[] {
   const found: Anomaly[] = [];
@@ -56,8 +60,7 @@ export function anomalies(values: Float64Array, unit: Level, known: number, show
     const { median, spread } = robust(before);
     const score = (value - median) / spread;
     const isOver = place < values.length - 1;
-    if (score >= leastScore || (isOver && score <= -leastScore))
-      found.push({ place, value, expected: median, score });
+    if (score >= leastScore || (isOver && score <= -leastScore)) found.push({ place, value, expected: median, score });
   }
   return found;
 }
@@ -71,7 +74,10 @@ function comparable(values: Float64Array, unit: Level, known: number, place: num
   return undefined;
 }
 
-/** Median, and a spread that is never 0: counts of what comes by chance vary by the square root of what is expected. */
+/**
+ * Returns the median, and a spread that is never 0, because random counts vary by the square root of the
+ * expected value.
+ */
 function robust(values: readonly number[]): { median: number; spread: number } {
   const median = middle(values);
   const deviation = middle(values.map((value) => Math.abs(value - median)));

@@ -1,20 +1,20 @@
 import type { Dashboard } from '../contract/resources/dashboard.ts';
 import { alertStatuses, severities } from '../contract/vocabulary.ts';
-import { standardError } from '../inventory/client-count.ts';
-import { widthMs } from '../rollups/levels.ts';
-import type { Distinct, Rollup, Top } from '../rollups/rollup.ts';
-import type { TopEntry } from '../rollups/top-list.ts';
-import { type AlertTally, metrics } from '../rollups/view.ts';
+import { widthMs } from '../rollups/model/levels.ts';
+import type { DistinctCounter, Rollup, Top } from '../rollups/model/rollup.ts';
+import { type AlertTally, metrics } from '../rollups/model/view.ts';
+import { standardError } from '../sketch/client-count.ts';
+import type { TopEntry } from '../sketch/top-list.ts';
 import type { StoreReader } from '../store/store.ts';
 import { points, rollupQuery, shown, type WindowQuery } from './window.ts';
 
-/** Rows shown of each list. */
+/** Maximum rows shown of each list. */
 const shownRows = 10;
 
-/** A window, and what the store doesn't know. */
+/** A window, and figures that are not in the store. */
 export interface DashboardQuery extends WindowQuery, Pick<Dashboard, 'ledger_size' | 'ingest'> {}
 
-/** The figures of a window: the same work however many events there are. */
+/** Computes the figures of a window, in time independent of the number of events. */
 export function dashboard(reader: Pick<StoreReader, 'rollups'>, query: DashboardQuery): Dashboard {
   const asked = rollupQuery(query, false);
   const { unit, from, previousFrom, now } = asked;
@@ -45,9 +45,7 @@ export function dashboard(reader: Pick<StoreReader, 'rollups'>, query: Dashboard
     alerts_by_severity: Object.fromEntries(
       severities.map((severity) => [severity, currentAlerts.ofSeverity(severity)]),
     ),
-    alerts_by_status: Object.fromEntries(
-      alertStatuses.map((status) => [status, currentAlerts.ofStatus(status)]),
-    ),
+    alerts_by_status: Object.fromEntries(alertStatuses.map((status) => [status, currentAlerts.ofStatus(status)])),
     top_talkers: top(current, 'talkers', 'events'),
     top_destinations: top(current, 'destinations', 'events'),
     top_services: top(current, 'services', 'events'),
@@ -61,7 +59,8 @@ export function dashboard(reader: Pick<StoreReader, 'rollups'>, query: Dashboard
     series: metrics.map((metric) => ({ metric, points: points(series[metric], from, unit) })),
     ledger_size: query.ledger_size,
     ingest: {
-      // Nothing came since the start: what is stored came before.
+      // The time of records received before the last start applies unless further records were received since
+      // then.
       ...(received === undefined ? {} : { last_received_at: new Date(received).toISOString() }),
       ...query.ingest,
     },
@@ -79,12 +78,12 @@ const totalsOf = (rollup: Rollup, alerts: AlertTally): Dashboard['totals'] => ({
   new_services: shown(rollup.count('new_services')),
 });
 
-const different = (rollup: Rollup, of: Distinct) => ({
+const different = (rollup: Rollup, of: DistinctCounter) => ({
   count: rollup.different(of),
   error: rollup.isExact(of) ? 0 : standardError,
 });
 
-/** Those that have most of a measure, in order; of as many the one whose name comes first. */
+/** Returns the largest entries by a measure, in order; equal entries are ordered by name. */
 function top(rollup: Rollup, of: Top, measure: 'events' | 'bytes') {
   const rows = [...rollup.top[of].entries].filter(([, entry]) => entry[measure] > 0);
   rows.sort(([a, x], [b, y]) => y[measure] - x[measure] || (a < b ? -1 : 1));

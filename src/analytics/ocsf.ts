@@ -1,9 +1,9 @@
 import type { Alert } from '../contract/resources/alert.ts';
 
-/** The version of the schema that findings are written in: https://schema.ocsf.io/1.5.0/classes/detection_finding. */
+/** The schema version of findings: https://schema.ocsf.io/1.5.0/classes/detection_finding. */
 export const ocsfVersion = '1.5.0';
 
-/** A value of an enumeration with its caption, under the names that the schema gives such pairs. */
+/** A value of an enumeration and its caption. */
 type Coded = readonly [id: number, caption: string];
 
 const category = { category_uid: 2, category_name: 'Findings' } as const;
@@ -56,21 +56,24 @@ const analyticTypes = {
   intel: [99, 'Threat Intelligence'],
 } as const satisfies Record<Alert['rule_source'], Coded>;
 
-/** Confidence from 0 to 1, by thirds. */
+/** Confidence levels, each of which is a third of the range from 0 to 1. */
 const confidenceCodes = [
   [1, 'Low'],
   [2, 'Medium'],
   [3, 'High'],
 ] as const satisfies readonly Coded[];
 
-/** Where names are asked for: DNS, NetBIOS, multicast DNS, LLMNR. There, the name that an alert concerns is a query. */
+/**
+ * Ports of name resolution: DNS, NetBIOS, multicast DNS, LLMNR. On these ports, the name in an alert is a
+ * query.
+ */
 const resolverPorts: ReadonlySet<number | undefined> = new Set([53, 137, 5353, 5355]);
 
 /**
- * An alert as an OCSF Detection Finding with the profile `incident`. What the schema has no place for stands under
- * `unmapped`, by our names.
+ * Converts an alert to an OCSF Detection Finding with the profile `incident`. Attributes without a place in
+ * the schema are under `unmapped`, with our names.
  *
- * @param version - of this program
+ * @param version - version of this program
  */
 export function detectionFinding(id: string, alert: Alert, version: string): object {
   const activity = activityOf(alert);
@@ -115,19 +118,18 @@ export function detectionFinding(id: string, alert: Alert, version: string): obj
   };
 }
 
-/** What has happened to it last: it is over, somebody or something changed it, or it is as it was raised. */
+/** Returns the latest activity: closed, changed by a user or the service, or created. */
 function activityOf({ status, version }: Alert): Coded {
   if (status === 'resolved' || status === 'archived') return activities.close;
   return version === 1 ? activities.create : activities.update;
 }
 
-/** Under its name the caption, under its name with `_id` the number. */
+/** Returns the caption under the name, and the number under the name with `_id`. */
 function coded(name: string, code: Coded | undefined): object {
   return code === undefined ? {} : { [`${name}_id`]: code[0], [name]: code[1] };
 }
 
-const listed = (name: string, items: readonly object[]): object =>
-  items.length === 0 ? {} : { [name]: items };
+const listed = (name: string, items: readonly object[]): object => (items.length === 0 ? {} : { [name]: items });
 
 function confidence(value: number | undefined): object {
   if (value === undefined) return {};
@@ -163,7 +165,10 @@ function findingInfo(id: string, alert: Alert): object {
   };
 }
 
-/** Which technique serves which tactic an alert doesn't say, so that each stands by itself. */
+/**
+ * Returns a separate item for each tactic and each technique, because alerts do not relate techniques to
+ * tactics.
+ */
 function attacks(mitre: Alert['mitre']): object[] {
   const { tactics = [], techniques = [] } = mitre ?? {};
   return [
@@ -176,9 +181,8 @@ function attacks(mitre: Alert['mitre']): object[] {
   ];
 }
 
-/** Rules name what they find by identifier or by name. */
-const named = (identifier: RegExp, text: string): object =>
-  identifier.test(text) ? { uid: text } : { name: text };
+/** Returns a tactic or technique by its identifier or its name, because rules use either. */
+const named = (identifier: RegExp, text: string): object => (identifier.test(text) ? { uid: text } : { name: text });
 
 function evidences(alert: Alert): object[] {
   const { src_ip, src_port, dst_ip, dst_port, transport, domain, evidence, payload } = alert;
@@ -197,7 +201,7 @@ function evidences(alert: Alert): object[] {
   return Object.keys(shown).length === 0 ? [] : [shown];
 }
 
-/** An endpoint has to be known by more than a port. */
+/** Returns an endpoint; undefined with only a port, which does not identify an endpoint. */
 function endpoint(ip: string | undefined, port: number | undefined, hostname: string | undefined) {
   if (ip === undefined && hostname === undefined) return undefined;
   return {

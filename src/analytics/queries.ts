@@ -4,7 +4,7 @@ import type { Histogram } from '../contract/resources/histogram.ts';
 import type { RiskHistory } from '../contract/resources/risk-history.ts';
 import type { RiskScore } from '../contract/resources/risk-score.ts';
 import type { ValueCounts } from '../contract/resources/value-counts.ts';
-import type { EventFilter } from '../events/filter.ts';
+import type { EventFilter } from '../events/query/filter.ts';
 import type { Table } from '../events/records.ts';
 import type {
   AlertHistogramQuery,
@@ -22,27 +22,26 @@ import type {
 } from '../store/store.ts';
 import { type ExportPage, type ExportQuery, exportAlerts } from './alert-export.ts';
 import { type GroupQuery, groupAlerts } from './alert-groups.ts';
-import { type ArrowEvents, type ArrowLines, arrowEvents, arrowPage } from './arrow-page.ts';
+import { type ArrowEvents, type ArrowLines, arrowEvents, arrowPage } from './arrow/page.ts';
 import { type DashboardQuery, dashboard } from './dashboard.ts';
-import { type MatchedAlerts, matchAlerts } from './match-alerts.ts';
 import { riskHistory } from './risk-history.ts';
 import { riskScore } from './risk-score.ts';
 import { replayTopology, type TopologyReplay } from './topology.ts';
 import { trends } from './trends.ts';
 import type { WindowQuery } from './window.ts';
 
-/** What subscribers missed, as JSON texts. */
+/** Messages that subscribers missed, as JSON texts. */
 export interface ReplayPart {
   readonly messages: readonly { readonly seq: number; readonly json: string }[];
-  /** Everything up to here has been read. */
+  /** Sequence up to which everything has been read. */
   readonly next: number;
-  /** Items that are no longer stored. */
+  /** Number of items that are no longer stored. */
   readonly lost: number;
 }
 
 /**
- * What the analytics pool does: queries too long for the main thread, each on one consistent snapshot of the newest
- * flushed state. Results are moved or plain.
+ * The tasks of the analytics pool: queries too long for the main thread, each on one consistent snapshot of the
+ * newest flushed state. Results are transferred or plain data.
  */
 export function queries(reader: StoreReader) {
   const all = {
@@ -51,7 +50,20 @@ export function queries(reader: StoreReader) {
     exportArrowEvents: (query: ArrowEvents) => arrowEvents(reader, query),
     arrowPage: (page: ArrowLines) => arrowPage(page),
     listAlerts: (query: ListQuery): ListPage => reader.listAlerts(query),
-    matchAlerts: (query: { filter: ListFilter; limit: number }): MatchedAlerts => matchAlerts(reader, query),
+    /**
+     * Returns the number of alerts that match at one moment, and the ids of the first ones in the order of
+     * creation.
+     */
+    matchAlerts({ filter, limit }: { filter: ListFilter; limit: number }): { ids: string[]; total: number } {
+      const ids: string[] = [];
+      let total = 0;
+      reader.visitAlertFacts(filter, {}, (id) => {
+        total++;
+        if (ids.length < limit) ids.push(id);
+        return undefined;
+      });
+      return { ids, total };
+    },
     exportAlerts: (query: ExportQuery): ExportPage => exportAlerts(reader, query),
     eventHistogram: (query: EventHistogramQuery): Histogram => reader.eventHistogram(query),
     eventValueCounts: (query: EventValuesQuery): ValueCounts => reader.eventValueCounts(query),
@@ -80,14 +92,13 @@ export function queries(reader: StoreReader) {
     listScans: (query: ListQuery): ListPage => reader.listScans(query),
     replayScans: (query: { since: number; filter: ListFilter; limit: number }): ReplayPart =>
       asMessages(reader.replayScans(query.since, query.filter, query.limit), 'scan'),
-    /** The resource's attributes, as JSON. */
+    /** Returns the attributes of the graph as JSON. */
     topology: (query: TopologyQuery): string => JSON.stringify(reader.topology(query)),
-    /** The same. */
+    /** Returns the attributes of the dashboard as JSON. */
     dashboard: (query: DashboardQuery): string => JSON.stringify(dashboard(reader, query)),
     trends: (query: WindowQuery): string => JSON.stringify(trends(reader, query)),
     riskScore: (query: { now: number }): RiskScore => riskScore(reader, query),
-    riskHistory: (query: WindowQuery & { assetId: string }): RiskHistory | undefined =>
-      riskHistory(reader, query),
+    riskHistory: (query: WindowQuery & { assetId: string }): RiskHistory | undefined => riskHistory(reader, query),
     replayTopology: (query: TopologyReplay): ReplayPart => replayTopology(reader, query),
     replayAlerts: (query: { since: number; filter: ListFilter; limit: number }): ReplayPart =>
       asMessages(reader.replayAlerts(query.since, query.filter, query.limit), 'alert'),

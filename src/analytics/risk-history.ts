@@ -1,9 +1,9 @@
 import type { RiskHistory } from '../contract/resources/risk-history.ts';
-import { riskLevelOf } from '../inventory/asset-risk.ts';
+import { riskLevelOf } from '../inventory/model/asset-risk.ts';
 import type { StoreReader } from '../store/store.ts';
 import { type WindowQuery, windowStart } from './window.ts';
 
-/** How the risk of an asset came to be what it is; undefined where there is no such asset. */
+/** Returns the changes of an asset's risk; undefined if there is no such asset. */
 export function riskHistory(
   reader: Pick<StoreReader, 'getAsset' | 'riskHistory'>,
   { assetId, window, now }: WindowQuery & { readonly assetId: string },

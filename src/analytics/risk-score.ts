@@ -10,30 +10,30 @@ import {
   probabilityOf,
   riskLevelOf,
   scoreOf,
-} from '../inventory/asset-risk.ts';
+} from '../inventory/model/asset-risk.ts';
 import type { RiskyAlert, StoreReader } from '../store/store.ts';
 
-/** How alerts of no asset weigh. */
+/** Criticality used for alerts without an asset. */
 const criticalityOfNone = 'medium' satisfies Asset['criticality'];
 
 const method = [
   `An alert's risk score s is evidence −ln(1 − s/100), which halves every ${halfLifeMs / 86_400_000} days after it was last seen.`,
   'Alerts count while they are new, in progress or suppressed, unless their verdict is false_positive, benign, duplicate, test or insufficient_data.',
-  `The evidence of an asset is that of its alerts, gravest first, the ith divided by i^1.5, at most ${countedAlerts} of them.`,
+  `The evidence of an asset is that of its alerts, highest first, the ith divided by i^1.5, at most ${countedAlerts} of them.`,
   'Its odds, e^evidence − 1, are multiplied by its criticality: low 0.5, medium 1, high 1.5, critical 2.4; the score is 100 · odds / (1 + odds).',
-  `Alerts at addresses of no known asset count together as one asset of ${criticalityOfNone} criticality.`,
-  `The overall score combines the scores of these in the same way: gravest first, the ith divided by i^1.5, at most ${countedAlerts} of them, at medium criticality. So it is at least the highest of them.`,
+  `Alerts at addresses without a known asset count together as one asset of ${criticalityOfNone} criticality.`,
+  `The overall score combines these scores in the same way: highest first, the ith divided by i^1.5, at most ${countedAlerts} of them, at medium criticality. It is therefore at least the highest of them.`,
   'Points divide a score in proportion to the evidence that each part adds.',
 ].join(' ');
 
-/** Something whose alerts make it a risk. */
-interface Judged {
+/** A group of alerts with a risk. */
+interface GroupRisk {
   readonly probability: number;
   readonly score: number;
   readonly alerts: RiskScore['entities'][number]['alerts'];
 }
 
-/** The risk of the network and of the assets most at risk, at `now` (epoch milliseconds). */
+/** Returns the risk of the network and of the assets most at risk, at `now` (epoch milliseconds). */
 export function riskScore(reader: Pick<StoreReader, 'risks'>, { now }: { readonly now: number }): RiskScore {
   const { assets, total, unassigned } = reader.risks();
   const entities = assets
@@ -66,7 +66,7 @@ export function riskScore(reader: Pick<StoreReader, 'risks'>, { now }: { readonl
   };
 }
 
-function judge(alerts: readonly RiskyAlert[], criticality: Asset['criticality'], now: number): Judged {
+function judge(alerts: readonly RiskyAlert[], criticality: Asset['criticality'], now: number): GroupRisk {
   const combined = combine(alerts.map((alert) => evidenceAt(alert, now)));
   const probability = probabilityOf(combined.evidence, criticality);
   const score = scoreOf(probability);
@@ -78,7 +78,10 @@ function judge(alerts: readonly RiskyAlert[], criticality: Asset['criticality'],
   return { probability, score, alerts: counted };
 }
 
-/** A score in parts, in hundredths of a point, that are exactly the score together: what was rounded off goes on. */
+/**
+ * Divides a score into parts, in hundredths of a point, whose sum is exactly the score. Rounding errors are
+ * carried over to the next part.
+ */
 function pointsOf({ evidence, shares }: Combined, score: number): number[] {
   let sum = 0;
   let given = 0;

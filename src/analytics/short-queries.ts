@@ -1,21 +1,24 @@
-import { boundsOnlyTime } from '../store/lists/filter.ts';
+import { boundsOnlyTime } from '../database/lists/filter.ts';
 import type { ListQuery } from '../store/store.ts';
 import type { Queries } from './queries.ts';
 
-/** As a test of its input, whether a task takes milliseconds however much is stored, and 0.2 s of the largest inventory. */
+/**
+ * Functions that return whether a task is short for an input (at most 0.2 s with the largest inventory),
+ * regardless of the amount of stored data.
+ */
 type ShortTasks = {
   readonly [K in keyof Queries]?: (input: Parameters<Queries[K]>[0]) => boolean;
 };
 
 const always = () => true;
-/** Nothing but a range of time is asked for, in the order of the index by that time. */
+/** Returns whether the query has only a time range, in the order of the index by that time. */
 const byTime =
   (sort: string) =>
   (query: ListQuery): boolean =>
     query.sort === sort && boundsOnlyTime(query);
 
 const shortTasks: ShortTasks = {
-  // Blocks are counted by their headers; of a deep page, few are sorted.
+  // Events are counted by the headers of their blocks. Few events are sorted, even for a late page.
   listEvents: ({ filter }) => boundsOnlyTime(filter),
   arrowPage: always,
   listAlerts: byTime('last_seen'),
@@ -24,21 +27,21 @@ const shortTasks: ShortTasks = {
   listAssets: always,
   listAssetHistory: always,
   listNotes: always,
-  // Those of an asset are read by their keys.
+  // Services of an asset are read by their keys.
   listServices: ({ terms }) => terms.some(({ field }) => field === 'asset_id'),
   listPrincipals: byTime('created_at'),
   listTokens: byTime('issued_at'),
   listSilences: always,
   listScans: always,
   proveEvent: always,
-  // Of figures that are kept while events come.
+  // These results are computed from figures that are updated as events arrive.
   dashboard: always,
   trends: always,
   riskScore: always,
   riskHistory: always,
 };
 
-/** Whether a query is known to be short. Others may look at all that is stored. */
+/** Returns whether a query is known to be short. Other queries may read all stored data. */
 export function isShort(task: string, input: unknown): boolean {
   const test = Object.hasOwn(shortTasks, task) ? shortTasks[task as keyof Queries] : undefined;
   return (test as ((input: unknown) => boolean) | undefined)?.(input) ?? false;

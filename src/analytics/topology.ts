@@ -1,11 +1,11 @@
 import type { ParsedFilter } from '../contract/query.ts';
 import { onlyId } from '../contract/singleton.ts';
 import type { StoreReader } from '../store/store.ts';
-import { updateOf } from '../topology/update.ts';
-import { viewOf } from '../topology/update-view.ts';
+import { updateOf } from '../topology/model/update.ts';
+import { viewOf } from '../topology/model/update-view.ts';
 import type { ReplayPart } from './queries.ts';
 
-/** Steps that one task of a replay looks at: some 10 ms. */
+/** Maximum steps that one task of a replay examines, which takes about 10 ms. */
 const stepsAtOnce = 64;
 
 export interface TopologyReplay {
@@ -15,8 +15,8 @@ export interface TopologyReplay {
 }
 
 /**
- * The changes of the graph past a sequence, as messages. What is no longer kept, and what is more than subscribers are
- * told, counts as lost: it is told before what follows it.
+ * Returns the changes of the graph after a sequence, as messages. Changes that are no longer stored, or too
+ * large to be sent, count as lost, and their number is reported before later changes.
  */
 export function replayTopology(reader: StoreReader, { since, filter, limit }: TopologyReplay): ReplayPart {
   reader.assets.refresh();

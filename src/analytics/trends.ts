@@ -1,15 +1,15 @@
 import type { Trends } from '../contract/resources/trends.ts';
-import { standardError } from '../inventory/client-count.ts';
-import { widthMs } from '../rollups/levels.ts';
-import { type Counter, type Distinct, distincts, type Rollup } from '../rollups/rollup.ts';
-import { type AlertTally, type Metric, metrics, type RollupView } from '../rollups/view.ts';
+import { widthMs } from '../rollups/model/levels.ts';
+import { type Counter, type DistinctCounter, distincts, type Rollup } from '../rollups/model/rollup.ts';
+import { type AlertTally, type Metric, metrics, type RollupView } from '../rollups/model/view.ts';
+import { standardError } from '../sketch/client-count.ts';
 import type { StoreReader } from '../store/store.ts';
 import { anomalies, method } from './anomalies.ts';
 import { points, rollupQuery, shown, type WindowQuery } from './window.ts';
 
 /**
- * How each metric changed over a window, from the window before it, and which of its buckets are out of the ordinary: not
- * of alerts, since those that recur are always in the newest buckets.
+ * Compares each metric of a window with the previous window, and finds anomalous buckets. No anomalies are
+ * reported for alerts, because recurring alerts are always counted in the newest buckets.
  */
 export function trends(reader: Pick<StoreReader, 'rollups'>, query: WindowQuery): Trends {
   const asked = rollupQuery(query, true);
@@ -53,7 +53,7 @@ export function trends(reader: Pick<StoreReader, 'rollups'>, query: WindowQuery)
   };
 }
 
-/** Place of the first bucket that was counted as a whole: the one behind that in which everything began. */
+/** Returns the index of the first complete bucket, which follows the bucket in which recording began. */
 function firstWhole({ begins, series }: RollupView, seriesFrom: number): number {
   if (begins === undefined) return Number.POSITIVE_INFINITY;
   if (begins < seriesFrom) return 0;
@@ -63,12 +63,12 @@ function firstWhole({ begins, series }: RollupView, seriesFrom: number): number 
   return place + 1;
 }
 
-const isDistinct = (metric: Metric): metric is Distinct => (distincts as readonly string[]).includes(metric);
+const isDistinct = (metric: Metric): metric is DistinctCounter => (distincts as readonly string[]).includes(metric);
 
 function totalOf(metric: Metric, rollup: Rollup, alerts: AlertTally): number {
   if (metric === 'alerts') return alerts.total;
   return isDistinct(metric) ? rollup.different(metric) : shown(rollup.count(metric satisfies Counter));
 }
 
-const errorOf = (of: Distinct, ...rollups: readonly Rollup[]): number =>
+const errorOf = (of: DistinctCounter, ...rollups: readonly Rollup[]): number =>
   rollups.every((rollup) => rollup.isExact(of)) ? 0 : standardError;

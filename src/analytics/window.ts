@@ -1,9 +1,9 @@
 import type { Window } from '../contract/vocabulary.ts';
 import { limits } from '../limits.ts';
-import { type Level, startOf, widthMs } from '../rollups/levels.ts';
-import type { RollupQuery } from '../rollups/view.ts';
+import { type Level, startOf, widthMs } from '../rollups/model/levels.ts';
+import type { RollupQuery } from '../rollups/model/view.ts';
 
-/** How long each window is, and how wide the buckets of its series are. */
+/** The length of each window, and the width of its buckets. */
 const shapes = {
   '15m': { lengthMs: 15 * widthMs.minute, unit: 'minute' },
   '1h': { lengthMs: widthMs.hour, unit: 'minute' },
@@ -12,21 +12,21 @@ const shapes = {
   '30d': { lengthMs: 30 * widthMs.day, unit: 'day' },
 } as const satisfies Record<Window, { readonly lengthMs: number; readonly unit: Level }>;
 
-/** What is asked for a window. */
+/** A query for a window. */
 export interface WindowQuery {
   readonly window: Window;
-  /** Epoch milliseconds. */
+  /** Current time, epoch milliseconds. */
   readonly now: number;
 }
 
-/** Where a window up to `now` begins, to the millisecond. */
+/** Returns the exact start of a window that ends at `now`. */
 export const windowStart = (window: Window, now: number): number => now - shapes[window].lengthMs;
 
 /**
- * The times of a window up to now: it starts with the bucket in which it began, and the one before it has as many whole
- * buckets as are asked for.
+ * Returns the time ranges of a window up to now. The window starts with a whole bucket, and the previous window
+ * has exactly the requested length.
  *
- * @param withHistory - series begin with the oldest buckets that are kept
+ * @param withHistory - true to start series with the oldest stored buckets
  */
 export function rollupQuery({ window, now }: WindowQuery, withHistory: boolean): RollupQuery {
   const { lengthMs, unit } = shapes[window];
@@ -42,13 +42,12 @@ export function rollupQuery({ window, now }: WindowQuery, withHistory: boolean):
   };
 }
 
-/** Starts of the buckets from one on, as many as there are values. */
+/** Pairs values with the starts of their buckets. */
 export const points = (values: Float64Array, from: number, unit: Level) =>
   Array.from(values, (value, i) => ({
     at: new Date(from + i * widthMs[unit]).toISOString(),
     value: shown(value),
   }));
 
-/** A count as JSON has it: whole, and as large as a double holds exactly. */
-export const shown = (count: number): number =>
-  count > 0 ? Math.min(Math.round(count), Number.MAX_SAFE_INTEGER) : 0;
+/** Returns a count for JSON: an integer, at most the largest integer that a double represents exactly. */
+export const shown = (count: number): number => (count > 0 ? Math.min(Math.round(count), Number.MAX_SAFE_INTEGER) : 0);

@@ -1,17 +1,16 @@
 import { join } from 'node:path';
 import { backupCreated, entryOf } from '../contract/critical-events.ts';
 import type { Backup } from '../contract/resources/backup.ts';
+import { pageOf, type Row } from '../database/lists/list.ts';
 import { ServiceError } from '../errors.ts';
+import { before, VolumeQueue } from '../files/volume-queue.ts';
 import { datedForAppend } from '../ledger/entry-window.ts';
 import type { Appended, Ledger } from '../ledger/ledger.ts';
 import { limits } from '../limits.ts';
-import { readTextFile } from '../read-file.ts';
-import { backupList, type ListedBackup } from '../store/lists/backups.ts';
-import { pageOf, type Row } from '../store/lists/list.ts';
 import type { ListPage, ListQuery } from '../store/store.ts';
 import { uuid7 } from '../uuid.ts';
-import { before, VolumeTurns } from '../volume-turns.ts';
 import { BackupError, reasonOf } from './backup-error.ts';
+import { backupList, type ListedBackup } from './backup-list.ts';
 import { bytesIn } from './files.ts';
 import { backupNames, idIn, partialName, removePartials } from './folders.ts';
 import {
@@ -22,7 +21,7 @@ import {
   makeBackup,
   sha256,
 } from './make-backup.ts';
-import { manifestFile, parseManifest } from './manifest.ts';
+import { manifestFile, parseManifest, readManifest } from './manifest.ts';
 
 /** A backup as the API reports it. */
 export interface BackupRecord {
@@ -37,13 +36,13 @@ export interface BackupPage extends Omit<ListPage, 'json'> {
 /** The backups of a running service. */
 export interface Backups {
   /**
-   * Starts a backup and resolves once it is running. CONFLICT while another is running; UNAVAILABLE during
-   * shutdown.
+   * Starts a backup, and resolves when it is running. Throws CONFLICT while another backup is running, and
+   * UNAVAILABLE during shutdown.
    */
   begin(actor: string): Promise<BackupRecord>;
   /**
-   * NOT_FOUND if unknown. Failed backups are held in memory: the newest limits.maxFailedBackups, until the
-   * process ends.
+   * Returns a backup. Throws NOT_FOUND for an unknown id. Failed backups are held in memory until the process
+   * ends, at most the newest limits.maxFailedBackups.
    */
   get(id: string): Promise<BackupRecord>;
   list(query: ListQuery): Promise<BackupPage>;
@@ -51,9 +50,12 @@ export interface Backups {
 
 export interface BackupsOptions extends BackupSources {
   readonly ledger: Pick<Ledger, 'copyTo' | 'append' | 'keys'>;
-  /** Called when a backup ends. `error` is set when it failed. */
+  /** Called when a backup ends. `error` is set if the backup failed. */
   onEnd?(record: BackupRecord, error?: unknown): void;
-  /** How long a backup may take. Default: by its size, see limits.backupMs. */
+  /**
+   * Maximum duration of a backup. Default: limits.backupMs, plus time in proportion to the size of the
+   * databases.
+   */
   readonly maxMs?: number;
   /** Called with problems of older backups that an operator should know about. */
   onFinding?(message: string, error?: unknown): void;
@@ -63,22 +65,22 @@ interface Running {
   readonly id: string;
   readonly createdAt: number;
   readonly stop: AbortController;
-  /** Never rejects. */
+  /** Resolves when the backup has ended; never rejects. */
   readonly ended: Promise<BackupRecord>;
 }
 
 /**
- * The backups in one folder. Holds the running backup and recent failures in memory. Completed backups are
- * read from the folder each time, because operators may copy or delete them there.
+ * Manages the backups in one folder. The running backup and recent failures are in memory. Completed backups
+ * are read from the folder each time, because operators may copy or delete them there.
  */
 export class BackupFolder implements Backups {
   readonly #options: BackupsOptions;
-  /** Schedules reads of the volume other than those of the running backup. */
-  readonly #turns: VolumeTurns;
+  /** Runs reads of the volume, except the reads of the running backup. */
+  readonly #volume: VolumeQueue;
   #running: Running | undefined;
   /** Id of a backup that timed out while its thread is still blocked in a call on the volume. */
   #hung: string | undefined;
-  /** By id, oldest first. */
+  /** Failed backups by id, oldest first. */
   readonly #failed = new Map<string, BackupRecord>();
   /** Log positions of entries that this process appended, by backup id. */
   readonly #logPositions = new Map<string, Appended>();
@@ -90,13 +92,13 @@ export class BackupFolder implements Backups {
 
   constructor(options: BackupsOptions) {
     this.#options = options;
-    this.#turns = new VolumeTurns(`the folder of the backups ${options.dir}`);
+    this.#volume = new VolumeQueue(`the folder of the backups ${options.dir}`);
   }
 
   /**
    * Finishes the work of an earlier process: removes partial backups and appends missing log entries of
-   * complete ones. Never rejects, and callers need not await it: failures are reported and left to a later
-   * start.
+   * complete backups. Never rejects, so callers need not await it: failures are reported, and a later start
+   * tries again.
    */
   recover(): Promise<void> {
     this.#cleared = this.#clear();
@@ -160,7 +162,8 @@ export class BackupFolder implements Backups {
       ...known.map((record) => [record.id, async () => record] as const),
       ...names.map((name) => [idIn(name) ?? '', () => this.#read(name)] as const),
     ]);
-    // Read one at a time, here and below: a manifest with many keys takes a megabyte.
+    // Manifests are read one at a time, here and for the page, because a manifest with many keys takes a
+    // megabyte.
     const rows: Row<ListedBackup>[] = [];
     for (const [id, read] of reads) {
       const listed = query.terms.length === 0 ? undefined : await read();
@@ -180,7 +183,7 @@ export class BackupFolder implements Backups {
     return this.#running?.id === id ? this.#running.ended : this.get(id);
   }
 
-  /** Cancels the running backup, once LMDB has finished the copy that it is writing. */
+  /** Cancels the running backup when LMDB has finished the copy that it is writing. */
   async close(): Promise<void> {
     this.#closed = true;
     this.#running?.stop.abort(new BackupError('the service was stopped'));
@@ -205,17 +208,15 @@ export class BackupFolder implements Backups {
   }
 
   /**
-   * Applies the time limit. A system call that hangs cannot be cancelled, so no other backup may start until
-   * it returns.
+   * Makes a backup with a time limit. A system call that hangs cannot be cancelled, so no other backup may
+   * start until it returns.
    */
   async #makeWithTimeLimit(stop: AbortController, order: BackupOrder): Promise<CompletedBackup> {
     const bySize = (databaseBytes(this.#options.dataDir) / limits.minBackupBytesPerS) * 1000;
     const { maxMs = limits.backupMs + bySize, dir } = this.#options;
     const work = this.#cleared.then(() => makeBackup(this.#options, order));
     return before(maxMs, work, () => {
-      const late = new BackupError(
-        `it took longer than ${Math.round(maxMs / 1000)} s; check the volume of ${dir}`,
-      );
+      const late = new BackupError(`it took longer than ${Math.round(maxMs / 1000)} s; check the volume of ${dir}`);
       stop.abort(late);
       this.#hung = order.id;
       const ended = () => {
@@ -226,7 +227,10 @@ export class BackupFolder implements Backups {
     });
   }
 
-  /** A failed append does not fail the backup: the next backup or the next start appends the entry. */
+  /**
+   * Appends the log entry of a backup. A failed append does not fail the backup: the next backup or the next
+   * start appends the entry.
+   */
   async #log(made: CompletedBackup): Promise<void> {
     this.#unlogged.push(created(made));
     try {
@@ -257,12 +261,12 @@ export class BackupFolder implements Backups {
   async #progress({ id, createdAt }: Running): Promise<BackupRecord> {
     const { dir, dataDir } = this.#options;
     const partial = join(dir, await partialName(dataDir, id));
-    const size = await this.#turns.run(() => bytesIn(partial)).catch(() => 0);
+    const size = await this.#volume.run(() => bytesIn(partial)).catch(() => 0);
     return { id, attributes: { state: 'running', size, created_at: new Date(createdAt).toISOString() } };
   }
 
   /**
-   * Reads a completed backup from its manifest. If the manifest can't be read, the record has the state
+   * Reads a completed backup from its manifest. If the manifest cannot be read, the record has the state
    * `failed`.
    */
   async #read(name: string): Promise<BackupRecord> {
@@ -286,7 +290,7 @@ export class BackupFolder implements Backups {
 
   async #manifestIn(name: string): Promise<CompletedBackup> {
     const path = join(this.#options.dir, name);
-    const text = await this.#turns.run(() => readTextFile(join(path, manifestFile), limits.maxManifestBytes));
+    const text = await this.#volume.run(() => readManifest(path));
     const manifest = parseManifest(text);
     if (manifest.id !== idIn(name)) throw new BackupError(`${manifestFile} belongs to backup ${manifest.id}`);
     return { manifest, manifestSha256: sha256(text), path };
@@ -311,8 +315,8 @@ export class BackupFolder implements Backups {
   }
 
   /**
-   * Appends missing entries for backups of this log, recognised by its keys, because the folder may hold
-   * backups of other logs. Appending is idempotent by entry id.
+   * Appends missing entries for backups of this log. They are recognised by the log's keys, because the
+   * folder may hold backups of other logs. Appending is idempotent by entry id.
    */
   async #appendMissing(): Promise<void> {
     const names = (await this.#names()).slice(0, limits.maxCheckedBackups);
@@ -333,7 +337,7 @@ export class BackupFolder implements Backups {
   }
 
   #names(): Promise<string[]> {
-    return this.#turns.run(() => backupNames(this.#options.dir));
+    return this.#volume.run(() => backupNames(this.#options.dir));
   }
 
   async #append(entries: readonly CreatedEntry[]): Promise<void> {
@@ -343,7 +347,7 @@ export class BackupFolder implements Backups {
   }
 }
 
-/** Timestamp of a UUIDv7 in epoch milliseconds. */
+/** Returns the timestamp of a UUIDv7 in epoch milliseconds. */
 const timestampOf = (id: string): number => Number.parseInt(id.replaceAll('-', '').slice(0, 12), 16);
 
 type CreatedEntry = ReturnType<typeof created>;

@@ -2,13 +2,12 @@ import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { mkdir, open, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { BackupFile } from './manifest.ts';
-import { fileName } from './manifest.ts';
+import { type BackupFile, fileName } from './manifest.ts';
 
-/** Bytes per read. */
+/** Number of bytes per read. */
 const chunkBytes = 2 ** 20;
 
-/** Names of the files in a copy that a backup may contain; other files are ignored. */
+/** Returns the names of the files in a copy that a backup may contain, ignoring other files. */
 export async function filesOf(folder: string): Promise<string[]> {
   const keys = await namesIn(join(folder, 'keys'));
   return [...(await namesIn(folder)), ...keys.map((name) => `keys/${name}`)]
@@ -16,7 +15,7 @@ export async function filesOf(folder: string): Promise<string[]> {
     .sort();
 }
 
-/** Names in a folder; an empty list if there is no such folder. */
+/** Returns the names in a folder; an empty list if the folder does not exist. */
 export async function namesIn(folder: string): Promise<string[]> {
   try {
     return await readdir(folder);
@@ -36,7 +35,9 @@ export async function exists(path: string): Promise<boolean> {
   }
 }
 
-/** Computes size and SHA-256 of a file. `stopped` is called for each chunk of 1 MB and throws to cancel. */
+/**
+ * Returns the size and SHA-256 of a file. `stopped` is called for each chunk of 1 MB, and throws to cancel.
+ */
 export async function hashFile(folder: string, name: string, stopped?: () => void): Promise<BackupFile> {
   const hash = createHash('sha256');
   let size = 0;
@@ -48,7 +49,10 @@ export async function hashFile(folder: string, name: string, stopped?: () => voi
   return { name, size, sha256: hash.digest('hex') };
 }
 
-/** Copies a file into a new file of mode 0600 and flushes it. Returns size and SHA-256 of the bytes read. */
+/**
+ * Copies a file into a new file with mode 0600 and flushes the copy. Returns the size and SHA-256 of the
+ * bytes read.
+ */
 export async function copyFile(from: string, to: string): Promise<Omit<BackupFile, 'name'>> {
   const hash = createHash('sha256');
   let size = 0;
@@ -71,7 +75,7 @@ export async function makeFolder(path: string): Promise<void> {
   await mkdir(path, { recursive: true, mode: 0o700 });
 }
 
-/** Total size in bytes of the readable files below a folder. */
+/** Returns the total size in bytes of the readable files below a folder. */
 export async function bytesIn(folder: string): Promise<number> {
   const names = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []);
   const sizes = await Promise.all(

@@ -2,44 +2,37 @@ import { createHash } from 'node:crypto';
 import { statSync } from 'node:fs';
 import { rename, rm, statfs, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { checkFolder } from '../check-folder.ts';
-import { flushFolder, replaceFile } from '../durable-file.ts';
+import { checkFolder } from '../files/check-folder.ts';
+import { flushFolder, replaceFile } from '../files/durable-file.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { limits } from '../limits.ts';
 import type { Store } from '../store/store.ts';
 import { BackupError } from './backup-error.ts';
 import { copyFile, exists, makeFolder } from './files.ts';
 import { folderName, partialName } from './folders.ts';
-import {
-  type Manifest,
-  manifestFile,
-  parseManifest,
-  policyFile,
-  settingsFile,
-  writeManifest,
-} from './manifest.ts';
+import { type Manifest, manifestFile, parseManifest, settingsFile, writeManifest } from './manifest.ts';
 import { privateKeysFile, sealPrivateKeys } from './private-keys.ts';
 import type { Verified } from './verify.ts';
 
 /** Sources of a backup, and the function that verifies it. */
 export interface BackupSources {
-  /** Folder of the backups; each has a subfolder. */
+  /** Folder of the backups, each of which has a subfolder. */
   readonly dir: string;
   readonly dataDir: string;
   readonly store: Pick<Store, 'copyTo'>;
   readonly ledger: Pick<Ledger, 'copyTo'>;
-  /** `verifyCopy`, run off the busy threads. */
+  /** Runs `verifyCopy` outside the threads that serve requests. */
   verify(folder: string, signal: AbortSignal): Promise<Verified>;
-  /** age recipients to encrypt the private keys to; without recipients, a backup has no private keys. */
+  /** age recipients to whom the private keys are encrypted; without recipients, a backup has no private keys. */
   readonly recipients?: readonly string[];
   readonly productVersion: string;
-  /** Epoch milliseconds. */
+  /** Returns the time in epoch milliseconds. */
   now(): number;
 }
 
 export interface BackupOrder {
   readonly id: string;
-  /** Epoch milliseconds. */
+  /** When the backup is created, epoch milliseconds. */
   readonly createdAt: number;
   /** The id of a principal, or `system`. */
   readonly actor: string;
@@ -54,17 +47,14 @@ export interface CompletedBackup {
 }
 
 /**
- * Copies the data folder while commits and appends continue, verifies the copy as read from disk, and only
- * then renames it to its final name. A failed or cancelled backup leaves no files.
+ * Copies the data folder while commits and appends continue, verifies the copy as read from disk, and then
+ * renames the copy to its final name. A failed or cancelled backup leaves no files.
  *
  * The order of the copies keeps them consistent. Events are copied before the log: an outbox row that was
  * settled between the two copies is in the copied log, and any other row is still in the copied outbox. The
- * journal is copied before the log, so that it names no head that the copied log lacks. The policy comes
- * before both: a policy change is in the outbox before it takes effect, so the copied log or outbox has every
- * change of the copied policy.
+ * journal is copied before the log, so that the copied journal names no head that the copied log lacks.
  *
- * Private keys are left out, or encrypted to the operator's recipients: a restored log generates its own
- * keys.
+ * Private keys are omitted, or encrypted to the operator's recipients: a restored log generates its own keys.
  *
  * Settings in the data folder are copied with their secrets, so the copy is as confidential as the folder.
  * Files elsewhere that CANDOR_CONFIG or settings refer to are not included.
@@ -84,7 +74,7 @@ export async function makeBackup(
   await requireDiskSpace(dir, dataDir);
   try {
     await makeFolder(partial);
-    for (const name of [settingsFile, policyFile]) if (await exists(join(dataDir, name))) await copy(name);
+    if (await exists(join(dataDir, settingsFile))) await copy(settingsFile);
     await store.copyTo(partial);
     signal.throwIfAborted();
     if (await exists(join(dataDir, 'journal.ndjson'))) await copy('journal.ndjson');
@@ -109,11 +99,12 @@ export async function makeBackup(
       ...verified,
       files: [...verified.files],
     });
-    // Checked before the rename: a manifest that can't be parsed can't be restored.
+    // The manifest is checked before the rename, because a backup whose manifest cannot be parsed cannot be
+    // restored.
     const manifest = parseManifest(text);
     await replaceFile(join(partial, manifestFile), text, { mode: 0o600 });
-    // A crash before the rename leaves a partial folder, which the next start removes; a crash after it, a
-    // backup.
+    // A crash before the rename leaves a partial folder, which the next start removes; a crash after the
+    // rename leaves a complete backup.
     await rename(partial, path);
     await flushFolder(dir);
     return { manifest, manifestSha256: sha256(text), path };
@@ -127,7 +118,7 @@ export function sha256(text: string): string {
   return createHash('sha256').update(text).digest('hex');
 }
 
-/** Approximate size of the files that a backup copies. */
+/** Returns the approximate size of the files that a backup copies. */
 export function databaseBytes(dataDir: string): number {
   const sizes = ['siem.mdb', 'ledger.mdb'].map(
     (name) => statSync(join(dataDir, name), { throwIfNoEntry: false })?.size ?? 0,
@@ -135,7 +126,10 @@ export function databaseBytes(dataDir: string): number {
   return sizes.reduce((sum, size) => sum + size, 0);
 }
 
-/** Reserves disk space for the service. A copy is at most as large as its source. */
+/**
+ * Throws if the volume does not have enough space for the copy and the service. A copy is at most as large as
+ * its source.
+ */
 async function requireDiskSpace(dir: string, dataDir: string): Promise<void> {
   const bytes = databaseBytes(dataDir);
   const { bavail, bsize } = await statfs(dir);

@@ -1,55 +1,53 @@
+import { join } from 'node:path';
 import { Type } from 'typebox';
 import { oneOf, type Static } from '../contract/resources/common.ts';
-import {
-  count,
-  hex32,
-  list,
-  optional,
-  part,
-  shape,
-  text,
-  timestamp,
-  uuid,
-} from '../contract/resources/fields.ts';
+import { count, hex32, list, optional, part, shape, text, timestamp, uuid } from '../contract/resources/fields.ts';
 import { SignedTreeHead } from '../contract/resources/transparency.ts';
 import { validate } from '../contract/validate.ts';
 import { privateKeyStates } from '../contract/vocabulary.ts';
 import { writeTreeHead } from '../contract/write-tree-head.ts';
 import { ServiceError } from '../errors.ts';
+import { readTextFile } from '../files/read-file.ts';
 import { limits } from '../limits.ts';
 import { BackupError, DamagedBackupError } from './backup-error.ts';
 
-/** Name of the manifest. It is written last: a folder without it is not a backup. */
+/** Name of the manifest, which is written last: a folder without a manifest is not a backup. */
 export const manifestFile = 'manifest.json';
 
 /**
- * Version of the layout. A newer program reads older versions; an older program rejects newer ones. Format 1
- * has the private keys in the key files; format 2 has them in keys.age or omits them.
+ * Version of the layout. A newer program reads older versions; an older program rejects newer versions.
+ * Format 1 has the private keys in the key files; format 2 has them in keys.age or omits them.
  */
 const format = 2;
 
 /**
- * Allowlist of file names, so that a manifest can't refer to files outside its folder. siem.mdb, ledger.mdb
- * and format.json are required.
+ * Allowed file names, so that a manifest cannot refer to files outside its folder. siem.mdb, ledger.mdb and
+ * format.json are required. Backups of earlier versions have the access policy in policy.in-effect.json.
  */
 export const fileName =
   /^(siem\.mdb|ledger\.mdb|journal\.ndjson|format\.json|policy\.in-effect\.json|config\.json|keys\.age|keys\/[0-9a-f-]{36}\.json)$/;
-/** The access policy. Absent from backups of versions without a policy file. */
-export const policyFile = 'policy.in-effect.json';
 /**
- * Settings in the data folder. Absent if the folder has no settings, and from backups of earlier versions.
+ * Name of the settings file. A backup has none if the data folder has no settings, or if an earlier version
+ * made it.
  */
 export const settingsFile = 'config.json';
 export const requiredFiles = ['siem.mdb', 'ledger.mdb', 'format.json'] as const;
 
-const BackupFile = part(
-  {
-    name: Type.String({ pattern: fileName.source, description: 'Path in the backup folder.' }),
-    size: count('Size in bytes.'),
-    sha256: hex32('SHA-256 of the content.'),
-  },
-  'A file of the backup.',
-);
+/** Reads the manifest in the folder of a backup. Throws BackupError. */
+export async function readManifest(backup: string): Promise<string> {
+  try {
+    return await readTextFile(join(backup, manifestFile), limits.maxManifestBytes);
+  } catch (error) {
+    const { message } = error as Error;
+    throw new BackupError(`${backup} is not a backup: ${manifestFile}: ${message}`);
+  }
+}
+
+const BackupFile = part('A file of the backup.', {
+  name: Type.String({ pattern: fileName.source, description: 'Path in the backup folder.' }),
+  size: count('Size in bytes.'),
+  sha256: hex32('SHA-256 of the content.'),
+});
 export type BackupFile = Static<typeof BackupFile>;
 
 const Manifest = shape('BackupManifest', {
@@ -59,9 +57,9 @@ const Manifest = shape('BackupManifest', {
   finished_at: timestamp('When the backup was complete and verified.'),
   actor: text('Id of the principal who requested the backup, or system.', { minLength: 1, maxLength: 512 }),
   product_version: text('Version of the program that made the backup.'),
-  private_keys: optional(oneOf(privateKeyStates, { description: 'Absent in format 1: included.' })),
+  private_keys: optional(oneOf(privateKeyStates, 'Absent in format 1: included.')),
   size: count('Total size of all files in bytes.'),
-  events: part({ network: count('Network events.'), dns: count('DNS events.') }, 'Number of events.'),
+  events: part('Number of events.', { network: count('Network events.'), dns: count('DNS events.') }),
   alerts: count('Number of alerts.'),
   sth: optional(SignedTreeHead),
   files: list(BackupFile, 'All files except the manifest.', { maxItems: limits.maxBackupFiles }),
@@ -79,7 +77,7 @@ export function writeManifest(manifest: Omit<Manifest, 'format'>): string {
   return `{${members.join(',')}}\n`;
 }
 
-/** @throws BackupError if this program can't read the manifest */
+/** Parses manifest.json. Throws BackupError if this program cannot read it. */
 export function parseManifest(text: string): Manifest {
   let value: unknown;
   try {

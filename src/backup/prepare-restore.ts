@@ -1,8 +1,8 @@
 import { rm, stat, statfs } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { SignedTreeHead } from '../contract/resources/transparency.ts';
-import { checkFormat } from '../data-folder.ts';
-import { flushFolder } from '../durable-file.ts';
+import { checkFormat } from '../files/data-folder.ts';
+import { flushFolder } from '../files/durable-file.ts';
 import { checkAnchorFolder } from '../ledger/anchor.ts';
 import { knownLife, previousOf } from '../ledger/check/known-life.ts';
 import { fromJson, toJson } from '../ledger/heads.ts';
@@ -11,43 +11,42 @@ import { openAgent } from '../ledger/keys/open-agent.ts';
 import { startLife } from '../ledger/keys/start-life.ts';
 import { lifeStartOf } from '../ledger/lives/continue-copy.ts';
 import { limits } from '../limits.ts';
-import { readTextFile } from '../read-file.ts';
 import { uuid7 } from '../uuid.ts';
 import { BackupError, DamagedBackupError } from './backup-error.ts';
 import { copyFile, exists, makeFolder, namesIn } from './files.ts';
-import { type Manifest, manifestFile, parseManifest, policyFile } from './manifest.ts';
-import { type Mark, readMark, writeMark } from './mark.ts';
+import { type Manifest, parseManifest, readManifest } from './manifest.ts';
 import { keepPublicHalves } from './private-keys.ts';
 import type { RestoreOptions, RestoreStep } from './restore.ts';
+import { type RestoreMarker, readMarker, writeMarker } from './restore-marker.ts';
 import { verifyCopy } from './verify.ts';
 
-/** Folder in the data folder where a backup is copied to and verified before it replaces the content. */
+/**
+ * Folder in the data folder to which a backup is copied. The copy is verified there before it replaces the
+ * content.
+ */
 export const staging = 'restoring';
 
 /**
- * Names that a restore replaces. The journal is continued. Everything else stays in place: backup folders of
- * any name, files that earlier restores moved aside, the anchor's volume, the operator's own files.
+ * Names that a restore replaces. The editable policy file is one of them, because it would otherwise be
+ * loaded over the policy of the backup. The journal is continued. All other files stay in place: backup
+ * folders of any name, files that earlier restores moved aside, the anchor's volume, the operator's own
+ * files.
  */
-const replacing = /^(keys|(siem|ledger)\.mdb([.-].*)?|anchor\.json([.-].*)?|instance\.json)$/;
+const replacing =
+  /^(keys|(siem|ledger)\.mdb([.-].*)?|anchor\.json([.-].*)?|instance\.json|policy(\.in-effect|\.pending)?\.json)$/;
 
 /**
- * Replaced by a backup that has a policy: the policy in effect, an interrupted change of it, and the file for
- * edits.
- */
-const policyFiles = /^policy(\.in-effect|\.pending)?\.json$/;
-
-/**
- * Performs every step of a restore that may be refused, before any file moves: copies the backup into the
- * data folder, verifies it there, and checks the content to be replaced. Writing the mark is the last step.
+ * Performs every step of a restore that may be refused, before any file is moved: copies the backup into the
+ * data folder, verifies the copy, and checks the content to be replaced. The last step writes the marker.
  */
 export async function prepareRestore(
   options: RestoreOptions,
   onStep: (step: RestoreStep) => void,
-): Promise<Mark> {
+): Promise<RestoreMarker> {
   const { backup, dataDir, anchorPath, replace } = options;
   const manifest = parseManifest(await readManifest(backup));
   await checkAnchorFolder(anchorPath);
-  const content = await contentOf(dataDir, manifest);
+  const content = await contentOf(dataDir);
   const anchor = await exists(anchorPath);
   if (!replace) refuseContent(dataDir, content, anchor ? anchorPath : undefined);
   await requireDiskSpace(dataDir, manifest);
@@ -68,7 +67,7 @@ export async function prepareRestore(
   onStep('staged');
 
   const elsewhere = anchor && resolve(anchorPath) !== join(resolve(dataDir), 'anchor.json');
-  await writeMark(dataDir, {
+  await writeMarker(dataDir, {
     backup_id: manifest.id,
     from: resolve(backup),
     entry_id: uuid7(startedAt),
@@ -80,14 +79,14 @@ export async function prepareRestore(
     ...(replaced === undefined ? {} : { replaced }),
   });
   onStep('marked');
-  return (await readMark(dataDir))!;
+  return (await readMarker(dataDir))!;
 }
 
 /**
  * Generates the keys of a new life for the staged log. The private keys of the backup never sign again. Each
  * restored copy of a backup gets different keys, so two copies never sign under the same name.
  *
- * @returns the largest known head of the log that is replaced
+ * @returns the largest known head of the replaced log
  */
 async function startNewLife(
   stage: string,
@@ -112,29 +111,15 @@ async function startNewLife(
   return found.head && toJson(found.head);
 }
 
-async function readManifest(backup: string): Promise<string> {
-  try {
-    return await readTextFile(join(backup, manifestFile), limits.maxManifestBytes);
-  } catch (error) {
-    throw new BackupError(
-      `${backup} is not a backup: cannot read ${manifestFile} (${(error as Error).message})`,
-    );
-  }
-}
-
-/** Names in the data folder that restoring this backup replaces. */
-async function contentOf(dataDir: string, { files }: Manifest): Promise<string[]> {
-  const hasPolicy = files.some(({ name }) => name === policyFile);
-  const isReplaced = (name: string) => replacing.test(name) || (hasPolicy && policyFiles.test(name));
-  return (await namesIn(dataDir)).filter(isReplaced).sort();
+/** Returns the names in the data folder that a restore replaces. */
+async function contentOf(dataDir: string): Promise<string[]> {
+  return (await namesIn(dataDir)).filter((name) => replacing.test(name)).sort();
 }
 
 function refuseContent(dataDir: string, content: readonly string[], anchor: string | undefined): void {
   if (content.length === 0 && anchor === undefined) return;
   const found =
-    content.length > 0
-      ? `the data folder ${dataDir} has ${content.join(', ')}`
-      : `there is an anchor ${anchor}`;
+    content.length > 0 ? `the data folder ${dataDir} has ${content.join(', ')}` : `there is an anchor ${anchor}`;
   throw new BackupError(`${found}; restore into another folder, or use --replace to move it aside`);
 }
 
@@ -156,9 +141,7 @@ async function copyInto(stage: string, backup: string, { files }: Manifest): Pro
     if (!stats.isFile()) throw new DamagedBackupError(`${name} of the backup is not a file`);
     const found = stats.size;
     if (found !== size)
-      throw new DamagedBackupError(
-        `${name} of the backup has ${found} bytes instead of the ${size} in its manifest`,
-      );
+      throw new DamagedBackupError(`${name} of the backup has ${found} bytes instead of the ${size} in its manifest`);
     if ((await copyFile(from, join(stage, name))).sha256 !== sha256)
       throw new DamagedBackupError(`${name} of the backup is damaged: its SHA-256 differs from the manifest`);
   }

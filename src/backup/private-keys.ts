@@ -1,23 +1,24 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { replaceFile } from '../durable-file.ts';
+import { replaceFile } from '../files/durable-file.ts';
 import { parseKeyFile, publicHalf } from '../ledger/keys/key-file.ts';
 import { limits } from '../limits.ts';
 import { BackupError } from './backup-error.ts';
 import { makeFolder, namesIn } from './files.ts';
 
 /**
- * Name of the file with the private keys of a backup, if it has any: key files as lines of JSON, encrypted to
- * age recipients (https://age-encryption.org/v1). `age -d -i <identity> keys.age` prints them.
+ * Name of the file with the private keys of a backup, if the backup has any. The file contains key files as
+ * lines of JSON, encrypted to age recipients (https://age-encryption.org/v1). `age -d -i <identity> keys.age`
+ * prints them.
  */
 export const privateKeysFile = 'keys.age';
 
-/** @throws BackupError that names the first invalid recipient */
+/** Checks the recipients. Throws BackupError that names the first invalid recipient. */
 export async function checkRecipients(recipients: readonly string[]): Promise<void> {
   if (recipients.length > 0) await encrypterTo(recipients);
 }
 
-/** Encrypts the key files that have a private part; undefined without recipients. */
+/** Returns the encrypted key files that have a private part; undefined without recipients. */
 export async function sealPrivateKeys(
   keysFolder: string,
   recipients: readonly string[],
@@ -37,15 +38,10 @@ export async function sealPrivateKeys(
  * @returns texts of key files by kid
  * @throws BackupError when the backup has no keys.age, or no identity decrypts it
  */
-export async function openPrivateKeys(
-  backup: string,
-  identityFile: string,
-): Promise<ReadonlyMap<string, string>> {
+export async function openPrivateKeys(backup: string, identityFile: string): Promise<ReadonlyMap<string, string>> {
   const { Decrypter } = await import('age-encryption');
   const sealed = await readFile(join(backup, privateKeysFile)).catch(() => {
-    throw new BackupError(
-      `--identity: ${backup} has no ${privateKeysFile}, so it has no private keys to decrypt`,
-    );
+    throw new BackupError(`--identity: ${backup} has no ${privateKeysFile}, so it has no private keys to decrypt`);
   });
   const decrypter = new Decrypter();
   for (const identity of await identitiesIn(identityFile)) {
@@ -56,9 +52,7 @@ export async function openPrivateKeys(
     }
   }
   const opened = await decrypter.decrypt(sealed, 'text').catch(() => {
-    throw new BackupError(
-      `--identity: no identity in ${identityFile} decrypts ${privateKeysFile} of ${backup}`,
-    );
+    throw new BackupError(`--identity: no identity in ${identityFile} decrypts ${privateKeysFile} of ${backup}`);
   });
   const lines = opened.split('\n').filter((line) => line !== '');
   return new Map(lines.map((line) => [parseKeyFile(line).kid, line]));
@@ -67,11 +61,12 @@ export async function openPrivateKeys(
 /** Writes decrypted key files into a separate folder that no service reads. */
 export async function writePrivateKeys(folder: string, files: ReadonlyMap<string, string>): Promise<void> {
   await makeFolder(folder);
-  for (const [kid, text] of files)
-    await replaceFile(join(folder, `${kid}.json`), `${text}\n`, { mode: 0o600 });
+  for (const [kid, text] of files) await replaceFile(join(folder, `${kid}.json`), `${text}\n`, { mode: 0o600 });
 }
 
-/** Removes the private parts from the key files of a folder: a restored log generates its own keys. */
+/**
+ * Removes the private parts from the key files of a folder, because a restored log generates its own keys.
+ */
 export async function keepPublicHalves(keysFolder: string): Promise<void> {
   for (const name of await keyNames(keysFolder)) {
     const file = parseKeyFile(await readFile(join(keysFolder, name), 'utf8'));
@@ -95,7 +90,7 @@ async function encrypterTo(recipients: readonly string[]) {
   return encrypter;
 }
 
-/** Reads the identities from a file as age-keygen writes it. */
+/** Reads the identities from a file in the format of age-keygen. */
 async function identitiesIn(path: string): Promise<string[]> {
   const text = await readFile(path, 'utf8').catch((error: Error) => {
     throw new BackupError(`--identity: cannot read ${path} (${error.message})`);

@@ -2,21 +2,21 @@ import { readFile, rename, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { backupRestored, entryOf } from '../contract/critical-events.ts';
 import type { SignedTreeHead } from '../contract/resources/transparency.ts';
-import { restoreMark, takeDataFolder } from '../data-folder.ts';
-import { flushFolder } from '../durable-file.ts';
+import { restoreMark, takeDataFolder } from '../files/data-folder.ts';
+import { flushFolder } from '../files/durable-file.ts';
 import { datedForAppend } from '../ledger/entry-window.ts';
 import type { AgentOptions } from '../ledger/keys/agent-keys.ts';
 import type { Appended } from '../ledger/ledger.ts';
 import { recordInstance } from '../ledger/lives/instance.ts';
 import { openLedger } from '../ledger/open.ts';
-import { readNotedPlaces } from '../store/lmdb/noted-places.ts';
+import { readLogPositions } from '../store/log-positions.ts';
 import { BackupError } from './backup-error.ts';
 import { carryKeys } from './carry-keys.ts';
 import { copyFile, exists, makeFolder } from './files.ts';
-import { policyFile, settingsFile } from './manifest.ts';
-import { type Mark, readMark } from './mark.ts';
+import { settingsFile } from './manifest.ts';
 import { prepareRestore, staging } from './prepare-restore.ts';
 import { openPrivateKeys, writePrivateKeys } from './private-keys.ts';
+import { type RestoreMarker, readMarker } from './restore-marker.ts';
 
 /** Steps after which a crash leaves a different state, in order. */
 export type RestoreStep =
@@ -36,18 +36,18 @@ export interface RestoreOptions {
   readonly anchorPath: string;
   /** Whether an existing log and events in the data folder may be moved aside. */
   readonly replace: boolean;
-  /** Encrypts new private keys. */
+  /** The passphrase that encrypts new private keys. */
   readonly keyPassphrase?: string;
   /**
-   * File of age identities. The private keys of the backup are decrypted into a separate folder and never
-   * used.
+   * File of age identities. If given, the private keys of the backup are decrypted into a separate folder,
+   * and are never used.
    */
   readonly identityFile?: string;
-  /** Holds the keys of the restored log if they are in an SSH agent rather than in files. */
+  /** The ssh-agent that holds the keys of the restored log, if they are not in files. */
   readonly agent?: AgentOptions;
   /** Configured origin of the log, without the suffix for its life. */
   readonly origin?: string;
-  /** Epoch milliseconds. */
+  /** Returns the time in epoch milliseconds. */
   now(): number;
   /** Called when a step is complete and on disk. */
   onStep?(step: RestoreStep): void;
@@ -55,7 +55,7 @@ export interface RestoreOptions {
 
 export interface Restored {
   readonly backupId: string;
-  /** The last head of the restored log; absent if it is empty. */
+  /** The last head of the restored log; absent if the log is empty. */
   readonly sth?: SignedTreeHead;
   /** The largest known head of the replaced log. */
   readonly replaced?: SignedTreeHead;
@@ -64,13 +64,13 @@ export interface Restored {
   /** Folder with the private keys of the backup; absent without `identityFile`. */
   readonly privateKeys?: string;
   /**
-   * `restored`: the settings of the backup are in use; `kept`: existing settings took precedence. Absent if
-   * the backup has none.
+   * Which settings are in use: `restored` means the settings of the backup, `kept` existing settings. Absent
+   * if the backup has no settings.
    */
   readonly settings?: 'restored' | 'kept';
   /** Position of the log entry that records the restore. */
   readonly entry: Appended;
-  /** Whether this run completed an interrupted one. */
+  /** Whether this run completed an interrupted restore. */
   readonly resumed: boolean;
 }
 
@@ -78,32 +78,32 @@ export interface Restored {
  * Replaces the content of the data folder with a backup. The log continues as a new life, with new keys and a
  * new origin; its first new entries are `log.life_started` and `backup.restored`.
  *
- * Nothing moves before the backup has been copied into the data folder and verified there. Then the mark is
- * written, and no service starts until it is removed: after a crash, the same command continues from the
- * mark. Replaced content is moved aside, never deleted. The journal is continued. Existing settings are kept,
- * because they describe this host; otherwise the settings of the backup are moved in last, so that no part of
- * a restore runs with them.
+ * No file is moved before the backup has been copied into the data folder and verified there. Then the marker
+ * is written, and no service starts until the marker is removed. After a crash, the same command continues from
+ * the marker. Replaced content is moved aside, never deleted. The journal is continued. Existing settings are
+ * kept, because they describe this host; otherwise the settings of the backup are moved in last, so that no
+ * part of a restore runs with them.
  *
- * @throws BackupError; Error when another process holds the data folder
+ * @throws BackupError, or Error if another process holds the lock on the data folder
  */
 export async function restoreBackup(options: RestoreOptions): Promise<Restored> {
   const { dataDir, onStep = () => undefined } = options;
   const folder = takeDataFolder(dataDir, { restoring: true });
   try {
-    const begun = await readMark(dataDir);
+    const begun = await readMarker(dataDir);
     if (begun !== undefined) await requireSame(begun, options.backup);
     const { backup, identityFile } = options;
     const opened = identityFile === undefined ? undefined : await openPrivateKeys(backup, identityFile);
-    const mark = begun ?? (await prepareRestore(options, onStep));
-    await moveAside(dataDir, mark);
+    const marker = begun ?? (await prepareRestore(options, onStep));
+    await moveAside(dataDir, marker);
     onStep('moved-aside');
     await moveIn(dataDir);
     onStep('moved-in');
-    await carryKeys(join(dataDir, mark.aside, 'keys'), join(dataDir, 'keys'), mark);
+    await carryKeys(join(dataDir, marker.aside, 'keys'), join(dataDir, 'keys'), marker);
     onStep('keys-carried');
-    const entry = await logRestore(options, mark);
+    const entry = await logRestore(options, marker);
     onStep('logged');
-    const privateKeys = opened && join(dataDir, `private-keys-of-${mark.backup_id}`);
+    const privateKeys = opened && join(dataDir, `private-keys-of-${marker.backup_id}`);
     if (privateKeys !== undefined) await writePrivateKeys(privateKeys, opened!);
     const settings = await takeSettings(dataDir);
     onStep('settings-in');
@@ -112,7 +112,7 @@ export async function restoreBackup(options: RestoreOptions): Promise<Restored> 
     await flushFolder(dataDir);
     onStep('unmarked');
     return {
-      ...resultOf(dataDir, mark, entry, settings, begun !== undefined),
+      ...resultOf(dataDir, marker, entry, settings, begun !== undefined),
       ...(privateKeys === undefined ? {} : { privateKeys }),
     };
   } finally {
@@ -120,32 +120,36 @@ export async function restoreBackup(options: RestoreOptions): Promise<Restored> 
   }
 }
 
-/** Rejects a different backup than the one whose restore was interrupted. */
-async function requireSame(mark: Mark, backup: string): Promise<void> {
-  if (resolve(backup) === mark.from) return;
+/** Throws if the backup differs from the one whose restore was interrupted. */
+async function requireSame(marker: RestoreMarker, backup: string): Promise<void> {
+  if (resolve(backup) === marker.from) return;
   throw new BackupError(
-    `a restore of ${mark.from} was interrupted; complete it first: run \`candor restore ${mark.from}\` again`,
+    `a restore of ${marker.from} was interrupted; complete it first: run \`candor restore ${marker.from}\` again`,
   );
 }
 
 /**
- * A name that is both in the data folder and aside was created later: new files are moved in only once all
- * old ones are aside. A crash between two renames leaves part of the files aside, and the mark.
+ * Moves old files aside. A file that exists both in the data folder and aside was created in the data folder
+ * later, and stays there: new files are moved in only after all old files were moved aside. A crash between
+ * two renames leaves some files aside, and the marker.
  */
-async function moveAside(dataDir: string, mark: Mark): Promise<void> {
-  const aside = join(dataDir, mark.aside);
-  if (mark.names.length > 0) await makeFolder(aside);
-  for (const name of mark.names) {
+async function moveAside(dataDir: string, marker: RestoreMarker): Promise<void> {
+  const aside = join(dataDir, marker.aside);
+  if (marker.names.length > 0) await makeFolder(aside);
+  for (const name of marker.names) {
     if (!(await exists(join(dataDir, name))) || (await exists(join(aside, name)))) continue;
     await rename(join(dataDir, name), join(aside, name));
   }
-  await moveAnchorAside(dataDir, mark);
-  if (mark.names.length > 0) await flushFolder(aside);
+  await moveAnchorAside(dataDir, marker);
+  if (marker.names.length > 0) await flushFolder(aside);
   await flushFolder(dataDir);
 }
 
-/** An anchor on another volume can't be renamed across volumes: it is copied and flushed, then removed. */
-async function moveAnchorAside(dataDir: string, { anchor_path, aside, names }: Mark): Promise<void> {
+/**
+ * Moves the anchor aside. An anchor on another volume cannot be renamed across volumes, so it is copied and
+ * flushed, then removed.
+ */
+async function moveAnchorAside(dataDir: string, { anchor_path, aside, names }: RestoreMarker): Promise<void> {
   const name = 'anchor-elsewhere.json';
   const target = join(dataDir, aside);
   if (resolve(anchor_path) === join(resolve(dataDir), 'anchor.json') || !names.includes(name)) return;
@@ -162,11 +166,12 @@ async function moveAnchorAside(dataDir: string, { anchor_path, aside, names }: M
 }
 
 /**
- * Files already moved in are no longer in `restoring/`. An existing journal is continued instead of replaced.
+ * Moves the new files in. Files already moved in are no longer in `restoring/`. An existing journal is continued
+ * instead of replaced.
  */
 async function moveIn(dataDir: string): Promise<void> {
   const from = join(dataDir, staging);
-  for (const name of ['siem.mdb', 'ledger.mdb', 'keys', 'format.json', policyFile, 'journal.ndjson']) {
+  for (const name of ['siem.mdb', 'ledger.mdb', 'keys', 'format.json', 'policy.in-effect.json', 'journal.ndjson']) {
     if (!(await exists(join(from, name)))) continue;
     if (name === 'journal.ndjson' && (await exists(join(dataDir, name)))) continue;
     await rename(join(from, name), join(dataDir, name));
@@ -175,13 +180,13 @@ async function moveIn(dataDir: string): Promise<void> {
 }
 
 /**
- * Opens the log with the checks of a normal start, so that a log that start-up would distrust is not
- * restored.
+ * Opens the restored log with the checks of a normal start, so that a log that would fail them is not
+ * restored, and logs the restore.
  */
-async function logRestore(options: RestoreOptions, mark: Mark): Promise<Appended> {
+async function logRestore(options: RestoreOptions, marker: RestoreMarker): Promise<Appended> {
   const { dataDir, keyPassphrase, agent, origin } = options;
-  const { backup_id, sth, replaced, entry_id, started_at, anchor_path } = mark;
-  await recordInstance(dataDir); // not in the backup, but its log may record that the file exists
+  const { backup_id, sth, replaced, entry_id, started_at, anchor_path } = marker;
+  await recordInstance(dataDir); // the file is not in the backup, but its log may record that the file exists
   const ledger = await openLedger({
     dataDir,
     anchorPath: anchor_path,
@@ -189,11 +194,11 @@ async function logRestore(options: RestoreOptions, mark: Mark): Promise<Appended
     ...(keyPassphrase === undefined ? {} : { keyPassphrase }),
     ...(agent === undefined ? {} : { agent }),
     ...(origin === undefined ? {} : { origin }),
-    notedPlaces: () => readNotedPlaces(dataDir),
+    logPositions: () => readLogPositions(dataDir),
   });
   try {
     const { health } = await ledger.status();
-    if (health.state === 'degraded') throw new BackupError(`the restored log is not sound: ${health.advice}`);
+    if (health.state === 'degraded') throw new BackupError(`the restored log failed verification: ${health.advice}`);
     const event = backupRestored({ backup_id, sth, replaced }, 'system');
     const restored = entryOf(event, entry_id, Date.parse(started_at));
     const [entry] = await ledger.append([datedForAppend(restored, Date.now())]);
@@ -214,12 +219,12 @@ async function takeSettings(dataDir: string): Promise<Restored['settings']> {
 
 function resultOf(
   dataDir: string,
-  mark: Mark,
+  marker: RestoreMarker,
   entry: Appended,
   settings: Restored['settings'],
   resumed: boolean,
 ): Restored {
-  const { backup_id, sth, replaced, aside, names } = mark;
+  const { backup_id, sth, replaced, aside, names } = marker;
   return {
     backupId: backup_id,
     ...(sth === undefined ? {} : { sth }),

@@ -7,7 +7,7 @@ import { treeDamage } from '../ledger/check/tree-damage.ts';
 import { toJson } from '../ledger/heads.ts';
 import { LmdbStorage } from '../ledger/storage/lmdb-store.ts';
 import { Nodes } from '../ledger/storage/nodes.ts';
-import { inspectStore, type LoggedAlert } from '../store/lmdb/inspect.ts';
+import { inspectStore, type LoggedAlert } from '../store/inspect.ts';
 import { bytesToHex } from '../tlog/hex.ts';
 import { DamagedBackupError } from './backup-error.ts';
 import { filesOf, hashFile } from './files.ts';
@@ -24,9 +24,10 @@ export interface Verified {
 
 /**
  * Verifies a copy as read from disk: recomputes the tree from the entries, reads every row of siem.mdb, and
- * compares the two, so that no critical event is missing from both. Hashes are computed from the same files.
+ * compares the log with siem.mdb, so that no critical event is missing from both. Hashes are computed from
+ * the same files.
  *
- * `stopped` is called from time to time and throws when the result is no longer needed.
+ * `stopped` is called repeatedly, and throws if the result is no longer needed.
  *
  * @throws DamagedBackupError with the defect of the copy
  */
@@ -38,7 +39,7 @@ export async function verifyCopy(folder: string, stopped: () => void = () => und
     const log = await fsck({ dataDir: folder, onProgress: stopped });
     // Other findings concern files that monitor the log, such as a journal line truncated by a crash.
     if (log.isDamaged || log.isRolledBack || log.counts.key_damaged !== undefined)
-      throw new DamagedBackupError(`the copy of the log is not sound: ${describeFindings(log.findings)}`);
+      throw new DamagedBackupError(`the copy of the log failed verification: ${describeFindings(log.findings)}`);
     const contents = await compare(folder, log.size, stopped);
     const files: BackupFile[] = [];
     for (const name of names) files.push(await hashFile(folder, name, stopped));
@@ -49,7 +50,7 @@ export async function verifyCopy(folder: string, stopped: () => void = () => und
       alerts: contents.alerts,
     };
   } finally {
-    // Reader tables of LMDB, which are meaningless in a copy.
+    // Removes LMDB's reader tables, which have no meaning in a copy.
     for (const name of ['ledger.mdb', 'siem.mdb']) await rm(join(folder, `${name}-lock`), { force: true });
   }
 }
@@ -59,13 +60,13 @@ const maxReported = 5;
 
 function describeFindings(findings: readonly { readonly code: string; readonly message: string }[]): string {
   const few = findings.slice(0, maxReported).map(({ code, message }) => `${code}: ${message}`);
-  return [
-    ...few,
-    ...(findings.length > maxReported ? [`and ${findings.length - maxReported} more`] : []),
-  ].join('; ');
+  return [...few, ...(findings.length > maxReported ? [`and ${findings.length - maxReported} more`] : [])].join('; ');
 }
 
-/** Checks that each alert that must be logged is in the log at its recorded position, or in the outbox. */
+/**
+ * Checks that the entry of each alert that must be logged is in the log at its recorded position, or in the
+ * outbox.
+ */
 async function compare(folder: string, logSize: number, stopped: () => void) {
   const storage = new LmdbStorage(join(folder, 'ledger.mdb'));
   const nodes = new Nodes(storage);
@@ -90,7 +91,7 @@ async function compare(folder: string, logSize: number, stopped: () => void) {
     return contents;
   } catch (error) {
     if (error instanceof DamagedBackupError) throw error;
-    throw new DamagedBackupError(`the copy of siem.mdb is not sound: ${(error as Error).message}`);
+    throw new DamagedBackupError(`the copy of siem.mdb failed verification: ${(error as Error).message}`);
   } finally {
     await storage.close();
   }

@@ -1,6 +1,6 @@
-import { accuse, corroborationOf } from '../client/accuse.ts';
 import type { Evidence } from '../client/evidence.ts';
-import { Fault } from '../client/fault.ts';
+import { AuditFault } from '../client/fault.ts';
+import { corroborationOf, faultWithEvidence } from '../client/fault-evidence.ts';
 import type { Pin } from '../client/pin.ts';
 import type { SignedHead } from '../client/tree-head.ts';
 import type { SizedRoot } from '../tlog/binding.ts';
@@ -15,9 +15,7 @@ export interface PinInFile {
 }
 
 /** The signed tree in a file: a tree head, or the note of a checkpoint with its size and root. */
-export type Stated =
-  | { readonly head: SignedHead }
-  | { readonly head: SizedRoot; readonly checkpoint: string };
+export type Stated = { readonly head: SignedHead } | { readonly head: SizedRoot; readonly checkpoint: string };
 
 interface Comparison {
   readonly exit?: undefined;
@@ -30,10 +28,7 @@ interface Comparison {
  * different root for that size is saved as evidence beside the pin, and reported as misbehaviour only if the
  * evidence convicts.
  */
-export async function againstPin(
-  stated: Stated,
-  pinned: PinInFile | undefined,
-): Promise<Comparison | Report> {
+export async function againstPin(stated: Stated, pinned: PinInFile | undefined): Promise<Comparison | Report> {
   if (pinned === undefined) return { lines: [], fields: {} };
   const { pin, file } = pinned;
   const { size, root } = stated.head;
@@ -43,13 +38,13 @@ export async function againstPin(
   }
   if (equalHashes(root, pin.head.root))
     return { lines: ['Same tree as the pinned one.'], fields: { consistent_with: size } };
-  return reportContradiction(new Fault('FORK', `the pin has another root for size ${size}`), pin.log, file, {
+  return reportContradiction(new AuditFault('FORK', `the pin has another root for size ${size}`), pin.log, file, {
     ...('checkpoint' in stated ? { checkpoint: stated.checkpoint } : { head: stated.head }),
     ...evidenceOf(pin),
   });
 }
 
-/** The members of evidence that come from a pin. */
+/** Returns the members of evidence that come from a pin. */
 export function evidenceOf(pin: Pin) {
   const { head, keys, updatedAt } = pin;
   return {
@@ -60,13 +55,13 @@ export function evidenceOf(pin: Pin) {
 
 /** Saves evidence of a contradiction beside the pin and returns the report. */
 export async function reportContradiction(
-  fault: Fault,
+  fault: AuditFault,
   log: string,
   pinFile: string,
   details: Omit<Evidence, 'code' | 'message' | 'log' | 'foundAt'>,
 ): Promise<Report> {
   const now = Date.now();
   const about = { code: fault.code, message: fault.message, log, foundAt: new Date(now).toISOString() };
-  const result = await accuse({ ...about, ...details }, fault);
+  const result = await faultWithEvidence({ ...about, ...details }, fault);
   return faultReport(result.fault, await saveReportEvidence(result.evidence, pinFile, now));
 }

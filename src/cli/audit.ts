@@ -1,31 +1,33 @@
 import { Command, InvalidArgumentError } from 'commander';
-import { accuse, corroborationOf } from '../client/accuse.ts';
 import { type AuditResult, audit, defaultMaxAgeMs } from '../client/auditor.ts';
 import type { SignedCheckpoint } from '../client/checkpoint.ts';
 import { auditEntries, type CheckedRange, type FalseHead, WrongRoot } from '../client/entries.ts';
 import { dateFault } from '../client/entry-dates.ts';
 import { fetchSignedEntries } from '../client/entry-evidence.ts';
 import type { Evidence } from '../client/evidence.ts';
-import { Fault } from '../client/fault.ts';
+import { AuditFault } from '../client/fault.ts';
+import { corroborationOf, faultWithEvidence } from '../client/fault-evidence.ts';
 import { fingerprint } from '../client/key-set.ts';
 import { DuplicateEntry, emptyTree, type TreeEdge } from '../client/leaf-audit.ts';
 import { httpLog, type LogSource } from '../client/log-source.ts';
+import { canReadEntries } from '../client/mirror.ts';
 import type { CheckedEntries, Pin } from '../client/pin.ts';
 import type { SignedHead } from '../client/tree-head.ts';
+import { CommandError, type ExitCode, exitCodes } from '../service/exit-codes.ts';
 import { comparePins } from './compare-pins.ts';
-import { CommandError, type ExitCode, exitCodes } from './exit-codes.ts';
 import { nativeVerifier } from './native-ed25519.ts';
 import { checkpointPolicy, credentials, serviceUrl, wholeNumber } from './options.ts';
 import { cosignerFields, headFields, headLines, output } from './output.ts';
 import { defaultPinFile, keepPin, loadPin, savePin } from './pin-file.ts';
 import { reporter } from './progress.ts';
 import { emptyReport, faultReport, printReport, type Report, saveReportEvidence } from './report.ts';
-import { addRoundOptions, type RoundOptions, runRounds } from './rounds.ts';
 import { IdFile } from './seen-ids.ts';
+import { addWatchOptions, runRounds, type WatchOptions } from './watch-options.ts';
 
-export interface AuditFlags extends RoundOptions {
+export interface AuditFlags extends WatchOptions {
   readonly state?: string;
-  readonly entries?: true;
+  /** Whether to check the entries. Default: true if the log allows this caller to read entries. */
+  readonly entries?: boolean;
   readonly allEntries?: true;
   readonly maxAge?: number;
   readonly acceptKey?: readonly string[];
@@ -42,8 +44,10 @@ export function auditCommand(done: (code: ExitCode) => void): Command {
     .option('--state <file>', 'file for the pin (default: one file per log in the state folder)')
     .option(
       '--entries',
-      'also fetch the entries since the last audit, and check each entry and every tile of hashes over them',
+      'fetch the entries since the last audit, and check each entry and every tile of hashes over them; ' +
+        'the default if you may read entries',
     )
+    .option('--no-entries', 'do not check entries: this finds no duplicate ids and no wrong dates')
     .option('--all-entries', 'like --entries, but check all entries again from the first one')
     .option(
       '--max-age <seconds>',
@@ -60,7 +64,7 @@ export function auditCommand(done: (code: ExitCode) => void): Command {
       'compare the pins of two auditors, or a pin with a checkpoint from a witness; uses the log if its URL is given',
     )
     .option('--strict-keys', 'has no effect: unvouched keys are always rejected');
-  return addRoundOptions(command).action(async (url: string | undefined, options: AuditFlags) =>
+  return addWatchOptions(command).action(async (url: string | undefined, options: AuditFlags) =>
     done(await run(url, options)),
   );
 }
@@ -94,9 +98,20 @@ export async function auditOnce(log: LogSource, options: AuditFlags): Promise<Re
     ...(checkpoint && { checkpoint }),
   });
   if (result.status === 'empty') return emptyReport('The log is empty: no critical events yet.');
-  if (result.status === 'fault')
-    return faultReport(result.fault, await saveReportEvidence(result.evidence, file, now));
-  const wanted = options.entries ?? options.allEntries ?? false;
+  if (result.status === 'fault') {
+    const { fault, evidence } = result;
+    const report = faultReport(fault, await saveReportEvidence(evidence, file, now));
+    const key = fault.fingerprint;
+    if (key === undefined) return report;
+    const advice = `If the operator confirms this key, use --accept-key ${key}.`;
+    return {
+      ...report,
+      lines: [...report.lines, advice],
+      fields: { ...report.fields, key_fingerprint: key },
+    };
+  }
+  const wanted = options.allEntries ?? options.entries ?? (await canReadEntries(log, result.pin.head.size));
+  if (wanted instanceof AuditFault) return faultReport(wanted);
   const checked = wanted ? await checkEntries(log, result, options, file) : undefined;
   if (checked instanceof WrongRoot) {
     const { served, head: earlier, answer } = checked;
@@ -111,20 +126,19 @@ export async function auditOnce(log: LogSource, options: AuditFlags): Promise<Re
     const wanted = checked.indices.map((leafIndex) => ({ leafIndex, head: result.pin.head }));
     return signedEntriesReport(log, result, checked, wanted, {}, file, now);
   }
-  if (checked instanceof Fault) return faultReport(checked);
+  if (checked instanceof AuditFault) return faultReport(checked);
   if (checked !== undefined && 'fault' in checked) {
     const { fault, head: earlier, ...details } = checked;
     return entriesReport(log, result.pin, fault, { ...details, pinnedHead: earlier }, file, now);
   }
   const { head } = result.pin;
   const entries = checked === undefined ? result.pin.entries : { head, edge: checked.tree.edge };
-  const replaced =
-    result.newKey === 'accepted' && pin !== undefined ? await keepPin(file, pin, now) : undefined;
+  const replaced = result.newKey === 'accepted' && pin !== undefined ? await keepPin(file, pin, now) : undefined;
   const saved = await savePin(file, { ...result.pin, ...(entries && { entries }) }, pin);
   if (!saved) return auditOnce(log, options);
   const [first] = checked?.dates ?? [];
   const misdated = dateFault(checked?.dates ?? []);
-  // The tree is what the log signed, so the pin still moves; wrong dates are reported only once.
+  // The tree is what the log signed, so the pin still moves, and wrong dates are reported only once.
   if (misdated !== undefined && first !== undefined) {
     const wanted = [{ leafIndex: first.index, head: first.head }];
     const before = first.before && { pinnedHead: first.before };
@@ -139,7 +153,7 @@ export async function auditOnce(log: LogSource, options: AuditFlags): Promise<Re
 async function entriesReport(
   log: LogSource,
   pin: Pin,
-  fault: Fault,
+  fault: AuditFault,
   details: Partial<Evidence>,
   file: string,
   now: number,
@@ -147,7 +161,7 @@ async function entriesReport(
   const foundAt = new Date(now).toISOString();
   const about = { code: fault.code, message: fault.message, log: log.url, foundAt };
   const evidence = { ...about, ...details, pinnedKeys: pin.keys, head: pin.head, keys: pin.keys };
-  const result = await accuse({ ...evidence, corroboration: corroborationOf(pin) }, fault, log);
+  const result = await faultWithEvidence({ ...evidence, corroboration: corroborationOf(pin) }, fault, log);
   return faultReport(result.fault, await saveReportEvidence(result.evidence, file, now));
 }
 
@@ -155,19 +169,19 @@ async function entriesReport(
 async function signedEntriesReport(
   log: LogSource,
   { pin, keys }: Sound,
-  fault: Fault,
+  fault: AuditFault,
   wanted: Parameters<typeof fetchSignedEntries>[1],
   details: Pick<Evidence, 'pinnedHead'>,
   file: string,
   now: number,
 ): Promise<Report> {
   const entries = await fetchSignedEntries(log, wanted, keys);
-  if (entries instanceof Fault) return faultReport(fault);
+  if (entries instanceof AuditFault) return faultReport(fault);
   return entriesReport(log, pin, fault, { ...details, entries }, file, now);
 }
 
 /**
- * Returns where to continue: after the entries of the pin, unless all entries are requested or the file of
+ * Returns the position to continue from: after the entries of the pin, unless all entries are requested or the file of
  * their ids is incomplete.
  */
 async function startingPoint(
@@ -187,7 +201,7 @@ async function checkEntries(
   { pin: next, keys }: Sound,
   options: AuditFlags,
   file: string,
-): Promise<(CheckedRange & { readonly from: number }) | FalseHead | Fault> {
+): Promise<(CheckedRange & { readonly from: number }) | FalseHead | AuditFault> {
   const from = await startingPoint(options, next.entries, file);
   const onProgress = reporter('entries', options.progress);
   try {
@@ -196,7 +210,7 @@ async function checkEntries(
       { head: next.head, keys },
       { ...from, verify: nativeVerifier(), trusted: next.keys, ...(onProgress && { onProgress }) },
     );
-    return checked instanceof Fault || 'fault' in checked ? checked : { ...checked, from: from.start.size };
+    return checked instanceof AuditFault || 'fault' in checked ? checked : { ...checked, from: from.start.size };
   } finally {
     await from.ids.close();
   }
@@ -227,6 +241,7 @@ function soundReport(
         ? 'No new entries since the last verification.'
         : `Verified: entries ${checked.from} to ${pin.head.size - 1} and their tiles.`,
     );
+  else lines.push('Entries were not checked: this needs a token of a role that may read them, and no --no-entries.');
   const revoked = checked?.byRevokedKeys ?? 0;
   if (revoked > 0) lines.push(`${revoked} of them were signed by a key that was revoked later.`);
   const fields = {
@@ -256,9 +271,7 @@ function cosigned({ cosigners }: SignedCheckpoint): string {
 }
 
 const verdictLines: Record<Sound['status'], (result: Sound, file: string) => string[]> = {
-  pinned: (_, file) => [
-    `Pinned in ${file}. Compare the fingerprints with those that the service prints at startup.`,
-  ],
+  pinned: (_, file) => [`Pinned in ${file}. Compare the fingerprints with those that the service prints at startup.`],
   unchanged: () => ['Consistent: same tree as the pinned one.'],
   extended: (result) => [
     `Consistent: extends the pinned tree of size ${result.status === 'pinned' ? 0 : result.from}.`,

@@ -4,13 +4,8 @@ import { Command } from 'commander';
 import type { Client } from '../client/client.ts';
 import type { Backup } from '../contract/resources/backup.ts';
 import { errorCodes, ServiceError } from '../errors.ts';
-import {
-  anchorOption,
-  type DataFolderOptions,
-  dataFolderConfig,
-  exitCodeOfFolder,
-} from './data-folder-options.ts';
-import { CommandError, type ExitCode, exitCodeOfStatus, exitCodes } from './exit-codes.ts';
+import { CommandError, type ExitCode, exitCodeOfStatus, exitCodes } from '../service/exit-codes.ts';
+import { anchorOption, type DataFolderOptions, dataFolderConfig, exitCodeOfFolder } from './data-folder-options.ts';
 import { credentials, jsonOption, serviceUrl, tokenOption } from './options.ts';
 import { type Output, output } from './output.ts';
 
@@ -24,9 +19,7 @@ const pollMs = 500;
 
 export function backupCommand(done: (code: ExitCode) => void): Command {
   return new Command('backup')
-    .description(
-      'make a verified backup of a service: a running one by its URL, a stopped one by its data folder',
-    )
+    .description('make a verified backup of a service: a running one by its URL, a stopped one by its data folder')
     .argument('[url]', 'URL of the running service; needs a token with role admin', serviceUrl)
     .option('--data-dir <folder>', 'data folder of a stopped service, instead of a URL')
     .addOption(anchorOption())
@@ -86,12 +79,12 @@ async function waitUntilEnded(client: Client, started: BackupResource): Promise<
 /** Opens the folder as the service does, with the same checks of the log. */
 async function offline(options: DataFolderOptions): Promise<BackupResource> {
   // Only this path loads the native modules.
-  const { backUpStopped } = await import('../backup/stopped.ts');
-  const { productVersion } = await import('../version.ts');
+  const { backUpOffline } = await import('../backup/offline-backup.ts');
+  const { productVersion } = await import('../service/version.ts');
   const { agentSettings } = await import('../config/part-settings.ts');
   try {
     const config = await dataFolderConfig(options);
-    return await backUpStopped({
+    return await backUpOffline({
       dataDir: config.data_dir,
       dir: config['backup.dir'] ?? join(config.data_dir, 'backups'),
       anchorPath: config['ledger.anchor_path'],

@@ -1,14 +1,14 @@
 import { readFile } from 'node:fs/promises';
-import { accuse, corroborationOf } from '../client/accuse.ts';
 import { readCheckpoint, verifyCheckpoint } from '../client/checkpoint.ts';
 import { type Contradiction, checkExtension } from '../client/consistency.ts';
 import type { Evidence } from '../client/evidence.ts';
-import { Fault } from '../client/fault.ts';
+import { AuditFault } from '../client/fault.ts';
+import { corroborationOf, faultWithEvidence } from '../client/fault-evidence.ts';
 import type { LogSource } from '../client/log-source.ts';
 import { type Pin, parsePin } from '../client/pin.ts';
 import type { SignedHead } from '../client/tree-head.ts';
+import { CommandError, exitCodes } from '../service/exit-codes.ts';
 import type { SizedRoot } from '../tlog/binding.ts';
-import { CommandError, exitCodes } from './exit-codes.ts';
 import { orThrow } from './output.ts';
 import { faultReport, type Report, saveReportEvidence } from './report.ts';
 import { sharedTrust } from './shared-trust.ts';
@@ -20,11 +20,7 @@ type Stated = SizedRoot & Partial<Pick<SignedHead, 'timestampNs'>>;
  * Compares the views of two auditors, or of an auditor and a witness: checks whether both heads belong to one
  * tree. Different sizes need the log for a proof. A contradiction is saved as evidence beside the first pin.
  */
-export async function comparePins(
-  files: readonly string[],
-  log: LogSource | undefined,
-  now: number,
-): Promise<Report> {
+export async function comparePins(files: readonly string[], log: LogSource | undefined, now: number): Promise<Report> {
   if (files.length !== 2) throw new CommandError('--compare: needs exactly two files', exitCodes.usage);
   const read = [await readView(files[0]!), await readView(files[1]!)];
   const [one, other] = read.filter((view) => typeof view !== 'string');
@@ -44,7 +40,7 @@ interface Compared {
 
 async function twoPins(one: Pin, other: Pin, compared: Compared): Promise<Report> {
   const trust = await sharedTrust(one, other, compared.log);
-  if (trust instanceof Fault) return faultReport(trust);
+  if (trust instanceof AuditFault) return faultReport(trust);
   const [earlier, later] = one.head.size <= other.head.size ? [one, other] : [other, one];
   const pinned = { pinnedAt: earlier.updatedAt, pinnedHead: earlier.head };
   const known = { log: one.log, ...pinned, head: later.head, headSeenAt: later.updatedAt, ...trust };
@@ -65,15 +61,11 @@ async function twoPins(one: Pin, other: Pin, compared: Compared): Promise<Report
 /** Verifies the checkpoint under the pin's keys, which include the key of the log's checkpoints. */
 async function withCheckpoint(pin: Pin, note: string, compared: Compared): Promise<Report> {
   const signed = verifyCheckpoint(note, pin.keys);
-  if (signed instanceof Fault) return faultReport(signed);
+  if (signed instanceof AuditFault) return faultReport(signed);
   const { head, keys } = pin;
   const known = { log: pin.log, pinnedAt: pin.updatedAt, pinnedHead: head, checkpoint: note };
   const stated: [Stated, Stated] = signed.size <= head.size ? [signed, head] : [head, signed];
-  return conclude(
-    stated,
-    { ...known, pinnedKeys: keys, keys, corroboration: corroborationOf(pin) },
-    compared,
-  );
+  return conclude(stated, { ...known, pinnedKeys: keys, keys, corroboration: corroborationOf(pin) }, compared);
 }
 
 async function conclude(
@@ -82,7 +74,7 @@ async function conclude(
   { file, log, now }: Compared,
 ): Promise<Report> {
   const found = await contradiction(earlier, later, log);
-  if (found instanceof Fault) return faultReport(found);
+  if (found instanceof AuditFault) return faultReport(found);
   const sizes = [earlier.size, later.size];
   if (found === undefined) {
     const lines = [`Both belong to the same tree (sizes ${sizes.join(' and ')}).`];
@@ -90,7 +82,7 @@ async function conclude(
   }
   const { fault, ...details } = found;
   const about = { code: fault.code, message: fault.message, foundAt: new Date(now).toISOString() };
-  const result = await accuse({ ...about, ...details, ...known }, fault, log);
+  const result = await faultWithEvidence({ ...about, ...details, ...known }, fault, log);
   return faultReport(result.fault, await saveReportEvidence(result.evidence, file, now));
 }
 
@@ -98,12 +90,12 @@ async function contradiction(
   earlier: Stated,
   later: Stated,
   log: LogSource | undefined,
-): Promise<Fault | Contradiction | undefined> {
+): Promise<AuditFault | Contradiction | undefined> {
   const [before, after] = [earlier.timestampNs, later.timestampNs];
   const isLater = before === undefined || after === undefined || before < after;
   if (earlier.size < later.size && !isLater) {
     const message = `size ${earlier.size} was signed after size ${later.size}`;
-    return { fault: new Fault('TIME_WENT_BACK', message) };
+    return { fault: new AuditFault('TIME_WENT_BACK', message) };
   }
   if (earlier.size < later.size && log === undefined) {
     const sizes = `the sizes are ${earlier.size} and ${later.size}`;

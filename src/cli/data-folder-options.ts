@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { Option } from 'commander';
 import type { Config } from '../config/settings.ts';
-import { type ExitCode, exitCodes } from './exit-codes.ts';
+import { type ExitCode, exitCodes } from '../service/exit-codes.ts';
 
 /** Options of commands that work on the data folder of a stopped service. */
 export interface DataFolderOptions {
@@ -30,14 +30,15 @@ export async function dataFolderConfig({ dataDir, anchor }: DataFolderOptions): 
   // Only commands that open a folder load this module.
   const { loadConfig } = await import('../config/load.ts');
   const configured = loadConfig(process.env);
-  const config =
-    dataDir === undefined ? configured : loadConfig({ ...process.env, CANDOR_DATA_DIR: dataDir });
+  const config = dataDir === undefined ? configured : loadConfig({ ...process.env, CANDOR_DATA_DIR: dataDir });
   const isConfigured = resolve(config.data_dir) === resolve(configured.data_dir);
   const anchorPath = anchor ?? (isConfigured ? config['ledger.anchor_path'] : undefined);
   return { ...config, 'ledger.anchor_path': anchorPath };
 }
 
-/** Exit code when a command could not lock the folder: if another process holds it, a retry can succeed. */
+/**
+ * Returns the exit code for a command that could not lock the folder: if another process holds it, a retry can succeed.
+ */
 export function exitCodeOfFolder({ message }: Error): ExitCode {
   return /is in use by another process/.test(message) ? exitCodes.unavailable : exitCodes.failed;
 }

@@ -3,9 +3,9 @@ import { rename, rm, stat } from 'node:fs/promises';
 import { Command, Option } from 'commander';
 import { type ArchiveHeader, writeArchiveHeader, writeArchiveLine } from '../client/archive.ts';
 import { beginArchive, exportEntries } from '../client/archive-export.ts';
-import { Fault } from '../client/fault.ts';
+import { AuditFault } from '../client/fault.ts';
 import { EmptyLog, httpLog, type LogSource } from '../client/log-source.ts';
-import { CommandError, type ExitCode, exitCodes } from './exit-codes.ts';
+import { CommandError, type ExitCode, exitCodes } from '../service/exit-codes.ts';
 import { credentials, jsonOption, serviceUrl, tokenOption, wholeNumber } from './options.ts';
 import { type Output, output, printable } from './output.ts';
 import { progressOption, reporter } from './progress.ts';
@@ -59,7 +59,7 @@ async function run(url: string, options: Options): Promise<ExitCode> {
     process.stderr.write('The log is empty: no critical events yet.\n');
     return exitCodes.empty;
   }
-  if (header instanceof Fault) return out.fault(header);
+  if (header instanceof AuditFault) return out.fault(header);
   return options.out === undefined
     ? toStandardOutput(log, header, options)
     : intoFile(options.out, log, header, options, out);
@@ -111,11 +111,11 @@ async function writeEntries(
   header: ArchiveHeader,
   { format, progress }: Options,
   put: (text: string) => Promise<void>,
-): Promise<Fault | undefined> {
+): Promise<AuditFault | undefined> {
   const onProgress = reporter('entries', progress);
   if (format === 'archive') await put(writeArchiveHeader(header));
   for await (const batch of exportEntries(log, header)) {
-    if (batch instanceof Fault) return batch;
+    if (batch instanceof AuditFault) return batch;
     const { first, entries } = batch;
     const lines = entries.map((bytes, i) =>
       format === 'archive' ? writeArchiveLine(first + i, bytes) : `${decoder.decode(bytes)}\n`,
@@ -128,7 +128,7 @@ async function writeEntries(
 
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 
-/** Resolves once the stream has accepted the text, so that a slow disk or reader slows the export down. */
+/** Writes text. Resolves once the stream has accepted the text, so that a slow disk or reader slows the export down. */
 function write(stream: NodeJS.WritableStream): (text: string) => Promise<void> {
   return (text) =>
     new Promise((resolve, reject) => {
@@ -137,7 +137,7 @@ function write(stream: NodeJS.WritableStream): (text: string) => Promise<void> {
 }
 
 /** Reports on stderr, because standard output has the archive. */
-function reportOnStderr(fault: Fault): ExitCode {
+function reportOnStderr(fault: AuditFault): ExitCode {
   process.stderr.write(`${fault.code}: ${printable(fault.message)}\nThe archive is incomplete.\n`);
   return exitCodes[fault.kind];
 }
@@ -148,6 +148,5 @@ async function checkNotExisting({ out, force }: Options): Promise<void> {
     () => true,
     () => false,
   );
-  if (exists)
-    throw new CommandError(`--out: ${out} already exists; use --force to overwrite it`, exitCodes.usage);
+  if (exists) throw new CommandError(`--out: ${out} already exists; use --force to overwrite it`, exitCodes.usage);
 }

@@ -2,7 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { BundleProofs, VerifiedProofs } from '../client/bundle-proofs.ts';
 import type { Bundle } from '../client/verify.ts';
-import { CommandError } from './exit-codes.ts';
+import { CommandError } from '../service/exit-codes.ts';
 
 /**
  * Writes the parts of a bundle as files for other tools, without overwriting existing files: `entry.json`

@@ -1,15 +1,12 @@
 import { existsSync, rmSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { Command } from 'commander';
+import { restoreAdvice } from '../database/damage.ts';
 import type { FsckReport } from '../ledger/check/fsck.ts';
+import { CommandError, type ExitCode, exitCodes } from '../service/exit-codes.ts';
+import type { LogPositions } from '../store/log-positions.ts';
 import { bytesToHex } from '../tlog/hex.ts';
-import {
-  anchorOption,
-  type DataFolderOptions,
-  dataFolderConfig,
-  exitCodeOfFolder,
-} from './data-folder-options.ts';
-import { CommandError, type ExitCode, exitCodes } from './exit-codes.ts';
+import { anchorOption, type DataFolderOptions, dataFolderConfig, exitCodeOfFolder } from './data-folder-options.ts';
 import { jsonOption } from './options.ts';
 import { type Field, output } from './output.ts';
 import { progressOption, reporter } from './progress.ts';
@@ -25,10 +22,7 @@ export function fsckCommand(done: (code: ExitCode) => void): Command {
     .description(
       'recompute the transparency log from its entries, verify all stored events and rows, and report every mismatch; changes nothing',
     )
-    .argument(
-      '[path]',
-      'folder of a backup or of a stopped service, or a ledger.mdb in one (default: CANDOR_DATA_DIR)',
-    )
+    .argument('[path]', 'folder of a backup or of a stopped service, or a ledger.mdb in one (default: CANDOR_DATA_DIR)')
     .option('--data-dir <folder>', 'same as the path argument')
     .addOption(anchorOption())
     .option('--signatures', 'also verify the signature of every entry (about 12,000/s)')
@@ -43,13 +37,16 @@ async function run(path: string | undefined, options: Options): Promise<ExitCode
   const onProgress = reporter('leaves', options.progress ?? process.stderr.isTTY);
   try {
     const { fsck } = await import('../ledger/check/fsck.ts');
+    const { manifestFile } = await import('../backup/manifest.ts');
+    const { findings: stored, positions } = await checkStore(target.dataDir);
     const report = await fsck({
       ...target,
+      ...(positions === undefined ? {} : { positions }),
+      isInService: !existsSync(join(target.dataDir, manifestFile)),
       signatures: options.signatures ?? false,
       onProgress: ({ leaves, total }) => onProgress?.(leaves, total),
     });
     const signatures = options.signatures ?? false;
-    const stored = await storeFindings(target.dataDir);
     const code = codeOf(report) === exitCodes.ok && stored.length > 0 ? exitCodes.refused : codeOf(report);
     const verified = code === exitCodes.ok ? [signatureLine(signatures)] : [];
     output(options.json ?? false).result([...lines(report), ...groups(stored, {}), ...verified], {
@@ -71,39 +68,51 @@ interface StoreFinding {
   readonly advice: string;
 }
 
-/** Damage and alterations of siem.mdb, if the folder has one. LMDB opens it only if the check of its tree found no damage. */
-async function storeFindings(dataDir: string): Promise<StoreFinding[]> {
+interface CheckedStore {
+  readonly findings: readonly StoreFinding[];
+  /** The log positions that siem.mdb records; undefined without a readable siem.mdb. */
+  readonly positions?: LogPositions;
+}
+
+/**
+ * Returns damage and alterations of siem.mdb, if the folder has one. LMDB opens it only if the check of its tree found
+ * no damage.
+ */
+async function checkStore(dataDir: string): Promise<CheckedStore> {
   const path = join(dataDir, 'siem.mdb');
-  if (!existsSync(path)) return [];
+  if (!existsSync(path)) return { findings: [] };
   const { treeDamage } = await import('../ledger/check/tree-damage.ts');
   const broken = treeDamage(path);
-  const { damage, altered } = broken.length > 0 ? { damage: broken, altered: [] } : await stored(dataDir);
+  const { damage, altered, positions } = broken.length > 0 ? { damage: broken, altered: [] } : await readStore(dataDir);
   const alterations = altered.map((what) => ({
     code: 'events_altered' as const,
     message: `siem.mdb: ${what}`,
-    advice: 'keep this folder as evidence, and compare the events with those of a backup',
+    advice: 'Keep this folder as evidence, and compare the events with those of a backup.',
   }));
   const damaged = damage.map((what) => ({
     code: 'store_damaged' as const,
     message: `siem.mdb: ${what}`,
     advice:
       broken.length > 0
-        ? 'do not start the service on this file: `candor restore --replace <backup>`'
-        : 'the service leaves damaged events and rows out; `candor restore` brings back what a backup has',
+        ? `Do not start the service on this file. Copy the data folder and check the disk. ${restoreAdvice()}`
+        : `The service leaves damaged events and rows out. Check the disk. ${restoreAdvice('If they are worth it')}`,
   }));
-  return [...damaged, ...alterations];
+  return { findings: [...damaged, ...alterations], ...(positions === undefined ? {} : { positions }) };
 }
 
-async function stored(
-  dataDir: string,
-): Promise<{ readonly damage: readonly string[]; readonly altered: readonly string[] }> {
-  const { findAltered, findDamage, inspectStore } = await import('../store/lmdb/inspect.ts');
+async function readStore(dataDir: string): Promise<{
+  readonly damage: readonly string[];
+  readonly altered: readonly string[];
+  readonly positions?: LogPositions;
+}> {
+  const { readLogPositions } = await import('../store/log-positions.ts');
+  const { findAltered, findDamage, inspectStore } = await import('../store/inspect.ts');
   const lock = join(dataDir, 'siem.mdb-lock');
   const hadLock = existsSync(lock);
   try {
     const damage = await findDamage(dataDir);
     if (damage.length === 0) await inspectStore(dataDir, () => undefined);
-    return { damage, altered: await findAltered(dataDir) };
+    return { damage, altered: await findAltered(dataDir), positions: await readLogPositions(dataDir, true) };
   } catch (error) {
     return { damage: [(error as Error).message], altered: [] };
   } finally {
@@ -139,12 +148,12 @@ function requireLedger(target: Target): Target {
 }
 
 /**
- * Locks the folder, because a running service would change the file during the check. A folder without a lock
- * file, such as a backup, belongs to no service.
+ * Locks the folder, because a running service would change the file during the check. A folder without a lock file,
+ * such as a backup, is not used by a service.
  */
 async function holdFolder(folder: string): Promise<() => void> {
-  const { lockFolder } = await import('../data-folder.ts');
-  const { checkDataFolderFiles } = await import('../data-folder-files.ts');
+  const { lockFolder } = await import('../files/data-folder.ts');
+  const { checkDataFolderFiles } = await import('../files/data-folder-files.ts');
   try {
     checkDataFolderFiles(folder);
     if (!existsSync(join(folder, 'lock'))) return () => {};
@@ -198,9 +207,7 @@ function signatureLine(verified: boolean): string {
 
 function countsOf(stored: readonly StoreFinding[]): Readonly<Record<string, number>> {
   const codes = [...new Set(stored.map(({ code }) => code))];
-  return Object.fromEntries(
-    codes.map((code) => [code, stored.filter((finding) => finding.code === code).length]),
-  );
+  return Object.fromEntries(codes.map((code) => [code, stored.filter((finding) => finding.code === code).length]));
 }
 
 function fields(report: FsckReport, stored: readonly StoreFinding[]): Record<string, Field> {

@@ -1,10 +1,13 @@
 import { globSync, readFileSync } from 'node:fs';
 import { Command } from 'commander';
-import { type ExitCode, exitCodes } from './exit-codes.ts';
+import { type ExitCode, exitCodes } from '../service/exit-codes.ts';
 
 const folder = new URL('../docs/', import.meta.url);
 
-/** Topics of the documentation: paths below `src/docs` without the ending, such as `tls` and `transparency/keys`. */
+/**
+ * Returns topics of the documentation: paths below `src/docs` without the ending, such as `tls` and
+ * `transparency/keys`.
+ */
 export const topics = (): string[] =>
   globSync('**/*.md', { cwd: folder.pathname })
     .map((path) => path.slice(0, -'.md'.length))
@@ -18,14 +21,11 @@ export function helpCommand(done: (code: ExitCode) => void): Command {
   return command.action((topic?: string) => {
     const program = command.parent!;
     const asked = program.commands.find((one) => one.name() === topic);
-    if (topic === undefined)
-      process.stdout.write(`${program.helpInformation()}\nTopics:\n${listed(topics())}\n`);
+    if (topic === undefined) process.stdout.write(`${program.helpInformation()}\nTopics:\n${listed(topics())}\n`);
     else if (asked !== undefined) asked.outputHelp();
     else if (topics().includes(topic)) process.stdout.write(readFileSync(new URL(`${topic}.md`, folder)));
     else {
-      process.stderr.write(
-        `candor: topic: there is no page "${topic}"; the topics are\n${listed(topics())}\n`,
-      );
+      process.stderr.write(`candor: topic: there is no page "${topic}"; the topics are\n${listed(topics())}\n`);
       done(exitCodes.usage);
     }
   });

@@ -1,5 +1,5 @@
 import { createReadStream } from 'node:fs';
-import { CommandError } from './exit-codes.ts';
+import { CommandError } from '../service/exit-codes.ts';
 
 /**
  * Yields the lines of a UTF-8 file without newlines, reading on demand. Throws if a line is longer than
@@ -19,8 +19,7 @@ export async function* linesOf(path: string, maxLength: number): AsyncGenerator<
         from = end + 1;
       }
       length += chunk.length - from;
-      if (length > maxLength)
-        throw new CommandError(`${path} has a line longer than ${maxLength} characters`);
+      if (length > maxLength) throw new CommandError(`${path} has a line longer than ${maxLength} characters`);
       if (from < chunk.length) parts.push(chunk.slice(from));
     }
     if (parts.length > 0) yield parts.join('');

@@ -1,6 +1,6 @@
 import { Command } from 'commander';
-import { productVersion } from '../version.ts';
-import { CommandError, type ExitCode, exitCodes, exitCodesHelp } from './exit-codes.ts';
+import { CommandError, type ExitCode, exitCodes, exitCodesHelp } from '../service/exit-codes.ts';
+import { productVersion } from '../service/version.ts';
 
 type MakeCommand = (done: (code: ExitCode) => void) => Command;
 
@@ -21,12 +21,13 @@ const commands: Readonly<Record<string, () => Promise<MakeCommand>>> = {
   help: async () => (await import('./help.ts')).helpCommand,
 };
 
-/** Names of the commands to load for parsing: all, unless the command line begins with the name of one. */
+/**
+ * Returns the names of the commands to load for parsing: all, unless the command line begins with the name of a
+ * command.
+ */
 function needed(first: string | undefined): readonly string[] {
   if (first === '--version' || first === '-V') return [];
-  return first !== undefined && first !== 'help' && Object.hasOwn(commands, first)
-    ? [first]
-    : Object.keys(commands);
+  return first !== undefined && first !== 'help' && Object.hasOwn(commands, first) ? [first] : Object.keys(commands);
 }
 
 const done = (code: ExitCode) => {
@@ -39,7 +40,7 @@ const program = new Command('candor')
   .addHelpText('after', exitCodesHelp)
   .helpCommand(false)
   .exitOverride((error) => {
-    // Commander uses 1 for invalid command lines; help and version are successes.
+    // Commander exits with 1 for an invalid command line, and with 0 for help and version.
     process.exit(error.exitCode === 0 ? exitCodes.ok : exitCodes.usage);
   });
 for (const name of needed(process.argv[2])) {

@@ -1,7 +1,7 @@
 import { mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { MirrorFolder } from '../client/mirror.ts';
-import { flushFolder } from '../durable-file.ts';
+import { flushFolder } from '../files/durable-file.ts';
 
 /** A folder that any static file server can serve as a log (C2SP tlog-tiles). */
 export class FolderFiles implements MirrorFolder {

@@ -1,41 +1,37 @@
 import { join, resolve } from 'node:path';
 import { Command } from 'commander';
-import { accuse } from '../client/accuse.ts';
 import { audit } from '../client/auditor.ts';
 import { type SignedCheckpoint, verifyCheckpoint } from '../client/checkpoint.ts';
 import { checkEither } from '../client/consistency.ts';
 import type { Evidence } from '../client/evidence.ts';
-import { Fault } from '../client/fault.ts';
+import { AuditFault } from '../client/fault.ts';
+import { faultWithEvidence } from '../client/fault-evidence.ts';
 import { type KeySet, writeKeySet } from '../client/key-set.ts';
 import { decodeNote, fetchAllKeys } from '../client/latest.ts';
 import type { LogSource } from '../client/log-source.ts';
 import { canReadEntries, mirrorTree } from '../client/mirror.ts';
+import { CommandError, type ExitCode, exitCodes } from '../service/exit-codes.ts';
 import { bytesToHex } from '../tlog/hex.ts';
-import { CommandError, type ExitCode, exitCodes } from './exit-codes.ts';
 import { FolderFiles } from './mirror-folder.ts';
 import { checkpointPolicy, serviceUrl } from './options.ts';
 import { cosignerFields } from './output.ts';
 import { loadPin, savePin } from './pin-file.ts';
 import { reporter } from './progress.ts';
 import { emptyReport, faultReport, type Report, saveReportEvidence } from './report.ts';
-import { addRoundOptions, type RoundOptions, runRounds } from './rounds.ts';
+import { addWatchOptions, runRounds, type WatchOptions } from './watch-options.ts';
 
-interface Options extends RoundOptions {
+interface Options extends WatchOptions {
   readonly to: string;
   readonly recheck?: true;
 }
 
 export function mirrorCommand(done: (code: ExitCode) => void): Command {
   const command = new Command('mirror')
-    .description(
-      'keep a verified copy of a log in a folder that any static file server can serve (C2SP tlog-tiles)',
-    )
+    .description('keep a verified copy of a log in a folder that any static file server can serve (C2SP tlog-tiles)')
     .argument('<url>', 'URL of the service', serviceUrl)
     .requiredOption('--to <folder>', 'folder for the copy and the pin of the log')
     .option('--recheck', 'also verify every file in the folder, and fetch damaged and missing files again');
-  return addRoundOptions(command).action(async (url: string, options: Options) =>
-    done(await run(url, options)),
-  );
+  return addWatchOptions(command).action(async (url: string, options: Options) => done(await run(url, options)));
 }
 
 async function run(url: string, options: Options): Promise<ExitCode> {
@@ -52,9 +48,8 @@ function isFileError(error: unknown): error is NodeJS.ErrnoException {
 }
 
 /**
- * One round: audits the log as `candor audit` does, compares it with the folder's checkpoint, and copies
- * missing files. The checkpoint is written last, so that readers, and the next run after a crash, always find
- * a complete log.
+ * Runs one round: audits the log as `candor audit` does, compares it with the folder's checkpoint, and copies missing
+ * files. The checkpoint is written last, so that readers, and the next run after a crash, always find a complete log.
  */
 async function once(log: LogSource, options: Options): Promise<Report> {
   const root = resolve(options.to);
@@ -65,18 +60,24 @@ async function once(log: LogSource, options: Options): Promise<Report> {
   const now = Date.now();
   const result = await audit(log, pin, { now, checkpoint: policy });
   if (result.status === 'empty') return emptyReport('The log is empty: there is nothing to copy yet.');
-  const rejected = async (fault: Fault, evidence?: string): Promise<Report> => {
+  const rejected = async (fault: AuditFault, evidence?: string): Promise<Report> => {
     const about = faultReport(fault, await saveReportEvidence(evidence, pinFile, now), 'folder');
-    return evidence === undefined ? { ...about, lines: ['The folder was not changed.'] } : about;
+    if (evidence !== undefined) return about;
+    const { fingerprint: key } = fault;
+    const advice =
+      key === undefined
+        ? []
+        : [`If the operator confirms the key with fingerprint ${key}, mirror the log into a new folder.`];
+    return { ...about, lines: ['The folder was not changed.', ...advice] };
   };
   if (result.status === 'fault') return rejected(result.fault, result.evidence);
   const { checkpoint } = result;
   if (checkpoint === undefined) throw new Error('an audit that requires a checkpoint returned none');
   const all = await fetchAllKeys(log);
-  if (all instanceof Fault) return rejected(all);
+  if (all instanceof AuditFault) return rejected(all);
   const keys = new Map([...all, ...(pin?.keys ?? []), ...result.keys]);
   const before = await checkpointIn(folder, pin?.keys ?? keys, policy.logKey && { logKey: policy.logKey });
-  // The checkpoint was verified under the key from --vkey, or else under a pinned key.
+  // The checkpoint was verified with the key of --vkey or, without --vkey, with a pinned key.
   const own = policy.logKey === undefined ? [] : [[checkpoint.key.kid, checkpoint.key] as const];
   const pinnedKeys = new Map([...(pin?.keys ?? []), ...own]);
   const found =
@@ -87,7 +88,7 @@ async function once(log: LogSource, options: Options): Promise<Report> {
   if (ahead !== undefined && !recheck) return report(ahead, 'behind', undefined, root);
 
   const entries = await canReadEntries(log, checkpoint.size);
-  if (entries instanceof Fault) return rejected(entries);
+  if (entries instanceof AuditFault) return rejected(entries);
   const onProgress = reporter('entries', options.progress);
   const repaired: string[] = [];
   const failed = await mirrorTree(log, folder, ahead ?? checkpoint, {
@@ -113,7 +114,7 @@ async function once(log: LogSource, options: Options): Promise<Report> {
 }
 
 /**
- * The checkpoint in the folder. Its signature is verified: an altered file must not count as evidence against
+ * Returns the checkpoint in the folder. Its signature is verified: an altered file must not count as evidence against
  * the log.
  */
 async function checkpointIn(
@@ -124,27 +125,29 @@ async function checkpointIn(
   const bytes = await folder.read('checkpoint');
   if (bytes === undefined) return undefined;
   const note = decodeNote(bytes);
-  const verified = note instanceof Fault ? note : verifyCheckpoint(note, keys, policy);
-  if (!(verified instanceof Fault)) return verified;
+  const verified = note instanceof AuditFault ? note : verifyCheckpoint(note, keys, policy);
+  if (!(verified instanceof AuditFault)) return verified;
   throw new CommandError(
     `the checkpoint in the folder is not from this log (${verified.message}); mirror into another folder`,
     exitCodes.refused,
   );
 }
 
-/** Checks that the checkpoint in the folder and the log's checkpoint belong to one tree; undefined if so. */
+/**
+ * Checks that the checkpoint in the folder and the log's checkpoint belong to one tree; returns undefined if they do.
+ */
 async function compareWithFolder(
   log: LogSource,
   before: SignedCheckpoint,
   checkpoint: SignedCheckpoint,
   trust: Pick<Evidence, 'head' | 'keys' | 'pinnedKeys'>,
-): Promise<{ fault: Fault; evidence?: string } | undefined> {
+): Promise<{ fault: AuditFault; evidence?: string } | undefined> {
   const found = await checkEither(log, before, checkpoint);
-  if (found === undefined || found instanceof Fault) return found && { fault: found };
+  if (found === undefined || found instanceof AuditFault) return found && { fault: found };
   const { fault, ...details } = found;
   const { code, message } = fault;
   const about = { code, message, log: log.url, foundAt: new Date().toISOString(), ...details };
-  return accuse({ ...about, ...trust, checkpoints: [before.note, checkpoint.note] }, fault, log);
+  return faultWithEvidence({ ...about, ...trust, checkpoints: [before.note, checkpoint.note] }, fault, log);
 }
 
 /** Maximum number of repaired files in a report. */
@@ -172,9 +175,7 @@ function report(
     outcomes[status],
     ...repaired.slice(0, maxNamed).map((path) => `Fetched again: ${path}`),
     ...(repaired.length > maxNamed ? [`and ${repaired.length - maxNamed} more files.`] : []),
-    ...(entries === false
-      ? ['Hashes only: copying entries requires a token that may read them (--token).']
-      : []),
+    ...(entries === false ? ['Hashes only: copying entries requires a token that may read them (--token).'] : []),
   ];
   const fields = {
     status,

@@ -1,15 +1,18 @@
 import { InvalidArgumentError, Option } from 'commander';
 import { type CheckpointPolicy, parseCheckpointKey } from '../client/checkpoint.ts';
-import { Fault } from '../client/fault.ts';
+import { AuditFault } from '../client/fault.ts';
 import type { VerifierKey } from '../tlog/note.ts';
 
-/** Also read from the environment, because other users can see command lines. */
+/**
+ * Returns the option for the token. The token is also read from the environment, because other users can see command
+ * lines.
+ */
 export const tokenOption = () =>
   new Option('--token <token>', 'bearer token, for requests that need a role (log entries, backups)').env(
     'CANDOR_TOKEN',
   );
 
-/** The token, if any. An empty environment variable counts as unset. */
+/** Returns the token, if any. An empty environment variable counts as unset. */
 export function credentials({ token }: { readonly token?: string }): { readonly token?: string } {
   return token === undefined || token === '' ? {} : { token };
 }
@@ -19,7 +22,7 @@ export const jsonOption = () => new Option('--json', 'machine-readable output, o
 /** Parses a verifier key in the format of C2SP signed-note: `name+id+base64`. */
 function verifierKey(text: string): VerifierKey {
   const key = parseCheckpointKey(text);
-  if (key instanceof Fault) throw new InvalidArgumentError(key.message);
+  if (key instanceof AuditFault) throw new InvalidArgumentError(key.message);
   return key;
 }
 
@@ -38,7 +41,7 @@ export const checkpointOptions = () => [
   new Option('--quorum <n>', 'number of required cosignatures (default: all)').argParser(wholeNumber),
 ];
 
-/** Undefined if the options set no requirement for checkpoints. */
+/** Returns the policy; undefined if the options set no requirement for checkpoints. */
 export function checkpointPolicy({ vkey, witness, quorum }: CheckpointFlags): CheckpointPolicy | undefined {
   if (vkey === undefined && witness === undefined && quorum === undefined) return undefined;
   return {
@@ -51,8 +54,7 @@ export function checkpointPolicy({ vkey, witness, quorum }: CheckpointFlags): Ch
 /** Parses the URL of a service and removes trailing slashes. */
 export function serviceUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (url?.protocol !== 'http:' && url?.protocol !== 'https:')
-    throw new InvalidArgumentError('must be an http(s) URL');
+  if (url?.protocol !== 'http:' && url?.protocol !== 'https:') throw new InvalidArgumentError('must be an http(s) URL');
   return url.href.replace(/\/+$/, '');
 }
 

@@ -1,9 +1,9 @@
 import type { SignedCheckpoint } from '../client/checkpoint.ts';
-import { Fault } from '../client/fault.ts';
+import { AuditFault } from '../client/fault.ts';
 import { fingerprint, type LogKey } from '../client/key-set.ts';
 import type { SignedHead } from '../client/tree-head.ts';
+import { CommandError, type ExitCode, exitCodeOf } from '../service/exit-codes.ts';
 import { bytesToHex } from '../tlog/hex.ts';
-import { CommandError, type ExitCode, exitCodeOf } from './exit-codes.ts';
 
 /** A member of `--json` output. Bigints are written as JSON integers with all digits. */
 export type Field =
@@ -16,10 +16,10 @@ export type Field =
   | { readonly [name: string]: Field };
 
 export interface Output {
-  /** Prints the result: lines for people, or the fields as one JSON object on one line. */
+  /** Prints the result: lines for users, or the fields as one JSON object on one line. */
   result(lines: readonly string[], fields: Readonly<Record<string, Field>>): void;
   /** Prints a fault and returns its exit code. */
-  fault(fault: Fault, fields?: Readonly<Record<string, Field>>): ExitCode;
+  fault(fault: AuditFault, fields?: Readonly<Record<string, Field>>): ExitCode;
 }
 
 export function output(json: boolean): Output {
@@ -43,7 +43,7 @@ export function output(json: boolean): Output {
   };
 }
 
-/** The tree head as fields of `--json` output. */
+/** Returns the tree head as fields of `--json` output. */
 export function headFields(head: SignedHead, key: LogKey): Record<string, Field> {
   return {
     tree_size: head.size,
@@ -56,17 +56,17 @@ export function headFields(head: SignedHead, key: LogKey): Record<string, Field>
   };
 }
 
-/** The witnesses that cosigned, as a field of `--json` output. */
+/** Returns the witnesses that cosigned, as a field of `--json` output. */
 export function cosignerFields({ cosigners }: Pick<SignedCheckpoint, 'cosigners'>): Field {
   return cosigners.map(({ name, timeS }) => ({ name, time_s: timeS }));
 }
 
-/** The names of the witnesses that cosigned, with their times, for people; empty without cosignatures. */
+/** Returns the names of the witnesses that cosigned, with their times, for users; empty without cosignatures. */
 export function cosignerNames({ cosigners }: Pick<SignedCheckpoint, 'cosigners'>): string {
   return cosigners.map(({ name, timeS }) => `${name} (${shownTime(timeS * 1000)})`).join(', ');
 }
 
-/** The tree head as lines for people. */
+/** Returns the tree head as lines for users. */
 export function headLines(head: SignedHead, key: LogKey): string[] {
   return [
     `size         ${head.size}`,
@@ -101,8 +101,8 @@ export function printable(line: string): string {
 }
 
 /** Returns the value, or throws a CommandError for a fault. */
-export function orThrow<T>(value: T | Fault): T {
-  if (value instanceof Fault)
+export function orThrow<T>(value: T | AuditFault): T {
+  if (value instanceof AuditFault)
     throw new CommandError(`${value.code}: ${printable(value.message)}`, exitCodeOf(value));
   return value;
 }

@@ -2,20 +2,20 @@ import { mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { parseEvidence, writeEvidence } from '../client/evidence.ts';
-import { Fault } from '../client/fault.ts';
+import { AuditFault } from '../client/fault.ts';
 import { type Pin, parsePin, writePin } from '../client/pin.ts';
-import { CommandError, exitCodes } from './exit-codes.ts';
+import { CommandError, exitCodes } from '../service/exit-codes.ts';
 import { orThrow } from './output.ts';
 
 /**
- * Default path of the pin: one file per log, in the user's state folder (XDG Base Directory Specification).
+ * Returns the default path of the pin: one file per log, in the user's state folder (XDG Base Directory Specification).
  */
 export function defaultPinFile(url: string): string {
   const folder = process.env.XDG_STATE_HOME ?? join(homedir(), '.local', 'state');
   return join(folder, 'candor', `${new URL(url).host.replaceAll(/[^a-zA-Z0-9.-]/g, '_')}.pin.json`);
 }
 
-/** Undefined if the file doesn't exist. An unreadable pin is an error, never treated as missing. */
+/** Loads the pin; undefined if the file doesn't exist. An unreadable pin is an error, never treated as missing. */
 export async function loadPin(path: string): Promise<Pin | undefined> {
   let text: string;
   try {
@@ -71,19 +71,13 @@ export async function saveEvidence(pinFile: string, evidence: string, now: numbe
   }
 }
 
-/**
- * With --watch, every round finds the same fault: equal evidence that does not convict is saved once an hour.
- */
+/** Interval at which equal evidence that does not convict is saved. With --watch, every round finds the same fault. */
 const sameEvidenceMs = 3_600_000;
 /** Number of newest evidence files that are compared. */
 const maxCompared = 10;
 
-/** Path of an evidence file beside the pin that is less than an hour old and has the same content. */
-export async function recentEvidence(
-  pinFile: string,
-  text: string,
-  now: number,
-): Promise<string | undefined> {
+/** Returns the path of an evidence file beside the pin that is less than an hour old and has the same content. */
+export async function recentEvidence(pinFile: string, text: string, now: number): Promise<string | undefined> {
   const wanted = contentOf(text);
   const folder = dirname(resolve(pinFile));
   const prefix = `${basename(pinFile)}.evidence-`;
@@ -100,12 +94,12 @@ export async function recentEvidence(
 }
 
 /**
- * The evidence without the auditor's times, and without cosigned checkpoints, which change with each
+ * Returns the evidence without the auditor's times, and without cosigned checkpoints, which change with each
  * cosignature.
  */
 function contentOf(text: string): { readonly content: string; readonly foundAt: string } | undefined {
   const evidence = parseEvidence(text);
-  if (evidence instanceof Fault) return undefined;
+  if (evidence instanceof AuditFault) return undefined;
   const { foundAt, pinnedAt: _, headSeenAt: __, corroboration: ___, ...rest } = evidence;
   return { content: writeEvidence({ ...rest, foundAt: '', message: '' }), foundAt };
 }

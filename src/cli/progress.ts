@@ -5,7 +5,7 @@ export const progressOption = () =>
 
 const intervalMs = 1000;
 
-/** Reports progress on stderr once a second, on a terminal in a single line. Undefined if progress is off. */
+/** Reports progress on stderr once a second, on a terminal in a single line. Returns undefined if progress is off. */
 export function reporter(
   unit: string,
   wanted = process.stderr.isTTY,

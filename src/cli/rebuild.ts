@@ -2,12 +2,13 @@ import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Command, Option } from 'commander';
-import { Fault } from '../client/fault.ts';
+import { AuditFault } from '../client/fault.ts';
 import { parsePin } from '../client/pin.ts';
 import { parseTreeHead } from '../client/tree-head.ts';
 import type { RebuildOutcome, RebuildReport } from '../ledger/check/rebuild.ts';
 import type { LedgerOptions } from '../ledger/open.ts';
 import type { SignedHead } from '../ledger/storage/storage.ts';
+import { CommandError, type ExitCode, exitCodes } from '../service/exit-codes.ts';
 import { bytesToHex } from '../tlog/hex.ts';
 import {
   anchorOption,
@@ -16,7 +17,6 @@ import {
   dataFolderConfig,
   exitCodeOfFolder,
 } from './data-folder-options.ts';
-import { CommandError, type ExitCode, exitCodes } from './exit-codes.ts';
 import { lines as foundLines } from './fsck.ts';
 import { jsonOption } from './options.ts';
 import { type Field, output } from './output.ts';
@@ -36,9 +36,7 @@ interface Options extends DataFolderOptions {
 
 export function rebuildCommand(done: (code: ExitCode) => void): Command {
   return new Command('rebuild')
-    .description(
-      'rebuild the transparency log of a stopped service from its readable data; the old file is kept',
-    )
+    .description('rebuild the transparency log of a stopped service from its readable data; the old file is kept')
     .addOption(dataDirOption())
     .addOption(anchorOption())
     .option(
@@ -51,10 +49,7 @@ export function rebuildCommand(done: (code: ExitCode) => void): Command {
       '--accept-loss',
       'continue without the missing signed entries, as a new life of the log with new keys; visible to auditors',
     )
-    .option(
-      '--begin-anew',
-      'begin a new log after the old one was lost; remains of the old one are moved aside',
-    )
+    .option('--begin-anew', 'begin a new log after the old one was lost; remains of the old one are moved aside')
     .addOption(
       new Option('--moved', 'the data folder was moved and the original will never run again').conflicts([
         ...['acceptLoss', 'beginAnew', 'newLife', 'dryRun'],
@@ -79,20 +74,20 @@ export function rebuildCommand(done: (code: ExitCode) => void): Command {
 
 async function run(options: Options): Promise<ExitCode> {
   const heads = await Promise.all((options.head ?? []).map(readHead));
-  const { takeDataFolder } = await import('../data-folder.ts');
+  const { takeDataFolder } = await import('../files/data-folder.ts');
   const config = await dataFolderConfig(options);
   const folder = orFail(() => takeDataFolder(config.data_dir));
   const anchorPath = config['ledger.anchor_path'];
   const { key_passphrase: keyPassphrase, 'ledger.origin': origin } = config;
   const { agentSettings } = await import('../config/part-settings.ts');
-  const { readNotedPlaces } = await import('../store/lmdb/noted-places.ts');
+  const { readLogPositions } = await import('../store/log-positions.ts');
   const folderOptions = {
     dataDir: config.data_dir,
     ...(anchorPath === undefined ? {} : { anchorPath }),
     ...(keyPassphrase === undefined ? {} : { keyPassphrase }),
     ...(origin === undefined ? {} : { origin }),
     agent: agentSettings(config),
-    notedPlaces: () => readNotedPlaces(config.data_dir),
+    logPositions: () => readLogPositions(config.data_dir),
   };
   try {
     if (options.moved === true) return await move(folderOptions, options);
@@ -113,7 +108,7 @@ const expected = ['LogThereError', 'NoLogError', 'PassphraseError'];
 
 type FolderOptions = Pick<
   LedgerOptions,
-  'dataDir' | 'anchorPath' | 'keyPassphrase' | 'agent' | 'origin' | 'notedPlaces'
+  'dataDir' | 'anchorPath' | 'keyPassphrase' | 'agent' | 'origin' | 'logPositions'
 >;
 
 async function move(folderOptions: FolderOptions, options: Options): Promise<ExitCode> {
@@ -147,11 +142,7 @@ async function continueAsCopy(folderOptions: FolderOptions, options: Options): P
   return exitCodes.ok;
 }
 
-async function save(
-  folderOptions: FolderOptions,
-  heads: readonly SignedHead[],
-  options: Options,
-): Promise<ExitCode> {
+async function save(folderOptions: FolderOptions, heads: readonly SignedHead[], options: Options): Promise<ExitCode> {
   const { rebuild } = await import('../ledger/check/rebuild.ts');
   if (!existsSync(join(folderOptions.dataDir, 'ledger.mdb'))) {
     throw new CommandError(
@@ -228,9 +219,7 @@ function lines(report: RebuildReport): string[] {
       : []),
     ...[...lost.ids].slice(0, 50).map(([index, id]) => `             ${index}  ${id}`),
     ...(lost.ids.size > 50 ? [`             and ${lost.ids.size - 50} more (--json lists up to 1,000)`] : []),
-    ...(lost.headCount > 0
-      ? [`heads        ${lost.headCount} signed heads are lost; auditors may have them`]
-      : []),
+    ...(lost.headCount > 0 ? [`heads        ${lost.headCount} signed heads are lost; auditors may have them`] : []),
     ...(lost.overlookedHeads > 0
       ? [
           `history      lacks at least ${lost.overlookedHeads} of the oldest signed heads: more were found outside the table than ` +
@@ -272,9 +261,8 @@ async function readHead(file: string): Promise<SignedHead> {
     throw new CommandError(error.message);
   });
   const pin = parsePin(text);
-  const head = pin instanceof Fault ? parseTreeHead(text) : pin.head;
-  if (head instanceof Fault)
-    throw new CommandError(`${file} is neither a pin nor a signed head: ${head.message}`);
+  const head = pin instanceof AuditFault ? parseTreeHead(text) : pin.head;
+  if (head instanceof AuditFault) throw new CommandError(`${file} is neither a pin nor a signed head: ${head.message}`);
   const { size, root, timestampNs, signature, signerKeyId } = head;
   return { size, root, timestampNs, signature, keyId: signerKeyId };
 }

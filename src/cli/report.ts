@@ -1,12 +1,12 @@
-import type { Fault } from '../client/fault.ts';
-import { type ExitCode, exitCodeOf, exitCodes } from './exit-codes.ts';
+import type { AuditFault } from '../client/fault.ts';
+import { type ExitCode, exitCodeOf, exitCodes } from '../service/exit-codes.ts';
 import type { Field, Output } from './output.ts';
 import { recentEvidence, saveEvidence } from './pin-file.ts';
 
 /** Result of one round, before it is printed. */
 export interface Report {
   readonly exit: ExitCode;
-  readonly fault?: Fault;
+  readonly fault?: AuditFault;
   readonly lines: readonly string[];
   readonly fields: Readonly<Record<string, Field>>;
   /** Key that changes when there is something new to report. */
@@ -30,12 +30,12 @@ export async function saveReportEvidence(
   return { path: saved ?? (await saveEvidence(pinFile, text, now)), convicts };
 }
 
-/** `unchanged` names what the fault left unchanged, for the message. */
-export function faultReport(fault: Fault, saved?: SavedEvidence, unchanged = 'pin'): Report {
+/** Returns a report of the fault. `unchanged` names the files that the fault left unchanged, for the message. */
+export function faultReport(fault: AuditFault, saved?: SavedEvidence, unchanged = 'pin'): Report {
   const about = { exit: exitCodeOf(fault), fault, state: `fault ${fault.code}` };
   if (saved === undefined) return { ...about, lines: [], fields: {} };
   const { path, convicts } = saved;
-  // Includes the path, so that another evidence file with the same code is reported too.
+  // The state includes the path, so that another evidence file with the same code is reported too.
   const state = `${about.state} ${path}`;
   const lines = [
     `Evidence is saved in ${path}; the ${unchanged} was not changed.`,

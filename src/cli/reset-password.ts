@@ -4,13 +4,8 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { Command } from 'commander';
 import type { Config } from '../config/settings.ts';
-import {
-  type DataFolderOptions,
-  dataDirOption,
-  dataFolderConfig,
-  exitCodeOfFolder,
-} from './data-folder-options.ts';
-import { CommandError, type ExitCode, exitCodes } from './exit-codes.ts';
+import { CommandError, type ExitCode, exitCodes } from '../service/exit-codes.ts';
+import { type DataFolderOptions, dataDirOption, dataFolderConfig, exitCodeOfFolder } from './data-folder-options.ts';
 
 interface Options extends DataFolderOptions {
   readonly passwordStdin?: true;
@@ -29,7 +24,7 @@ export function resetPasswordCommand(done: (code: ExitCode) => void): Command {
 
 async function run(name: string, options: Options): Promise<ExitCode> {
   const given = options.passwordStdin ? (await text(process.stdin)).replace(/\r?\n$/, '') : undefined;
-  const { takeDataFolder } = await import('../data-folder.ts');
+  const { takeDataFolder } = await import('../files/data-folder.ts');
   const config = await dataFolderConfig(options);
   if (!existsSync(join(config.data_dir, 'siem.mdb')))
     throw new CommandError(`there is no siem.mdb in ${config.data_dir}`, exitCodes.unavailable);
@@ -50,20 +45,16 @@ async function run(name: string, options: Options): Promise<ExitCode> {
 }
 
 async function reset(config: Config, name: string, password: string): Promise<void> {
-  const { resetPassword } = await import('../auth/reset-password.ts');
+  const { resetPassword } = await import('../identities/reset-password.ts');
   const { storeSettings } = await import('../config/part-settings.ts');
   const { ServiceError } = await import('../errors.ts');
-  const { openReader } = await import('../store/lmdb/reader.ts');
-  const { openStore } = await import('../store/lmdb/store.ts');
+  const { openReader } = await import('../store/reader.ts');
+  const { openStore } = await import('../store/writer.ts');
   const { uuid7 } = await import('../uuid.ts');
   const writer = openStore({ ...storeSettings(config), scrub: 'by hand' });
   const reader = openReader(config.data_dir);
   try {
-    await resetPassword(
-      { reader, writer, sources: { now: Date.now, newId: () => uuid7(Date.now()) } },
-      name,
-      password,
-    );
+    await resetPassword({ reader, writer, sources: { now: Date.now, newId: () => uuid7(Date.now()) } }, name, password);
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
     throw new CommandError(error.message, exitCodes.refused);

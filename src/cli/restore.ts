@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { Command } from 'commander';
+import { CommandError, type ExitCode, exitCodes } from '../service/exit-codes.ts';
 import {
   anchorOption,
   type DataFolderOptions,
@@ -7,7 +8,6 @@ import {
   dataFolderConfig,
   exitCodeOfFolder,
 } from './data-folder-options.ts';
-import { CommandError, type ExitCode, exitCodes } from './exit-codes.ts';
 import { jsonOption } from './options.ts';
 import { output } from './output.ts';
 
@@ -67,9 +67,7 @@ async function run(backup: string, options: Options): Promise<ExitCode> {
       `log size     ${sth?.tree_size ?? 0}, plus entries up to leaf ${entry.leaf_index} that record this restore`,
       `replaced     ${replaced === undefined ? 'no readable log' : `a log of ${replaced.tree_size} leaves`}`,
       `moved to     ${aside ?? 'nothing to move'}`,
-      ...(privateKeys === undefined
-        ? []
-        : [`old keys     ${privateKeys}: store them offline; no log uses them`]),
+      ...(privateKeys === undefined ? [] : [`old keys     ${privateKeys}: store them offline; no log uses them`]),
       `settings     ${settingsText[settings ?? 'none']}`,
       'The log continues as a new life with new keys and a new origin: send auditors and witnesses the new vkey.',
     ],

@@ -24,7 +24,7 @@ export class IdFile implements SeenIds {
     this.#written = written;
   }
 
-  /** Opens the file with the ids of the first `size` entries; undefined if it has fewer. */
+  /** Opens the file with the ids of the first `size` entries; returns undefined if the file has fewer ids. */
   static async open(path: string, size: number): Promise<IdFile | undefined> {
     await mkdir(dirname(resolve(path)), { recursive: true });
     const file = await open(path, 'a+').then(async (made) => {
@@ -36,7 +36,7 @@ export class IdFile implements SeenIds {
       await file.close();
       return undefined;
     }
-    // Ids beyond the pin are from an audit that failed.
+    // Removes ids beyond the pin, which are from an audit that failed.
     await file.truncate(size * recordBytes);
     return new IdFile(file, size);
   }
@@ -74,9 +74,7 @@ export class IdFile implements SeenIds {
 
   /** Searches the file for the pending ids. */
   async #findWritten(): Promise<readonly [number, number] | undefined> {
-    const prefixes = new Set(
-      [...this.#pending.keys()].map((key) => Buffer.from(key, 'latin1').readUInt32LE()),
-    );
+    const prefixes = new Set([...this.#pending.keys()].map((key) => Buffer.from(key, 'latin1').readUInt32LE()));
     const chunk = Buffer.alloc(chunkBytes);
     const end = this.#written * recordBytes;
     for (let at = 0; at < end; at += chunkBytes) {

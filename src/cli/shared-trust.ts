@@ -1,5 +1,5 @@
 import type { Evidence } from '../client/evidence.ts';
-import { Fault } from '../client/fault.ts';
+import { AuditFault } from '../client/fault.ts';
 import { fetchChain, withEndings } from '../client/key-chain.ts';
 import { fetchKeyHistory, type KeyHistory } from '../client/key-history.ts';
 import { clockToleranceMs, endOf, type KeySet, type LogKey } from '../client/key-set.ts';
@@ -11,28 +11,25 @@ import type { Pin } from '../client/pin.ts';
 export type Trust = Pick<Evidence, 'pinnedKeys' | 'links' | 'keys'>;
 
 /**
- * Determines the keys that both auditors trust, and the rotations from them to the signer of a pinned head.
- * If the pins share no tree-head key, the chain starts at the signer of one pinned head and ends at that of
- * the other. A key that only one pin has is never trusted by itself, because anyone can write a pin.
+ * Determines the keys that both auditors trust, and the rotations from them to the signer of a pinned head. If the pins
+ * share no tree-head key, the chain starts at the signer of one pinned head and ends at that of the other. A key that
+ * only one pin has is never trusted on its own, because any user can write a pin.
  */
-export async function sharedTrust(one: Pin, other: Pin, log: LogSource | undefined): Promise<Trust | Fault> {
+export async function sharedTrust(one: Pin, other: Pin, log: LogSource | undefined): Promise<Trust | AuditFault> {
   const common = commonKeys(one, other);
-  if (common instanceof Fault) return common;
+  if (common instanceof AuditFault) return common;
   const isShared = ({ head }: Pin) => common.has(head.signerKeyId);
   if (isShared(one) && isShared(other)) return { pinnedKeys: common, keys: common };
   const missing =
     log === undefined
-      ? 'pass the URL of the log, which has the entries of its rotations'
+      ? 'pass the URL of the log, so that its key rotations can be verified'
       : 'they belong to different logs or lives';
-  const unvouched = new Fault(
-    'UNVOUCHED_KEY',
-    `the pins do not share the keys that signed their heads: ${missing}`,
-  );
+  const unvouched = new AuditFault('UNVOUCHED_KEY', `the pins have no common keys that lead to both heads; ${missing}`);
   if (log === undefined) return unvouched;
   const published = await fetchAllKeys(log);
-  if (published instanceof Fault) return published;
+  if (published instanceof AuditFault) return published;
   const history = await fetchKeyHistory(log);
-  if (history instanceof Fault) return history;
+  if (history instanceof AuditFault) return history;
   const answers = { log, published, history };
   const areRelated = [...common.values()].some(isTreeHeadKey);
   const linked = async (root: Pin, next: Pin) => {
@@ -40,8 +37,8 @@ export async function sharedTrust(one: Pin, other: Pin, log: LogSource | undefin
     return linkedTrust(areRelated ? common : signerOf(root), root, next, answers);
   };
   const forward = await linked(one, other);
-  const found = forward instanceof Fault ? await linked(other, one) : forward;
-  return found instanceof Fault && found.kind !== 'unavailable' ? unvouched : found;
+  const found = forward instanceof AuditFault ? await linked(other, one) : forward;
+  return found instanceof AuditFault && found.kind !== 'unavailable' ? unvouched : found;
 }
 
 /**
@@ -52,28 +49,26 @@ async function linkedTrust(
   root: Pin,
   { head, keys }: Pin,
   { log, published, history }: { log: LogSource; published: KeySet; history: KeyHistory },
-): Promise<Trust | Fault> {
+): Promise<Trust | AuditFault> {
   const known = new Map([...published, ...root.keys, ...keys]);
   const chain = await fetchChain(log, roots, keys.get(head.signerKeyId)!, known, history);
-  if (chain instanceof Fault) return chain;
+  if (chain instanceof AuditFault) return chain;
   const ended = await withEndings(log, chain.trusted, head, history);
-  if (ended instanceof Fault) return ended;
-  // A pin from before a key's end shows that the key was in use. Only a pin from after the end may have been
-  // made with a stolen key.
+  if (ended instanceof AuditFault) return ended;
+  // A pin made before a key's end shows that the key was in use. Only a pin made after the end may have been made with
+  // a stolen key.
   const sawEnd = (key: LogKey) => Date.parse(root.updatedAt) > (endOf(key) ?? Infinity) + clockToleranceMs;
-  const pinnedKeys = new Map(
-    [...roots].map(([kid, key]) => [kid, sawEnd(ended.get(kid)!) ? ended.get(kid)! : key]),
-  );
+  const pinnedKeys = new Map([...roots].map(([kid, key]) => [kid, sawEnd(ended.get(kid)!) ? ended.get(kid)! : key]));
   return { pinnedKeys, links: chain.links, keys: known };
 }
 
-/** Keys in both pins. If one copy records the end of the key, it is used. */
-function commonKeys(one: Pin, other: Pin): KeySet | Fault {
+/** Returns the keys in both pins. If one copy records the end of the key, that copy is used. */
+function commonKeys(one: Pin, other: Pin): KeySet | AuditFault {
   const common = new Map<string, LogKey>();
   for (const [kid, key] of one.keys) {
     const its = other.keys.get(kid);
     if (its === undefined) continue;
-    if (its.x !== key.x) return new Fault('KEY_CHANGED', `the two pins have different values for key ${kid}`);
+    if (its.x !== key.x) return new AuditFault('KEY_CHANGED', `the two pins have different values for key ${kid}`);
     common.set(kid, key.state === 'active' ? its : key);
   }
   return common;
@@ -81,7 +76,7 @@ function commonKeys(one: Pin, other: Pin): KeySet | Fault {
 
 const isTreeHeadKey = ({ purpose }: LogKey): boolean => purpose === 'transparency-sth';
 
-/** The signer of the pinned head, and the checkpoint keys, whose signatures date it. */
+/** Returns the signer of the pinned head, and the checkpoint keys, whose signatures date it. */
 function signerOf({ head, keys }: Pin): KeySet {
   return new Map([...keys].filter(([kid, key]) => kid === head.signerKeyId || !isTreeHeadKey(key)));
 }

@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import type { ExitCode } from './exit-codes.ts';
+import type { ExitCode } from '../service/exit-codes.ts';
 
 export function startCommand(done: (code: ExitCode) => void): Command {
   return new Command('start')
@@ -12,7 +12,7 @@ export function startCommand(done: (code: ExitCode) => void): Command {
       const { start } = await import('../main.ts');
       done(await start(process.env, options));
       // Parts left running by a failed start must not keep the process alive.
-      const { endProcess } = await import('../lifecycle.ts');
+      const { endProcess } = await import('../service/lifecycle.ts');
       await endProcess(true);
     });
 }

@@ -1,8 +1,8 @@
 import type { TimestampClaim, VerifiedProofs } from '../client/bundle-proofs.ts';
-import { Fault } from '../client/fault.ts';
+import { AuditFault } from '../client/fault.ts';
 import { sha256 } from '../client/sha256.ts';
+import { CommandError } from '../service/exit-codes.ts';
 import type { VerifiedToken } from '../timestamps/token.ts';
-import { CommandError } from './exit-codes.ts';
 import { type Field, shownTime } from './output.ts';
 
 /** Tolerated difference between the clocks of two authorities. */
@@ -20,23 +20,23 @@ interface Bound {
 export async function bracketOf(
   { notBefore, notAfter }: VerifiedProofs,
   pem: string | undefined,
-): Promise<{ lines: string[]; fields: Record<string, Field> } | Fault> {
+): Promise<{ lines: string[]; fields: Record<string, Field> } | AuditFault> {
   const all = [...notBefore, ...notAfter];
   if (all.length === 0)
     return pem === undefined
       ? { lines: [], fields: {} }
-      : new Fault('UNTRUSTED_TIMESTAMP', 'the bundle has no timestamps, but --tsa-ca requires one');
+      : new AuditFault('UNTRUSTED_TIMESTAMP', 'the bundle has no timestamps, but --tsa-ca requires one');
   const verify = await timestampVerifier(pem);
   const before = verifyAll(notBefore, verify);
-  if (before instanceof Fault) return before;
+  if (before instanceof AuditFault) return before;
   const after = verifyAll(notAfter, verify);
-  if (after instanceof Fault) return after;
+  if (after instanceof AuditFault) return after;
   if (before.length + after.length === 0)
-    return new Fault('UNTRUSTED_TIMESTAMP', `no certificate of --tsa-ca vouches for ${namesOf(all)}`);
+    return new AuditFault('UNTRUSTED_TIMESTAMP', `no certificate of --tsa-ca vouches for ${namesOf(all)}`);
   const lower = best(before, ({ genTimeMs, accuracyMs }) => genTimeMs - accuracyMs);
   const upper = best(after, ({ genTimeMs, accuracyMs }) => -(genTimeMs + accuracyMs));
   if (lower && upper && earliest(lower) - latest(upper) > clockSkewMs)
-    return new Fault(
+    return new AuditFault(
       'BAD_TIMESTAMP',
       `logged after ${shownTime(earliest(lower))} and before ${shownTime(latest(upper))}: the clocks of the authorities disagree`,
     );
@@ -48,9 +48,7 @@ export async function bracketOf(
       `logged after ${lower ? `${shownTime(earliest(lower))} (${by(lower)})` : 'unknown: no timestamp precedes the entry'}`,
       `and before   ${upper ? `${shownTime(latest(upper))} (${by(upper)})` : 'now: no timestamp covers the entry yet'}`,
       ...(ignored > 0 ? [`Ignored ${ignored} timestamps of authorities outside --tsa-ca.`] : []),
-      ...(pem === undefined
-        ? ['The authorities are not verified: pass trusted certificates with --tsa-ca.']
-        : []),
+      ...(pem === undefined ? ['The authorities are not verified: pass trusted certificates with --tsa-ca.'] : []),
     ],
     fields: {
       logged_after: lower && shownTime(earliest(lower)),
@@ -60,9 +58,9 @@ export async function bracketOf(
   };
 }
 
-type Verifier = (claim: TimestampClaim) => VerifiedToken | Fault | 'untrusted';
+type Verifier = (claim: TimestampClaim) => VerifiedToken | AuditFault | 'untrusted';
 
-/** The ASN.1 and X.509 modules are loaded only if there is a token to verify. */
+/** Returns a verifier of timestamps. The ASN.1 and X.509 modules are loaded only if there is a token to verify. */
 export async function timestampVerifier(pem: string | undefined): Promise<Verifier> {
   const { verifyToken } = await import('../timestamps/token.ts');
   const { parseCertificates } = await import('../timestamps/certificates.ts');
@@ -75,7 +73,7 @@ export async function timestampVerifier(pem: string | undefined): Promise<Verifi
       if (!(error instanceof TimestampError)) throw error;
       return error.fault === 'untrusted'
         ? 'untrusted'
-        : new Fault('BAD_TIMESTAMP', `${authority}: ${error.message}`);
+        : new AuditFault('BAD_TIMESTAMP', `${authority}: ${error.message}`);
     }
   };
 }
@@ -88,17 +86,17 @@ function certificatesOf<T>(parse: (pem: string) => T, pem: string): T {
   }
 }
 
-function verifyAll(claims: readonly TimestampClaim[], verify: Verifier): Bound[] | Fault {
+function verifyAll(claims: readonly TimestampClaim[], verify: Verifier): Bound[] | AuditFault {
   const bounds: Bound[] = [];
   for (const claim of claims) {
     const token = verify(claim);
-    if (token instanceof Fault) return token;
+    if (token instanceof AuditFault) return token;
     if (token !== 'untrusted') bounds.push({ claim, token });
   }
   return bounds;
 }
 
-/** The bound with the highest rank. */
+/** Returns the bound with the highest rank. */
 function best(bounds: readonly Bound[], rank: (token: VerifiedToken) => number): Bound | undefined {
   return bounds.toSorted((a, b) => rank(b.token) - rank(a.token))[0];
 }

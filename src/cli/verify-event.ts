@@ -1,15 +1,15 @@
 import { type EventProofFile, verifySealedEvent } from '../client/event-proof.ts';
-import { Fault } from '../client/fault.ts';
+import { AuditFault } from '../client/fault.ts';
 import type { VerifiedEntry } from '../client/verify.ts';
 import type { Field } from './output.ts';
 
-/** The part of the result about the event, once the entry has been verified. */
+/** Returns the part of the result about the event, once the entry has been verified. */
 export function eventPart(
   file: EventProofFile,
   entry: VerifiedEntry,
-): { readonly lines: readonly string[]; readonly fields: Readonly<Record<string, Field>> } | Fault {
+): { readonly lines: readonly string[]; readonly fields: Readonly<Record<string, Field>> } | AuditFault {
   const sealed = verifySealedEvent(file, entry);
-  if (sealed instanceof Fault) return sealed;
+  if (sealed instanceof AuditFault) return sealed;
   const { id, table, sequence, attributes, derived, neighbours } = sealed;
   const lines = [
     `event        ${id} (${table}, sequence ${sequence})`,

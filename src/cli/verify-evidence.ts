@@ -1,9 +1,9 @@
 import { type CorroborationPolicy, type DatedRoot, datedRoots } from '../client/corroboration.ts';
 import { evidenceFields, parseEvidence } from '../client/evidence.ts';
-import { Fault } from '../client/fault.ts';
+import { AuditFault } from '../client/fault.ts';
 import { fingerprint, type LogKey } from '../client/key-set.ts';
 import { inUse, judge, trustedKeys } from '../client/verdict.ts';
-import { CommandError, type ExitCode, exitCodes } from './exit-codes.ts';
+import { CommandError, type ExitCode, exitCodes } from '../service/exit-codes.ts';
 import { checkpointPolicy } from './options.ts';
 import type { Output } from './output.ts';
 import { timestampVerifier } from './timestamps.ts';
@@ -19,11 +19,11 @@ export async function verifyEvidence(
   out: Output,
 ): Promise<ExitCode> {
   const parsed = parseEvidence(text);
-  if (parsed instanceof Fault) return out.fault(parsed);
+  if (parsed instanceof AuditFault) return out.fault(parsed);
   const policy = await policyOf(options);
   const times = datedRoots(parsed, inUse(trustedKeys(parsed, trust.keys)), policy);
-  const dated = times.filter((one): one is DatedRoot => !(one instanceof Fault));
-  const rejected = times.filter((one) => one instanceof Fault);
+  const dated = times.filter((one): one is DatedRoot => !(one instanceof AuditFault));
+  const rejected = times.filter((one) => one instanceof AuditFault);
   const verdict = judge(parsed, trust.keys, dated);
   const { convicts, reason, signers, basis } = verdict;
   const { code, message, log, foundAt } = parsed;
@@ -35,9 +35,7 @@ export async function verifyEvidence(
     ...signers.map((key) => `signed by    ${key.kid} (${key.purpose}), fingerprint ${fingerprint(key)}`),
     ...rejected.map((fault) => `not counted  ${fault.code}: ${fault.message}`),
     ...(trust.from === 'file'
-      ? [
-          'The pinned keys come from the file: it convicts a log only if all these fingerprints belong to that log.',
-        ]
+      ? ['The pinned keys come from the file: it convicts a log only if all these fingerprints belong to that log.']
       : []),
   ];
   out.result(lines, {
@@ -56,10 +54,7 @@ async function policyOf(options: OfflineOptions): Promise<CorroborationPolicy> {
   if (options.extract !== undefined)
     throw new CommandError('--extract: evidence has no parts to extract; omit it', exitCodes.usage);
   if (quorum !== undefined && (quorum === 0 || quorum > witness.length))
-    throw new CommandError(
-      '--quorum: must be from 1 to the number of --witness options for evidence',
-      exitCodes.usage,
-    );
+    throw new CommandError('--quorum: must be from 1 to the number of --witness options for evidence', exitCodes.usage);
   const checkpoint = checkpointPolicy(options);
   if (tsaCa === undefined) return { checkpoint };
   const verify = await timestampVerifier(await readText(tsaCa));
@@ -67,9 +62,9 @@ async function policyOf(options: OfflineOptions): Promise<CorroborationPolicy> {
     checkpoint,
     timeOf: (claim) => {
       const token = verify(claim);
-      if (token instanceof Fault) return token;
+      if (token instanceof AuditFault) return token;
       return token === 'untrusted'
-        ? new Fault('UNTRUSTED_TIMESTAMP', `no certificate of --tsa-ca vouches for ${claim.authority}`)
+        ? new AuditFault('UNTRUSTED_TIMESTAMP', `no certificate of --tsa-ca vouches for ${claim.authority}`)
         : token.genTimeMs + token.accuracyMs;
     },
   };

@@ -1,37 +1,24 @@
 import { readFile, stat } from 'node:fs/promises';
 import { looksLikeArchive, maxArchiveLine } from '../client/archive.ts';
 import { verifyArchive } from '../client/archive-verify.ts';
-import {
-  parseBundleProofs,
-  readTlogProof,
-  type VerifiedProofs,
-  verifyBundleProofs,
-} from '../client/bundle-proofs.ts';
+import { parseBundleProofs, readTlogProof, type VerifiedProofs, verifyBundleProofs } from '../client/bundle-proofs.ts';
 import { verifyCheckpoint } from '../client/checkpoint.ts';
 import { type EventProofFile, looksLikeEventProof, parseEventProof } from '../client/event-proof.ts';
 import { looksLikeEvidence } from '../client/evidence.ts';
-import { Fault } from '../client/fault.ts';
+import { AuditFault } from '../client/fault.ts';
 import { anchored, fingerprint, type KeySet, type LogKey, parseKeySet } from '../client/key-set.ts';
 import { decodeNote } from '../client/latest.ts';
 import { parsePin } from '../client/pin.ts';
 import { looksLikeReceipt } from '../client/receipt.ts';
 import { parseBundle, type VerifiedEntry, verifyBundle, verifyInclusion } from '../client/verify.ts';
+import { CommandError, type ExitCode, exitCodes } from '../service/exit-codes.ts';
 import { bytesToHex } from '../tlog/hex.ts';
 import { againstPin, type PinInFile } from './against-pin.ts';
-import { CommandError, type ExitCode, exitCodes } from './exit-codes.ts';
 import { extract } from './extract.ts';
 import { linesOf } from './lines.ts';
 import { nativeVerifier } from './native-ed25519.ts';
 import { type CheckpointFlags, checkpointPolicy } from './options.ts';
-import {
-  cosignerFields,
-  cosignerNames,
-  type Field,
-  headFields,
-  headLines,
-  type Output,
-  orThrow,
-} from './output.ts';
+import { cosignerFields, cosignerNames, type Field, headFields, headLines, type Output, orThrow } from './output.ts';
 import { reporter } from './progress.ts';
 import { printReport } from './report.ts';
 import { bracketOf } from './timestamps.ts';
@@ -50,7 +37,7 @@ export interface OfflineOptions extends CheckpointFlags {
   readonly progress?: true;
 }
 
-/** The trusted keys: those in the file itself, or keys given by the caller. */
+/** The trusted keys: the keys in the file itself, or keys given by the caller. */
 export interface Trust {
   readonly keys: KeySet | undefined;
   readonly from: 'file' | 'given' | 'pin';
@@ -69,7 +56,7 @@ export async function verifyFile(path: string, options: OfflineOptions, out: Out
   }
   const bytes = await readWhole(path);
   const text = decodeNote(bytes);
-  if (text instanceof Fault) return out.fault(new Fault('MALFORMED_BUNDLE', `${path} is not in UTF-8`));
+  if (text instanceof AuditFault) return out.fault(new AuditFault('MALFORMED_BUNDLE', `${path} is not in UTF-8`));
   if (text.startsWith('c2sp.org/tlog-proof@')) return tlogProof(text, trust, options, out);
   if (text.includes('\n\n\u2014 ')) return checkpoint(text, trust, options, out);
   const isReceipt = looksLikeReceipt(text);
@@ -78,14 +65,10 @@ export async function verifyFile(path: string, options: OfflineOptions, out: Out
   if (looksLikeEvidence(text)) return verifyEvidence(text, trust, options, out);
   if (looksLikeEventProof(text)) {
     const file = parseEventProof(text);
-    return file instanceof Fault ? out.fault(file) : bundle(file.bundle, trust, options, out, file);
+    return file instanceof AuditFault ? out.fault(file) : bundle(file.bundle, trust, options, out, file);
   }
   if (!isReceipt) return bundle(text, trust, options, out);
-  if (
-    checkpointPolicy(options) !== undefined ||
-    options.tsaCa !== undefined ||
-    options.extract !== undefined
-  ) {
+  if (checkpointPolicy(options) !== undefined || options.tsaCa !== undefined || options.extract !== undefined) {
     throw new CommandError(
       '--vkey, --witness, --quorum, --tsa-ca and --extract: not valid for receipts; omit them',
       exitCodes.usage,
@@ -94,7 +77,7 @@ export async function verifyFile(path: string, options: OfflineOptions, out: Out
   return verifyReceiptFile(text, options.body, trust, out);
 }
 
-/** @param event - the event that the entry must cover */
+/** Verifies a bundle. @param event - the event that the entry must cover */
 async function bundle(
   text: string,
   trust: Trust,
@@ -103,22 +86,22 @@ async function bundle(
   event?: EventProofFile,
 ): Promise<ExitCode> {
   const parsed = parseBundle(text);
-  if (parsed instanceof Fault) return out.fault(parsed);
+  if (parsed instanceof AuditFault) return out.fault(parsed);
   const proofs = parseBundleProofs(text);
-  if (proofs instanceof Fault) return out.fault(proofs);
+  if (proofs instanceof AuditFault) return out.fault(proofs);
   const keys = keysOf(trust, parsed.keys);
   const verified = verifyBundle({ ...parsed, keys });
-  if (verified instanceof Fault) return out.fault(verified);
+  if (verified instanceof AuditFault) return out.fault(verified);
   const covered = event === undefined ? { lines: [], fields: {} } : eventPart(event, verified);
-  if (covered instanceof Fault) return out.fault(covered);
+  if (covered instanceof AuditFault) return out.fault(covered);
   const policy = checkpointPolicy(options);
   const proven = verifyBundleProofs(parsed, proofs, keys, { policy, trustedKeys: trust.from !== 'file' });
-  if (proven instanceof Fault) return out.fault(proven);
+  if (proven instanceof AuditFault) return out.fault(proven);
   const against = await againstPin(verified, trust.pin);
   if (against.exit !== undefined) return printReport(out, against);
   const pem = options.tsaCa === undefined ? undefined : await readText(options.tsaCa);
   const bracket = await bracketOf(proven, pem);
-  if (bracket instanceof Fault) return out.fault(bracket);
+  if (bracket instanceof AuditFault) return out.fault(bracket);
   const files = options.extract === undefined ? [] : await extract(options.extract, parsed, proofs, proven);
   const notes = [
     ...covered.lines,
@@ -146,9 +129,7 @@ function checkpointLines({ checkpoint: signed }: VerifiedProofs): string[] {
     `Covered by the checkpoint of ${signed.origin}, size ${signed.size}${by}; key fingerprint ${fingerprint(signed.key)}.`,
     ...(signed.published
       ? []
-      : [
-          'The log signed this checkpoint for the bundle, because the published one did not cover the entry yet.',
-        ]),
+      : ['The log signed this checkpoint for the bundle, because the published one did not cover the entry yet.']),
   ];
 }
 
@@ -168,24 +149,19 @@ function checkpointFields({ checkpoint: signed }: VerifiedProofs): Record<string
 }
 
 /** Verifies a C2SP tlog-proof for the entry whose exact bytes are in `--event`. */
-async function tlogProof(
-  text: string,
-  trust: Trust,
-  options: OfflineOptions,
-  out: Output,
-): Promise<ExitCode> {
+async function tlogProof(text: string, trust: Trust, options: OfflineOptions, out: Output): Promise<ExitCode> {
   const policy = checkpointPolicy(options);
   if (options.event === undefined)
     throw new CommandError('--event: missing; a tlog-proof needs the file of its entry', exitCodes.usage);
   if (policy?.logKey === undefined && trust.keys === undefined)
     throw new CommandError('a tlog-proof contains no keys; use --vkey, --keys or --pin', exitCodes.usage);
   const proof = readTlogProof(text);
-  if (proof instanceof Fault) return out.fault(proof);
+  if (proof instanceof AuditFault) return out.fault(proof);
   const signed = verifyCheckpoint(proof.note, trust.keys ?? new Map(), policy);
-  if (signed instanceof Fault) return out.fault(signed);
+  if (signed instanceof AuditFault) return out.fault(signed);
   const { leafIndex, path } = proof;
   const hash = verifyInclusion({ leafIndex, canonical: await readWhole(options.event) }, path, signed);
-  if (hash instanceof Fault) return out.fault(hash);
+  if (hash instanceof AuditFault) return out.fault(hash);
   const proven = { checkpoint: { ...signed, published: true }, notBefore: [], notAfter: [] };
   const lines = [
     `leaf         ${leafIndex}  ${bytesToHex(hash)}`,
@@ -197,18 +173,13 @@ async function tlogProof(
   return exitCodes.ok;
 }
 
-async function checkpoint(
-  text: string,
-  trust: Trust,
-  options: OfflineOptions,
-  out: Output,
-): Promise<ExitCode> {
+async function checkpoint(text: string, trust: Trust, options: OfflineOptions, out: Output): Promise<ExitCode> {
   const policy = checkpointPolicy(options);
   if (policy?.logKey === undefined && trust.keys === undefined) {
     throw new CommandError('a checkpoint contains no keys; use --vkey, --keys or --pin', exitCodes.usage);
   }
   const verified = verifyCheckpoint(text, trust.keys ?? new Map(), policy);
-  if (verified instanceof Fault) return out.fault(verified);
+  if (verified instanceof AuditFault) return out.fault(verified);
   const { origin, size, root, key } = verified;
   const against = await againstPin({ head: verified, checkpoint: text }, trust.pin);
   if (against.exit !== undefined) return printReport(out, against);
@@ -244,10 +215,10 @@ async function archive(path: string, trust: Trust, options: OfflineOptions, out:
     ...(policy && { checkpoint: policy }),
     ...(onProgress && { onProgress }),
   });
-  if (verified instanceof Fault) {
+  if (verified instanceof AuditFault) {
     // Keys that come with the archive itself can't prove misbehaviour of a log.
     const isUnproven = verified.kind === 'misbehaviour' && trust.from === 'file';
-    const reported = isUnproven ? new Fault('UNPROVEN', `${verified.code}: ${verified.message}`) : verified;
+    const reported = isUnproven ? new AuditFault('UNPROVEN', `${verified.code}: ${verified.message}`) : verified;
     const code = out.fault(reported, { keys: shownTrust(trust) });
     if (isUnproven) for (const note of notesOf(trust)) process.stderr.write(`${note}\n`);
     return code;
@@ -321,8 +292,8 @@ async function trustOf({ keys, pin }: OfflineOptions): Promise<Trust> {
 }
 
 /**
- * A pin has only tree-head and checkpoint keys. Entry keys are taken from the file, which the signed root
- * covers.
+ * Returns the keys to verify with. A pin has only tree-head and checkpoint keys. Entry keys are taken from the file,
+ * which the signed root covers.
  */
 function keysOf({ keys, from }: Trust, ofFile: KeySet): KeySet {
   if (keys === undefined) return ofFile;
@@ -330,12 +301,10 @@ function keysOf({ keys, from }: Trust, ofFile: KeySet): KeySet {
 }
 
 export function notesOf(trust: Trust): string[] {
-  return trust.from === 'file'
-    ? ['The keys come from the file: compare the fingerprint with one that you trust.']
-    : [];
+  return trust.from === 'file' ? ['The keys come from the file: compare the fingerprint with one that you trust.'] : [];
 }
 
-/** `bundle` if the keys came with the verified file. */
+/** Returns `bundle` if the keys came with the verified file. */
 export function shownTrust({ from }: Trust): string {
   return from === 'file' ? 'bundle' : from;
 }
@@ -351,8 +320,7 @@ export async function readText(path: string): Promise<string> {
 export async function readWhole(path: string): Promise<Buffer> {
   try {
     const { size } = await stat(path);
-    if (size > maxFileBytes)
-      throw new CommandError(`${path} has ${size} bytes; at most ${maxFileBytes} are allowed`);
+    if (size > maxFileBytes) throw new CommandError(`${path} has ${size} bytes; at most ${maxFileBytes} are allowed`);
     return await readFile(path);
   } catch (error) {
     if (error instanceof CommandError) throw error;

@@ -1,8 +1,8 @@
-import { Fault } from '../client/fault.ts';
+import { AuditFault } from '../client/fault.ts';
 import { fingerprint } from '../client/key-set.ts';
 import { parseReceipt, verifyReceipt, verifyReceiptBody } from '../client/receipt.ts';
+import { type ExitCode, exitCodes } from '../service/exit-codes.ts';
 import { againstPin } from './against-pin.ts';
-import { type ExitCode, exitCodes } from './exit-codes.ts';
 import { headFields, headLines, type Output } from './output.ts';
 import { printReport } from './report.ts';
 import { notesOf, readWhole, shownTrust, type Trust } from './verify-offline.ts';
@@ -15,9 +15,9 @@ export async function verifyReceiptFile(
   out: Output,
 ): Promise<ExitCode> {
   const parsed = parseReceipt(text);
-  if (parsed instanceof Fault) return out.fault(parsed);
+  if (parsed instanceof AuditFault) return out.fault(parsed);
   const verified = verifyReceipt(parsed, trust.keys);
-  if (verified instanceof Fault) return out.fault(verified);
+  if (verified instanceof AuditFault) return out.fault(verified);
   const { receipt, key, logged } = verified;
   const wrong = body === undefined ? undefined : verifyReceiptBody(receipt, await readWhole(body));
   if (wrong !== undefined) return out.fault(wrong);
@@ -30,9 +30,7 @@ export async function verifyReceiptFile(
     `records      ${accepted} accepted, ${rejected} rejected, ${ignored} ignored, ${duplicates} duplicates`,
     `sensor       ${sensor.name} (${sensor.id}), at ${receipt.received_at}`,
     ...(key === undefined ? [] : [`signed by    ${key.kid}, fingerprint ${fingerprint(key)}`]),
-    ...(logged === undefined
-      ? []
-      : [`entry        ${logged.entry.id}`, ...headLines(logged.head, logged.headKey)]),
+    ...(logged === undefined ? [] : [`entry        ${logged.entry.id}`, ...headLines(logged.head, logged.headKey)]),
     key === undefined ? 'Verified: the log covers the receipt.' : 'Verified: the receipt is signed.',
     ...(key !== undefined && logged !== undefined ? ['Verified: the log covers it.'] : []),
     ...(logged === undefined ? ['The file has no proof that the log covers it.'] : []),

@@ -3,15 +3,15 @@ import { Command, Option } from 'commander';
 import { audit, type EntryQuery, fetchHead, type ProvenEntry, proveEntry } from '../client/auditor.ts';
 import { parseBundleProofs, verifyBundleProofs } from '../client/bundle-proofs.ts';
 import { checkpointOf, compare } from '../client/compare-heads.ts';
-import { Fault } from '../client/fault.ts';
+import { AuditFault } from '../client/fault.ts';
 import { jcs } from '../client/jcs.ts';
 import { anchored, type KeySet, parseKeySet } from '../client/key-set.ts';
 import { Denied, httpLog, type LogSource } from '../client/log-source.ts';
 import { type Pin, parsePin } from '../client/pin.ts';
 import type { SignedHead } from '../client/tree-head.ts';
 import { parseBundle, verifyBundle, writeBundle } from '../client/verify.ts';
+import { CommandError, type ExitCode, exitCodes } from '../service/exit-codes.ts';
 import { evidenceOf, type PinInFile, reportContradiction } from './against-pin.ts';
-import { CommandError, type ExitCode, exitCodes } from './exit-codes.ts';
 import {
   checkpointOptions,
   checkpointPolicy,
@@ -83,28 +83,27 @@ async function online(url: string, options: Options, out: Output): Promise<ExitC
   const pin = options.pin === undefined ? undefined : orThrow(parsePin(await read(options.pin)));
   const log = httpLog(url, credentials(options));
   if (pin !== undefined && pin.log !== log.url)
-    return out.fault(new Fault('OTHER_LOG', `the pin belongs to ${pin.log}, not to ${log.url}`));
+    return out.fault(new AuditFault('OTHER_LOG', `the pin belongs to ${pin.log}, not to ${log.url}`));
   const given = options.keys === undefined ? undefined : orThrow(parseKeySet(await read(options.keys)));
   const pinned = pin && { pin, file: options.pin! };
   const found = await prove(log, query, pinned, given);
-  if (found instanceof Fault) return out.fault(found);
+  if (found instanceof AuditFault) return out.fault(found);
   if ('exit' in found) return printReport(out, found);
   const { head, keys, verified } = found;
 
   const notes = pin === undefined ? [] : [`Consistent with the pin of size ${pin.head.size}.`];
   const covered = await coveredBy(log, { head, keys }, verified.leafIndex, options, pin);
-  if (covered instanceof Fault) return out.fault(covered);
+  if (covered instanceof AuditFault) return out.fault(covered);
   if ('exit' in covered) return printReport(out, covered);
   notes.push(...covered);
   if (options.save !== undefined) {
     const bundle = await bundleOf(log, { head, keys }, verified);
-    if (bundle instanceof Fault) return out.fault(bundle);
+    if (bundle instanceof AuditFault) return out.fault(bundle);
     await writeFile(options.save, `${bundle}\n`);
     notes.push(`Saved in ${options.save}.`);
   }
   const from = options.keys !== undefined ? 'given' : pin === undefined ? 'log' : 'pin';
-  if (from === 'log')
-    notes.push('The keys come from the log: compare the fingerprint with one that you trust.');
+  if (from === 'log') notes.push('The keys come from the log: compare the fingerprint with one that you trust.');
   reportEntry(verified, out, notes, {
     keys: from,
     ...(pin === undefined ? {} : { consistent_with: pin.head.size }),
@@ -116,28 +115,24 @@ async function online(url: string, options: Options, out: Output): Promise<ExitC
  * Fetches and verifies the entry under the latest head, which must be signed by a given key or pass an audit
  * against the pin.
  */
-async function prove(
+export async function prove(
   log: LogSource,
   query: EntryQuery,
   pinned: PinInFile | undefined,
   given: KeySet | undefined,
-): Promise<{ head: SignedHead; keys: KeySet; verified: ProvenEntry } | Fault | Report> {
+): Promise<{ head: SignedHead; keys: KeySet; verified: ProvenEntry } | AuditFault | Report> {
   const signed = pinned === undefined ? await fetchHead(log) : await audited(log, pinned);
-  if (signed instanceof Fault || 'exit' in signed) return signed;
+  if (signed instanceof AuditFault || 'exit' in signed) return signed;
   const { head } = signed;
   const keys = given ?? signed.keys;
   const verified = await proveEntry(log, query, { head, keys });
-  return verified instanceof Fault ? verified : { head, keys, verified };
+  return verified instanceof AuditFault ? verified : { head, keys, verified };
 }
 
-async function audited(
-  log: LogSource,
-  { pin, file }: PinInFile,
-): Promise<{ head: SignedHead; keys: KeySet } | Report> {
+async function audited(log: LogSource, { pin, file }: PinInFile): Promise<{ head: SignedHead; keys: KeySet } | Report> {
   const now = Date.now();
   const result = await audit(log, pin, { now });
-  if (result.status === 'fault')
-    return faultReport(result.fault, await saveReportEvidence(result.evidence, file, now));
+  if (result.status === 'fault') return faultReport(result.fault, await saveReportEvidence(result.evidence, file, now));
   if (result.status === 'empty') throw new Error('a pinned log cannot be empty');
   return { head: result.pin.head, keys: anchored(result.keys, result.pin.keys) };
 }
@@ -149,11 +144,11 @@ async function coveredBy(
   leafIndex: number,
   options: Options,
   pin: Pin | undefined,
-): Promise<string[] | Fault | Report> {
+): Promise<string[] | AuditFault | Report> {
   const policy = checkpointPolicy(options);
   if (policy === undefined) return [];
   const seen = await checkpointOf(log, signed, policy);
-  if (seen instanceof Fault) return seen;
+  if (seen instanceof AuditFault) return seen;
   if ('fault' in seen) {
     const { fault, ...details } = seen;
     const known = { head: signed.head, keys: signed.keys, ...(pin && evidenceOf(pin)) };
@@ -164,35 +159,35 @@ async function coveredBy(
   }
   const { origin, size, cosigners } = seen;
   if (leafIndex >= size)
-    return new Fault('NOT_INCLUDED', `the checkpoint of size ${size} does not cover entry ${leafIndex} yet`);
+    return new AuditFault('NOT_INCLUDED', `the checkpoint of size ${size} does not cover entry ${leafIndex} yet`);
   const by = cosigners.length === 0 ? '' : `, cosigned by ${cosigners.map(({ name }) => name).join(', ')}`;
   return [`Covered by the checkpoint of ${origin}, size ${size}${by}.`];
 }
 
 /**
- * Fetches the log's bundle of a verified entry, with its checkpoint and timestamps. Falls back to a bundle of
- * only head and keys if the caller may not read the log's.
+ * Fetches the log's bundle of a verified entry, with its checkpoint and timestamps. Falls back to a bundle of only head
+ * and keys if the caller may not read the log's bundle.
  */
 async function bundleOf(
   log: LogSource,
   { head, keys }: { readonly head: SignedHead; readonly keys: KeySet },
   { leafIndex, canonical, path, headKey, entryKey }: ProvenEntry,
-): Promise<string | Fault> {
+): Promise<string | AuditFault> {
   const text = await log.get(`/api/transparency/proof?leaf_index=${leafIndex}`);
   if (text instanceof Denied) {
     const needed = new Map([headKey, entryKey].map((key) => [key.kid, key]));
     return writeBundle({ leaf: { leafIndex, canonical }, path, head, keys: needed });
   }
-  if (text instanceof Fault) return text;
+  if (text instanceof AuditFault) return text;
   const [bundle, proofs] = [parseBundle(text), parseBundleProofs(text)];
-  if (bundle instanceof Fault) return bundle;
-  if (proofs instanceof Fault) return proofs;
+  if (bundle instanceof AuditFault) return bundle;
+  if (proofs instanceof AuditFault) return proofs;
   const verifiedAgain = verifyBundle({ ...bundle, keys: new Map([...keys, [entryKey.kid, entryKey]]) });
-  if (verifiedAgain instanceof Fault) return verifiedAgain;
+  if (verifiedAgain instanceof AuditFault) return verifiedAgain;
   if (bundle.leaf.leafIndex !== leafIndex)
-    return new Fault('WRONG_LEAF', `expected leaf ${leafIndex}, got ${bundle.leaf.leafIndex}`);
+    return new AuditFault('WRONG_LEAF', `expected leaf ${leafIndex}, got ${bundle.leaf.leafIndex}`);
   const proven = verifyBundleProofs(bundle, proofs, keys);
-  if (proven instanceof Fault) return proven;
+  if (proven instanceof AuditFault) return proven;
   const against = await compare(log, head, bundle.head);
   if (against === undefined) return text;
   return 'fault' in against ? against.fault : against;
@@ -206,7 +201,7 @@ async function queryOf({ entryId, leafIndex, event }: Options): Promise<EntryQue
   if (leafIndex !== undefined) return { leafIndex };
   const text = await read(event!);
   try {
-    // The file may have any JSON layout: the log holds the canonical form.
+    // The file may have any JSON layout, because the log holds the canonical form.
     return { canonical: new TextEncoder().encode(jcs(JSON.parse(text))) };
   } catch (error) {
     throw new CommandError(`${event} is not valid JSON: ${(error as Error).message}`);

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type ExitCode, exitCodes } from './exit-codes.ts';
+import { type ExitCode, exitCodes } from '../service/exit-codes.ts';
 import type { Report } from './report.ts';
 
 /** Maximum factor for the pause after failed rounds: with a pause of a minute, 16 minutes. */
 const maxBackoff = 16;
 
-/** The longest delay of a Node timer, 24.8 days; longer ones fire at once. */
+/** The longest delay of a Node timer, 24.8 days; longer timers fire immediately. */
 const maxPauseMs = 2 ** 31 - 1;
 
 const stopSignals = ['SIGINT', 'SIGTERM'] as const;
@@ -17,9 +17,9 @@ export interface WatchCallbacks {
 }
 
 /**
- * Audits repeatedly and reports each change of state once. Continues after unreachable services and rejected
- * answers, since a proxy may have caused them. Ends with misbehaviour of the log, or with SIGINT or SIGTERM,
- * for which it returns `ok`.
+ * Audits repeatedly and reports each change of state once. Continues after unreachable services and rejected responses,
+ * since a proxy may have caused them. Ends with misbehaviour of the log, or with SIGINT or SIGTERM, for which it
+ * returns `ok`.
  */
 export async function watch(intervalMs: number, { audit, print }: WatchCallbacks): Promise<ExitCode> {
   const stop = new AbortController();
@@ -30,7 +30,7 @@ export async function watch(intervalMs: number, { audit, print }: WatchCallbacks
   try {
     for (;;) {
       const report = await audit(stop.signal);
-      // An audit interrupted by the stop is not a result about the log.
+      // An audit that the signal interrupted has no result.
       if (stop.signal.aborted && report.fault?.kind === 'unavailable') return exitCodes.ok;
       if (report.state !== reportedState) print(report);
       reportedState = report.state;
@@ -45,7 +45,7 @@ export async function watch(intervalMs: number, { audit, print }: WatchCallbacks
   }
 }
 
-/** A head that is too old is a normal answer and does not increase the pause. */
+/** Returns whether a round failed. A head that is too old is a normal result and does not increase the pause. */
 function hasFailed({ fault }: Report): boolean {
   return fault !== undefined && fault.code !== 'STALE_HEAD';
 }

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { Command, InvalidArgumentError, Option } from 'commander';
+import { CommandError, type ExitCode, exitCodes } from '../service/exit-codes.ts';
 import { formatVerifierKey, type VerifierKey } from '../tlog/note.ts';
 import { exitCodeOfFolder } from './data-folder-options.ts';
-import { CommandError, type ExitCode, exitCodes } from './exit-codes.ts';
 
 interface Options {
   readonly state: string;
@@ -121,8 +121,7 @@ async function knownLogs({ log = [], logs: file }: Options): Promise<VerifierKey
 }
 
 function address(text: string): { host: string; port: number } {
-  const [, bracketed, plain, port = ''] =
-    /^(?:\[([0-9a-f:.]+)\]|([^:[\]]+)):(0|[1-9][0-9]{0,4})$/i.exec(text) ?? [];
+  const [, bracketed, plain, port = ''] = /^(?:\[([0-9a-f:.]+)\]|([^:[\]]+)):(0|[1-9][0-9]{0,4})$/i.exec(text) ?? [];
   const host = bracketed ?? plain;
   if (host === undefined || Number(port) > 65_535) {
     throw new InvalidArgumentError('must be a host and a port, such as 127.0.0.1:8081 or [::1]:8081');

@@ -1,7 +1,7 @@
 import { digestedPart, type ServedEvent } from '../contract/event-digest.ts';
 import { bytesToHex } from '../tlog/hex.ts';
 import { hex } from './exact-json.ts';
-import { Fault } from './fault.ts';
+import { AuditFault } from './fault.ts';
 import { jcs } from './jcs.ts';
 import { sha256 } from './sha256.ts';
 
@@ -16,7 +16,7 @@ export interface AlertDigest {
   readonly events_count?: number;
 }
 
-/** SHA-256 (hex) of an event as served by `GET /api/v1/events/…`. */
+/** Returns the SHA-256 (hex) of an event as served by `GET /api/v1/events/…`. */
 export function eventHash(event: ServedEvent): string {
   return bytesToHex(sha256(encoder.encode(jcs(digestedPart(event)))));
 }
@@ -28,13 +28,13 @@ export function eventHash(event: ServedEvent): string {
 export function verifyAlertEvents(
   { events, events_digest, events_count }: AlertDigest,
   served: readonly ServedEvent[],
-): { verified: string[]; missing: string[] } | Fault {
+): { verified: string[]; missing: string[] } | AuditFault {
   if (events === undefined || events_digest === undefined)
-    return new Fault('WRONG_EVENT', 'the entry has no digest of events: it is from an earlier version');
+    return new AuditFault('WRONG_EVENT', 'the entry has no digest of events: it is from an earlier version');
   const hashes = hex(events.map((event) => event.sha256).join(''), 32 * events.length);
   const whole = hashes !== undefined && bytesToHex(sha256(hashes)) === events_digest;
   if (!whole || events_count !== events.length)
-    return new Fault('WRONG_EVENT', 'events_digest does not match the hashes in the entry');
+    return new AuditFault('WRONG_EVENT', 'events_digest does not match the hashes in the entry');
   const given = new Map(served.map((event) => [event.id, event]));
   const verified: string[] = [];
   const missing: string[] = [];
@@ -42,7 +42,7 @@ export function verifyAlertEvents(
     const event = given.get(id);
     if (event === undefined) missing.push(id);
     else if (eventHash(event) === logged) verified.push(id);
-    else return new Fault('WRONG_EVENT', `event ${id} differs from the logged one: its hash is different`);
+    else return new AuditFault('WRONG_EVENT', `event ${id} differs from the logged one: its hash is different`);
   }
   return { verified, missing };
 }

@@ -3,7 +3,7 @@ import { type ArchiveHeader, checkArchiveRoot } from './archive.ts';
 import { CompactRange } from './compact-range.ts';
 import { fetchConsistency } from './consistency.ts';
 import { bundles } from './entries.ts';
-import { Fault } from './fault.ts';
+import { AuditFault } from './fault.ts';
 import { fetchAllKeys, fetchCheckpoint, fetchHead } from './latest.ts';
 import { type LogSource, NotFound, patient } from './log-source.ts';
 import { sha256 } from './sha256.ts';
@@ -12,35 +12,35 @@ import { fetchEdge } from './tiles.ts';
 export interface ExportOptions {
   readonly now: number;
   readonly from?: number;
-  /** Default: the size of the head. */
+  /** Index after the last exported entry. Default: the size of the head. */
   readonly to?: number;
 }
 
 /**
  * Fetches the header of an archive: head, keys, and the hashes that connect the range of entries to the head.
  */
-export async function beginArchive(log: LogSource, options: ExportOptions): Promise<ArchiveHeader | Fault> {
+export async function beginArchive(log: LogSource, options: ExportOptions): Promise<ArchiveHeader | AuditFault> {
   const signed = await fetchHead(log);
-  if (signed instanceof Fault) return signed;
+  if (signed instanceof AuditFault) return signed;
   const { head } = signed;
-  // Exported entries may be old, so any key may be needed.
+  // Exported entries may be old, so all keys are fetched.
   const keys = await fetchAllKeys(log, signed.keys);
-  if (keys instanceof Fault) return keys;
+  if (keys instanceof AuditFault) return keys;
   const { from = 0, to = head.size } = options;
   if (from >= to || to > head.size)
-    return new Fault(
+    return new AuditFault(
       'NO_SUCH_RANGE',
       `requested entries from ${from} to below ${to}, but the log has ${head.size}`,
     );
   const edge = from === 0 ? [] : await fetchEdge(log, from, head.size);
-  if (edge instanceof Fault) return edge;
+  if (edge instanceof AuditFault) return edge;
   const proof = to === head.size ? { path: [] } : await fetchConsistency(log, to, head.size);
-  if (proof instanceof Fault) return proof;
+  if (proof instanceof AuditFault) return proof;
   const checkpoint = await fetchCheckpoint(log, keys);
-  if (checkpoint instanceof Fault && !(checkpoint instanceof NotFound)) return checkpoint;
-  const matching = !(checkpoint instanceof Fault) && checkpoint.size === head.size ? checkpoint : undefined;
+  if (checkpoint instanceof AuditFault && !(checkpoint instanceof NotFound)) return checkpoint;
+  const matching = !(checkpoint instanceof AuditFault) && checkpoint.size === head.size ? checkpoint : undefined;
   if (matching !== undefined && !equalHashes(matching.root, head.root))
-    return new Fault('UNPROVEN', `head and checkpoint sign different roots for size ${head.size}`);
+    return new AuditFault('UNPROVEN', `head and checkpoint sign different roots for size ${head.size}`);
   return {
     log: log.url,
     from,
@@ -62,10 +62,10 @@ export async function beginArchive(log: LogSource, options: ExportOptions): Prom
 export async function* exportEntries(
   log: LogSource,
   header: ArchiveHeader,
-): AsyncGenerator<{ first: number; entries: Uint8Array[] } | Fault, void> {
+): AsyncGenerator<{ first: number; entries: Uint8Array[] } | AuditFault, void> {
   const range = new CompactRange(sha256, header.from, header.edge);
   for await (const entries of bundles(patient(log), header.from, header.to)) {
-    if (entries instanceof Fault) return yield entries;
+    if (entries instanceof AuditFault) return yield entries;
     const first = range.size;
     for (const canonical of entries) range.append(leafHash(sha256, canonical));
     const wrong = range.size === header.to ? checkArchiveRoot(range.root(), header) : undefined;

@@ -3,7 +3,7 @@ import { equalHashes } from '../tlog/tree.ts';
 import { type ArchiveHeader, checkArchiveRoot, malformedArchive, parseArchiveHeader } from './archive.ts';
 import { type CheckpointPolicy, type SignedCheckpoint, verifyCheckpoint } from './checkpoint.ts';
 import { parseExact } from './exact-json.ts';
-import { Fault } from './fault.ts';
+import { AuditFault } from './fault.ts';
 import { anchored, canAccuse, type KeySet, type LogKey } from './key-set.ts';
 import { LeafAudit, type TreeEdge } from './leaf-audit.ts';
 import { readLeaf, verifyHead } from './verify.ts';
@@ -18,9 +18,9 @@ export interface VerifiedArchive {
 }
 
 export interface ArchiveOptions {
-  /** Keys to use instead of those in the archive. */
+  /** Keys that replace the keys in the archive. */
   readonly keys?: KeySet;
-  /** Tree-head and checkpoint keys to use instead of those in the archive, for example from a pin. */
+  /** Tree-head and checkpoint keys that replace those in the archive, for example from a pin. */
   readonly trusted?: KeySet;
   /** Required signatures of the checkpoint. If given, an archive without a checkpoint is rejected. */
   readonly checkpoint?: CheckpointPolicy;
@@ -36,12 +36,12 @@ export interface ArchiveOptions {
 export async function verifyArchive(
   lines: AsyncIterable<string>,
   options: ArchiveOptions = {},
-): Promise<VerifiedArchive | Fault> {
+): Promise<VerifiedArchive | AuditFault> {
   let started: { header: ArchiveHeader; headKey: LogKey; leaves: LeafAudit } | undefined;
   for await (const line of lines) {
     if (started === undefined) {
       const first = start(line, options);
-      if (first instanceof Fault) return first;
+      if (first instanceof AuditFault) return first;
       started = first;
       continue;
     }
@@ -51,12 +51,11 @@ export async function verifyArchive(
   }
   if (started === undefined) return malformedArchive('it is empty');
   const { header, headKey, leaves } = started;
-  if (leaves.size < header.to)
-    return malformedArchive(`it ends before entry ${leaves.size} instead of ${header.to}`);
+  if (leaves.size < header.to) return malformedArchive(`it ends before entry ${leaves.size} instead of ${header.to}`);
   const wrong = checkArchiveRoot(leaves.root(), header);
   if (wrong !== undefined) return wrong;
   const checkpoint = checkpointOf(header, keysOf(header, options), options.checkpoint);
-  if (checkpoint instanceof Fault) return checkpoint;
+  if (checkpoint instanceof AuditFault) return checkpoint;
   const { byRevokedKeys } = leaves;
   return { header, headKey, checkpoint, entries: header.to - header.from, byRevokedKeys };
 }
@@ -68,36 +67,37 @@ function keysOf(header: ArchiveHeader, { keys, trusted }: ArchiveOptions): KeySe
 function start(
   line: string,
   options: ArchiveOptions,
-): { header: ArchiveHeader; headKey: LogKey; leaves: LeafAudit } | Fault {
+): { header: ArchiveHeader; headKey: LogKey; leaves: LeafAudit } | AuditFault {
   const header = parseArchiveHeader(line);
-  if (header instanceof Fault) return header;
+  if (header instanceof AuditFault) return header;
   const keys = keysOf(header, options);
   const headKey = verifyHead(header.head, keys);
-  if (headKey instanceof Fault) return headKey;
+  if (headKey instanceof AuditFault) return headKey;
   const start: TreeEdge = { size: header.from, edge: header.edge };
   return { header, headKey, leaves: new LeafAudit(keys, start, options.verify) };
 }
 
-function addLine(line: string, leaves: LeafAudit, header: ArchiveHeader): Fault | undefined {
+function addLine(line: string, leaves: LeafAudit, header: ArchiveHeader): AuditFault | undefined {
   const leaf = readLeaf(parseExact(line));
-  if (leaf instanceof Fault) return new Fault(leaf.code, `after entry ${leaves.size - 1}: ${leaf.message}`);
-  if (leaves.size === header.to)
-    return malformedArchive(`more lines than entries ${header.from} to ${header.to}`);
+  if (leaf instanceof AuditFault) return new AuditFault(leaf.code, `after entry ${leaves.size - 1}: ${leaf.message}`);
+  if (leaves.size === header.to) return malformedArchive(`more lines than entries ${header.from} to ${header.to}`);
   if (leaf.leafIndex !== leaves.size)
-    return new Fault('WRONG_LEAF', `expected entry ${leaves.size}, got ${leaf.leafIndex}`);
+    return new AuditFault('WRONG_LEAF', `expected entry ${leaves.size}, got ${leaf.leafIndex}`);
   const entry = leaves.add(leaf.canonical);
-  return entry instanceof Fault ? entry : undefined;
+  return entry instanceof AuditFault ? entry : undefined;
 }
 
 function checkpointOf(
   header: ArchiveHeader,
   keys: KeySet,
   policy: CheckpointPolicy | undefined,
-): SignedCheckpoint | Fault | undefined {
+): SignedCheckpoint | AuditFault | undefined {
   if (header.checkpoint === undefined)
-    return policy && new Fault('UNSIGNED_CHECKPOINT', 'the archive has no checkpoint');
+    return (
+      policy && new AuditFault('UNSIGNED_CHECKPOINT', 'the archive has no checkpoint, which the given policy requires')
+    );
   const checkpoint = verifyCheckpoint(header.checkpoint, keys, policy);
-  if (checkpoint instanceof Fault) return checkpoint;
+  if (checkpoint instanceof AuditFault) return checkpoint;
   const { head } = header;
   // A checkpoint of a different size can't be compared without a proof, so this is an invalid archive rather
   // than misbehaviour.
@@ -105,5 +105,5 @@ function checkpointOf(
     return malformedArchive(`its checkpoint has size ${checkpoint.size}, but its head has size ${head.size}`);
   if (equalHashes(checkpoint.root, head.root)) return checkpoint;
   const message = `head and checkpoint sign different roots for size ${head.size}`;
-  return new Fault(canAccuse(keys, head.signerKeyId, checkpoint.key) ? 'FORK' : 'WRONG_ROOT', message);
+  return new AuditFault(canAccuse(keys, head.signerKeyId, checkpoint.key) ? 'FORK' : 'WRONG_ROOT', message);
 }

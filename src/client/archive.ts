@@ -15,7 +15,7 @@ import { toBase64 } from '../tlog/base64.ts';
 import { bytesToHex } from '../tlog/hex.ts';
 import { equalHashes, type Hash, rootPlan } from '../tlog/tree.ts';
 import { type Exact, members, parseExact, safeInteger, string } from './exact-json.ts';
-import { Fault } from './fault.ts';
+import { AuditFault } from './fault.ts';
 import { type KeySet, readKeySet, writeKeys } from './key-set.ts';
 import { readTreeHead, type SignedHead, writeTreeHead } from './tree-head.ts';
 import { readPath, verifyConsistency } from './verify.ts';
@@ -25,10 +25,11 @@ const format = 'candor-archive/1';
 /** The first line of an archive. */
 export interface ArchiveHeader {
   readonly log: string;
-  /** Entries with `from` ≤ index < `to`. */
+  /** Index of the first entry. */
   readonly from: number;
+  /** Index after the last entry. */
   readonly to: number;
-  /** ISO 8601, by the exporter's clock. */
+  /** Time of the export, ISO 8601, by the exporter's clock. */
   readonly exportedAt: string;
   readonly head: SignedHead;
   readonly keys: KeySet;
@@ -65,12 +66,12 @@ export function writeArchiveLine(leafIndex: number, canonical: Uint8Array): stri
   return `{"leaf_index":${leafIndex},"canonical":"${toBase64(canonical)}"}\n`;
 }
 
-/** Whether a first line is the header of an archive. */
+/** Returns whether a first line is the header of an archive. */
 export function looksLikeArchive(line: string): boolean {
   return line.startsWith(`{"format":"${format}"`) || members(parseExact(line))?.format === format;
 }
 
-export function parseArchiveHeader(line: string): ArchiveHeader | Fault {
+export function parseArchiveHeader(line: string): ArchiveHeader | AuditFault {
   const fields = members(parseExact(line));
   if (fields?.format !== format) return malformedArchive(`its first line has no "format": "${format}"`);
   const [log, exportedAt] = [string(fields.log), string(fields.exported_at)];
@@ -78,17 +79,15 @@ export function parseArchiveHeader(line: string): ArchiveHeader | Fault {
   if (log === undefined || exportedAt === undefined || from === undefined || to === undefined)
     return malformedArchive('log, from, to or exported_at is missing');
   const head = readTreeHead(fields.head);
-  if (head instanceof Fault) return head;
+  if (head instanceof AuditFault) return head;
   const keys = readKeySet(fields.keys);
-  if (keys instanceof Fault) return keys;
-  if (from >= to || to > head.size)
-    return malformedArchive(`invalid range: entries ${from} to ${to} of ${head.size}`);
+  if (keys instanceof AuditFault) return keys;
+  if (from >= to || to > head.size) return malformedArchive(`invalid range: entries ${from} to ${to} of ${head.size}`);
   const edge = readHashes(fields.edge, 'edge');
   const proof = readHashes(fields.proof, 'proof');
-  if (edge instanceof Fault) return edge;
-  if (proof instanceof Fault) return proof;
-  if (edge.length !== rootPlan(from).length)
-    return malformedArchive(`edge has ${edge.length} hashes for size ${from}`);
+  if (edge instanceof AuditFault) return edge;
+  if (proof instanceof AuditFault) return proof;
+  if (edge.length !== rootPlan(from).length) return malformedArchive(`edge has ${edge.length} hashes for size ${from}`);
   const checkpoint = fields.checkpoint === undefined ? undefined : string(fields.checkpoint);
   if (fields.checkpoint !== undefined && checkpoint === undefined)
     return malformedArchive('checkpoint is not a string');
@@ -99,21 +98,19 @@ export function parseArchiveHeader(line: string): ArchiveHeader | Fault {
 /**
  * Checks that the root of the entries is the head's root, or that the proof connects it to the head's root.
  */
-export function checkArchiveRoot(root: Hash, { head, from, to, proof }: ArchiveHeader): Fault | undefined {
+export function checkArchiveRoot(root: Hash, { head, from, to, proof }: ArchiveHeader): AuditFault | undefined {
   const fits =
-    to === head.size
-      ? equalHashes(root, head.root)
-      : verifyConsistency({ size: to, root }, head, proof) === undefined;
+    to === head.size ? equalHashes(root, head.root) : verifyConsistency({ size: to, root }, head, proof) === undefined;
   return fits
     ? undefined
-    : new Fault('WRONG_ROOT', `entries ${from} to ${to} do not match the head of size ${head.size}`);
+    : new AuditFault('WRONG_ROOT', `entries ${from} to ${to} do not match the head of size ${head.size}`);
 }
 
-function readHashes(json: Exact | undefined, name: string): Hash[] | Fault {
+function readHashes(json: Exact | undefined, name: string): Hash[] | AuditFault {
   const hashes = json === undefined ? [] : readPath(json);
-  return hashes instanceof Fault ? malformedArchive(`${name}: ${hashes.message}`) : hashes;
+  return hashes instanceof AuditFault ? malformedArchive(`${name}: ${hashes.message}`) : hashes;
 }
 
-export function malformedArchive(reason: string): Fault {
-  return new Fault('MALFORMED_ARCHIVE', `the archive is malformed: ${reason}`);
+export function malformedArchive(reason: string): AuditFault {
+  return new AuditFault('MALFORMED_ARCHIVE', `the archive is malformed: ${reason}`);
 }

@@ -1,9 +1,9 @@
-import { accuse, corroborationOf } from './accuse.ts';
 import { asLogKey, type CheckpointPolicy, isCosigned, type SignedCheckpoint } from './checkpoint.ts';
 import { checkpointOf, compare, compareAhead, largestAhead, outOfTime } from './compare-heads.ts';
 import type { Contradiction } from './consistency.ts';
 import type { Evidence } from './evidence.ts';
-import { Fault } from './fault.ts';
+import { AuditFault } from './fault.ts';
+import { corroborationOf, faultWithEvidence } from './fault-evidence.ts';
 import { checkInHistory } from './head-history.ts';
 import { fetchChain, type KeyLink, lacksEndings, withEndings } from './key-chain.ts';
 import { fetchKeyHistory, type KeyHistory } from './key-history.ts';
@@ -11,7 +11,7 @@ import { clockToleranceMs, fingerprint, type KeySet, type LogKey } from './key-s
 import { withLaterEndings } from './later-endings.ts';
 import { fetchAllKeys, fetchTreeHead, type HeadWithKeys, withPublishedKey } from './latest.ts';
 import { EmptyLog, type LogSource, NotFound } from './log-source.ts';
-import { acceptedKeys, explainNewKey } from './new-life.ts';
+import { acceptedKeys, checkpointKeyOfLife, explainNewKey } from './new-life.ts';
 import { changedKey, type Pin, rootKey } from './pin.ts';
 import type { SignedHead } from './tree-head.ts';
 import { verifyHead } from './verify.ts';
@@ -20,7 +20,10 @@ export { fetchHead } from './latest.ts';
 export type { Pin } from './pin.ts';
 export { type EntryQuery, type ProvenEntry, proveEntry } from './proven-entry.ts';
 
-/** Maximum age of a head: an idle log signs its head every hour, so twice that, plus the clock tolerance. */
+/**
+ * Default maximum age of a head: an idle log signs its head every hour, so the default is two hours, plus the clock
+ * tolerance.
+ */
 export const defaultMaxAgeMs = 2 * 3_600_000 + clockToleranceMs;
 
 export interface AuditOptions {
@@ -31,8 +34,8 @@ export interface AuditOptions {
   /** Required signatures of the checkpoint. If given, a log without checkpoints is rejected. */
   readonly checkpoint?: CheckpointPolicy;
   /**
-   * Fingerprints of keys confirmed with the operator. A head or checkpoint signed by one of them is accepted
-   * without a chain from a pinned key, even if the tree does not extend the pinned one.
+   * Fingerprints of keys confirmed with the operator. A head or checkpoint signed by such a key is accepted without a
+   * chain from a pinned key, even if the tree does not extend the pinned one.
    */
   readonly acceptedKeys?: readonly string[];
 }
@@ -44,44 +47,40 @@ interface Sound {
   readonly key: LogKey;
   /** The published keys; some may be untrusted. */
   readonly keys: KeySet;
-  /** Consistent with the head; undefined if the log serves no checkpoint. */
+  /** The checkpoint, which is consistent with the head; undefined if the log serves no checkpoint. */
   readonly checkpoint: SignedCheckpoint | undefined;
   /** How the signer of the head became trusted, if it is not the signer of the pinned head. */
   readonly newKey?: 'vouched' | 'accepted';
 }
 
 export type AuditResult =
-  /** The log has no entries yet, and no pin expects any. */
+  /** The log has no entries yet, and the pin, if any, expects no entries. */
   | { readonly status: 'empty' }
   /** First audit of this log; the caller stores `pin`. */
   | (Sound & { readonly status: 'pinned' })
-  /** The pinned tree (possibly signed again), or one that provably extends it from size `from`. */
+  /** The pinned tree (possibly signed again), or a tree that provably extends it from size `from`. */
   | (Sound & { readonly status: 'unchanged' | 'extended'; readonly from: number })
   /** The tree of an accepted key, which does not extend the pinned one; `lost` is the reason. */
-  | (Sound & { readonly status: 'replaced'; readonly from: number; readonly lost: Fault })
+  | (Sound & { readonly status: 'replaced'; readonly from: number; readonly lost: AuditFault })
   /**
    * The pin must not be changed. `evidence` (JSON, see evidence.ts) is set if statements of the log
    * contradict each other.
    */
-  | { readonly status: 'fault'; readonly fault: Fault; readonly evidence?: string };
+  | { readonly status: 'fault'; readonly fault: AuditFault; readonly evidence?: string };
 
 /**
- * Audits a log: fetches the latest head, the checkpoint and the keys. Checks signatures and age, that head,
- * checkpoint and pin belong to one tree, and that the pinned and the latest head are in the history. Returns
- * faults for invalid answers of a log; never throws for them.
+ * Audits a log: fetches the latest head, the checkpoint and the keys. Checks signatures and age, that head, checkpoint
+ * and pin belong to one tree, and that the pinned and the latest head are in the history. Returns a fault, instead of
+ * throwing, for an invalid response of the log.
  *
- * A head is accepted only if signed by a pinned key, by a key that rotations connect to a pinned key, or by
- * an accepted key. A rejected answer may come from a cache, so the audit is repeated bypassing caches, and
- * that result counts.
+ * A head is accepted only if signed by a pinned key, by a key that rotations connect to a pinned key, or by an accepted
+ * key. A rejected response may come from a cache, so the audit is repeated bypassing caches, and the result of the
+ * repetition counts.
  */
-export async function audit(
-  log: LogSource,
-  pin: Pin | undefined,
-  options: AuditOptions,
-): Promise<AuditResult> {
+export async function audit(log: LogSource, pin: Pin | undefined, options: AuditOptions): Promise<AuditResult> {
   if (pin !== undefined && pin.log !== log.url) {
     const moved = 'if the log has moved, write its new URL into the pin';
-    const fault = new Fault('OTHER_LOG', `the pin belongs to ${pin.log}, not to ${log.url}; ${moved}`);
+    const fault = new AuditFault('OTHER_LOG', `the pin belongs to ${pin.log}, not to ${log.url}; ${moved}`);
     return { status: 'fault', fault };
   }
   const result = await new Audit(log, pin, options).run();
@@ -89,7 +88,7 @@ export async function audit(
   return new Audit(log.pastCaches?.() ?? log, pin, options).run();
 }
 
-/** The signer of the head, and the keys trusted with it. */
+/** The signed head, and the keys that the audit trusts. */
 interface Trust {
   readonly signed: HeadWithKeys;
   readonly keys: KeySet;
@@ -103,7 +102,7 @@ class Audit {
   readonly #log: LogSource;
   readonly #pin: Pin | undefined;
   readonly #options: AuditOptions;
-  readonly #accepted: readonly string[];
+  #accepted: readonly string[];
 
   constructor(log: LogSource, pin: Pin | undefined, options: AuditOptions) {
     this.#log = log;
@@ -115,22 +114,20 @@ class Audit {
   async run(): Promise<AuditResult> {
     const head = await fetchTreeHead(this.#log);
     if (head instanceof EmptyLog) return this.#empty();
-    if (head instanceof Fault) return faultResult(head);
+    if (head instanceof AuditFault) return faultResult(head);
     return this.#pin === undefined ? this.#first(head) : this.#next(head, this.#pin);
   }
 
   #empty(): AuditResult {
     if (this.#pin === undefined) return { status: 'empty' };
     const { size } = this.#pin.head;
-    return faultResult(
-      new Fault('LOG_EMPTY', `the log had ${size} entries, but now reports that it is empty`),
-    );
+    return faultResult(new AuditFault('LOG_EMPTY', `the log had ${size} entries, but now reports that it is empty`));
   }
 
-  /** The signer of the first head is trusted on first use: users compare its fingerprint. */
+  /** Audits without a pin. The signer of the first head is trusted on first use: users compare its fingerprint. */
   async #first(head: SignedHead): Promise<AuditResult> {
     const signed = await withPublishedKey(this.#log, head);
-    if (signed instanceof Fault) return faultResult(signed);
+    if (signed instanceof AuditFault) return faultResult(signed);
     const keys = new Map([[signed.key.kid, rootKey(signed.key)]]);
     return this.#finish({ signed, keys, links: [] }, { status: 'pinned' });
   }
@@ -138,18 +135,17 @@ class Audit {
   async #next(head: SignedHead, pin: Pin): Promise<AuditResult> {
     const isPinned = pin.keys.has(head.signerKeyId);
     if (isPinned) {
-      // Verified by the pinned key before fetching published keys: a contradiction signed by it counts in any
-      // case.
+      // The head is verified with the pinned keys before fetching published keys: a contradiction signed by a pinned
+      // key counts in any case.
       const key = verifyHead(head, pin.keys);
-      if (key instanceof Fault) return faultResult(key);
+      if (key instanceof AuditFault) return faultResult(key);
       const contradiction = await compare(this.#log, pin.head, head);
-      if (contradiction !== undefined)
-        return this.#report(contradiction, { head, links: [], keys: pin.keys });
+      if (contradiction !== undefined) return this.#report(contradiction, { head, links: [], keys: pin.keys });
     }
     const signed = await withPublishedKey(this.#log, head);
-    if (signed instanceof Fault) return faultResult(signed);
+    if (signed instanceof AuditFault) return faultResult(signed);
     const trust = isPinned ? { signed, keys: pin.keys, links: [] } : await this.#vouched(signed, pin);
-    if (trust instanceof Fault) return faultResult(trust);
+    if (trust instanceof AuditFault) return faultResult(trust);
     const from = pin.head.size;
     const status = head.size === from ? 'unchanged' : 'extended';
     if (isPinned) return this.#finish(trust, { status, from });
@@ -161,20 +157,23 @@ class Audit {
     return this.#report(contradiction, { head, ...trust });
   }
 
-  /** Determines why a head signed by a key that is not pinned is trusted; a fault if it is not. */
-  async #vouched(signed: HeadWithKeys, pin: Pin): Promise<Trust | Fault> {
+  /** Determines why a head signed by a key that is not pinned is trusted; returns a fault if it is not trusted. */
+  async #vouched(signed: HeadWithKeys, pin: Pin): Promise<Trust | AuditFault> {
     const history = await fetchKeyHistory(this.#log);
-    if (history instanceof Fault) return history;
+    if (history instanceof AuditFault) return history;
     const known = await fetchAllKeys(this.#log, signed.keys);
-    if (known instanceof Fault) return known;
+    if (known instanceof AuditFault) return known;
     const roots = new Map([[pin.head.signerKeyId, pin.keys.get(pin.head.signerKeyId)!]]);
     const chain = await fetchChain(this.#log, roots, signed.key, known, history);
-    if (!(chain instanceof Fault)) {
+    if (!(chain instanceof AuditFault)) {
       const keys = new Map([...chain.trusted, ...pin.keys]);
       return { signed, keys, links: chain.links, newKey: 'vouched', history };
     }
     if (chain.kind === 'unavailable') return chain;
     if (this.#accepted.includes(fingerprint(signed.key))) {
+      const named = await checkpointKeyOfLife(this.#log, { ...signed, keys: known }, history);
+      if (named instanceof AuditFault) return named;
+      if (named !== undefined) this.#accepted = [...this.#accepted, named];
       const keys = new Map([...pin.keys, [signed.key.kid, rootKey(signed.key, signed.key.kid)]]);
       return { signed, keys, links: [], newKey: 'accepted', history };
     }
@@ -182,21 +181,20 @@ class Audit {
   }
 
   /** Runs the remaining checks once head and pin are known to belong to one tree. */
-  async #finish(trust: Trust, about: Outcome): Promise<AuditResult> {
+  async #finish(trust: Trust, about: AuditOutcome): Promise<AuditResult> {
     const { signed, newKey } = trust;
     const { head, key } = signed;
     const ended = await this.#withEndings(trust);
-    if (ended instanceof Fault) return faultResult(ended);
+    if (ended instanceof AuditFault) return faultResult(ended);
     const changed = await this.#changedKey(signed.keys, ended);
     if (changed !== undefined) return faultResult(changed);
     const seen = await this.#checkpoint(trust, ended);
-    if (seen instanceof Fault) return faultResult(seen);
+    if (seen instanceof AuditFault) return faultResult(seen);
     if (seen !== undefined && 'fault' in seen) return this.#report(seen, { head, ...trust, keys: ended });
     const known = newKey === 'accepted' ? undefined : this.#pin;
     const other = known && (await compareAhead(this.#log, known, head, seen));
     if (other !== undefined) return this.#report(other, { head, ...trust, keys: ended });
-    const fault =
-      (await this.#missingHead(head, about)) ?? outOfTime(head, this.#options.now, this.#maxAgeMs);
+    const fault = (await this.#missingHead(head, about)) ?? outOfTime(head, this.#options.now, this.#maxAgeMs);
     if (fault?.code === 'HEAD_MISSING' || fault?.code === 'HEAD_FROM_FUTURE')
       return this.#report({ fault }, { head, ...trust, keys: ended });
     if (fault !== undefined) return faultResult(fault);
@@ -223,61 +221,57 @@ class Audit {
     return { ...about, ...sound };
   }
 
-  async #withEndings({ signed: { head }, keys, history }: Trust): Promise<KeySet | Fault> {
+  async #withEndings({ signed: { head }, keys, history }: Trust): Promise<KeySet | AuditFault> {
     if (history === undefined && this.#accepted.length === 0 && !lacksEndings(keys, head)) return keys;
     const known = history ?? (await fetchKeyHistory(this.#log));
-    return known instanceof Fault ? known : withEndings(this.#log, keys, head, known);
+    return known instanceof AuditFault ? known : withEndings(this.#log, keys, head, known);
   }
 
-  async #changedKey(published: KeySet, trusted: KeySet): Promise<Fault | undefined> {
+  async #changedKey(published: KeySet, trusted: KeySet): Promise<AuditFault | undefined> {
     if (this.#pin === undefined) return undefined;
     const complete = [...trusted.keys()].every((kid) => published.has(kid));
     const keys = complete ? published : await fetchAllKeys(this.#log, published);
-    if (keys instanceof Fault) return keys;
+    if (keys instanceof AuditFault) return keys;
     const accepted = acceptedKeys(keys, this.#accepted);
     const wanted = new Map([...trusted].filter(([kid]) => !accepted.has(kid)));
     return changedKey({ ...this.#pin, keys: wanted }, keys);
   }
 
   /**
-   * Fetches the checkpoint, which must be signed by the pinned checkpoint key, by an accepted key, or on
-   * first use by a published key. Undefined if the log serves no checkpoint and never did.
+   * Fetches the checkpoint, which must be signed by the pinned checkpoint key, by an accepted key, or on first use by a
+   * published key. Returns undefined if the log serves no checkpoint and never did.
    */
-  async #checkpoint(
-    { signed: { head, keys: published }, newKey }: Trust,
-    trusted: KeySet,
-  ): Promise<CheckpointResult> {
+  async #checkpoint({ signed: { head, keys: published }, newKey }: Trust, trusted: KeySet): Promise<CheckpointResult> {
     const accepted = acceptedKeys(published, this.#accepted);
     const pinned = new Map([...trusted].filter(([kid, key]) => isCheckpointKey(key) && !accepted.has(kid)));
     // If the pinned key was revoked, only an accepted key can replace it.
-    const hadOne =
-      newKey !== 'accepted' && [...trusted.values()].some(({ purpose }) => purpose === 'checkpoint');
+    const hadOne = newKey !== 'accepted' && [...trusted.values()].some(({ purpose }) => purpose === 'checkpoint');
     const isFirst = pinned.size === 0 && !hadOne;
     const keys = isFirst ? published : new Map([...pinned, ...accepted]);
     const seen = await checkpointOf(this.#log, { head, keys }, this.#policy);
     if (seen instanceof NotFound)
       return isFirst && this.#policy === undefined
         ? undefined
-        : new Fault('CHECKPOINT_WITHHELD', `the log serves no checkpoint: ${seen.message}`);
-    if (isFirst || !(seen instanceof Fault) || seen.code !== 'UNSIGNED_CHECKPOINT') return seen;
+        : new AuditFault('CHECKPOINT_WITHHELD', `the log serves no checkpoint: ${seen.message}`);
+    if (isFirst || !(seen instanceof AuditFault) || seen.code !== 'UNSIGNED_CHECKPOINT') return seen;
     const other = await checkpointOf(this.#log, { head, keys: published }, this.#policy);
-    if (other === undefined || other instanceof Fault || 'fault' in other) return seen;
-    return new Fault(
+    if (other === undefined || other instanceof AuditFault || 'fault' in other) return seen;
+    return new AuditFault(
       'UNVOUCHED_KEY',
-      `the checkpoint is signed by key ${other.key.kid}, not by the pinned checkpoint key; if the operator confirms ` +
-        `it, use --accept-key ${fingerprint(other.key)}`,
+      `the checkpoint is signed by key ${other.key.kid}, not by the pinned checkpoint key`,
+      fingerprint(other.key),
     );
   }
 
-  async #missingHead(head: SignedHead, { status }: Outcome): Promise<Fault | undefined> {
+  async #missingHead(head: SignedHead, { status }: AuditOutcome): Promise<AuditFault | undefined> {
     const missing = await checkInHistory(this.#log, head);
     if (missing !== undefined || this.#pin === undefined || status === 'replaced') return missing;
     return checkInHistory(this.#log, this.#pin.head);
   }
 
   /**
-   * The trusted keys and the checkpoint key for the new pin. After a key was accepted, earlier keys are
-   * kept only if they are known to have ended.
+   * Returns the trusted keys and the checkpoint key for the new pin. After a key was accepted, earlier keys are kept
+   * only if they are known to have ended.
    */
   #pinnedKeys(
     trusted: KeySet,
@@ -287,8 +281,7 @@ class Audit {
   ): KeySet {
     const isAccepted = (key: LogKey) => this.#accepted.includes(fingerprint(key));
     const pinned = [...trusted].filter(
-      ([kid, key]) =>
-        newKey !== 'accepted' || key.state !== 'active' || isAccepted(key) || kid === seen?.key.kid,
+      ([kid, key]) => newKey !== 'accepted' || key.state !== 'active' || isAccepted(key) || kid === seen?.key.kid,
     );
     // A checkpoint key given by the caller (`policy.logKey`) is not pinned. A key without a chain of trust is
     // pinned only on first use: later, a proxy could inject its own.
@@ -311,20 +304,19 @@ class Audit {
     return { ...checkpoint, cosignedSinceS: Math.max(0, Math.floor((now - this.#maxAgeMs) / 1000)) };
   }
 
-  /** Writes evidence of a contradiction. It is reported as misbehaviour only if the evidence convicts. */
+  /**
+   * Writes evidence of a contradiction. The contradiction is reported as misbehaviour only if the evidence convicts and
+   * the log serves its key history.
+   */
   async #report(
-    contradiction: Fault | FoundContradiction,
-    {
-      head,
-      links,
-      keys,
-      signed,
-    }: Pick<Trust, 'links' | 'keys'> & { head: SignedHead; signed?: HeadWithKeys },
+    contradiction: AuditFault | FoundContradiction,
+    { head, links, keys, signed }: Pick<Trust, 'links' | 'keys'> & { head: SignedHead; signed?: HeadWithKeys },
   ): Promise<AuditResult> {
-    if (contradiction instanceof Fault) return faultResult(contradiction);
+    if (contradiction instanceof AuditFault) return faultResult(contradiction);
     const { fault, ...details } = contradiction;
     const pin = this.#pin;
-    const pinnedKeys = pin && (await withLaterEndings(this.#log, pin, head));
+    const ended = pin && (await withLaterEndings(this.#log, pin, head));
+    const [pinnedKeys, withheld] = ended instanceof AuditFault ? [pin!.keys, ended] : [ended];
     const life = keys.get(head.signerKeyId)?.life;
     const logKey = this.#policy?.logKey === undefined ? undefined : asLogKey(this.#policy.logKey, life);
     const evidence: Evidence = {
@@ -339,26 +331,26 @@ class Audit {
       head,
       keys: new Map([...(signed?.keys ?? []), ...withKey(keys, logKey)]),
     };
-    return accuse(evidence, fault, this.#log);
+    return faultWithEvidence(evidence, fault, this.#log, withheld);
   }
 }
 
-type Outcome =
+type AuditOutcome =
   | { readonly status: 'pinned' }
   | { readonly status: 'unchanged' | 'extended'; readonly from: number }
-  | { readonly status: 'replaced'; readonly from: number; readonly lost: Fault };
+  | { readonly status: 'replaced'; readonly from: number; readonly lost: AuditFault };
 
-type CheckpointResult = SignedCheckpoint | Fault | (Contradiction & { checkpoint: string }) | undefined;
+type CheckpointResult = SignedCheckpoint | AuditFault | (Contradiction & { checkpoint: string }) | undefined;
 
 type FoundContradiction = Contradiction & Pick<Evidence, 'checkpoint' | 'checkpoints'>;
 
-const faultResult = (fault: Fault): AuditResult => ({ status: 'fault', fault });
+const faultResult = (fault: AuditFault): AuditResult => ({ status: 'fault', fault });
 
 function isCheckpointKey({ purpose, state }: LogKey): boolean {
   return purpose === 'checkpoint' && state === 'active';
 }
 
-/** The key as first seen, without a period, in the life of the head that the checkpoint agrees with. */
+/** Returns the key as an active checkpoint key in the log's life `life`, without `fromSize` and `toSize`. */
 function checkpointRoot({ kid, x, publicKey, origin }: LogKey, life: string | undefined): LogKey {
   const named = { ...(origin !== undefined && { origin }), ...(life !== undefined && { life }) };
   const about = { purpose: 'checkpoint', state: 'active', ...named };

@@ -5,7 +5,7 @@ import { parseTlogProof, type TlogProof } from '../tlog/tlog-proof.ts';
 import { equalHashes, type Hash } from '../tlog/tree.ts';
 import { type CheckpointPolicy, type SignedCheckpoint, verifyCheckpoint } from './checkpoint.ts';
 import { base64, type Exact, members, parseExact, string } from './exact-json.ts';
-import { Fault } from './fault.ts';
+import { AuditFault } from './fault.ts';
 import { canAccuse, type KeySet } from './key-set.ts';
 import {
   type Bundle,
@@ -27,15 +27,15 @@ export interface TimestampClaim {
   readonly token: Uint8Array;
 }
 
-/** The optional parts of a bundle. Bundles of earlier versions have none. */
+/** The optional parts of a bundle, which bundles of earlier versions lack. */
 export interface BundleProofs {
   readonly checkpoint?: {
     readonly proof: TlogProof;
     /** The tlog-proof as text, as in the bundle. */
     readonly text: string;
     /**
-     * False if the log signed the checkpoint for this bundle, because the published one did not cover the
-     * entry.
+     * Whether the checkpoint is the published one. False if the log signed it for this bundle, because the published
+     * checkpoint did not cover the entry.
      */
     readonly published: boolean;
     /** Consistency proof between the trees of checkpoint and head, from the smaller to the larger. */
@@ -62,25 +62,24 @@ export interface VerifiedProofs {
    * not.
    */
   readonly notBefore: readonly TimestampClaim[];
-  /** Tokens for checkpoints that cover the entry. Same verification. */
+  /** Tokens for checkpoints that cover the entry, verified like `notBefore`. */
   readonly notAfter: readonly TimestampClaim[];
 }
 
-/** More than the service writes, which is one per authority. */
+/** Maximum timestamps in a bundle. The service writes fewer: one per authority. */
 const maxTimestamps = 64;
 
 /** Parses `{tlog_proof, checkpoint_published, checkpoint_consistency, timestamps}` of a bundle. */
-export function parseBundleProofs(text: string): BundleProofs | Fault {
+export function parseBundleProofs(text: string): BundleProofs | AuditFault {
   const fields = members(parseExact(text));
   const checkpoint = readCheckpointPart(fields ?? {});
-  if (checkpoint instanceof Fault) return checkpoint;
+  if (checkpoint instanceof AuditFault) return checkpoint;
   const timestamps = members(fields?.timestamps);
-  if (fields?.timestamps !== undefined && timestamps === undefined)
-    return malformed('timestamps: must be an object');
+  if (fields?.timestamps !== undefined && timestamps === undefined) return malformed('timestamps: must be an object');
   const notBefore = readList(timestamps?.not_before, 'not_before', readBefore);
-  if (notBefore instanceof Fault) return notBefore;
+  if (notBefore instanceof AuditFault) return notBefore;
   const notAfter = readList(timestamps?.not_after, 'not_after', readAfter);
-  if (notAfter instanceof Fault) return notAfter;
+  if (notAfter instanceof AuditFault) return notAfter;
   return { ...(checkpoint && { checkpoint }), notBefore, notAfter };
 }
 
@@ -94,13 +93,13 @@ export function verifyBundleProofs(
   proofs: BundleProofs,
   keys: KeySet,
   options: ProofOptions = {},
-): VerifiedProofs | Fault {
+): VerifiedProofs | AuditFault {
   const checkpoint = verifyCheckpointPart(bundle, proofs, keys, options);
-  if (checkpoint instanceof Fault) return checkpoint;
+  if (checkpoint instanceof AuditFault) return checkpoint;
   const notBefore: TimestampClaim[] = [];
   for (const { leaf, path } of proofs.notBefore) {
     const claim = loggedBefore(bundle, leaf, path);
-    if (claim instanceof Fault) return claim;
+    if (claim instanceof AuditFault) return claim;
     notBefore.push(claim);
   }
   for (const claim of proofs.notAfter) {
@@ -115,21 +114,21 @@ function verifyCheckpointPart(
   { checkpoint: part }: BundleProofs,
   keys: KeySet,
   { policy, trustedKeys = false }: ProofOptions,
-): VerifiedProofs['checkpoint'] | Fault {
+): VerifiedProofs['checkpoint'] | AuditFault {
   if (part === undefined)
-    return policy && new Fault('UNSIGNED_CHECKPOINT', 'the bundle has no tlog_proof and thus no checkpoint');
+    return policy && new AuditFault('UNSIGNED_CHECKPOINT', 'the bundle has no tlog_proof and thus no checkpoint');
   const { proof, published, consistency } = part;
   const checkpoint = verifyCheckpoint(proof.note, keys, policy);
-  if (checkpoint instanceof Fault) return checkpoint;
+  if (checkpoint instanceof AuditFault) return checkpoint;
   if (proof.leafIndex !== leaf.leafIndex)
-    return new Fault('WRONG_LEAF', `the tlog_proof is for leaf ${proof.leafIndex}, not ${leaf.leafIndex}`);
+    return new AuditFault('WRONG_LEAF', `the tlog_proof is for leaf ${proof.leafIndex}, not ${leaf.leafIndex}`);
   const included = verifyInclusion(leaf, proof.path, checkpoint);
-  if (included instanceof Fault) return included;
+  if (included instanceof AuditFault) return included;
   const [smaller, larger] = checkpoint.size <= head.size ? [checkpoint, head] : [head, checkpoint];
   if (smaller.size === larger.size && !equalHashes(smaller.root, larger.root)) {
     const message = `head and checkpoint have different roots for size ${head.size}`;
     const provesFork = trustedKeys && canAccuse(keys, head.signerKeyId, checkpoint.key);
-    return new Fault(provesFork ? 'FORK' : 'WRONG_ROOT', message);
+    return new AuditFault(provesFork ? 'FORK' : 'WRONG_ROOT', message);
   }
   const inconsistent = verifyConsistency(smaller, larger, consistency);
   if (inconsistent !== undefined)
@@ -138,17 +137,13 @@ function verifyCheckpointPart(
 }
 
 /** Returns the token of a checkpoint.timestamped entry that precedes the bundle's entry in the same tree. */
-function loggedBefore(
-  { leaf, head }: Bundle,
-  earlier: LogLeaf,
-  path: readonly Hash[],
-): TimestampClaim | Fault {
+function loggedBefore({ leaf, head }: Bundle, earlier: LogLeaf, path: readonly Hash[]): TimestampClaim | AuditFault {
   if (earlier.leafIndex >= leaf.leafIndex)
     return malformed(`not_before: leaf ${earlier.leafIndex} is not before leaf ${leaf.leafIndex}`);
   const included = verifyInclusion(earlier, path, head);
-  if (included instanceof Fault) return included;
+  if (included instanceof AuditFault) return included;
   const read = readEntry(earlier.canonical);
-  if (read instanceof Fault) return read;
+  if (read instanceof AuditFault) return read;
   const data = members(read.entry.data as Exact);
   const claim = readClaim(data);
   if (read.entry.kind !== 'checkpoint.timestamped' || claim === undefined)
@@ -156,71 +151,68 @@ function loggedBefore(
   return claim;
 }
 
-function coveredBy(leaf: LogLeaf, { checkpoint, path }: BundleProofs['notAfter'][number]): Fault | undefined {
+function coveredBy(leaf: LogLeaf, { checkpoint, path }: BundleProofs['notAfter'][number]): AuditFault | undefined {
   try {
     const included = verifyInclusion(leaf, path, parseCheckpoint(parseNote(checkpoint).text));
-    return included instanceof Fault ? included : undefined;
+    return included instanceof AuditFault ? included : undefined;
   } catch (error) {
     if (!(error instanceof TlogError)) throw error;
-    return new Fault('MALFORMED_CHECKPOINT', `not_after: ${error.message}`);
+    return new AuditFault('MALFORMED_CHECKPOINT', `not_after: ${error.message}`);
   }
 }
 
 function readCheckpointPart(
   fields: Readonly<Record<string, Exact | undefined>>,
-): BundleProofs['checkpoint'] | Fault {
+): BundleProofs['checkpoint'] | AuditFault {
   const { tlog_proof: text, checkpoint_published: published } = fields;
   if (text === undefined) return undefined;
   if (typeof text !== 'string' || typeof published !== 'boolean')
     return malformed('tlog_proof: must be a string, with a boolean checkpoint_published');
   const consistency = readPath(fields.checkpoint_consistency);
-  if (consistency instanceof Fault) return consistency;
+  if (consistency instanceof AuditFault) return consistency;
   const proof = readTlogProof(text);
-  return proof instanceof Fault ? proof : { proof, text, published, consistency };
+  return proof instanceof AuditFault ? proof : { proof, text, published, consistency };
 }
 
 /** Parses a C2SP tlog-proof without verifying it. */
-export function readTlogProof(text: string): TlogProof | Fault {
+export function readTlogProof(text: string): TlogProof | AuditFault {
   try {
     return parseTlogProof(text);
   } catch (error) {
-    if (error instanceof TlogError) return new Fault('MALFORMED_PROOF', `tlog_proof: ${error.message}`);
+    if (error instanceof TlogError) return new AuditFault('MALFORMED_PROOF', `tlog_proof: ${error.message}`);
     throw error;
   }
 }
 
-function readList<T>(json: Exact | undefined, name: string, read: (json: Exact) => T | Fault): T[] | Fault {
+function readList<T>(json: Exact | undefined, name: string, read: (json: Exact) => T | AuditFault): T[] | AuditFault {
   if (json === undefined) return [];
   if (!Array.isArray(json) || json.length > maxTimestamps)
     return malformed(`timestamps.${name}: must be a list of at most ${maxTimestamps}`);
   const items: T[] = [];
   for (const item of json) {
     const one = read(item);
-    if (one instanceof Fault) return one;
+    if (one instanceof AuditFault) return one;
     items.push(one);
   }
   return items;
 }
 
-function readBefore(json: Exact): BundleProofs['notBefore'][number] | Fault {
+function readBefore(json: Exact): BundleProofs['notBefore'][number] | AuditFault {
   const leaf = readLeaf(json);
-  if (leaf instanceof Fault) return leaf;
+  if (leaf instanceof AuditFault) return leaf;
   const path = readPath(members(json)?.audit_path);
-  return path instanceof Fault ? path : { leaf, path };
+  return path instanceof AuditFault ? path : { leaf, path };
 }
 
-function readAfter(json: Exact): BundleProofs['notAfter'][number] | Fault {
+function readAfter(json: Exact): BundleProofs['notAfter'][number] | AuditFault {
   const claim = readClaim(members(json));
-  if (claim === undefined)
-    return malformed('timestamps.not_after: authority, checkpoint or token is missing');
+  if (claim === undefined) return malformed('timestamps.not_after: authority, checkpoint or token is missing');
   const path = readPath(members(json)?.audit_path);
-  return path instanceof Fault ? path : { ...claim, path };
+  return path instanceof AuditFault ? path : { ...claim, path };
 }
 
-/** The claim in these members; undefined if one is missing. */
-export function readClaim(
-  fields: Readonly<Record<string, Exact | undefined>> | undefined,
-): TimestampClaim | undefined {
+/** Returns the claim in these members; undefined if a member is missing. */
+export function readClaim(fields: Readonly<Record<string, Exact | undefined>> | undefined): TimestampClaim | undefined {
   const [authority, checkpoint] = [string(fields?.authority), string(fields?.checkpoint)];
   const token = base64(fields?.token);
   return authority === undefined || checkpoint === undefined || token === undefined
@@ -228,6 +220,6 @@ export function readClaim(
     : { authority, checkpoint, token };
 }
 
-function malformed(reason: string): Fault {
-  return new Fault('MALFORMED_BUNDLE', reason);
+function malformed(reason: string): AuditFault {
+  return new AuditFault('MALFORMED_BUNDLE', reason);
 }

@@ -13,7 +13,7 @@ import {
 } from '../tlog/note.ts';
 import type { Hash } from '../tlog/tree.ts';
 import { isEd25519Key, verifyEd25519 } from './ed25519.ts';
-import { Fault } from './fault.ts';
+import { AuditFault } from './fault.ts';
 import { checkpointSigners, type KeySet, type LogKey } from './key-set.ts';
 import { sha256 } from './sha256.ts';
 
@@ -44,41 +44,41 @@ export interface SignedCheckpoint {
 }
 
 /**
- * Verifies that the note is a checkpoint signed by the log: by the key in `policy`, or else by a checkpoint
- * key of the key set for the origin. Signatures by unknown keys are ignored; an invalid one by a known key is
- * a fault.
+ * Verifies that the note is a checkpoint signed by the log: by the key in `policy`, or without such a key, by a
+ * checkpoint key of the key set for the origin. Signatures by unknown keys are ignored; an invalid signature by a known
+ * key is a fault.
  */
 export function verifyCheckpoint(
   note: string,
   keys: KeySet,
   policy: CheckpointPolicy = {},
-): SignedCheckpoint | Fault {
+): SignedCheckpoint | AuditFault {
   const read = readCheckpoint(note);
-  if (read instanceof Fault) return read;
+  if (read instanceof AuditFault) return read;
   const { parsed, origin, size, root } = read;
   if (policy.logKey !== undefined && policy.logKey.name !== origin)
-    return new Fault('WRONG_ORIGIN', `the origin is ${truncated(origin)}, not ${policy.logKey.name}`);
+    return new AuditFault('WRONG_ORIGIN', `the origin is ${truncated(origin)}, not ${policy.logKey.name}`);
   const known = policy.logKey === undefined ? checkpointSigners(keys, origin) : [asLogKey(policy.logKey)];
   const key = signerOf(parsed, origin, known);
-  if (key instanceof Fault) return key;
+  if (key instanceof AuditFault) return key;
   const cosigners = cosignersOf(parsed, policy);
-  return cosigners instanceof Fault ? cosigners : { note, origin, size, root, key, cosigners };
+  return cosigners instanceof AuditFault ? cosigners : { note, origin, size, root, key, cosigners };
 }
 
 /** Parses a verifier key of C2SP signed-note (`name+id+base64`) and checks that it is a valid Ed25519 key. */
-export function parseCheckpointKey(text: string): VerifierKey | Fault {
+export function parseCheckpointKey(text: string): VerifierKey | AuditFault {
   try {
     const key = parseVerifierKey(sha256, text);
     if (isEd25519Key(key.publicKey)) return key;
-    return new Fault('WEAK_KEY', `the key of ${key.name} is not a valid Ed25519 key`);
+    return new AuditFault('WEAK_KEY', `the key of ${key.name} is not a valid Ed25519 key`);
   } catch (error) {
     if (error instanceof TlogError)
-      return new Fault('MALFORMED_KEYS', `not a valid verifier key: ${error.message}`);
+      return new AuditFault('MALFORMED_KEYS', `not a valid verifier key: ${error.message}`);
     throw error;
   }
 }
 
-/** Converts a log's key that does not come from a key set. */
+/** Returns the log's key in the form of a key set, for a key from another source. */
 export function asLogKey(key: VerifierKey, life?: string): LogKey {
   const x = toBase64(key.publicKey).replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '');
   const kid = `${key.name}+${key.keyId.toString(16).padStart(8, '0')}`;
@@ -88,48 +88,43 @@ export function asLogKey(key: VerifierKey, life?: string): LogKey {
 }
 
 /** Parses a checkpoint without verifying it. */
-export function readCheckpoint(
-  note: string,
-): { parsed: Note; origin: string; size: number; root: Hash } | Fault {
+export function readCheckpoint(note: string): { parsed: Note; origin: string; size: number; root: Hash } | AuditFault {
   try {
     const parsed = parseNote(note);
     const { origin, size, root } = parseCheckpoint(parsed.text);
-    // An empty tree has a fixed root, and nothing to audit.
-    if (size === 0) return new Fault('MALFORMED_CHECKPOINT', 'the checkpoint has size 0');
+    // An empty tree has a fixed root, so there is nothing to audit.
+    if (size === 0) return new AuditFault('MALFORMED_CHECKPOINT', 'the checkpoint has size 0');
     return { parsed, origin, size, root };
   } catch (error) {
     if (!(error instanceof TlogError)) throw error;
-    return new Fault('MALFORMED_CHECKPOINT', `not a valid checkpoint: ${error.message}`);
+    return new AuditFault('MALFORMED_CHECKPOINT', `not a valid checkpoint: ${error.message}`);
   }
 }
 
-/** Whether the note has more signatures than the log's. */
+/** Returns whether the note has signatures besides the log's. */
 export function isCosigned(note: string): boolean {
   const read = readCheckpoint(note);
-  return !(read instanceof Fault) && read.parsed.signatures.length > 1;
+  return !(read instanceof AuditFault) && read.parsed.signatures.length > 1;
 }
 
-function signerOf(note: Note, origin: string, keys: readonly LogKey[]): LogKey | Fault {
+function signerOf(note: Note, origin: string, keys: readonly LogKey[]): LogKey | AuditFault {
   for (const key of keys) {
     const by = signatureBy(note, origin, signatureTypes.ed25519, key.publicKey, 'UNSIGNED_CHECKPOINT');
-    if (by instanceof Fault) return by;
+    if (by instanceof AuditFault) return by;
     if (by !== undefined) return key;
   }
-  return new Fault(
-    'UNSIGNED_CHECKPOINT',
-    `no known checkpoint key of ${truncated(origin)} signed the checkpoint`,
-  );
+  return new AuditFault('UNSIGNED_CHECKPOINT', `no known checkpoint key of ${truncated(origin)} signed the checkpoint`);
 }
 
-function cosignersOf(note: Note, policy: CheckpointPolicy): { name: string; timeS: number }[] | Fault {
-  // A key counts only once, under whatever names: a cosignature doesn't contain the name of its cosigner.
+function cosignersOf(note: Note, policy: CheckpointPolicy): { name: string; timeS: number }[] | AuditFault {
+  // A key counts only once, even under several names: a cosignature does not contain the name of its cosigner.
   const distinct = new Map(policy.witnesses?.map((key) => [key.publicKey.join(), key]));
   const witnesses = [...distinct.values()];
   const { quorum = witnesses.length, cosignedSinceS = 0 } = policy;
   const cosigners: { name: string; timeS: number }[] = [];
   for (const { name, type, publicKey } of witnesses) {
     const by = signatureBy(note, name, type, publicKey, 'BAD_COSIGNATURE');
-    if (by instanceof Fault) return by;
+    if (by instanceof AuditFault) return by;
     if (by === undefined || type !== signatureTypes.cosignature) continue;
     const { timeS } = decodeCosignature(by);
     if (timeS >= cosignedSinceS) cosigners.push({ name, timeS });
@@ -137,21 +132,21 @@ function cosignersOf(note: Note, policy: CheckpointPolicy): { name: string; time
   if (cosigners.length >= quorum) return cosigners;
   const names = cosigners.map(({ name }) => name).join(', ') || 'none';
   const since = cosignedSinceS === 0 ? '' : ` since ${cosignedSinceS} (seconds since 1970)`;
-  return new Fault('QUORUM_MISSED', `cosigned by ${cosigners.length} (${names})${since}, need ${quorum}`);
+  return new AuditFault('QUORUM_MISSED', `cosigned by ${cosigners.length} (${names})${since}, need ${quorum}`);
 }
 
-/** The signature bytes after the key id. */
+/** Returns the signature bytes after the key id. */
 function signatureBy(
   note: Note,
   name: string,
   type: number,
   publicKey: Uint8Array,
   code: 'UNSIGNED_CHECKPOINT' | 'BAD_COSIGNATURE',
-): Uint8Array | Fault | undefined {
+): Uint8Array | AuditFault | undefined {
   try {
     return noteSignatureBy(note, verifierKey(sha256, name, type, publicKey), verifyEd25519)?.signature;
   } catch (error) {
-    if (error instanceof TlogError) return new Fault(code, error.message);
+    if (error instanceof TlogError) return new AuditFault(code, error.message);
     throw error;
   }
 }

@@ -1,17 +1,16 @@
 import type { Static, TSchema } from 'typebox';
 import { type OperationId, type Route, type Routes, routes } from '../contract/routes.ts';
 import { type WholeListForm, wholeListTypes } from '../contract/whole-list.ts';
-import { ServiceError } from '../errors.ts';
+import { fetchFailure, ServiceError } from '../errors.ts';
+import { parseError } from './parse-error.ts';
 import { parseLines } from './parse-lines.ts';
-import { toldError } from './told-error.ts';
 
 /** Functions that apply updates of channel `topology`. */
 export { applyTopologyUpdate, applyTopologyUpdates } from './topology.ts';
 
 type Simplify<T> = { [K in keyof T]: T[K] };
 type Member<R, K extends string> = R extends { readonly [P in K]: infer V } ? V : undefined;
-type OptionalIfEmpty<K extends string, V> =
-  Record<never, never> extends V ? { [P in K]?: V } : { [P in K]: V };
+type OptionalIfEmpty<K extends string, V> = Record<never, never> extends V ? { [P in K]?: V } : { [P in K]: V };
 type Part<K extends string, S> = S extends TSchema ? OptionalIfEmpty<K, Static<S>> : unknown;
 
 /** Filters accept one value or several. */
@@ -49,7 +48,7 @@ type ResultOf<R> = R extends { readonly kind: 'json'; readonly schema: infer S e
       : undefined;
 type Success<R> = R[keyof R & (200 | 201 | 202 | 204)];
 
-/** The result of a call: the complete body, typed by its schema; undefined if the response has none. */
+/** The result of a call: the complete body, typed by its schema; undefined if the response has no body. */
 export type CallResult<O extends OperationId> = ResultOf<Success<Routes[O]['responses']>>;
 
 /** Operations over HTTP, without WebSocket upgrades. */
@@ -67,7 +66,7 @@ export type ListId = {
   [O in CallId]: Success<Routes[O]['responses']> extends { readonly lines: TSchema } ? O : never;
 }[CallId];
 
-/** The input to read a complete list, without the parameters that select a page. */
+/** The input for reading a complete list, without the parameters that select a page. */
 export type ListInput<O extends ListId> = Simplify<
   Part<'params', Member<Routes[O], 'params'>> & {
     query?: Omit<CallInput<O> extends { query?: infer Q } ? Q : never, 'page' | 'per_page' | 'cursor'>;
@@ -91,21 +90,21 @@ export interface Client {
     ...input: Record<never, never> extends CallInput<O> ? [CallInput<O>?] : [CallInput<O>]
   ): Promise<CallResult<O>>;
   /**
-   * Iterates over all items of a list, filtered and sorted by the query. The request starts with the first
-   * item, and backpressure stops the service while no item is read. Leaving the loop cancels the request.
+   * Iterates over all items of a list, filtered and sorted by the query. The request starts with the first item, and
+   * backpressure stops the service while no item is read. Leaving the loop cancels the request.
    *
-   * @throws as `call` does, during the loop; UNAVAILABLE also if the list ends prematurely
+   * @throws the errors of `call`, during the loop; UNAVAILABLE also if the list ends prematurely
    */
   items<O extends ListId>(
     operation: O,
     ...input: Record<never, never> extends ListInput<O> ? [ListInput<O>?] : [ListInput<O>]
   ): AsyncGenerator<ListItem<O>, void, undefined>;
   /**
-   * Streams the same list as a file: NDJSON or an Arrow IPC stream, with backpressure. Cancelling the stream
-   * cancels the request.
+   * Streams the same list as a file: NDJSON or an Arrow IPC stream, with backpressure. Cancelling the stream cancels
+   * the request.
    *
-   * @throws as `call` does, until the response begins; then the stream fails: with UNAVAILABLE if the list
-   * ends prematurely, CANCELLED if `signal` was aborted
+   * @throws the errors of `call`, until the response begins; then the stream fails: with UNAVAILABLE if the list ends
+   * prematurely, CANCELLED if `signal` was aborted
    */
   whole<O extends ListId>(
     operation: O,
@@ -115,13 +114,13 @@ export interface Client {
   /**
    * Streams a text, with backpressure. Cancelling the stream cancels the request.
    *
-   * @throws as `whole` does
+   * @throws the errors of `whole`
    */
   stream<O extends TextId>(
     operation: O,
     ...input: Record<never, never> extends CallInput<O> ? [CallInput<O>?] : [CallInput<O>]
   ): Promise<ReadableStream<Uint8Array<ArrayBuffer>>>;
-  /** Sends records of sensors; NDJSON unless `contentType` is set. */
+  /** Sends records of sensors, as NDJSON unless `contentType` is set. */
   ingest(
     body: CallInput<'ingest'>['body'],
     options?: Omit<CallInput<'ingest'>, 'body'>,
@@ -131,8 +130,8 @@ export interface Client {
 }
 
 /**
- * Creates a typed client of the service, based on the platform's fetch: for Node 22 and browsers. Live events
- * are in `openLive`.
+ * Creates a typed client of the service, based on the platform's fetch: for Node 22 and browsers. For live events, use
+ * `openLive`.
  */
 export function createClient(options: { baseUrl: string; token?: string; fetch?: typeof fetch }): Client {
   const baseUrl = options.baseUrl.replace(/\/+$/, '');
@@ -143,8 +142,7 @@ export function createClient(options: { baseUrl: string; token?: string; fetch?:
   const failure = (operation: CallId, { signal }: AnyInput, error: unknown): ServiceError => {
     if (error instanceof ServiceError) return error;
     if (signal?.aborted) return new ServiceError('CANCELLED', `${operation} was cancelled`);
-    const cause = error instanceof Error ? (error.cause ?? error) : error;
-    return new ServiceError('UNAVAILABLE', `${operation}: cannot reach ${baseUrl}: ${String(cause)}`);
+    return new ServiceError('UNAVAILABLE', `${operation}: cannot reach ${baseUrl}: ${fetchFailure(error)}`);
   };
 
   const request = (operation: CallId, input: AnyInput, accept: string): Promise<Response> => {
@@ -155,9 +153,7 @@ export function createClient(options: { baseUrl: string; token?: string; fetch?:
     if (input.signal !== undefined) init.signal = input.signal;
     if (route.body !== undefined)
       init.body =
-        route.body.kind === 'json'
-          ? JSON.stringify(input.body)
-          : (input.body as NonNullable<RequestInit['body']>);
+        route.body.kind === 'json' ? JSON.stringify(input.body) : (input.body as NonNullable<RequestInit['body']>);
     if (init.body instanceof ReadableStream) init.duplex = 'half';
     return send(baseUrl + pathOf(route, input), init);
   };
@@ -254,8 +250,7 @@ function pathOf(route: Route, { params = {}, query = {} }: AnyInput): string {
   });
   const search = new URLSearchParams();
   for (const [name, value] of Object.entries(query))
-    for (const one of Array.isArray(value) ? value : [value])
-      if (one !== undefined) search.append(name, String(one));
+    for (const one of Array.isArray(value) ? value : [value]) if (one !== undefined) search.append(name, String(one));
   return search.size === 0 ? path : `${path}?${search}`;
 }
 
@@ -284,10 +279,7 @@ function read(operation: string, route: Route, status: number, bytes: Uint8Array
     throw new ServiceError('UNAVAILABLE', `${operation}: response with status ${status} is not valid JSON`);
   }
   if (response !== undefined && status < 300) return body;
-  const error = toldError(body);
+  const error = parseError(body);
   if (error !== undefined) throw error;
-  throw new ServiceError(
-    'UNAVAILABLE',
-    `${operation}: response with status ${status} is not from this service`,
-  );
+  throw new ServiceError('UNAVAILABLE', `${operation}: response with status ${status} is not from this service`);
 }

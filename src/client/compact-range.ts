@@ -9,7 +9,7 @@ export class CompactRange {
   readonly #edge: Hash[];
   #size: number;
 
-  /** `edge`: the hashes of `rootPlan(size)`, in that order. */
+  /** Creates the right edge. @param edge - the hashes of `rootPlan(size)`, in that order */
   constructor(sha256: Hasher, size = 0, edge: readonly Hash[] = []) {
     if (edge.length !== rootPlan(size).length)
       throw new Error(`an edge for size ${size} cannot have ${edge.length} hashes`);

@@ -1,7 +1,7 @@
 import { type Binding, bindsElsewhere, firstRootOf, type SizedRoot } from '../tlog/binding.ts';
 import { equalHashes, type Hash } from '../tlog/tree.ts';
 import { members, parseExact, safeInteger } from './exact-json.ts';
-import { Fault } from './fault.ts';
+import { AuditFault } from './fault.ts';
 import type { LogSource } from './log-source.ts';
 import { sha256 } from './sha256.ts';
 import { proofFromTiles } from './tiles.ts';
@@ -9,7 +9,7 @@ import { readPath, verifyConsistency } from './verify.ts';
 
 /** Two trees of one log that appear inconsistent, with the available proof. */
 export interface Contradiction {
-  readonly fault: Fault;
+  readonly fault: AuditFault;
   /** Binds the later root to an earlier root that differs from the signed one. */
   readonly binding?: Binding;
   /** The log's response to the request for a consistency proof. */
@@ -17,22 +17,22 @@ export interface Contradiction {
 }
 
 /**
- * Checks that the tree of `later` extends that of `earlier`, which has the same or a smaller size; undefined
- * if so. Without a usable proof, the tiles decide. They show that the log is append-only (WRONG_PROOF,
- * PROOF_WITHHELD), or that the later root extends a different tree (a contradiction), or neither. Only a
- * contradiction with a `binding`, or of equal sizes, is misbehaviour: a proxy may cause all others.
+ * Checks that the tree of `later` extends that of `earlier`, which has the same or a smaller size; returns undefined if
+ * so. Without a usable proof, the tiles decide. They show that the log is append-only (WRONG_PROOF, PROOF_WITHHELD), or
+ * that the later root extends a different tree (a contradiction), or neither. Only a contradiction with a `binding`, or
+ * of equal sizes, is misbehaviour: a proxy may cause all others.
  */
 export async function checkExtension(
   log: LogSource,
   earlier: SizedRoot,
   later: SizedRoot,
-): Promise<Fault | Contradiction | undefined> {
+): Promise<AuditFault | Contradiction | undefined> {
   if (earlier.size === later.size) {
     if (equalHashes(earlier.root, later.root)) return undefined;
-    return { fault: new Fault('FORK', `two roots are signed for size ${later.size}`) };
+    return { fault: new AuditFault('FORK', `two roots are signed for size ${later.size}`) };
   }
   const proof = await fetchConsistency(log, earlier.size, later.size);
-  if (proof instanceof Fault) return fromTiles(log, earlier, later, proof);
+  if (proof instanceof AuditFault) return fromTiles(log, earlier, later, proof);
   const { text: answer, path } = proof;
   const fault = verifyConsistency(earlier, later, path);
   if (fault === undefined) return undefined;
@@ -50,52 +50,51 @@ export function checkEither(log: LogSource, one: SizedRoot, other: SizedRoot) {
 }
 
 /**
- * Performs the check with tiles. `failed` is the fault of the proof: INCONSISTENT if it results in other
- * roots.
+ * Performs the check with tiles. `failed` is the fault of the proof: INCONSISTENT if the proof results in other roots.
  */
 async function fromTiles(
   log: LogSource,
   earlier: SizedRoot,
   later: SizedRoot,
-  failed: Fault,
+  failed: AuditFault,
   answer?: string,
-): Promise<Fault | Contradiction> {
+): Promise<AuditFault | Contradiction> {
   const tiles = await proofFromTiles(log, earlier.size, later.size);
   const withAnswer = answer === undefined ? {} : { answer };
-  if (!(tiles instanceof Fault)) {
+  if (!(tiles instanceof AuditFault)) {
     const binding = { firstSize: earlier.size, secondSize: later.size, ...tiles };
     if (bindsElsewhere(sha256, binding, earlier, later))
-      return { fault: new Fault('INCONSISTENT', failed.message), binding, ...withAnswer };
+      return { fault: new AuditFault('INCONSISTENT', failed.message), binding, ...withAnswer };
     if (verifyConsistency(earlier, later, tiles.path) === undefined) {
       if (failed.code === 'INCONSISTENT')
-        return new Fault('WRONG_PROOF', `${failed.message}; the tiles show that the log is append-only`);
+        return new AuditFault('WRONG_PROOF', `${failed.message}; the tiles show that the log is append-only`);
       const code = failed.code === 'HTTP_REFUSED' ? 'PROOF_WITHHELD' : failed.code;
-      return new Fault(code, `${failed.message}; the tiles show that the log is append-only`);
+      return new AuditFault(code, `${failed.message}; the tiles show that the log is append-only`);
     }
   }
   if (failed.kind === 'unavailable') return failed;
-  if (tiles instanceof Fault && tiles.kind === 'unavailable') return tiles;
+  if (tiles instanceof AuditFault && tiles.kind === 'unavailable') return tiles;
   const sizes = `from size ${earlier.size} to size ${later.size}`;
   const message = `neither the proof nor the tiles connect the trees ${sizes}: ${failed.message}`;
-  return { fault: new Fault('PROOF_WITHHELD', message), ...withAnswer };
+  return { fault: new AuditFault('PROOF_WITHHELD', message), ...withAnswer };
 }
 
-/** Fetches a consistency proof: the text of the response, and its hashes if well-formed. */
+/** Fetches a consistency proof. Returns the text of the response, and its hashes if well-formed. */
 export async function fetchConsistency(
   log: LogSource,
   first: number,
   second: number,
-): Promise<{ text: string; path: Hash[] } | Fault> {
+): Promise<{ text: string; path: Hash[] } | AuditFault> {
   const text = await log.get(`/api/transparency/consistency?first=${first}&second=${second}`);
-  if (text instanceof Fault) return text;
+  if (text instanceof AuditFault) return text;
   const fields = members(parseExact(text));
   const sizes = [fields?.first_size, fields?.second_size, fields?.tree_size].map(safeInteger);
   if (sizes[0] !== first || sizes[1] !== second || sizes[2] !== second) {
-    return new Fault(
+    return new AuditFault(
       'MALFORMED_PROOF',
       `expected a proof from ${first} to ${second}, got ${sizes[0]} to ${sizes[1]}`,
     );
   }
   const path = readPath(fields?.audit_path);
-  return path instanceof Fault ? path : { text, path };
+  return path instanceof AuditFault ? path : { text, path };
 }

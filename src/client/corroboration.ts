@@ -1,7 +1,7 @@
 /**
- * Independent proof of when a root existed: a checkpoint of the log that witnesses cosigned, or that an
- * authority timestamped (RFC 3161). Otherwise, only the auditor who wrote the evidence attests when a
- * statement was seen.
+ * Independent proof of when a root existed: a checkpoint of the log that witnesses cosigned, or that an authority
+ * timestamped (RFC 3161). Without such proof, only the auditor who wrote the evidence attests when a statement was
+ * seen.
  */
 import type { SizedRoot } from '../tlog/binding.ts';
 import type { Hash } from '../tlog/tree.ts';
@@ -10,7 +10,7 @@ import { type CheckpointPolicy, isCosigned, readCheckpoint, verifyCheckpoint } f
 import { fetchConsistency } from './consistency.ts';
 import type { Evidence } from './evidence.ts';
 import { type Exact, members } from './exact-json.ts';
-import { Fault } from './fault.ts';
+import { AuditFault } from './fault.ts';
 import type { KeySet } from './key-set.ts';
 import { decodeNote } from './latest.ts';
 import { fetchPage } from './list-page.ts';
@@ -29,9 +29,9 @@ export interface Corroboration {
 /** A tree with a time at which it existed, according to witnesses or an authority. */
 export interface DatedRoot extends SizedRoot {
   readonly path: readonly Hash[];
-  /** Epoch milliseconds. */
+  /** Time at which the tree existed, in epoch milliseconds. */
   readonly atMs: number;
-  /** The witnesses or the authority, for people. */
+  /** The witnesses or the authority, as text for users. */
   readonly by: string;
 }
 
@@ -39,45 +39,39 @@ export interface DatedRoot extends SizedRoot {
 export interface CorroborationPolicy {
   readonly checkpoint?: CheckpointPolicy | undefined;
   /** Verifies a token and returns the latest time at which it can have been made, in epoch milliseconds. */
-  readonly timeOf?: (claim: TimestampClaim) => number | Fault;
+  readonly timeOf?: (claim: TimestampClaim) => number | AuditFault;
 }
 
-/** More than a log has for one head, which is one timestamp per authority. */
+/** Maximum corroborations. A log has fewer for a head: one timestamp per authority. */
 export const maxCorroborations = 16;
 
 /**
  * Fetches cosigned or timestamped checkpoints of these trees from the log, without verifying their
  * signatures.
  */
-export async function fetchCorroboration(
-  log: LogSource,
-  roots: readonly SizedRoot[],
-): Promise<Corroboration[]> {
+export async function fetchCorroboration(log: LogSource, roots: readonly SizedRoot[]): Promise<Corroboration[]> {
   const found: Corroboration[] = [];
   const bytes = await log.getBytes('/checkpoint');
-  const note = bytes instanceof Fault ? bytes : decodeNote(bytes);
-  if (!(note instanceof Fault) && isCosigned(note)) found.push(...(await covering(log, roots, note)));
+  const note = bytes instanceof AuditFault ? bytes : decodeNote(bytes);
+  if (!(note instanceof AuditFault) && isCosigned(note)) found.push(...(await covering(log, roots, note)));
   for (const { checkpoint, authority, token } of await timestampsAfter(log, roots))
-    for (const one of await covering(log, roots, checkpoint))
-      found.push({ ...one, timestamp: { authority, token } });
+    for (const one of await covering(log, roots, checkpoint)) found.push({ ...one, timestamp: { authority, token } });
   return found.slice(0, maxCorroborations);
 }
 
-/**
- * Verifies the corroboration of evidence: returns each tree with its time, or the reason why it is ignored.
- */
+/** Verifies the corroboration of evidence. Returns each tree with its time, or the reason why it is ignored. */
 export function datedRoots(
   { checkpoint, checkpoints = [], corroboration = [] }: Evidence,
   keys: KeySet,
   { checkpoint: policy = {}, timeOf }: CorroborationPolicy,
-): (DatedRoot | Fault)[] {
+): (DatedRoot | AuditFault)[] {
   const logPolicy = policy.logKey === undefined ? {} : { logKey: policy.logKey };
   const cosigned = (one: Corroboration) => datedByWitnesses(one, keys, policy);
   // The checkpoints in the evidence itself are used only if they are cosigned; missing cosignatures are not
   // reported.
   const own = [...(checkpoint === undefined ? [] : [checkpoint]), ...checkpoints]
     .map((note) => cosigned({ checkpoint: note, path: [] }))
-    .filter((dated) => !(dated instanceof Fault));
+    .filter((dated) => !(dated instanceof AuditFault));
   const others = corroboration.map((one) =>
     one.timestamp === undefined
       ? cosigned(one)
@@ -86,74 +80,70 @@ export function datedRoots(
   return [...own, ...others].filter((dated) => dated !== undefined);
 }
 
-/** Undefined if the policy has no witnesses. */
+/** Returns the dated root; undefined if the policy has no witnesses. */
 function datedByWitnesses(
   { checkpoint, path }: Corroboration,
   keys: KeySet,
   policy: CheckpointPolicy,
-): DatedRoot | Fault | undefined {
+): DatedRoot | AuditFault | undefined {
   const { witnesses = [], quorum = witnesses.length } = policy;
   if (witnesses.length === 0) return undefined;
   const signed = verifyCheckpoint(checkpoint, keys, { ...policy, quorum: Math.max(1, quorum) });
-  if (signed instanceof Fault) return signed;
+  if (signed instanceof AuditFault) return signed;
   const { size, root, cosigners } = signed;
   const first = cosigners.toSorted((a, b) => a.timeS - b.timeS).slice(0, Math.max(1, quorum));
   const names = first.map(({ name }) => name).join(', ');
   return { size, root, path, atMs: 1000 * first.at(-1)!.timeS, by: `cosigned by ${names}` };
 }
 
-/** Undefined if no authority is trusted. */
+/** Returns the dated root; undefined if no authority is trusted. */
 function datedByAuthority(
   claim: TimestampClaim & Pick<Corroboration, 'path'>,
   keys: KeySet,
   policy: CheckpointPolicy,
   timeOf: CorroborationPolicy['timeOf'],
-): DatedRoot | Fault | undefined {
+): DatedRoot | AuditFault | undefined {
   if (timeOf === undefined) return undefined;
   const signed = verifyCheckpoint(claim.checkpoint, keys, policy);
-  if (signed instanceof Fault) return signed;
+  if (signed instanceof AuditFault) return signed;
   const atMs = timeOf(claim);
-  if (atMs instanceof Fault) return atMs;
+  if (atMs instanceof AuditFault) return atMs;
   const { size, root } = signed;
   return { size, root, path: claim.path, atMs, by: `timestamped by ${claim.authority}` };
 }
 
-/** The earliest proof that this root existed. */
+/** Returns the earliest proof that this root existed. */
 export function earliestProof(root: SizedRoot, dated: readonly DatedRoot[]): DatedRoot | undefined {
   return dated
     .filter((one) => root.size <= one.size && verifyConsistency(root, one, one.path) === undefined)
     .toSorted((a, b) => a.atMs - b.atMs)[0];
 }
 
-/** The checkpoint with a consistency proof from each of the roots that its tree extends. */
-async function covering(
-  log: LogSource,
-  roots: readonly SizedRoot[],
-  checkpoint: string,
-): Promise<Corroboration[]> {
+/** Returns the checkpoint with a consistency proof from each of the roots that its tree extends. */
+async function covering(log: LogSource, roots: readonly SizedRoot[], checkpoint: string): Promise<Corroboration[]> {
   const read = readCheckpoint(checkpoint);
-  if (read instanceof Fault) return [];
+  if (read instanceof AuditFault) return [];
   const found: Corroboration[] = [];
   for (const root of roots) {
     if (root.size > read.size) continue;
     const proof = root.size === read.size ? { path: [] } : await fetchConsistency(log, root.size, read.size);
-    if (proof instanceof Fault || verifyConsistency(root, read, proof.path) !== undefined) continue;
+    if (proof instanceof AuditFault || verifyConsistency(root, read, proof.path) !== undefined) continue;
     found.push({ checkpoint, path: proof.path });
   }
   return found;
 }
 
-/** The first timestamps that were logged after one of these trees. Requires a role. */
+/** Fetches the first timestamps that were logged after one of these trees. Requires a role. */
 async function timestampsAfter(log: LogSource, roots: readonly SizedRoot[]): Promise<TimestampClaim[]> {
   const claims: TimestampClaim[] = [];
   for (const { size } of roots) {
     const path = `/api/transparency/entries?kind=checkpoint.timestamped&from=${size}`;
     const list = await fetchPage(log, path, 1, maxCorroborations);
-    if (list instanceof Fault) continue;
+    if (list instanceof AuditFault) continue;
     for (const item of list.items) {
       const leaf = readLeaf(item);
-      const read = leaf instanceof Fault ? leaf : readEntry(leaf.canonical);
-      const claim = read instanceof Fault ? undefined : readClaim(members(read.entry.data as Exact));
+      const read = leaf instanceof AuditFault ? leaf : readEntry(leaf.canonical);
+      const claim = read instanceof AuditFault ? undefined : readClaim(members(read.entry.data as Exact));
       if (claim !== undefined) claims.push(claim);
     }
   }

@@ -27,7 +27,7 @@ export function verifyEd25519(publicKey: Uint8Array, message: Uint8Array, signat
   return r.every((byte, i) => byte === signature[i]);
 }
 
-/** Whether a public key is valid: 32 bytes, canonical, on the curve, not of low order. */
+/** Returns whether a public key is valid: 32 bytes, canonical, on the curve, not of low order. */
 export function isEd25519Key(publicKey: Uint8Array): boolean {
   return publicKey.length === 32 && decodePoint(publicKey)?.isSmallOrder() === false;
 }

@@ -4,7 +4,7 @@ import { equalHashes } from '../tlog/tree.ts';
 import { type Contradiction, checkExtension } from './consistency.ts';
 import { type DateFinding, EntryDates } from './entry-dates.ts';
 import type { ServedTree } from './evidence.ts';
-import { Fault } from './fault.ts';
+import { AuditFault } from './fault.ts';
 import { headsBetween } from './head-history.ts';
 import type { KeySet } from './key-set.ts';
 import { fetchAllKeys } from './latest.ts';
@@ -24,31 +24,34 @@ const concurrency = 4;
 /** The ids of all entries of a log, to detect duplicates. */
 export interface SeenIds {
   /**
-   * Adds the ids of the entries from index `first` on. Returns a pair of indices with the same id, if one is
-   * known by now.
+   * Adds the ids of the entries from index `first` on. Returns a pair of indices with the same id, if such a pair is
+   * already known.
    */
   add(ids: readonly string[], first: number): Promise<readonly [number, number] | undefined>;
-  /** Completes the check after the last entry; same result. */
+  /** Completes the check after the last entry. Returns a pair of indices with the same id, if there is one. */
   finish(): Promise<readonly [number, number] | undefined>;
 }
 
 export interface EntriesOptions {
-  /** The tree whose entries were already checked. Default: the empty tree, so that all are checked. */
+  /** The tree whose entries were already checked. Default: the empty tree, so that all entries are checked. */
   readonly start?: TreeEdge;
-  /** The head of that tree. */
+  /** The head of the tree `start`. */
   readonly startHead?: SignedHead | undefined;
   /** Verifier for signatures of entries, under the same policy as the default @noble/ed25519 (1 ms each). */
   readonly verify?: Ed25519Verifier;
-  /** Default: only duplicates less than about 260,000 entries apart are found. */
+  /** Ids already seen. Default: only duplicates less than about 260,000 entries apart are found. */
   readonly ids?: SeenIds;
-  /** Trusted tree-head keys: a wrong root under one of them is a contradiction. */
+  /** Trusted tree-head keys. A wrong root signed by a trusted key is a contradiction. */
   readonly trusted?: KeySet;
-  /** Called after each bundle: entries with indices below `next` of `end` are done. */
+  /**
+   * Called after each bundle. Entries with indices below `next` have been checked; `end` is the index after the last
+   * entry.
+   */
   onProgress?(next: number, end: number): void;
 }
 
 export interface CheckedRange {
-  /** Where the next check continues. */
+  /** The tree from which the next check continues. */
   readonly tree: TreeEdge;
   /** Entries signed by a key that was revoked later. */
   readonly byRevokedKeys: number;
@@ -56,26 +59,23 @@ export interface CheckedRange {
   readonly dates: readonly DateFinding[];
 }
 
-/**
- * An earlier head in the history that contradicts the latest one: only one of them has the root of the
- * entries.
- */
+/** An earlier head in the history that contradicts the latest head: only one of them has the root of the entries. */
 export interface FalseHead extends Contradiction {
   readonly head: SignedHead;
 }
 
 /**
- * The latest head has a different root than the entries. The position of an entry is not signed, so this
- * alone does not prove misbehaviour.
+ * A fault: the latest head has a different root than the entries. The position of an entry is not signed, so the
+ * different root alone does not prove misbehaviour.
  */
-export class WrongRoot extends Fault {
+export class WrongRoot extends AuditFault {
   readonly served: ServedTree;
   /** The latest head in the history that matches the entries. */
   readonly head: SignedHead | undefined;
   /** The log's response to the request for a proof between the two heads. */
   readonly answer: string | undefined;
 
-  constructor({ code, message }: Fault, served: ServedTree, head?: SignedHead, answer?: string) {
+  constructor({ code, message }: AuditFault, served: ServedTree, head?: SignedHead, answer?: string) {
     super(code, message);
     this.served = served;
     this.head = head;
@@ -93,7 +93,7 @@ export async function auditEntries(
   log: LogSource,
   signed: { readonly head: SignedHead; readonly keys: KeySet },
   options: EntriesOptions = {},
-): Promise<CheckedRange | FalseHead | Fault> {
+): Promise<CheckedRange | FalseHead | AuditFault> {
   const { start = emptyTree, verify, ids, onProgress } = options;
   const { head, keys } = signed;
   if (start.size > head.size) throw new Error(`entries from ${start.size} on in a tree of size ${head.size}`);
@@ -103,20 +103,20 @@ export async function auditEntries(
   const history = new HistoryCheck(source, start.size, head, options.startHead);
   const add = async (canonical: Uint8Array) => {
     const entry = leaves.add(canonical, tiles.onNode);
-    if (!(entry instanceof Fault) || entry.code !== 'UNKNOWN_KEY') return entry;
-    // The key set has only current keys.
+    if (!(entry instanceof AuditFault) || entry.code !== 'UNKNOWN_KEY') return entry;
+    // The key set has only current keys, but old entries need all keys.
     const all = await fetchAllKeys(source, keys);
-    if (all instanceof Fault) return all;
+    if (all instanceof AuditFault) return all;
     leaves.useKeys(all);
     return leaves.add(canonical, tiles.onNode);
   };
   for await (const entries of bundles(source, start.size, head.size)) {
-    if (entries instanceof Fault) return entries;
+    if (entries instanceof AuditFault) return entries;
     const first = leaves.size;
     const added: string[] = [];
     for (const canonical of entries) {
       const entry = await add(canonical);
-      if (entry instanceof Fault) return entry;
+      if (entry instanceof AuditFault) return entry;
       added.push(entry.id);
       const failed = await history.check(leaves, String(entry.occurred_at));
       if (failed !== undefined) return failed;
@@ -140,12 +140,12 @@ export async function auditEntries(
       entriesRoot: leaves.root(),
       ...(differsAt !== undefined && { differsAt }),
     };
-    const served = tilesRoot instanceof Fault ? about : { ...about, tilesRoot };
+    const served = tilesRoot instanceof AuditFault ? about : { ...about, tilesRoot };
     const found = wrongRoot(mismatch, start.size, head.size);
     return againstHistory(source, head, new WrongRoot(found, served), history.trueHead, options.trusted);
   }
   if (mismatch !== undefined)
-    return new Fault('WRONG_TILE', `${placeOfMismatch(mismatch)} does not match the entries`);
+    return new AuditFault('WRONG_TILE', `${placeOfMismatch(mismatch)} does not match the entries`);
   if (history.falseHead !== undefined) return falseHead(source, history.falseHead, head, options.trusted);
   return { tree: leaves.tree, byRevokedKeys: leaves.byRevokedKeys, dates: history.dates.findings };
 }
@@ -153,10 +153,10 @@ export async function auditEntries(
 /** Compares entries with the heads that were signed along the way. */
 class HistoryCheck {
   readonly dates = new EntryDates();
-  readonly #heads: AsyncGenerator<SignedHead | Fault, void>;
+  readonly #heads: AsyncGenerator<SignedHead | AuditFault, void>;
   readonly #last: SignedHead;
   #next: SignedHead | undefined;
-  /** The head before `next`. */
+  /** The head before `#next`. */
   #before: SignedHead | undefined;
   #started = false;
   #falseHead: SignedHead | undefined;
@@ -179,7 +179,7 @@ class HistoryCheck {
   }
 
   /** Checks the entry that was just added to `leaves` against the first head that covers it. */
-  async check(leaves: LeafAudit, occurredAt: string): Promise<Fault | undefined> {
+  async check(leaves: LeafAudit, occurredAt: string): Promise<AuditFault | undefined> {
     const failed = this.#started ? undefined : await this.#advance();
     if (failed !== undefined) return failed;
     this.dates.check(leaves.size - 1, occurredAt, this.#next ?? this.#last, this.#before);
@@ -194,10 +194,10 @@ class HistoryCheck {
     return undefined;
   }
 
-  async #advance(): Promise<Fault | undefined> {
+  async #advance(): Promise<AuditFault | undefined> {
     this.#started = true;
     const { value } = await this.#heads.next();
-    if (value instanceof Fault) return value instanceof NotFound ? undefined : value;
+    if (value instanceof AuditFault) return value instanceof NotFound ? undefined : value;
     this.#before = this.#next ?? this.#before;
     this.#next = value ?? undefined;
     return undefined;
@@ -209,17 +209,17 @@ async function falseHead(
   head: SignedHead,
   last: SignedHead,
   trusted: KeySet = new Map(),
-): Promise<FalseHead | Fault> {
-  const wrongHead = new Fault(
+): Promise<FalseHead | AuditFault> {
+  const wrongHead = new AuditFault(
     'WRONG_ROOT',
     `the head of size ${head.size} in the history has a different root than the entries`,
   );
-  if (verifyHead(head, trusted) instanceof Fault) return wrongHead;
+  if (verifyHead(head, trusted) instanceof AuditFault) return wrongHead;
   const found = await checkExtension(log, head, last);
-  return found === undefined || found instanceof Fault ? wrongHead : { ...found, head };
+  return found === undefined || found instanceof AuditFault ? wrongHead : { ...found, head };
 }
 
-/** Compares the latest head with the last one that matches the entries: they may contradict each other. */
+/** Compares the latest head with the last head that matches the entries: they may contradict each other. */
 async function againstHistory(
   log: LogSource,
   last: SignedHead,
@@ -227,9 +227,9 @@ async function againstHistory(
   head: SignedHead | undefined,
   trusted: KeySet = new Map(),
 ): Promise<FalseHead | WrongRoot> {
-  if (head === undefined || verifyHead(head, trusted) instanceof Fault) return found;
+  if (head === undefined || verifyHead(head, trusted) instanceof AuditFault) return found;
   const result = await checkExtension(log, head, last);
-  const contradiction = result === undefined || result instanceof Fault ? undefined : result;
+  const contradiction = result === undefined || result instanceof AuditFault ? undefined : result;
   if (contradiction?.fault.kind === 'misbehaviour') return { ...contradiction, head };
   return new WrongRoot(found, found.served, head, contradiction?.answer);
 }
@@ -239,9 +239,9 @@ export async function* bundles(
   log: LogSource,
   from: number,
   to: number,
-): AsyncGenerator<Uint8Array[] | Fault, void> {
+): AsyncGenerator<Uint8Array[] | AuditFault, void> {
   if (from >= to) return;
-  const waiting: Promise<Uint8Array[] | Fault>[] = [];
+  const waiting: Promise<Uint8Array[] | AuditFault>[] = [];
   let next = Math.floor(from / pageColumns);
   const request = (): void => {
     const width = Math.min(pageColumns, to - next * pageColumns);
@@ -252,21 +252,18 @@ export async function* bundles(
   for (let first = waiting.shift(); first !== undefined; first = waiting.shift()) {
     const entries = await first;
     request();
-    yield entries instanceof Fault ? entries : entries.slice(skip);
-    if (entries instanceof Fault) return;
+    yield entries instanceof AuditFault ? entries : entries.slice(skip);
+    if (entries instanceof AuditFault) return;
     skip = 0;
   }
 }
 
-/** Describes the mismatch: the leaf if it differs from its tile. */
-function wrongRoot(mismatch: TileMismatch | undefined, from: number, size: number): Fault {
+/** Describes the mismatch, with the leaf if it differs from its tile. */
+function wrongRoot(mismatch: TileMismatch | undefined, from: number, size: number): AuditFault {
   if (mismatch?.tile.level === 0 && mismatch.column !== undefined) {
     const index = mismatch.tile.index * pageColumns + mismatch.column;
-    return new Fault('NOT_INCLUDED', `entry ${index} does not match its hash in the tree of size ${size}`);
+    return new AuditFault('NOT_INCLUDED', `entry ${index} does not match its hash in the tree of size ${size}`);
   }
   const where = mismatch === undefined ? '' : `; ${placeOfMismatch(mismatch)} differs`;
-  return new Fault(
-    'WRONG_ROOT',
-    `the entries from ${from} on give a different root for size ${size}${where}`,
-  );
+  return new AuditFault('WRONG_ROOT', `the entries from ${from} on give a different root for size ${size}${where}`);
 }

@@ -1,8 +1,11 @@
-import { Fault } from './fault.ts';
+import { AuditFault } from './fault.ts';
 import { clockToleranceMs } from './key-set.ts';
 import type { SignedHead } from './tree-head.ts';
 
-/** The service rejects older events as entries; late entries get the time of their append. */
+/**
+ * Maximum age of an entry at its append, in milliseconds. The service rejects older entries, or dates delayed entries
+ * by their append.
+ */
 const maxAgeMs = 24 * 3_600_000;
 
 /** Maximum number of findings. */
@@ -54,13 +57,13 @@ export class EntryDates {
   }
 }
 
-/** The first finding as a fault; undefined if the list is empty. */
-export function dateFault(findings: readonly DateFinding[]): Fault | undefined {
+/** Returns the first finding as a fault; undefined if the list is empty. */
+export function dateFault(findings: readonly DateFinding[]): AuditFault | undefined {
   const [first] = findings;
   if (first === undefined) return undefined;
   const { code, index, occurredAt, head } = first;
   const more = findings.length === 1 ? '' : `, and at least ${findings.length - 1} more entries are misdated`;
-  return new Fault(
+  return new AuditFault(
     code,
     `entry ${index} is dated ${occurredAt}, but the first head that covers it ${timeOf(head)}${more}`,
   );

@@ -1,11 +1,11 @@
 /**
  * Entries that break the rules of the log although every signature is valid: two entries with the same id, or a
- * date far from the time of the append. The heads that cover them prove that the log signed them. They do not
- * contradict another signed statement, so they do not convict.
+ * date far from the time of the append. The heads that cover such entries prove that the log signed them. The
+ * entries do not contradict another signed statement, so they do not convict the log.
  */
 import { isAfterHead, isLongBefore, timeOf } from './entry-dates.ts';
 import type { Evidence } from './evidence.ts';
-import { Fault } from './fault.ts';
+import { AuditFault } from './fault.ts';
 import type { KeyLink } from './key-chain.ts';
 import type { KeySet } from './key-set.ts';
 import type { LogSource } from './log-source.ts';
@@ -21,11 +21,11 @@ export async function fetchSignedEntries(
   log: LogSource,
   wanted: readonly { readonly leafIndex: number; readonly head: SignedHead }[],
   keys: KeySet,
-): Promise<SignedEntry[] | Fault> {
+): Promise<SignedEntry[] | AuditFault> {
   const entries: SignedEntry[] = [];
   for (const { leafIndex, head } of wanted) {
     const proven = await proveEntry(log, { leafIndex }, { head, keys });
-    if (proven instanceof Fault) return proven;
+    if (proven instanceof AuditFault) return proven;
     entries.push({ leaf: { leafIndex, canonical: proven.canonical }, path: proven.path, head });
   }
   return entries;
@@ -39,28 +39,20 @@ interface EntryDetails {
 }
 
 /** Describes what the entries of the evidence prove, or why they prove nothing; undefined if there are no entries. */
-export function describeEntries(
-  { code, entries = [], pinnedHead }: Evidence,
-  keys: KeySet,
-): string | undefined {
+export function describeEntries({ code, entries = [], pinnedHead }: Evidence, keys: KeySet): string | undefined {
   if (entries.length === 0) return undefined;
   const read = entries.map((entry) => verified(entry, keys));
-  const wrong = read.find((one) => one instanceof Fault);
+  const wrong = read.find((one) => one instanceof AuditFault);
   if (wrong !== undefined) return `${wrong.code}: ${wrong.message}`;
   const [one, other] = read as EntryDetails[];
-  const isSigned = pinnedHead !== undefined && !(verifyHead(pinnedHead, keys) instanceof Fault);
+  const isSigned = pinnedHead !== undefined && !(verifyHead(pinnedHead, keys) instanceof AuditFault);
   const proves = proven(code, one!, other, isSigned ? pinnedHead : undefined);
   return proves === undefined
     ? 'the entries do not prove the finding'
     : `it proves that the log signed ${proves}; this breaks the rules of the log but does not contradict a signed statement`;
 }
 
-function proven(
-  code: string,
-  one: EntryDetails,
-  other: EntryDetails | undefined,
-  before: SignedHead | undefined,
-) {
+function proven(code: string, one: EntryDetails, other: EntryDetails | undefined, before: SignedHead | undefined) {
   const { index, id, date, head } = one;
   const name = `entry ${index}, dated ${date},`;
   switch (code) {
@@ -79,12 +71,12 @@ function proven(
   }
 }
 
-function verified({ leaf, path, head }: SignedEntry, keys: KeySet): EntryDetails | Fault {
+function verified({ leaf, path, head }: SignedEntry, keys: KeySet): EntryDetails | AuditFault {
   const key = verifyHead(head, keys);
-  if (key instanceof Fault) return key;
+  if (key instanceof AuditFault) return key;
   const included = verifyInclusion(leaf, path, head);
-  if (included instanceof Fault) return included;
+  if (included instanceof AuditFault) return included;
   const read = readEntry(leaf.canonical);
-  if (read instanceof Fault) return read;
+  if (read instanceof AuditFault) return read;
   return { index: leaf.leafIndex, id: read.entry.id, date: String(read.entry.occurred_at), head };
 }

@@ -2,12 +2,12 @@ import { derivedAttributes, storedForm } from '../contract/event-digest.ts';
 import { type DecodedPiece, decodePiece, type PieceColumn, pieceRows } from '../contract/event-piece.ts';
 import { eventTables } from '../contract/vocabulary.ts';
 import { eventId } from '../events/event-id.ts';
-import { printAddress } from '../events/ip.ts';
+import { printAddress } from '../net/ip.ts';
 import { TlogError } from '../tlog/fault.ts';
 import { verifyInclusion } from '../tlog/proof.ts';
 import { type Hash, leafHash } from '../tlog/tree.ts';
 import { base64, type Exact, hex, members, parseExact, safeInteger, string } from './exact-json.ts';
-import { Fault } from './fault.ts';
+import { AuditFault } from './fault.ts';
 import { sha256 } from './sha256.ts';
 import { readPath, type VerifiedEntry } from './verify.ts';
 
@@ -46,7 +46,7 @@ export function looksLikeEventProof(text: string): boolean {
   return members(proofMembers(text)?.seal) !== undefined;
 }
 
-export function parseEventProof(text: string): EventProofFile | Fault {
+export function parseEventProof(text: string): EventProofFile | AuditFault {
   try {
     return readEventProof(text);
   } catch (error) {
@@ -55,7 +55,7 @@ export function parseEventProof(text: string): EventProofFile | Fault {
   }
 }
 
-function readEventProof(text: string): EventProofFile | Fault {
+function readEventProof(text: string): EventProofFile | AuditFault {
   const fields = proofMembers(text);
   const event = members(fields?.event);
   const seal = members(fields?.seal);
@@ -66,8 +66,7 @@ function readEventProof(text: string): EventProofFile | Fault {
   if (more !== undefined) return malformed(`event.${more}: must be omitted, because nothing covers it`);
   if (members(fields?.proof) === undefined) return malformed('proof: must be the bundle of the entry');
   const table = eventTables.find((name) => name === seal?.table);
-  if (table !== undefined && event!.type !== `${table}_event`)
-    return malformed(`event.type: must be ${table}_event`);
+  if (table !== undefined && event!.type !== `${table}_event`) return malformed(`event.type: must be ${table}_event`);
   const entryId = string(seal?.entry_id);
   const piece = base64(seal?.piece);
   if (table === undefined || entryId === undefined || piece === undefined)
@@ -79,7 +78,7 @@ function readEventProof(text: string): EventProofFile | Fault {
   const treeSize = Math.ceil(rows / pieceRows);
   if (safeInteger(seal?.tree_size) !== treeSize) return malformed(`seal.tree_size: must be ${treeSize}`);
   const path = readPath(seal?.audit_path);
-  if (path instanceof Fault) return malformed(path.message);
+  if (path instanceof AuditFault) return malformed(path.message);
   const place = { table, entryId, firstSeq, rows, sequence, leafIndex, path, piece };
   return {
     event: { id, attributes: plain(event!.attributes) as Record<string, unknown> },
@@ -95,7 +94,7 @@ function readEventProof(text: string): EventProofFile | Fault {
 export function verifySealedEvent(
   file: EventProofFile,
   { entry }: Pick<VerifiedEntry, 'entry'>,
-): SealedEvent | Fault {
+): SealedEvent | AuditFault {
   const { table, firstSeq, rows, sequence, leafIndex, path, piece: bytes } = file;
   const { id, kind } = entry;
   const ranges = members((entry as { data?: Exact }).data)?.ranges;
@@ -104,7 +103,7 @@ export function verifySealedEvent(
     .find((one) => one?.table === table && one.first_seq === firstSeq && one.rows === rows);
   const root = hex(range?.events_root as Exact | undefined, 32);
   if (id !== file.entryId || kind !== 'events.sealed' || root === undefined)
-    return new Fault(
+    return new AuditFault(
       'NOT_INCLUDED',
       `entry ${id} (${kind}) does not cover ${table} events ${firstSeq} to ${firstSeq + rows - 1}`,
     );
@@ -114,7 +113,7 @@ export function verifySealedEvent(
     verifyInclusion(sha256, { leafIndex, treeSize, leafHash: leaf, path, root });
   } catch (error) {
     if (!(error instanceof TlogError)) throw error;
-    return new Fault(
+    return new AuditFault(
       'NOT_INCLUDED',
       `the piece of event ${file.event.id} is not covered by entry ${id}: ${error.message}`,
     );
@@ -123,7 +122,7 @@ export function verifySealedEvent(
   const start = firstSeq + leafIndex * pieceRows;
   if (piece === undefined) return malformed('piece: must have the documented format');
   if (piece.table !== table || piece.firstSeq !== start)
-    return new Fault(
+    return new AuditFault(
       'NOT_INCLUDED',
       `the piece has ${piece.table} events from ${piece.firstSeq} on, not ${table} events from ${start} on`,
     );
@@ -136,9 +135,9 @@ function compareEvent(
   { event, table, sequence }: EventProofFile,
   piece: DecodedPiece,
   row: number,
-): SealedEvent | Fault {
+): SealedEvent | AuditFault {
   const wrong = (difference: string) =>
-    new Fault('WRONG_EVENT', `event ${event.id} differs from the stored one: ${difference}`);
+    new AuditFault('WRONG_EVENT', `event ${event.id} differs from the stored one: ${difference}`);
   const stored = new Map(
     piece.columns
       .map((column): [string, unknown] => [column.name, apiValue(column, row)])
@@ -155,28 +154,25 @@ function compareEvent(
   const derived: string[] = [];
   for (const [name, value] of Object.entries(storedForm(event.attributes))) {
     const storedValue = stored.get(name);
-    if (storedValue !== undefined && JSON.stringify(storedValue) === JSON.stringify(value))
-      stored.delete(name);
+    if (storedValue !== undefined && JSON.stringify(storedValue) === JSON.stringify(value)) stored.delete(name);
     else if (storedValue === undefined && (derivedAttributes.includes(name) || name === 'community_id'))
       derived.push(name);
     else
-      return wrong(
-        storedValue === undefined ? `it has no ${name}` : `its ${name} is ${JSON.stringify(storedValue)}`,
-      );
+      return wrong(storedValue === undefined ? `it has no ${name}` : `its ${name} is ${JSON.stringify(storedValue)}`);
   }
   const [missing] = stored.keys();
   if (missing !== undefined) return wrong(`${missing} is missing`);
   return { id: event.id, table, sequence, attributes, derived, neighbours: piece.rows - 1 };
 }
 
-/** A stored value as the API formats it. */
+/** Formats a stored value like the API. */
 function apiValue({ name, kind, values }: PieceColumn, row: number): unknown {
   const value = values[row];
   if (value === undefined) return undefined;
   if (kind === 't') return apiTime(value as number);
   if (kind === 'b') return value === 1;
   if (kind === 'a') return printAddress(value as Uint8Array);
-  // Stored as JSON.
+  // These values are stored as JSON.
   return name === 'answers' ? (plain(parseExact(value as string)) ?? null) : value;
 }
 
@@ -185,7 +181,7 @@ function apiTime(ms: number): string {
   return Number.isNaN(date.getTime()) ? String(ms) : date.toISOString();
 }
 
-/** The members of the object with `seal`, at the top level or in the API's envelope. */
+/** Returns the members of the object with `seal`, at the top level or in the API's envelope. */
 function proofMembers(text: string): Readonly<Record<string, Exact | undefined>> | undefined {
   const fields = members(parseExact(text));
   return members(members(fields?.data)?.attributes) ?? fields;
@@ -206,12 +202,10 @@ function writeExact(value: Exact): string {
   if (typeof value === 'bigint') return String(value);
   if (Array.isArray(value)) return `[${value.map(writeExact).join(',')}]`;
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
-  const fields = Object.entries(value).map(
-    ([name, member]) => `${JSON.stringify(name)}:${writeExact(member)}`,
-  );
+  const fields = Object.entries(value).map(([name, member]) => `${JSON.stringify(name)}:${writeExact(member)}`);
   return `{${fields.join(',')}}`;
 }
 
-function malformed(reason: string): Fault {
-  return new Fault('MALFORMED_EVENT_PROOF', `the proof of the event is malformed: ${reason}`);
+function malformed(reason: string): AuditFault {
+  return new AuditFault('MALFORMED_EVENT_PROOF', `the proof of the event is malformed: ${reason}`);
 }

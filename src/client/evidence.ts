@@ -7,7 +7,7 @@ import { readClaim } from './bundle-proofs.ts';
 import { type Corroboration, maxCorroborations } from './corroboration.ts';
 import type { SignedEntry } from './entry-evidence.ts';
 import { type Exact, hex, members, parseExact, safeInteger, string } from './exact-json.ts';
-import { Fault } from './fault.ts';
+import { AuditFault } from './fault.ts';
 import { type KeyLink, maxLinks } from './key-chain.ts';
 import { type KeySet, readKeySet, writeKeys } from './key-set.ts';
 import { readTreeHead, type SignedHead, writeTreeHead } from './tree-head.ts';
@@ -19,13 +19,13 @@ import { readLeaf, readPath } from './verify.ts';
  * signed.
  */
 export interface ServedTree {
-  /** Index of the first fetched entry; earlier entries were checked before. */
+  /** Index of the first fetched entry. Earlier entries had already been checked. */
   readonly from: number;
   /** The root of the entries for the size of the head. */
   readonly entriesRoot: Hash;
   /** The root of the tiles. Absent if they could not be fetched. */
   readonly tilesRoot?: Hash;
-  /** The first tile position that differs from the entries, for people. */
+  /** The first tile position that differs from the entries, as text for users. */
   readonly differsAt?: string;
 }
 
@@ -33,12 +33,14 @@ export interface ServedTree {
  * The evidence that an auditor stores when a log contradicts itself; verdict.ts determines what it proves.
  */
 export interface Evidence {
-  /** The auditor's finding: a code of `faultCodes` and its text. */
+  /** Code of the auditor's finding, from `faultCodes`. */
   readonly code: string;
+  /** Text of the auditor's finding. */
   readonly message: string;
   readonly log: string;
-  /** ISO 8601, by the auditor's clock. */
+  /** Time of the finding, ISO 8601, by the auditor's clock. */
   readonly foundAt: string;
+  /** Time at which `pinnedHead` was pinned, ISO 8601, by the auditor's clock. */
   readonly pinnedAt?: string;
   readonly pinnedHead?: SignedHead;
   readonly head?: SignedHead;
@@ -55,11 +57,10 @@ export interface Evidence {
   readonly entries?: readonly SignedEntry[];
   /** Proof of when the trees of the heads existed. */
   readonly corroboration?: readonly Corroboration[];
-  /** When `head` was first seen, ISO 8601, by the clock of another auditor. Default: `foundAt`. */
+  /** Time at which another auditor first saw `head`, ISO 8601, by that auditor's clock. Default: `foundAt`. */
   readonly headSeenAt?: string;
   /**
-   * The keys that the auditor trusted. The verdict relies only on them and on keys connected to them by
-   * `links`.
+   * The keys that the auditor trusted. The verdict relies only on these keys and on keys connected to them by `links`.
    */
   readonly pinnedKeys?: KeySet;
   /** Rotations from pinned keys to other signers, oldest first. */
@@ -68,16 +69,13 @@ export interface Evidence {
   readonly keys: KeySet;
 }
 
-/**
- * In this format, the pinned keys came from the unsigned key set, so only the signer of the pinned head is
- * trusted.
- */
+/** Format in which the pinned keys came from the unsigned key set, so only the signer of the pinned head is trusted. */
 const formatOfUnsignedKeys = 'candor-evidence/1';
 
 /** Format 2 lacks `served` and `corroboration`. */
 const formats: readonly (Exact | undefined)[] = [format, 'candor-evidence/2', formatOfUnsignedKeys];
 
-/** The finding and the verdict, as in evidence files and reports. */
+/** Returns the finding and the verdict, as in evidence files and reports. */
 export function evidenceFields(evidence: Evidence, { convicts, reason }: Verdict) {
   const { code, message, log, foundAt, pinnedAt } = evidence;
   return { convicts, reason, code, message, log, found_at: foundAt, pinned_at: pinnedAt };
@@ -111,21 +109,19 @@ export function writeEvidence(evidence: Evidence): string {
   return `${about.slice(0, -1)}${parts.join('')}}\n`;
 }
 
-/** Whether the text has the format of evidence. */
+/** Returns whether the text has the format of evidence. */
 export function looksLikeEvidence(text: string): boolean {
   return isFormat(members(parseExact(text))?.format);
 }
 
-export function parseEvidence(text: string): Evidence | Fault {
+export function parseEvidence(text: string): Evidence | AuditFault {
   const fields = members(parseExact(text));
   if (fields === undefined || !isFormat(fields.format)) return malformed(`it has no "format": "${format}"`);
-  const [code, message, log, foundAt] = [fields.code, fields.message, fields.log, fields.found_at].map(
-    string,
-  );
+  const [code, message, log, foundAt] = [fields.code, fields.message, fields.log, fields.found_at].map(string);
   if (code === undefined || message === undefined || log === undefined || foundAt === undefined)
     return malformed('code, message, log or found_at is missing');
   const keys = readKeySet(fields.keys);
-  if (keys instanceof Fault) return keys;
+  if (keys instanceof AuditFault) return keys;
   const parts = readParts({
     pinnedHead: [fields.pinned_head, readTreeHead],
     head: [fields.head, readTreeHead],
@@ -141,7 +137,7 @@ export function parseEvidence(text: string): Evidence | Fault {
     links: [fields.links, readLinks],
     entries: [fields.entries, readLinks],
   });
-  if (parts instanceof Fault) return parts;
+  if (parts instanceof AuditFault) return parts;
   const read = { code, message, log, foundAt, keys, ...parts };
   const { pinnedKeys, pinnedHead } = read;
   if (fields.format !== formatOfUnsignedKeys || pinnedKeys === undefined) return read;
@@ -157,47 +153,46 @@ function writeLink({ leaf, path, head }: KeyLink): string {
   return `${JSON.stringify(about).slice(0, -1)},"head":${writeTreeHead(head)}}`;
 }
 
-function readLinks(json: Exact | undefined): KeyLink[] | Fault {
+function readLinks(json: Exact | undefined): KeyLink[] | AuditFault {
   if (!Array.isArray(json) || json.length > maxLinks)
     return malformed(`links, entries: must be a list of at most ${maxLinks} entries`);
   const links: KeyLink[] = [];
   for (const item of json) {
     const leaf = readLeaf(item);
-    if (leaf instanceof Fault) return leaf;
+    if (leaf instanceof AuditFault) return leaf;
     const path = readPath(members(item)?.audit_path);
-    if (path instanceof Fault) return path;
+    if (path instanceof AuditFault) return path;
     const head = readTreeHead(members(item)?.head);
-    if (head instanceof Fault) return head;
+    if (head instanceof AuditFault) return head;
     links.push({ leaf, path, head });
   }
   return links;
 }
 
 type Readers = Readonly<Record<string, readonly [Exact | undefined, (json: Exact | undefined) => unknown]>>;
-type Parts<R extends Readers> = { [N in keyof R]?: Exclude<ReturnType<R[N][1]>, Fault> };
+type Parts<R extends Readers> = { [N in keyof R]?: Exclude<ReturnType<R[N][1]>, AuditFault> };
 
 /** Reads the members that are present; returns the first fault. */
-function readParts<R extends Readers>(readers: R): Parts<R> | Fault {
+function readParts<R extends Readers>(readers: R): Parts<R> | AuditFault {
   const parts: Record<string, unknown> = {};
   for (const [name, [json, read]] of Object.entries(readers)) {
     if (json === undefined) continue;
     const value = read(json);
-    if (value instanceof Fault) return value;
+    if (value instanceof AuditFault) return value;
     parts[name] = value;
   }
   return parts as Parts<R>;
 }
 
-const textOf = (name: string) => (json: Exact | undefined) =>
-  string(json) ?? malformed(`${name} is not a string`);
+const textOf = (name: string) => (json: Exact | undefined) => string(json) ?? malformed(`${name} is not a string`);
 
-function readCheckpoints(json: Exact | undefined): string[] | Fault {
+function readCheckpoints(json: Exact | undefined): string[] | AuditFault {
   const notes = Array.isArray(json) ? json.map(string) : [];
   const texts = notes.filter((note) => note !== undefined);
   return texts.length === 2 && notes.length === 2 ? texts : malformed('checkpoints: must be two strings');
 }
 
-function readBinding(json: Exact | undefined): Binding | Fault {
+function readBinding(json: Exact | undefined): Binding | AuditFault {
   const fields = members(json);
   const firstSize = safeInteger(fields?.first_size);
   const secondSize = safeInteger(fields?.second_size);
@@ -205,7 +200,7 @@ function readBinding(json: Exact | undefined): Binding | Fault {
   if (firstSize === undefined || secondSize === undefined || firstRoot === undefined)
     return malformed('proof: first_size, second_size or first_root is missing');
   const path = readPath(fields?.audit_path);
-  return path instanceof Fault ? path : { firstSize, secondSize, firstRoot, path };
+  return path instanceof AuditFault ? path : { firstSize, secondSize, firstRoot, path };
 }
 
 function servedField({ from, entriesRoot, tilesRoot, differsAt }: ServedTree) {
@@ -213,20 +208,16 @@ function servedField({ from, entriesRoot, tilesRoot, differsAt }: ServedTree) {
   return { from, entries_root: bytesToHex(entriesRoot), tiles_root, differs_at: differsAt };
 }
 
-function readServed(json: Exact | undefined): ServedTree | Fault {
+function readServed(json: Exact | undefined): ServedTree | AuditFault {
   const fields = members(json);
   const from = safeInteger(fields?.from);
   const entriesRoot = hex(fields?.entries_root, 32);
-  if (from === undefined || entriesRoot === undefined)
-    return malformed('served: from or entries_root is missing');
+  if (from === undefined || entriesRoot === undefined) return malformed('served: from or entries_root is missing');
   const parts = readParts({
-    tilesRoot: [
-      fields?.tiles_root,
-      (root) => hex(root, 32) ?? malformed('served.tiles_root is not 32 bytes in hex'),
-    ],
+    tilesRoot: [fields?.tiles_root, (root) => hex(root, 32) ?? malformed('served.tiles_root is not 32 bytes in hex')],
     differsAt: [fields?.differs_at, textOf('served.differs_at')],
   });
-  return parts instanceof Fault ? parts : { from, entriesRoot, ...parts };
+  return parts instanceof AuditFault ? parts : { from, entriesRoot, ...parts };
 }
 
 function corroborationField({ checkpoint, path, timestamp }: Corroboration) {
@@ -234,7 +225,7 @@ function corroborationField({ checkpoint, path, timestamp }: Corroboration) {
   return { checkpoint, audit_path: path.map(bytesToHex), authority: timestamp?.authority, token };
 }
 
-function readCorroborations(json: Exact | undefined): Corroboration[] | Fault {
+function readCorroborations(json: Exact | undefined): Corroboration[] | AuditFault {
   if (!Array.isArray(json) || json.length > maxCorroborations)
     return malformed(`corroboration: must be a list of at most ${maxCorroborations}`);
   const found: Corroboration[] = [];
@@ -242,7 +233,7 @@ function readCorroborations(json: Exact | undefined): Corroboration[] | Fault {
     const fields = members(item);
     const checkpoint = string(fields?.checkpoint);
     const path = readPath(fields?.audit_path);
-    if (path instanceof Fault) return malformed(`corroboration: ${path.message}`);
+    if (path instanceof AuditFault) return malformed(`corroboration: ${path.message}`);
     const isTimestamp = fields?.token !== undefined || fields?.authority !== undefined;
     const claim = isTimestamp ? readClaim(fields) : undefined;
     if (checkpoint === undefined || (isTimestamp && claim === undefined))
@@ -256,6 +247,6 @@ function readCorroborations(json: Exact | undefined): Corroboration[] | Fault {
   return found;
 }
 
-function malformed(reason: string): Fault {
-  return new Fault('MALFORMED_EVIDENCE', `the evidence is malformed: ${reason}`);
+function malformed(reason: string): AuditFault {
+  return new AuditFault('MALFORMED_EVIDENCE', `the evidence is malformed: ${reason}`);
 }

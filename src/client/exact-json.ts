@@ -23,9 +23,7 @@ export function parseExact(text: string): Exact | undefined {
 function parseWithSources(text: string): Exact {
   const reviver: Reviver = (_key, value, context) => {
     if (typeof value !== 'number') return value;
-    return context?.source !== undefined && canonicalInteger.test(context.source)
-      ? BigInt(context.source)
-      : value;
+    return context?.source !== undefined && canonicalInteger.test(context.source) ? BigInt(context.source) : value;
   };
   return JSON.parse(text, reviver as (this: unknown, key: string, value: unknown) => unknown) as Exact;
 }
@@ -35,9 +33,7 @@ const hasSourceText = parseWithSources('1') === 1n;
 
 const stringOrNumber = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[\d.eE+-]*/g;
 
-/**
- * Portable fallback at several times the cost: marks strings and integers with a type prefix before parsing.
- */
+/** Parses JSON portably, at several times the cost: marks strings and integers with a type prefix before parsing. */
 export function parseMarked(text: string): Exact {
   JSON.parse(text);
   const marked = text.replaceAll(stringOrNumber, (token) => {
@@ -54,7 +50,7 @@ function unmarked(value: unknown): Exact {
   return Object.fromEntries(Object.entries(value).map(([name, one]) => [name.slice(1), unmarked(one)]));
 }
 
-/** The members of an object; undefined for any other value. */
+/** Returns the members of an object; undefined for any other value. */
 export function members(value: Exact | undefined): Readonly<Record<string, Exact | undefined>> | undefined {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : undefined;
 }
@@ -72,8 +68,7 @@ export function string(value: Exact | undefined): string | undefined {
 
 /** Reads exactly `length` bytes of hex digits in either case. */
 export function hex(value: Exact | undefined, length: number): Uint8Array<ArrayBuffer> | undefined {
-  if (typeof value !== 'string' || value.length !== 2 * length || !/^[0-9a-fA-F]*$/.test(value))
-    return undefined;
+  if (typeof value !== 'string' || value.length !== 2 * length || !/^[0-9a-fA-F]*$/.test(value)) return undefined;
   const bytes = new Uint8Array(length);
   for (let i = 0; i < length; i++) bytes[i] = Number.parseInt(value.slice(2 * i, 2 * i + 2), 16);
   return bytes;

@@ -1,34 +1,34 @@
 import { bytesToHex } from '../tlog/hex.ts';
 import { equalHashes } from '../tlog/tree.ts';
-import { Fault } from './fault.ts';
+import { AuditFault } from './fault.ts';
 import { fetchPage } from './list-page.ts';
 import type { LogSource } from './log-source.ts';
 import { readTreeHead, type SignedHead } from './tree-head.ts';
 
-/** Pages of 1000 heads per size: an idle log signs its head every hour, so this covers two years. */
+/**
+ * Maximum pages of 1000 heads that are read per size. An idle log signs its head every hour, so this covers two years.
+ */
 const maxPagesOfSize = 20;
 
-/** HEAD_MISSING unless the history of heads contains this head. */
-export async function checkInHistory(log: LogSource, head: SignedHead): Promise<Fault | undefined> {
+/** Checks that the history of heads contains this head; returns HEAD_MISSING otherwise. */
+export async function checkInHistory(log: LogSource, head: SignedHead): Promise<AuditFault | undefined> {
   const path = `/api/transparency/sths?from_size=${head.size}&to_size=${head.size + 1}`;
   for (let page = 1; page <= maxPagesOfSize; page++) {
     const list = await fetchPage(log, path, page);
-    if (list instanceof Fault) return list;
+    if (list instanceof AuditFault) return list;
     for (const item of list.items) {
       const one = readTreeHead(item);
-      if (one instanceof Fault) return one;
+      if (one instanceof AuditFault) return one;
       if (isSame(one, head)) return undefined;
     }
     if (list.isLast) break;
   }
   const at = `${head.timestampNs} ns, root ${bytesToHex(head.root)}`;
-  return new Fault('HEAD_MISSING', `the history of heads lacks the head of size ${head.size} (${at})`);
+  return new AuditFault('HEAD_MISSING', `the history of heads lacks the head of size ${head.size} (${at})`);
 }
 
 function isSame(one: SignedHead, other: SignedHead): boolean {
-  return (
-    one.size === other.size && one.timestampNs === other.timestampNs && equalHashes(one.root, other.root)
-  );
+  return one.size === other.size && one.timestampNs === other.timestampNs && equalHashes(one.root, other.root);
 }
 
 /** Yields the heads of sizes from `from` to `to`, oldest first; ends with the first fault. */
@@ -36,14 +36,14 @@ export async function* headsBetween(
   log: LogSource,
   from: number,
   to: number,
-): AsyncGenerator<SignedHead | Fault, void> {
+): AsyncGenerator<SignedHead | AuditFault, void> {
   for (let page = 1; ; page++) {
     const list = await fetchPage(log, `/api/transparency/sths?from_size=${from}&to_size=${to + 1}`, page);
-    if (list instanceof Fault) return yield list;
+    if (list instanceof AuditFault) return yield list;
     for (const item of list.items) {
       const head = readTreeHead(item);
       yield head;
-      if (head instanceof Fault) return;
+      if (head instanceof AuditFault) return;
     }
     if (list.isLast) return;
   }

@@ -7,7 +7,7 @@
 
 import type { Hash } from '../tlog/tree.ts';
 import { members, parseExact } from './exact-json.ts';
-import { Fault } from './fault.ts';
+import { AuditFault } from './fault.ts';
 import { type KeyHistory, type Rotation, readRotation } from './key-history.ts';
 import { fingerprint, type KeySet, type LogKey } from './key-set.ts';
 import { fetchPage } from './list-page.ts';
@@ -15,7 +15,7 @@ import type { LogSource } from './log-source.ts';
 import { readTreeHead, type SignedHead } from './tree-head.ts';
 import { type LogLeaf, readPath, verifyHead, verifyInclusion } from './verify.ts';
 
-/** 50 years of weekly rotations. */
+/** Maximum links in a chain: 50 years of weekly rotations. */
 export const maxLinks = 3000;
 
 /** A rotation, with a head of the old key that covers its entry. */
@@ -35,17 +35,17 @@ export interface KeyChain {
  * Returns the key that a link authorises; the start of its period is the position of the entry. `candidates`
  * provides its public value, which must match the fingerprint in the entry.
  */
-export function followLink(link: KeyLink, trusted: KeySet, candidates: KeySet): LogKey | Fault {
+export function followLink(link: KeyLink, trusted: KeySet, candidates: KeySet): LogKey | AuditFault {
   const rotation = readRotation(link.leaf);
   if (rotation === undefined)
-    return new Fault('UNVOUCHED_KEY', `entry ${link.leaf.leafIndex} is not a rotation of a tree-head key`);
+    return new AuditFault('UNVOUCHED_KEY', `entry ${link.leaf.leafIndex} is not a rotation of a tree-head key`);
   const old = verifyHead(link.head, trusted);
-  if (old instanceof Fault) return old;
+  if (old instanceof AuditFault) return old;
   const included = verifyInclusion(link.leaf, link.path, link.head);
-  if (included instanceof Fault) return included;
+  if (included instanceof AuditFault) return included;
   const key = candidates.get(rotation.newKid);
   if (old.kid !== rotation.oldKid || key === undefined || fingerprint(key) !== rotation.newFingerprint)
-    return new Fault('UNVOUCHED_KEY', `entry ${link.leaf.leafIndex} names keys other than those in use`);
+    return new AuditFault('UNVOUCHED_KEY', `entry ${link.leaf.leafIndex} names keys other than those in use`);
   const { kid, x, publicKey } = key;
   const period = { fromSize: link.leaf.leafIndex + 1, toSize: undefined, notBefore: rotation.at };
   const life = old.life === undefined ? {} : { life: old.life };
@@ -65,7 +65,7 @@ export function followLinks(
   const trusted = new Map(roots);
   for (const link of links) {
     const key = followLink(link, trusted, candidates);
-    if (key instanceof Fault) break;
+    if (key instanceof AuditFault) break;
     // Existing knowledge about a root, especially its end, takes precedence.
     if (trusted.has(key.kid)) continue;
     const by = trusted.get(link.head.signerKeyId)!;
@@ -75,36 +75,36 @@ export function followLinks(
   return trusted;
 }
 
-/** Fetches and verifies the links from one of `roots` to `key`. UNVOUCHED_KEY if there is no such chain. */
+/** Fetches and verifies the links from one of `roots` to `key`. Returns UNVOUCHED_KEY if there is no such chain. */
 export async function fetchChain(
   log: LogSource,
   roots: KeySet,
   key: LogKey,
   published: KeySet,
   history: KeyHistory,
-): Promise<KeyChain | Fault> {
+): Promise<KeyChain | AuditFault> {
   const rotations = rotationsTo(key, roots, published, history);
-  if (rotations instanceof Fault) return rotations;
+  if (rotations instanceof AuditFault) return rotations;
   const links: KeyLink[] = [];
   const trusted = new Map(roots);
   for (const rotation of rotations) {
     const link = await fetchLink(log, rotation, key);
-    if (link instanceof Fault) return link;
+    if (link instanceof AuditFault) return link;
     const next = followLink(link, trusted, published);
-    if (next instanceof Fault) return next;
+    if (next instanceof AuditFault) return next;
     links.push(link);
     trusted.set(next.kid, next);
   }
   return { links, trusted };
 }
 
-/** The rotations from a root to the key, oldest first. */
+/** Returns the rotations from a root to the key, oldest first. */
 function rotationsTo(
   key: LogKey,
   roots: KeySet,
   published: KeySet,
   { rotations }: KeyHistory,
-): Rotation[] | Fault {
+): Rotation[] | AuditFault {
   const found: Rotation[] = [];
   for (let at = key; found.length < maxLinks; ) {
     const rotation = rotations.get(at.kid);
@@ -121,30 +121,30 @@ function rotationsTo(
 }
 
 /** Fetches the first head of the old key that covers the entry, with the inclusion path. */
-async function fetchLink(log: LogSource, { leaf, oldKid }: Rotation, key: LogKey): Promise<KeyLink | Fault> {
+async function fetchLink(log: LogSource, { leaf, oldKid }: Rotation, key: LogKey): Promise<KeyLink | AuditFault> {
   const list = await fetchPage(log, `/api/transparency/sths?from_size=${leaf.leafIndex + 1}`, 1);
-  if (list instanceof Fault) return list;
+  if (list instanceof AuditFault) return list;
   for (const item of list.items) {
     const head = readTreeHead(item);
-    if (head instanceof Fault) return head;
+    if (head instanceof AuditFault) return head;
     if (head.signerKeyId !== oldKid) continue;
     const path = await fetchPath(log, leaf.leafIndex, head.size);
-    return path instanceof Fault ? path : { leaf, path, head };
+    return path instanceof AuditFault ? path : { leaf, path, head };
   }
   return unvouched(key, `no head of key ${oldKid} covers entry ${leaf.leafIndex}`);
 }
 
-async function fetchPath(log: LogSource, leafIndex: number, size: number): Promise<Hash[] | Fault> {
+async function fetchPath(log: LogSource, leafIndex: number, size: number): Promise<Hash[] | AuditFault> {
   const text = await log.get(`/api/transparency/inclusion?leaf_index=${leafIndex}&tree_size=${size}`);
-  return text instanceof Fault ? text : readPath(members(parseExact(text))?.audit_path);
+  return text instanceof AuditFault ? text : readPath(members(parseExact(text))?.audit_path);
 }
 
 /** Checks that the tree of the head has this leaf, with a path fetched from the log. */
-export async function proveLeaf(log: LogSource, leaf: LogLeaf, head: SignedHead): Promise<Fault | undefined> {
+export async function proveLeaf(log: LogSource, leaf: LogLeaf, head: SignedHead): Promise<AuditFault | undefined> {
   const path = await fetchPath(log, leaf.leafIndex, head.size);
-  if (path instanceof Fault) return path;
+  if (path instanceof AuditFault) return path;
   const included = verifyInclusion(leaf, path, head);
-  return included instanceof Fault ? included : undefined;
+  return included instanceof AuditFault ? included : undefined;
 }
 
 /**
@@ -156,7 +156,7 @@ export async function withEndings(
   trusted: KeySet,
   head: SignedHead,
   { endings }: KeyHistory,
-): Promise<KeySet | Fault> {
+): Promise<KeySet | AuditFault> {
   const keys = new Map(trusted);
   for (const key of trusted.values()) {
     const all = endings.get(key.kid)?.filter(({ leaf }) => leaf.leafIndex < head.size) ?? [];
@@ -173,7 +173,7 @@ export async function withEndings(
   return keys;
 }
 
-/** Whether a tree-head or checkpoint key may have ended since its state was recorded. */
+/** Returns whether a tree-head or checkpoint key may have ended since its state was recorded. */
 export function lacksEndings(keys: KeySet, head: SignedHead): boolean {
   const active = [...keys.values()].filter(({ state }) => state === 'active');
   const checkpoints = active.filter(({ purpose }) => purpose === 'checkpoint');
@@ -183,9 +183,10 @@ export function lacksEndings(keys: KeySet, head: SignedHead): boolean {
   );
 }
 
-function unvouched(key: LogKey, reason: string): Fault {
-  return new Fault(
+function unvouched(key: LogKey, reason: string): AuditFault {
+  return new AuditFault(
     'UNVOUCHED_KEY',
     `the head is signed by key ${key.kid} (fingerprint ${fingerprint(key)}), which has no chain from a pinned key: ${reason}`,
+    fingerprint(key),
   );
 }

@@ -1,20 +1,18 @@
-/**
- * The public log entries about the periods of keys. They are untrusted until checked with `verifyInclusion`.
- */
+/** The public log entries about the periods of keys. The entries are untrusted until checked with `verifyInclusion`. */
 import { type Exact, hex, members, parseExact, safeInteger, string } from './exact-json.ts';
-import { Fault } from './fault.ts';
+import { AuditFault } from './fault.ts';
 import { fetchList } from './list-page.ts';
 import type { LogSource } from './log-source.ts';
 import { readTreeHead, type SignedHead } from './tree-head.ts';
 import { type LogLeaf, readLeaf } from './verify.ts';
 
-/** Pages of 1000 entries: 50 years of daily rotations. */
+/** Maximum pages of 1000 entries: 50 years of daily rotations. */
 const maxPages = 40;
 
 /** A `key.rotated` entry of a tree-head key. */
 export interface Rotation {
   readonly leaf: LogLeaf;
-  /** ISO 8601. */
+  /** Time of the rotation, ISO 8601. */
   readonly at: string;
   readonly oldKid: string;
   readonly newKid: string;
@@ -25,7 +23,7 @@ export interface Rotation {
 /** A `key.retired` or `key.revoked` entry. */
 export interface Ending {
   readonly leaf: LogLeaf;
-  /** ISO 8601. */
+  /** Time of the ending, ISO 8601. */
   readonly at: string;
   readonly kid: string;
   readonly state: 'retired' | 'revoked';
@@ -54,15 +52,15 @@ export interface KeyHistory {
 }
 
 /** Fetches the complete key history. Needs no token. */
-export async function fetchKeyHistory(log: LogSource): Promise<KeyHistory | Fault> {
+export async function fetchKeyHistory(log: LogSource): Promise<KeyHistory | AuditFault> {
   const items = await fetchList(log, '/api/transparency/key-history', maxPages);
-  if (items instanceof Fault) return items;
+  if (items instanceof AuditFault) return items;
   const rotations = new Map<string, Rotation>();
   const endings = new Map<string, Ending[]>();
   const lives: LifeStart[] = [];
   for (const item of items) {
     const leaf = readLeaf(item);
-    if (leaf instanceof Fault) return leaf;
+    if (leaf instanceof AuditFault) return leaf;
     const rotation = readRotation(leaf);
     if (rotation !== undefined) rotations.set(rotation.newKid, rotation);
     const ending = readEnding(leaf);
@@ -86,9 +84,8 @@ export function readRotation(leaf: LogLeaf): Rotation | undefined {
 function readEnding(leaf: LogLeaf): Ending | undefined {
   const { kind, at, data, subject } = readFields(leaf);
   const kid = string(subject?.id);
-  if ((kind !== 'key.retired' && kind !== 'key.revoked') || kid === undefined || at === undefined)
-    return undefined;
-  // A key never signs a head that covers its own revocation.
+  if ((kind !== 'key.retired' && kind !== 'key.revoked') || kid === undefined || at === undefined) return undefined;
+  // The end of a key without `to_size`: a key never signs a head that covers its own revocation.
   const toSize = safeInteger(data?.to_size) ?? leaf.leafIndex;
   return { leaf, at, kid, state: kind === 'key.retired' ? 'retired' : 'revoked', toSize };
 }
@@ -122,7 +119,7 @@ function readLoggedHead(json: Exact | undefined): SignedHead | undefined {
   const exact =
     digits !== undefined && /^[0-9]{1,20}$/.test(digits) ? { ...fields, timestamp_ns: BigInt(digits) } : json;
   const head = readTreeHead(exact as Exact | undefined);
-  return head instanceof Fault || hex(fields?.root_hash, 32) === undefined ? undefined : head;
+  return head instanceof AuditFault || hex(fields?.root_hash, 32) === undefined ? undefined : head;
 }
 
 function readFields(leaf: LogLeaf) {

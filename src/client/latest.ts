@@ -1,5 +1,5 @@
 import { type CheckpointPolicy, type SignedCheckpoint, verifyCheckpoint } from './checkpoint.ts';
-import { Fault, type FaultCode } from './fault.ts';
+import { AuditFault, type FaultCode } from './fault.ts';
 import { type KeySet, type LogKey, parseKeySet, readKeySet } from './key-set.ts';
 import { fetchList } from './list-page.ts';
 import { type LogSource, NotFound } from './log-source.ts';
@@ -14,65 +14,59 @@ export interface HeadWithKeys {
 }
 
 /**
- * Fetches the latest head and verifies its signature. If the signer can't have signed it, head and keys are
- * fetched once more, bypassing caches: a key may have been revoked between the two responses, or one of them
- * is outdated.
+ * Fetches the latest head and verifies its signature. If the signer can't have signed it, head and keys are fetched
+ * once more, bypassing caches: a key may have been revoked between the two responses, or a response may be outdated.
  */
-export async function fetchHead(log: LogSource): Promise<HeadWithKeys | Fault> {
+export async function fetchHead(log: LogSource): Promise<HeadWithKeys | AuditFault> {
   const signed = await fetchSigned(log);
-  return signed instanceof Fault && changingKeys.has(signed.code)
+  return signed instanceof AuditFault && changingKeys.has(signed.code)
     ? fetchSigned(log.pastCaches?.() ?? log)
     : signed;
 }
 
-/** Pages of 1000 keys: 50 years of daily rotations. */
+/** Maximum pages of 1000 keys: 50 years of daily rotations. */
 const maxKeyPages = 20;
 
-const changingKeys: ReadonlySet<FaultCode> = new Set([
-  'UNKNOWN_KEY',
-  'KEY_PENDING',
-  'KEY_REVOKED',
-  'KEY_OUT_OF_RANGE',
-]);
+const changingKeys: ReadonlySet<FaultCode> = new Set(['UNKNOWN_KEY', 'KEY_PENDING', 'KEY_REVOKED', 'KEY_OUT_OF_RANGE']);
 
-async function fetchSigned(log: LogSource): Promise<HeadWithKeys | Fault> {
+async function fetchSigned(log: LogSource): Promise<HeadWithKeys | AuditFault> {
   const head = await fetchTreeHead(log);
-  return head instanceof Fault ? head : withPublishedKey(log, head);
+  return head instanceof AuditFault ? head : withPublishedKey(log, head);
 }
 
 /** Fetches the latest head without verifying it. */
-export async function fetchTreeHead(log: LogSource): Promise<SignedHead | Fault> {
+export async function fetchTreeHead(log: LogSource): Promise<SignedHead | AuditFault> {
   const text = await log.get('/api/transparency/sth');
-  return text instanceof Fault ? text : parseTreeHead(text);
+  return text instanceof AuditFault ? text : parseTreeHead(text);
 }
 
 /** Finds the published key that signed the head: a current key, or one in the pages of all keys. */
-export async function withPublishedKey(log: LogSource, head: SignedHead): Promise<HeadWithKeys | Fault> {
-  // Fetched after the head, so that a key that took over in between is in the set.
+export async function withPublishedKey(log: LogSource, head: SignedHead): Promise<HeadWithKeys | AuditFault> {
+  // Keys are fetched after the head, so that a key that took over in between is in the set.
   const current = await fetchKeys(log);
-  if (current instanceof Fault) return current;
+  if (current instanceof AuditFault) return current;
   const keys = current.has(head.signerKeyId) ? current : await fetchAllKeys(log, current);
-  if (keys instanceof Fault) return keys;
+  if (keys instanceof AuditFault) return keys;
   const key = verifyHead(head, keys);
-  return key instanceof Fault ? key : { head, keys, key };
+  return key instanceof AuditFault ? key : { head, keys, key };
 }
 
 /** Fetches the current keys from /.well-known/jwks.json. */
-export async function fetchKeys(log: LogSource): Promise<KeySet | Fault> {
+export async function fetchKeys(log: LogSource): Promise<KeySet | AuditFault> {
   const text = await log.get('/.well-known/jwks.json');
-  return text instanceof Fault ? text : parseKeySet(text);
+  return text instanceof AuditFault ? text : parseKeySet(text);
 }
 
-/** Fetches all keys that the log ever used: the current ones, if not given, and the pages of keys. */
-export async function fetchAllKeys(log: LogSource, current?: KeySet): Promise<KeySet | Fault> {
+/** Fetches all keys that the log ever used: the current keys, if not given, and the pages of keys. */
+export async function fetchAllKeys(log: LogSource, current?: KeySet): Promise<KeySet | AuditFault> {
   const known = current ?? (await fetchKeys(log));
-  if (known instanceof Fault) return known;
+  if (known instanceof AuditFault) return known;
   const items = await fetchList(log, '/api/transparency/keys', maxKeyPages);
   if (items instanceof NotFound) return known;
-  if (items instanceof Fault) return items;
+  if (items instanceof AuditFault) return items;
   const all = readKeySet(items.map((item) => item ?? null));
-  // Current keys take precedence: they were fetched bypassing caches where that matters.
-  return all instanceof Fault ? all : new Map([...all, ...known]);
+  // Current keys take precedence: they were fetched bypassing caches if required.
+  return all instanceof AuditFault ? all : new Map([...all, ...known]);
 }
 
 /** Fetches the latest checkpoint and verifies its signatures. */
@@ -80,18 +74,18 @@ export async function fetchCheckpoint(
   log: LogSource,
   keys: KeySet,
   policy: CheckpointPolicy = {},
-): Promise<SignedCheckpoint | Fault> {
+): Promise<SignedCheckpoint | AuditFault> {
   const bytes = await log.getBytes('/checkpoint');
-  if (bytes instanceof Fault) return bytes;
+  if (bytes instanceof AuditFault) return bytes;
   const note = decodeNote(bytes);
-  return note instanceof Fault ? note : verifyCheckpoint(note, keys, policy);
+  return note instanceof AuditFault ? note : verifyCheckpoint(note, keys, policy);
 }
 
 /** Decodes the text of a note without replacing or skipping bytes. */
-export function decodeNote(bytes: Uint8Array): string | Fault {
+export function decodeNote(bytes: Uint8Array): string | AuditFault {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {
-    return new Fault('MALFORMED_CHECKPOINT', 'the checkpoint is not valid UTF-8');
+    return new AuditFault('MALFORMED_CHECKPOINT', 'the checkpoint is not valid UTF-8');
   }
 }

@@ -2,14 +2,14 @@ import type { Ed25519Verifier } from '../tlog/note.ts';
 import { type Coordinate, type Hash, leafHash } from '../tlog/tree.ts';
 import { CompactRange } from './compact-range.ts';
 import { verifyEd25519 } from './ed25519.ts';
-import { Fault } from './fault.ts';
+import { AuditFault } from './fault.ts';
 import type { KeySet } from './key-set.ts';
 import { sha256 } from './sha256.ts';
 import { type VerifiedEntry, verifyEntry } from './verify.ts';
 
 /**
- * Minimum number of recent ids kept to detect duplicates, some 100 bytes each. This bounds memory for logs of
- * any length; duplicates further apart are not found.
+ * Minimum number of recent ids kept to detect duplicates, about 100 bytes each. This bounds memory for logs of any
+ * length; duplicates further apart are not found.
  */
 const defaultRecentIds = 2 ** 18;
 
@@ -19,8 +19,8 @@ export interface TreeEdge {
   readonly edge: readonly Hash[];
 }
 
-/** Two entries have the same id. */
-export class DuplicateEntry extends Fault {
+/** A fault: two entries have the same id. */
+export class DuplicateEntry extends AuditFault {
   readonly indices: readonly [number, number];
 
   constructor(indices: readonly [number, number]) {
@@ -32,8 +32,8 @@ export class DuplicateEntry extends Fault {
 export const emptyTree: TreeEdge = { size: 0, edge: [] };
 
 /**
- * Checks the entries of a log in order. Each must be in canonical form, signed by a key that was in use at
- * its index, and have a unique id. Computes the tree that they form.
+ * Checks the entries of a log in order. Each must be in canonical form, signed by a key that was in use at its index,
+ * and have a unique id. Computes the tree that the entries form.
  */
 export class LeafAudit {
   #keys: KeySet;
@@ -45,27 +45,22 @@ export class LeafAudit {
   #olderIds = new Map<string, number>();
   #byRevokedKeys = 0;
 
-  /** `verify` replaces the default signature verification, under the same policy (see ed25519.ts). */
-  constructor(
-    keys: KeySet,
-    start: TreeEdge,
-    verify: Ed25519Verifier = verifyEd25519,
-    minRecentIds = defaultRecentIds,
-  ) {
+  /** @param verify - replaces the default signature verification, under the same policy (see ed25519.ts) */
+  constructor(keys: KeySet, start: TreeEdge, verify: Ed25519Verifier = verifyEd25519, minRecentIds = defaultRecentIds) {
     this.#verify = verify;
     this.#minRecentIds = minRecentIds;
     this.#keys = keys;
     this.#range = new CompactRange(sha256, start.size, start.edge);
   }
 
-  /** Number of entries, including those before the start. */
+  /** Number of entries, including entries before the start. */
   get size(): number {
     return this.#range.size;
   }
 
   /**
-   * Number of entries signed by a key that was revoked later. They are valid, because they were logged
-   * before.
+   * Number of entries signed by a key that was revoked later. These entries are valid, because they were logged before
+   * the revocation.
    */
   get byRevokedKeys(): number {
     return this.#byRevokedKeys;
@@ -85,10 +80,10 @@ export class LeafAudit {
   }
 
   /** Checks and appends the next entry. After a fault other than UNKNOWN_KEY, no entry may be added. */
-  add(canonical: Uint8Array, onNode?: (at: Coordinate, hash: Hash) => void): VerifiedEntry['entry'] | Fault {
+  add(canonical: Uint8Array, onNode?: (at: Coordinate, hash: Hash) => void): VerifiedEntry['entry'] | AuditFault {
     const leafIndex = this.#range.size;
     const verified = verifyEntry({ leafIndex, canonical }, this.#keys, this.#verify);
-    if (verified instanceof Fault) return new Fault(verified.code, `entry ${leafIndex}: ${verified.message}`);
+    if (verified instanceof AuditFault) return new AuditFault(verified.code, `entry ${leafIndex}: ${verified.message}`);
     const { entry, key } = verified;
     const earlier = this.#addId(entry.id, leafIndex);
     if (earlier !== undefined) return new DuplicateEntry([earlier, leafIndex]);

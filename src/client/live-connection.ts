@@ -1,7 +1,7 @@
 import type { ClientMessage, ServerMessage } from '../contract/channels.ts';
 import { ServiceError } from '../errors.ts';
+import { parseError } from './parse-error.ts';
 import type { Ending } from './retry-delay.ts';
-import { toldError } from './told-error.ts';
 
 /** A bearer token and its expiry (epoch milliseconds; Infinity if it does not expire). */
 export interface LiveToken {
@@ -22,13 +22,13 @@ export interface LiveSocket {
 export type LiveSocketClass = new (url: string) => LiveSocket;
 
 export interface ConnectionEvents {
-  /** The token has been sent; later messages follow it. */
+  /** Called when the token has been sent. Later messages follow it. */
   onOpen(): void;
-  /** The service has accepted the token, or responds again after a silence. */
+  /** Called when the service has accepted the token, or responds again after a silence. */
   onLive(): void;
-  /** A ping is unanswered; no message has arrived since `sinceMs` (epoch milliseconds). */
+  /** Called when a ping is unanswered: no message has arrived since `sinceMs` (epoch milliseconds). */
   onBehind(sinceMs: number): void;
-  /** A message for a subscription has arrived. */
+  /** Called when a message for a subscription has arrived. */
   onMessage(message: ServerMessage): void;
   /** Called once, as the last event; not called after `close`. */
   onEnd(ending: ConnectionEnd): void;
@@ -37,31 +37,28 @@ export interface ConnectionEvents {
 export interface ConnectionEnd extends Ending {
   /** The last token that was sent to the service. */
   readonly token: string | undefined;
-  /** When the last message arrived, in epoch milliseconds; undefined if none did. */
+  /** Time of the last message, in epoch milliseconds; undefined before the first message. */
   readonly heardMs: number | undefined;
-  /** How long the connection was live, in milliseconds; 0 if it never was. */
+  /** How long the connection was live, in milliseconds; 0 if it never was live. */
   readonly liveForMs: number;
 }
 
-/** `WebSocket.OPEN` */
+/** The value of `WebSocket.OPEN`. */
 const openState = 1;
 const pingEveryMs = 5000;
-/** An unanswered ping is reported after this time … */
+/** Time after which an unanswered ping is reported. */
 const answerWithinMs = 3000;
-/** … and after this time the connection, or the attempt to connect, ends … */
+/** Time after which an unanswered ping ends the connection, or the attempt to connect. */
 const giveUpAfterMs = 20_000;
 /**
- * … or after this shorter time, if the machine was asleep or the user has returned to the page, when the
- * connection has probably been dead for a while.
+ * Shorter value of `giveUpAfterMs` if the machine was asleep or the user has returned to the page, because the
+ * connection has then probably been dead for a while.
  */
 const giveUpProbeAfterMs = 5000;
 const tickMs = 1000;
-/**
- * A larger gap between ticks means that the machine was asleep, or that a browser throttled the timers of a
- * hidden page.
- */
+/** Gap between ticks above which the machine was asleep, or a browser throttled the timers of a hidden page. */
 const oversleptMs = 5000;
-/** Tokens are renewed this long before they expire, or a fifth of their remaining lifetime if that is less. */
+/** Time before their expiry at which tokens are renewed; a fifth of their remaining lifetime if that is less. */
 const renewBeforeMs = 60_000;
 const renewAgainAfterMs = 10_000;
 const shortestRenewalMs = 1000;
@@ -86,14 +83,14 @@ export class LiveConnection {
   #renewMs = Number.POSITIVE_INFINITY;
   #state: 'opening' | 'live' | 'behind' | 'over' = 'opening';
   #liveAt: number | undefined;
-  /** When the last ping was sent, or the attempt started; monotonic clock. */
+  /** Time of the last ping, or of the start of the attempt, by the monotonic clock. */
   #pingedAt = performance.now();
-  /** Whether a message has arrived since. */
+  /** Whether a message has arrived since the last ping. */
   #answered = false;
   #giveUpAfterMs = giveUpAfterMs;
   #lastMessageMs: number | undefined;
   #tickedMs = Date.now();
-  /** The error of the service about the whole connection, which it closes next. */
+  /** The service's error about the whole connection. The service closes the connection next. */
   #error: ServiceError | undefined;
 
   /** @param used - a token that must not be used again */
@@ -172,7 +169,7 @@ export class LiveConnection {
     this.#lastMessageMs = Date.now();
     this.#answered = true;
     if (message.type === 'error' && message.id === undefined) {
-      this.#error = toldError(message);
+      this.#error = parseError(message);
       return;
     }
     if (this.#state === 'opening') this.#liveAt = performance.now();
@@ -192,7 +189,7 @@ export class LiveConnection {
       if (overslept) this.#ping(giveUpProbeAfterMs);
       else if (waitedMs >= pingEveryMs) this.#ping(giveUpAfterMs);
     } else if (waitedMs >= this.#giveUpAfterMs) {
-      // A reply to a ping from before the sleep may be waiting, or was lost although the connection works.
+      // A reply to a ping sent before the sleep may be waiting, or was lost although the connection works.
       if (overslept && this.#giveUpAfterMs === giveUpAfterMs && this.#state !== 'opening')
         this.#ping(giveUpProbeAfterMs);
       else return this.#end(undefined, this.#error);
@@ -213,7 +210,9 @@ export class LiveConnection {
     this.#events.onBehind(this.#lastMessageMs ?? Date.now());
   }
 
-  /** The service keeps the connection until the old token expires, so a failed renewal can be retried. */
+  /**
+   * Renews the token. The service keeps the connection until the old token expires, so a failed renewal can be retried.
+   */
   async #renew(): Promise<void> {
     this.#renewMs = Number.POSITIVE_INFINITY;
     try {

@@ -9,27 +9,25 @@ import {
 import { errorCodes, invalidField, ServiceError } from '../errors.ts';
 import { limits } from '../limits.ts';
 import type { QueryValues } from './client.ts';
-import {
-  type ConnectionEnd,
-  LiveConnection,
-  type LiveSocketClass,
-  type LiveToken,
-} from './live-connection.ts';
+import { type ConnectionEnd, LiveConnection, type LiveSocketClass, type LiveToken } from './live-connection.ts';
+import { parseError } from './parse-error.ts';
 import { retryDelayMs } from './retry-delay.ts';
-import { toldError } from './told-error.ts';
 
 export interface LiveOptions {
   /** Absolute URL: `https://siem.example`, or `location.origin`. */
   readonly baseUrl: string;
   /**
-   * Returns a valid token and its expiry (epoch milliseconds). Called for every connection and before the
-   * current token expires. `used` is a token that is about to expire or was rejected, so a different one is
-   * needed. Rejects when signed out.
+   * Returns a valid token and its expiry (epoch milliseconds). Called for every connection and before the current token
+   * expires. `used` is a token that is about to expire or was rejected, so a different token is needed. Rejects when
+   * signed out.
    */
   token(used?: string): Promise<LiveToken>;
   /** Called on every change; first with `connecting`, before `openLive` returns. */
   onState(state: LiveState): void;
-  /** The class of the socket, such as that of the package `ws`: for runtimes without a global one (Node before 22). */
+  /**
+   * The class of the socket, such as that of the package `ws`, for runtimes without a global WebSocket (Node before
+   * 22).
+   */
   readonly WebSocket?: LiveSocketClass;
 }
 
@@ -50,11 +48,8 @@ export type LiveState =
     }
   | { readonly kind: 'closed' };
 
-/** Filters of a channel. Each accepts one value, or several of which any may match. */
-export type ChannelFilters<C extends ChannelName> = Omit<
-  QueryValues<Static<(typeof channels)[C]['filters']>>,
-  'since'
->;
+/** Filters of a channel. Each filter accepts one value, or several values of which any may match. */
+export type ChannelFilters<C extends ChannelName> = Omit<QueryValues<Static<(typeof channels)[C]['filters']>>, 'since'>;
 
 export interface SubscriptionHandlers<C extends ChannelName> {
   /** Called once per event, in the order of `seq`, across lost connections and restarts of the service. */
@@ -72,8 +67,8 @@ export interface SubscriptionHandlers<C extends ChannelName> {
 
 export interface Live {
   /**
-   * @param options - `since`: start after this `seq`, for example that of a topology; default: only new
-   * events
+   * Subscribes to a channel. @param options - `since`: start after this `seq`, for example that of a topology; default:
+   * only new events
    */
   subscribe<C extends ChannelName>(
     channel: C,
@@ -82,21 +77,21 @@ export interface Live {
     options?: { readonly since?: number },
   ): { close(): void };
   /**
-   * Call this when the page becomes visible or the browser reports being online: probes the connection, or
-   * connects immediately.
+   * Probes the connection, or connects immediately. Call this when the page becomes visible or the browser reports
+   * being online.
    */
   wake(): void;
-  /** Call this when the network was lost or has returned: drops the connection and connects immediately. */
+  /** Drops the connection and connects immediately. Call this when the network was lost or has returned. */
   reconnect(): void;
   close(): void;
 }
 
 /**
- * Opens a live connection that reconnects automatically: one socket for all subscriptions, which resume where
- * they were.
+ * Opens a live connection that reconnects automatically: one socket for all subscriptions, which resume where they were
+ * interrupted.
  *
- * Exceptions of handlers are thrown into the event loop: handlers are called synchronously for each message,
- * without a queue.
+ * Exceptions of handlers are thrown into the event loop: handlers are called synchronously for each message, without a
+ * queue.
  */
 export function openLive(options: LiveOptions): Live {
   if ((options.WebSocket ?? globalThis.WebSocket) === undefined)
@@ -112,8 +107,8 @@ interface Subscription {
   readonly filters: Record<string, unknown>;
   readonly handlers: SubscriptionHandlers<ChannelName>;
   /**
-   * Sequence up to which all events have been delivered. Sequences are unique per event, so the position is
-   * exact.
+   * Sequence up to which all events have been delivered. Sequences are unique per event, so no event is lost or
+   * repeated.
    */
   since: number | undefined;
   /** Whether `since` was set by the service. */
@@ -123,9 +118,9 @@ interface Subscription {
   retry: ReturnType<typeof setTimeout> | undefined;
 }
 
-/** A connection that lasted this long resets the count of failures. */
+/** Minimum duration of a connection that resets the count of failures, in milliseconds. */
 const stableMs = 10_000;
-/** Retries of a subscription per connection, if its error is temporary. */
+/** Maximum retries of a subscription per connection, if its error is temporary. */
 const maxRefusals = 5;
 
 class LiveClient implements Live {
@@ -135,12 +130,13 @@ class LiveClient implements Live {
   #ids = 0;
   #connection: LiveConnection | undefined;
   #retry: ReturnType<typeof setTimeout> | undefined;
-  /** Consecutive failed or short connections, and consecutive rejected tokens. */
+  /** Consecutive failed or short connections. */
   #failures = 0;
+  /** Consecutive rejected tokens. */
   #refusedTokens = 0;
-  /** The rejected token, until another one is accepted. */
+  /** The rejected token, until another token is accepted. */
   #refusedToken: string | undefined;
-  /** When the last message arrived, across connections. */
+  /** Time of the last message, across connections, in epoch milliseconds. */
   #sinceMs = Date.now();
   #closed = false;
 
@@ -190,7 +186,7 @@ class LiveClient implements Live {
   reconnect(): void {
     if (this.#closed) return;
     this.#connection?.giveUp();
-    // Earlier failures happened on another network.
+    // Earlier failures happened on another network, so they do not count.
     this.#failures = 0;
     this.#connect();
   }
@@ -273,7 +269,7 @@ class LiveClient implements Live {
         subscription.accepted = true;
         return handlers.onSubscribed?.(message.seq);
       case 'error': {
-        const error = toldError(message);
+        const error = parseError(message);
         return error && this.#reject(subscription, error);
       }
     }
@@ -281,7 +277,7 @@ class LiveClient implements Live {
 
   #reject(subscription: Subscription, error: ServiceError): void {
     if (subscription.accepted && error.details?.field === 'since') {
-      // The service has older data than before: a backup was restored.
+      // The service has older data than before, because a backup was restored.
       subscription.since = undefined;
       subscription.accepted = false;
       subscription.handlers.onLagged?.(undefined);
@@ -298,7 +294,7 @@ class LiveClient implements Live {
   }
 
   #send({ id, channel, filters, since }: Subscription): void {
-    // A handler may have closed it.
+    // A handler may have closed the subscription.
     if (!this.#subscriptions.has(id)) return;
     this.#connection?.send({
       type: 'subscribe',
@@ -314,17 +310,14 @@ class LiveClient implements Live {
     return this.#subscriptions.delete(subscription.id);
   }
 
-  /** Returns errors for which the service would close the whole socket. */
+  /** Returns an error for input for which the service would close the whole socket. */
   #validate({ filters, since }: Subscription): ServiceError | undefined {
     if (this.#subscriptions.size >= limits.maxSubscriptionsPerSocket)
-      return new ServiceError(
-        'RATE_LIMITED',
-        `subscription limit reached (${limits.maxSubscriptionsPerSocket})`,
-      );
+      return new ServiceError('RATE_LIMITED', `subscription limit reached (${limits.maxSubscriptionsPerSocket})`);
     if (since !== undefined && !(Number.isSafeInteger(since) && since >= 0))
       return invalidField('since', 'must be an integer from 0 to 2^53 − 1');
     const bytes = new TextEncoder().encode(JSON.stringify(filters)).byteLength;
-    // The rest of the message is short.
+    // Leaves 1024 bytes for the rest of the message.
     return bytes > limits.maxSocketMessageBytes - 1024
       ? invalidField('filters', 'must be shorter, to fit into a message')
       : undefined;

@@ -1,43 +1,46 @@
+import { fetchFailure } from '../errors.ts';
 import { members, parseExact, string } from './exact-json.ts';
-import { Fault } from './fault.ts';
+import { AuditFault } from './fault.ts';
 
 /** Access to the responses of a log: the content of a 200 response, or a fault. */
 export interface LogSource {
   /** Base URL of the service, without a trailing slash. */
   readonly url: string;
-  /** Once aborted, no more requests are sent. */
+  /** Signal that prevents further requests once aborted. */
   readonly signal?: AbortSignal;
-  get(path: string): Promise<string | Fault>;
-  getBytes(path: string): Promise<Uint8Array | Fault>;
-  /** The same log, bypassing all caches (RFC 9111 section 5.2.1.4). Absent if this one already does. */
+  get(path: string): Promise<string | AuditFault>;
+  getBytes(path: string): Promise<Uint8Array | AuditFault>;
+  /**
+   * Returns the same log, bypassing all caches (RFC 9111 section 5.2.1.4). Absent if this source already bypasses them.
+   */
   pastCaches?(): LogSource;
 }
 
-/** The log has no entries yet (503 LOG_EMPTY). This is normal for a new deployment and not a failure. */
-export class EmptyLog extends Fault {}
+/** The log has no entries yet (503 LOG_EMPTY), which is normal for a new deployment and not a failure. */
+export class EmptyLog extends AuditFault {}
 
-/** 404: not found, or the service doesn't know the endpoint. */
-export class NotFound extends Fault {}
+/** The fault for 404: the resource does not exist, or the service does not know the endpoint. */
+export class NotFound extends AuditFault {}
 
-/** 401 or 403: a token is required, or one with another role. */
-export class Denied extends Fault {}
+/** The fault for 401 or 403: a token is required, or a token with another role. */
+export class Denied extends AuditFault {}
 
 export interface HttpLogOptions {
-  /** Sent as a bearer token, unless empty. Proofs, heads and tiles are public; entries may need a token. */
+  /** Bearer token, which is sent unless it is empty. Proofs, heads and tiles are public; entries may need a token. */
   readonly token?: string;
   /** Timeout of a request including its response. Default: 15 s. */
   readonly timeoutMs?: number;
   /** Aborts requests in progress, which end with UNREACHABLE. */
   readonly signal?: AbortSignal;
   readonly fetch?: typeof fetch;
-  /** `reload` bypasses all caches. Default: the platform's behaviour. */
+  /** Cache mode of requests: `reload` bypasses all caches. Default: the platform's behaviour. */
   readonly cache?: 'default' | 'reload';
 }
 
 /**
- * Limit for a response. Heads and proofs have a few kB; a key set grows by about 300 bytes per key, 1 MB in
- * ten years of daily keys. The largest response is a bundle of 256 entries, each with a length prefix and up
- * to 65,535 bytes.
+ * Maximum bytes of a response. Heads and proofs have a few kB; a key set grows by about 300 bytes per key, 1 MB in ten
+ * years of daily keys. The largest response is a bundle of 256 entries, each with a length prefix and up to 65,535
+ * bytes.
  */
 const maxAnswerBytes = 256 * (2 + 65_535);
 
@@ -49,7 +52,7 @@ export function httpLog(base: string, options: HttpLogOptions = {}): LogSource {
   const headers: Record<string, string> = {};
   if (token !== undefined && token !== '') headers.authorization = `Bearer ${token}`;
 
-  async function getBytes(path: string, accept = '*/*'): Promise<Uint8Array | Fault> {
+  async function getBytes(path: string, accept = '*/*'): Promise<Uint8Array | AuditFault> {
     const abort = new AbortController();
     const why = new Error(`no response within ${timeoutMs} ms`);
     const cancel = afterOr(timeoutMs, options.signal, () => abort.abort(why));
@@ -63,19 +66,17 @@ export function httpLog(base: string, options: HttpLogOptions = {}): LogSource {
       const response = await request(url + path, init);
       const bytes = await boundedBytes(response);
       if (bytes === undefined)
-        return new Fault('HTTP_REFUSED', `${path}: the response is longer than ${maxAnswerBytes} bytes`);
-      return response.status === 200
-        ? bytes
-        : refusal(path, response.status, new TextDecoder().decode(bytes));
+        return new AuditFault('HTTP_REFUSED', `${path}: the response is longer than ${maxAnswerBytes} bytes`);
+      return response.status === 200 ? bytes : refusal(path, response.status, new TextDecoder().decode(bytes));
     } catch (error) {
-      return new Fault('UNREACHABLE', `${url}${path}: ${reasonOf(error)}`);
+      return new AuditFault('UNREACHABLE', `${url}${path}: ${fetchFailure(error)}`);
     } finally {
       cancel();
     }
   }
-  async function get(path: string): Promise<string | Fault> {
+  async function get(path: string): Promise<string | AuditFault> {
     const bytes = await getBytes(path, 'application/json');
-    return bytes instanceof Fault ? bytes : new TextDecoder().decode(bytes);
+    return bytes instanceof AuditFault ? bytes : new TextDecoder().decode(bytes);
   }
   const pastCaches = (): LogSource => httpLog(base, { ...options, cache: 'reload' });
   return {
@@ -88,14 +89,14 @@ export function httpLog(base: string, options: HttpLogOptions = {}): LogSource {
 }
 
 /**
- * Wraps a log with up to three retries after 1, 2 and 4 seconds if it is unreachable or overloaded, so that a
- * long series of requests does not fail because of one of them.
+ * Wraps a log with up to three retries after 1, 2 and 4 seconds if it is unreachable or overloaded, so that a long
+ * series of requests does not fail because of a single request.
  */
 export function patient(log: LogSource, firstPauseMs = 1000): LogSource {
-  async function withRetries<T>(ask: () => Promise<T | Fault>): Promise<T | Fault> {
+  async function withRetries<T>(ask: () => Promise<T | AuditFault>): Promise<T | AuditFault> {
     for (let pauseMs = firstPauseMs, left = 3; ; pauseMs *= 2, left--) {
       const answer = await ask();
-      const again = answer instanceof Fault && answer.kind === 'unavailable' && !(answer instanceof EmptyLog);
+      const again = answer instanceof AuditFault && answer.kind === 'unavailable' && !(answer instanceof EmptyLog);
       if (!again || left === 0 || log.signal?.aborted) return answer;
       await new Promise<void>((resolve) => afterOr(pauseMs, log.signal, resolve));
     }
@@ -150,23 +151,12 @@ async function boundedBytes(response: Response): Promise<Uint8Array | undefined>
   return whole;
 }
 
-function refusal(path: string, status: number, text: string): Fault {
+function refusal(path: string, status: number, text: string): AuditFault {
   const error = members(members(parseExact(text))?.error);
   const code = string(error?.code);
   const message = `${path}: ${status} ${code ?? ''} ${string(error?.message) ?? ''}`.trim();
   if (status === 503 && code === 'LOG_EMPTY') return new EmptyLog('UNAVAILABLE', message);
   if (status === 404) return new NotFound('HTTP_REFUSED', message);
   if (status === 401 || status === 403) return new Denied('HTTP_REFUSED', message);
-  return new Fault(status === 429 || status >= 500 ? 'UNAVAILABLE' : 'HTTP_REFUSED', message);
-}
-
-/** fetch wraps the reason (`ECONNREFUSED` …) in a cause. */
-function reasonOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  // Matched by message, because the error code differs between versions of Node.
-  if (error.cause instanceof Error && /wrong version number|packet length too long/.test(error.cause.message))
-    return 'the port does not speak TLS; use http:// instead of https://';
-  if (error.cause instanceof Error && error.cause.message === 'other side closed')
-    return 'the connection was closed without a response; if the port speaks TLS, use https://';
-  return error.cause instanceof Error && error.cause.message !== '' ? error.cause.message : error.message;
+  return new AuditFault(status === 429 || status >= 500 ? 'UNAVAILABLE' : 'HTTP_REFUSED', message);
 }

@@ -4,7 +4,7 @@ import { TlogError } from '../tlog/fault.ts';
 import { pageColumns, pageWidth, placeOf } from '../tlog/page.ts';
 import { entriesPath, type TileAddress, tilePath } from '../tlog/tile.ts';
 import { equalHashes, foldRoot, type Hash, hashBytes, leafHash, rootPlan } from '../tlog/tree.ts';
-import { Fault } from './fault.ts';
+import { AuditFault } from './fault.ts';
 import { Denied, type LogSource, patient } from './log-source.ts';
 import { sha256 } from './sha256.ts';
 import { fetchEntryBundle, fetchTile, foldComplete } from './tiles.ts';
@@ -14,14 +14,16 @@ const concurrency = 4;
 
 /** Files by path (C2SP tlog-tiles). Every file was verified before it was written. */
 export interface MirrorFolder {
-  /** Undefined if there is no such file. */
+  /** Reads a file; undefined if it does not exist. */
   read(path: string): Promise<Uint8Array | undefined>;
   /** Resolves once the complete file is written and flushed. */
   write(path: string, bytes: Uint8Array): Promise<void>;
 }
 
 export interface MirrorOptions {
-  /** Size of the tree whose tiles the folder already has; it must be a prefix of the new tree. 0: none. */
+  /**
+   * Size of the tree whose tiles the folder already has, which must be a prefix of the new tree; 0 for an empty folder.
+   */
   readonly from: number;
   /** Whether to copy entries in addition to hashes. */
   readonly entries: boolean;
@@ -29,15 +31,15 @@ export interface MirrorOptions {
   readonly recheck?: boolean;
   /** Called for each file of the folder's tree that was fetched again. */
   onRepaired?(path: string): void;
-  /** Called from time to time: leaves below `next` of `end` are done. */
+  /** Called repeatedly during the copy. Leaves below `next` are done; `end` is the number of leaves. */
   onProgress?(next: number, end: number): void;
 }
 
-/** Whether the log allows this caller to read entries. Faults other than a denial are returned. */
-export async function canReadEntries(log: LogSource, size: number): Promise<boolean | Fault> {
+/** Returns whether the log allows this caller to read entries. Faults other than a denial are returned. */
+export async function canReadEntries(log: LogSource, size: number): Promise<boolean | AuditFault> {
   const last = Math.floor((size - 1) / pageColumns);
   const bundle = await fetchEntryBundle(patient(log), last, size - last * pageColumns);
-  return bundle instanceof Denied ? false : bundle instanceof Fault ? bundle : true;
+  return bundle instanceof Denied ? false : bundle instanceof AuditFault ? bundle : true;
 }
 
 /**
@@ -53,7 +55,7 @@ export async function mirrorTree(
   folder: MirrorFolder,
   tree: SizedRoot,
   options: MirrorOptions,
-): Promise<Fault | undefined> {
+): Promise<AuditFault | undefined> {
   return new TreeCopy(patient(log), folder, tree, options).run();
 }
 
@@ -70,10 +72,10 @@ class TreeCopy {
     this.#options = options;
   }
 
-  async run(): Promise<Fault | undefined> {
+  async run(): Promise<AuditFault | undefined> {
     const existing = this.#options.recheck ? await this.#edge((tile) => this.#existing(tile)) : undefined;
     const edge = Array.isArray(existing) ? existing : await this.#edge((tile) => fetchTile(this.#log, tile));
-    if (edge instanceof Fault) return edge;
+    if (edge instanceof AuditFault) return edge;
     for (const { tile, hashes } of edge) {
       const failed = (await this.#below(tile, hashes)) ?? (await this.#store(tile, hashes));
       if (failed !== undefined) return failed;
@@ -83,8 +85,8 @@ class TreeCopy {
 
   /** Reads the tiles on the right edge, highest first, and checks their root. */
   async #edge(
-    hashesOf: (tile: TileAddress) => Promise<Hash[] | Fault | undefined>,
-  ): Promise<{ tile: TileAddress; hashes: Hash[] }[] | Fault> {
+    hashesOf: (tile: TileAddress) => Promise<Hash[] | AuditFault | undefined>,
+  ): Promise<{ tile: TileAddress; hashes: Hash[] }[] | AuditFault> {
     const { size, root } = this.#tree;
     const edge = new Map<number, { tile: TileAddress; hashes: Hash[] }>();
     for (let level = 0; size >= pageColumns ** level; level++) {
@@ -93,7 +95,7 @@ class TreeCopy {
       if (width === 0) continue;
       const hashes = await hashesOf({ level, index, width });
       if (!Array.isArray(hashes))
-        return hashes ?? new Fault('WRONG_TILE', `/${tilePath({ level, index, width })} is missing`);
+        return hashes ?? new AuditFault('WRONG_TILE', `/${tilePath({ level, index, width })} is missing`);
       edge.set(level, { tile: { level, index, width }, hashes });
     }
     const hashAt = (at: { readonly level: number; readonly index: number }): Hash => {
@@ -102,7 +104,7 @@ class TreeCopy {
     };
     const given = foldRoot(sha256, size, rootPlan(size).map(hashAt));
     if (!equalHashes(given, root))
-      return new Fault(
+      return new AuditFault(
         'WRONG_TILE',
         `the tiles on the edge of size ${size} result in a different root than the signed one`,
       );
@@ -110,7 +112,7 @@ class TreeCopy {
   }
 
   /** Copies the tiles below a verified tile that are not in the folder's earlier tree. */
-  async #below({ level, index }: TileAddress, hashes: readonly Hash[]): Promise<Fault | undefined> {
+  async #below({ level, index }: TileAddress, hashes: readonly Hash[]): Promise<AuditFault | undefined> {
     if (level === 0) return undefined;
     const first = index * pageColumns;
     const leaves = pageColumns ** level;
@@ -118,9 +120,7 @@ class TreeCopy {
     let column = Math.max(0, Math.floor(from / leaves) - first);
     while (column < hashes.length) {
       const group = hashes.slice(column, column + (level === 1 ? concurrency : 1));
-      const copies = group.map((hash, i) =>
-        this.#copy({ level: level - 1, index: first + column + i }, hash),
-      );
+      const copies = group.map((hash, i) => this.#copy({ level: level - 1, index: first + column + i }, hash));
       for (const failed of await Promise.all(copies)) if (failed !== undefined) return failed;
       column += group.length;
       if (level === 1) this.#options.onProgress?.((first + column) * leaves, this.#tree.size);
@@ -129,19 +129,19 @@ class TreeCopy {
   }
 
   /** Copies a full tile, which must hash to `expected`, and all tiles below it. */
-  async #copy(at: { level: number; index: number }, expected: Hash): Promise<Fault | undefined> {
+  async #copy(at: { level: number; index: number }, expected: Hash): Promise<AuditFault | undefined> {
     const tile = { ...at, width: pageColumns };
     const existing = await this.#existing(tile);
     if (existing !== undefined && equalHashes(foldComplete(existing), expected))
       return (await this.#below(tile, existing)) ?? this.#entriesOf(tile, existing);
     const hashes = await fetchTile(this.#log, tile);
-    if (hashes instanceof Fault) return hashes;
+    if (hashes instanceof AuditFault) return hashes;
     if (!equalHashes(foldComplete(hashes), expected))
-      return new Fault('WRONG_TILE', `/${tilePath(tile)} is not the tile covered by the signed root`);
+      return new AuditFault('WRONG_TILE', `/${tilePath(tile)} is not the tile covered by the signed root`);
     return (await this.#below(tile, hashes)) ?? this.#store(tile, hashes);
   }
 
-  async #store(tile: TileAddress, hashes: readonly Hash[]): Promise<Fault | undefined> {
+  async #store(tile: TileAddress, hashes: readonly Hash[]): Promise<AuditFault | undefined> {
     const existing = await this.#existing(tile);
     const isUnchanged = existing?.every((hash, i) => equalHashes(hash, hashes[i]!)) ?? false;
     if (!isUnchanged) await this.#write(tilePath(tile), tile, joined(hashes));
@@ -162,10 +162,7 @@ class TreeCopy {
   }
 
   /** Copies the entry bundle for a tile of leaf hashes. */
-  async #entriesOf(
-    { level, index, width }: TileAddress,
-    hashes: readonly Hash[],
-  ): Promise<Fault | undefined> {
+  async #entriesOf({ level, index, width }: TileAddress, hashes: readonly Hash[]): Promise<AuditFault | undefined> {
     const { entries: areWanted, recheck } = this.#options;
     if (level > 0 || !(areWanted || recheck)) return undefined;
     const path = entriesPath(index, width);
@@ -174,31 +171,25 @@ class TreeCopy {
     const existing = await this.#folder.read(path);
     if (existing === undefined ? !areWanted : wrongIn(decoded(existing, width)) < 0) return undefined;
     if (!areWanted)
-      return new Fault(
-        'WRONG_TILE',
-        `/${path} is damaged; fetching entries requires a token that may read them`,
-      );
+      return new AuditFault('WRONG_TILE', `/${path} is damaged; fetching entries requires a token that may read them`);
     const entries = await fetchEntryBundle(this.#log, index, width);
-    if (entries instanceof Fault) return entries;
+    if (entries instanceof AuditFault) return entries;
     const wrong = wrongIn(entries);
     if (wrong >= 0)
-      return new Fault(
-        'WRONG_TILE',
-        `/${path}: entry ${index * pageColumns + wrong} differs from the logged one`,
-      );
+      return new AuditFault('WRONG_TILE', `/${path}: entry ${index * pageColumns + wrong} differs from the logged one`);
     await this.#write(path, { level, index, width }, encodeEntryBundle(entries));
     return undefined;
   }
 
   /** Copies bundles that an earlier run omitted, because it had no token to read entries. */
-  async #earlierEntries(): Promise<Fault | undefined> {
+  async #earlierEntries(): Promise<AuditFault | undefined> {
     const end = Math.floor(this.#options.from / pageColumns);
     const last = end === 0 ? undefined : await this.#folder.read(entriesPath(end - 1, pageColumns));
     if (end === 0 || last !== undefined) return undefined;
     for (let index = 0; index < end; index++) {
       const tile = { level: 0, index, width: pageColumns };
       const hashes = await this.#existing(tile);
-      if (hashes === undefined) return new Fault('WRONG_TILE', `${tilePath(tile)} is missing in the folder`);
+      if (hashes === undefined) return new AuditFault('WRONG_TILE', `${tilePath(tile)} is missing in the folder`);
       const failed = await this.#entriesOf(tile, hashes);
       if (failed !== undefined) return failed;
     }

@@ -1,10 +1,10 @@
 /**
- * After a restore, an accepted loss or a new beginning, a log continues under new keys that no old key has
- * signed. Its first new entry (`log.life_started`) names the keys and the last head before. Only the new keys
- * sign this entry: it explains why the pinned key is no longer used, and never moves a pin.
+ * After a restore, an accepted loss or a reset, a log continues under new keys that no old key has signed. Its first
+ * new entry (`log.life_started`) names the new keys and the last head of the previous life. Only the new keys sign this
+ * entry: it explains why the pinned key is no longer used, and never moves a pin.
  */
 import { checkExtension } from './consistency.ts';
-import { Fault } from './fault.ts';
+import { AuditFault } from './fault.ts';
 import { maxLinks, proveLeaf } from './key-chain.ts';
 import type { KeyHistory, LifeStart } from './key-history.ts';
 import { fingerprint, type KeySet } from './key-set.ts';
@@ -13,26 +13,42 @@ import type { LogSource } from './log-source.ts';
 import type { Pin } from './pin.ts';
 import { verifyHead } from './verify.ts';
 
-/** NEW_LIFE or NEW_LOG if an entry in the tree of the head explains its key; otherwise `unvouched`. */
+/** Returns NEW_LIFE or NEW_LOG if an entry in the tree of the head explains its key; otherwise `unvouched`. */
 export async function explainNewKey(
   log: LogSource,
   pin: Pin,
   signed: HeadWithKeys,
   history: KeyHistory,
-  unvouched: Fault,
-): Promise<Fault> {
+  unvouched: AuditFault,
+): Promise<AuditFault> {
   const life = lifeOf(signed, history);
   if (life === undefined || life.leaf.leafIndex >= signed.head.size) return unvouched;
   if ((await proveLeaf(log, life.leaf, signed.head)) !== undefined) return unvouched;
   const retained = await describeRetained(log, pin, signed, life);
-  if (retained instanceof Fault) return retained;
+  if (retained instanceof AuditFault) return retained;
   const parts = [
     `entry ${life.leaf.leafIndex} records the start of a new life of the log (${life.reason})`,
     previousOf(pin, life),
     retained,
-    `if the operator confirms it, use --accept-key ${fingerprint(signed.key)}`,
   ];
-  return new Fault(life.reason === 'begun_anew' ? 'NEW_LOG' : 'NEW_LIFE', parts.join('; '));
+  const code = life.reason === 'begun_anew' ? 'NEW_LOG' : 'NEW_LIFE';
+  return new AuditFault(code, parts.join('; '), fingerprint(signed.key));
+}
+
+/**
+ * Returns the fingerprint of the checkpoint key with which the life of the head's key began, if an entry in the tree of
+ * the head names it. An auditor who accepts the key of the head trusts this entry.
+ */
+export async function checkpointKeyOfLife(
+  log: LogSource,
+  signed: HeadWithKeys,
+  history: KeyHistory,
+): Promise<string | AuditFault | undefined> {
+  const life = lifeOf(signed, history);
+  if (life === undefined || life.leaf.leafIndex >= signed.head.size) return undefined;
+  const unproven = await proveLeaf(log, life.leaf, signed.head);
+  if (unproven !== undefined) return unproven.kind === 'unavailable' ? unproven : undefined;
+  return life.keys.find(({ purpose }) => purpose === 'checkpoint')?.fingerprint;
 }
 
 /** Finds the life of the head's key, following rotations within the life. */
@@ -54,7 +70,7 @@ function lifeOf({ key, keys }: HeadWithKeys, { rotations, lives }: KeyHistory): 
 
 function previousOf(pin: Pin, { previous }: LifeStart): string {
   if (previous === undefined) return 'it names no earlier head';
-  if (verifyHead(previous, pin.keys) instanceof Fault)
+  if (verifyHead(previous, pin.keys) instanceof AuditFault)
     return `it names an earlier head of size ${previous.size}, not signed by a pinned key`;
   if (previous.size >= pin.head.size)
     return `it names an earlier head of size ${previous.size}, signed by a pinned key`;
@@ -67,15 +83,15 @@ async function describeRetained(
   { head: pinned }: Pin,
   { head }: HeadWithKeys,
   { continuesFrom = 0 }: LifeStart,
-): Promise<string | Fault> {
+): Promise<string | AuditFault> {
   const lost = `of the ${pinned.size} pinned entries, those from ${Math.min(continuesFrom, pinned.size)} on are lost`;
   if (head.size < pinned.size) return lost;
   const found = await checkExtension(log, pinned, head);
   if (found === undefined) return `all ${pinned.size} pinned entries are in the new tree`;
-  return found instanceof Fault && found.kind === 'unavailable' ? found : lost;
+  return found instanceof AuditFault && found.kind === 'unavailable' ? found : lost;
 }
 
-/** The tree-head and checkpoint keys with fingerprints that the operator confirmed. */
+/** Returns the tree-head and checkpoint keys with fingerprints that the operator confirmed. */
 export function acceptedKeys(keys: KeySet, fingerprints: readonly string[]): KeySet {
   return new Map([...keys].filter(([, key]) => fingerprints.includes(fingerprint(key))));
 }

@@ -1,15 +1,12 @@
 import { ServiceError } from '../errors.ts';
 
 /**
- * Yields the values of NDJSON on demand; more bytes are read only when previous lines are consumed. Stopping
- * the iteration cancels the stream.
+ * Yields the values of NDJSON on demand; more bytes are read only when previous lines are consumed. Stopping the
+ * iteration cancels the stream.
  *
- * @throws ServiceError UNAVAILABLE for an invalid line, and for a last line without newline; errors of the
- * stream
+ * @throws ServiceError UNAVAILABLE for an invalid line, and for a last line without newline; errors of the stream
  */
-export async function* parseLines(
-  body: ReadableStream<Uint8Array>,
-): AsyncGenerator<unknown, void, undefined> {
+export async function* parseLines(body: ReadableStream<Uint8Array>): AsyncGenerator<unknown, void, undefined> {
   const reader = body.getReader();
   const decoder = new TextDecoder();
   let rest = '';
@@ -23,7 +20,7 @@ export async function* parseLines(
     }
     if (rest + decoder.decode() !== '') throw new ServiceError('UNAVAILABLE', 'the list ends within a line');
   } finally {
-    // No effect at the end of the stream; a failure has already been thrown.
+    // Has no effect at the end of the stream; a failure has already been thrown.
     await reader.cancel().catch(() => undefined);
   }
 }

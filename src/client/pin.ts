@@ -3,7 +3,7 @@ import { equalHashes, foldRoot, type Hash, rootPlan } from '../tlog/tree.ts';
 import { readCheckpoint } from './checkpoint.ts';
 import { verifyEd25519 } from './ed25519.ts';
 import { type Exact, members, parseExact, string } from './exact-json.ts';
-import { Fault } from './fault.ts';
+import { AuditFault } from './fault.ts';
 import { fingerprint, type KeySet, type LogKey, readKeySet, writeKeys } from './key-set.ts';
 import { sha256 } from './sha256.ts';
 import { readTreeHead, type SignedHead, signedBytes, writeTreeHead } from './tree-head.ts';
@@ -19,14 +19,15 @@ export interface Pin {
    * operator. Also the checkpoint key, once a checkpoint was seen. Periods are from log entries.
    */
   readonly keys: KeySet;
-  /** Up to where all entries were fetched and checked; undefined if none were. */
+  /** The range of entries that were fetched and checked; undefined if no entries were checked. */
   readonly entries?: CheckedEntries;
   /** The first cosigned checkpoint seen for the head's tree: it proves when that tree existed. */
   readonly checkpoint?: string;
   /** The largest checkpoint seen, if its tree is larger than the head's. */
   readonly checkpointAhead?: string;
-  /** ISO 8601: when the first head and the current head were pinned. */
+  /** Time at which the first head was pinned, ISO 8601. */
   readonly pinnedAt: string;
+  /** Time at which the current head was pinned, ISO 8601. */
   readonly updatedAt: string;
 }
 
@@ -38,7 +39,7 @@ export interface CheckedEntries {
 }
 
 const version = 5n;
-/** In this version, the keys came from the unsigned key set. */
+/** Version in which the keys came from the unsigned key set. */
 const versionOfUnsignedKeys = 2n;
 /** Version 4 lacks the larger checkpoint, version 3 lacks checkpoints. */
 const versions: readonly (Exact | undefined)[] = [version, 4n, 3n, versionOfUnsignedKeys];
@@ -48,8 +49,7 @@ export function writePin(pin: Pin): string {
   const times = { pinned_at: pinnedAt, updated_at: updatedAt };
   const about = JSON.stringify({ log, ...times, checkpoint, checkpoint_ahead });
   const edge = JSON.stringify(entries?.edge.map(bytesToHex));
-  const checked =
-    entries === undefined ? '' : `,"entries":{"head":${writeTreeHead(entries.head)},"edge":${edge}}`;
+  const checked = entries === undefined ? '' : `,"entries":{"head":${writeTreeHead(entries.head)},"edge":${edge}}`;
   const keys = writeKeys(pin.keys.values());
   return `{"version":${version},${about.slice(1, -1)},"head":${writeTreeHead(pin.head)}${checked},"keys":${keys}}\n`;
 }
@@ -59,24 +59,23 @@ export function writePin(pin: Pin): string {
  * head, so that an altered file can't be used to accuse the log. A later revocation of a key does not
  * invalidate the pin, because the signature was valid when pinned.
  */
-export function parsePin(text: string): Pin | Fault {
+export function parsePin(text: string): Pin | AuditFault {
   const fields = members(parseExact(text));
-  if (fields === undefined || !versions.includes(fields.version))
-    return malformed(`it has no "version": ${version}`);
+  if (fields === undefined || !versions.includes(fields.version)) return malformed(`it has no "version": ${version}`);
   const log = string(fields.log);
   const pinnedAt = string(fields.pinned_at);
   const updatedAt = string(fields.updated_at);
   if (log === undefined || pinnedAt === undefined || updatedAt === undefined)
     return malformed('log or a time is missing');
   const written = readKeySet(fields.keys);
-  if (written instanceof Fault) return malformed(written.message);
+  if (written instanceof AuditFault) return malformed(written.message);
   const head = readOwnHead(fields.head, written);
-  if (head instanceof Fault) return head;
+  if (head instanceof AuditFault) return head;
   const keys = fields.version === versionOfUnsignedKeys ? migratedKeys(head, written) : written;
   const checkpoint = string(fields.checkpoint);
   if (fields.checkpoint !== undefined && checkpoint === undefined) return malformed('checkpoint is not text');
   const checkpointAhead = string(fields.checkpoint_ahead);
-  if (fields.checkpoint_ahead !== undefined && readCheckpoint(checkpointAhead ?? '') instanceof Fault)
+  if (fields.checkpoint_ahead !== undefined && readCheckpoint(checkpointAhead ?? '') instanceof AuditFault)
     return malformed('checkpoint_ahead is not a checkpoint');
   const notes = {
     ...(checkpoint !== undefined && { checkpoint }),
@@ -85,41 +84,44 @@ export function parsePin(text: string): Pin | Fault {
   const pin = { log, head, keys, pinnedAt, updatedAt, ...notes };
   if (fields.entries === undefined) return pin;
   const entries = readEntries(fields.entries, written);
-  if (entries instanceof Fault) return entries;
+  if (entries instanceof AuditFault) return entries;
   // In a migrated pin whose key is not trusted, entries are checked again.
   if (!keys.has(entries.head.signerKeyId)) return pin;
   if (entries.head.size > head.size) return malformed('its entries exceed its head');
   return { ...pin, entries };
 }
 
-/** In version 2, only the signer of the head is trusted; its published period is not. */
+/**
+ * Returns the keys of a pin of version 2, in which only the signer of the head is trusted, but not its published
+ * period.
+ */
 function migratedKeys({ signerKeyId: kid }: SignedHead, keys: KeySet): KeySet {
   return new Map([[kid, rootKey(keys.get(kid)!)]]);
 }
 
 /**
- * Creates a tree-head key that is trusted without a chain: the first one, or an accepted one. An accepted key
- * may belong to another life than the earlier keys, so it gets its own `life` in the pin.
+ * Creates a tree-head key that is trusted without a chain: the first key, or an accepted key. An accepted key may
+ * belong to another life than the earlier keys, so it gets its own `life` in the pin.
  */
 export function rootKey({ kid, x, publicKey }: LogKey, life?: string): LogKey {
   const about = { purpose: 'transparency-sth', state: 'active', ...(life !== undefined && { life }) };
   return { kid, x, publicKey, ...about, fromSize: undefined, toSize: undefined };
 }
 
-function readOwnHead(json: Exact | undefined, keys: KeySet): SignedHead | Fault {
+function readOwnHead(json: Exact | undefined, keys: KeySet): SignedHead | AuditFault {
   const head = readTreeHead(json);
-  if (head instanceof Fault) return malformed(head.message);
+  if (head instanceof AuditFault) return malformed(head.message);
   const signer = keys.get(head.signerKeyId)?.publicKey;
   if (signer !== undefined && verifyEd25519(signer, signedBytes(head), head.signature)) return head;
   return malformed('a head is not signed by its signer, so the file was altered');
 }
 
-function readEntries(json: Exact, keys: KeySet): CheckedEntries | Fault {
+function readEntries(json: Exact, keys: KeySet): CheckedEntries | AuditFault {
   const fields = members(json);
   const head = readOwnHead(fields?.head, keys);
-  if (head instanceof Fault) return head;
+  if (head instanceof AuditFault) return head;
   const edge = readPath(fields?.edge);
-  if (edge instanceof Fault) return malformed(edge.message);
+  if (edge instanceof AuditFault) return malformed(edge.message);
   if (edge.length !== rootPlan(head.size).length) return malformed('its edge has the wrong number of hashes');
   if (!equalHashes(foldRoot(sha256, head.size, edge), head.root))
     return malformed('its edge does not result in the root of its head');
@@ -127,17 +129,17 @@ function readEntries(json: Exact, keys: KeySet): CheckedEntries | Fault {
 }
 
 /**
- * Compares published with pinned keys: KEY_WITHDRAWN or KEY_CHANGED, and WRONG_ORIGIN if only the origin of
- * the log changed. Key sets are not signed, so none of these prove misbehaviour. Periods are not compared,
- * because a pin takes them from log entries.
+ * Compares published with pinned keys. Returns KEY_WITHDRAWN or KEY_CHANGED, and WRONG_ORIGIN if only the origin of the
+ * log changed. Key sets are not signed, so these faults do not prove misbehaviour. Periods are not compared, because a
+ * pin takes them from log entries.
  */
-export function changedKey(pin: Pick<Pin, 'keys' | 'head'>, published: KeySet): Fault | undefined {
-  let renamed: Fault | undefined;
+export function changedKey(pin: Pick<Pin, 'keys' | 'head'>, published: KeySet): AuditFault | undefined {
+  let renamed: AuditFault | undefined;
   for (const was of pin.keys.values()) {
     const now = published.get(was.kid);
-    if (now === undefined) return new Fault('KEY_WITHDRAWN', `key ${was.kid} is no longer published`);
+    if (now === undefined) return new AuditFault('KEY_WITHDRAWN', `key ${was.kid} is no longer published`);
     const change = changeOf(was, now);
-    if (change !== undefined) return new Fault('KEY_CHANGED', `key ${was.kid} ${change}`);
+    if (change !== undefined) return new AuditFault('KEY_CHANGED', `key ${was.kid} ${change}`);
     if (was.origin !== now.origin) renamed ??= originChanged(was, now);
   }
   return renamed;
@@ -150,14 +152,14 @@ function changeOf(was: LogKey, now: LogKey): string | undefined {
   return undefined;
 }
 
-function originChanged(was: LogKey, now: LogKey): Fault {
-  return new Fault(
+function originChanged(was: LogKey, now: LogKey): AuditFault {
+  return new AuditFault(
     'WRONG_ORIGIN',
-    `the origin of the log was ${was.origin ?? 'unset'} and is now ${now.origin ?? 'unset'}; if the operator changed ` +
-      `it, use --accept-key ${fingerprint(now)}`,
+    `the origin of the log was ${was.origin ?? 'unset'} and is now ${now.origin ?? 'unset'}`,
+    fingerprint(now),
   );
 }
 
-function malformed(reason: string): Fault {
-  return new Fault('MALFORMED_PIN', `the pin file is malformed: ${reason}`);
+function malformed(reason: string): AuditFault {
+  return new AuditFault('MALFORMED_PIN', `the pin file is malformed: ${reason}`);
 }

@@ -1,7 +1,7 @@
 import { bytesToHex } from '../tlog/hex.ts';
 import { leafHash } from '../tlog/tree.ts';
 import { members, parseExact, safeInteger } from './exact-json.ts';
-import { Fault } from './fault.ts';
+import { AuditFault } from './fault.ts';
 import { anchored, type KeySet } from './key-set.ts';
 import { fetchAllKeys } from './latest.ts';
 import type { LogSource } from './log-source.ts';
@@ -29,43 +29,46 @@ export async function proveEntry(
   log: LogSource,
   query: EntryQuery,
   signed: { readonly head: SignedHead; readonly keys: KeySet },
-): Promise<ProvenEntry | Fault> {
+): Promise<ProvenEntry | AuditFault> {
   const { head, keys } = signed;
   const which = parameterOf(query);
   const proof = await log.get(`/api/transparency/inclusion?${which}&tree_size=${head.size}`);
-  if (proof instanceof Fault) return proof;
+  if (proof instanceof AuditFault) return proof;
   const fields = members(parseExact(proof));
   const leafIndex = safeInteger(fields?.leaf_index);
   const requested = 'leafIndex' in query ? query.leafIndex : leafIndex;
   if (leafIndex === undefined || leafIndex !== requested || safeInteger(fields?.tree_size) !== head.size) {
-    return new Fault('MALFORMED_PROOF', `expected a proof for ${which} in size ${head.size}, got another`);
+    return new AuditFault(
+      'MALFORMED_PROOF',
+      `expected a proof for ${which} at tree_size ${head.size}, got leaf_index ${leafIndex} at tree_size ${fields?.tree_size}`,
+    );
   }
   const path = readPath(fields?.audit_path);
-  if (path instanceof Fault) return path;
+  if (path instanceof AuditFault) return path;
 
   const canonical = 'canonical' in query ? query.canonical : await fetchCanonical(log, leafIndex);
-  if (canonical instanceof Fault) return canonical;
+  if (canonical instanceof AuditFault) return canonical;
   const bundle = { leaf: { leafIndex, canonical }, path, head, keys };
   const verified = await withAllKeys(log, bundle, verifyBundle(bundle));
-  if (verified instanceof Fault) return verified;
+  if (verified instanceof AuditFault) return verified;
   if ('entryId' in query && verified.entry.id !== query.entryId) {
-    return new Fault('WRONG_LEAF', `expected entry ${query.entryId}, got ${verified.entry.id}`);
+    return new AuditFault('WRONG_LEAF', `expected entry ${query.entryId}, got ${verified.entry.id}`);
   }
   return { ...verified, path, canonical };
 }
 
 /**
- * Retries with all keys, because the key of an old entry is not a current key. Tree-head keys are still the
- * caller's.
+ * Retries with all keys, because the key of an old entry is not a current key. The caller's tree-head keys are still
+ * used.
  */
 async function withAllKeys(
   log: LogSource,
   bundle: Bundle,
-  verified: VerifiedEntry | Fault,
-): Promise<VerifiedEntry | Fault> {
-  if (!(verified instanceof Fault) || verified.code !== 'UNKNOWN_KEY') return verified;
+  verified: VerifiedEntry | AuditFault,
+): Promise<VerifiedEntry | AuditFault> {
+  if (!(verified instanceof AuditFault) || verified.code !== 'UNKNOWN_KEY') return verified;
   const all = await fetchAllKeys(log);
-  return all instanceof Fault ? all : verifyBundle({ ...bundle, keys: anchored(all, bundle.keys) });
+  return all instanceof AuditFault ? all : verifyBundle({ ...bundle, keys: anchored(all, bundle.keys) });
 }
 
 function parameterOf(query: EntryQuery): string {
@@ -74,11 +77,11 @@ function parameterOf(query: EntryQuery): string {
   return `leaf_hash=${bytesToHex(leafHash(sha256, query.canonical))}`;
 }
 
-async function fetchCanonical(log: LogSource, leafIndex: number): Promise<Uint8Array | Fault> {
+async function fetchCanonical(log: LogSource, leafIndex: number): Promise<Uint8Array | AuditFault> {
   const text = await log.get(`/api/transparency/leaf?leaf_index=${leafIndex}`);
-  if (text instanceof Fault) return text;
+  if (text instanceof AuditFault) return text;
   const leaf = readLeaf(parseExact(text));
-  if (leaf instanceof Fault) return leaf;
+  if (leaf instanceof AuditFault) return leaf;
   if (leaf.leafIndex === leafIndex) return leaf.canonical;
-  return new Fault('WRONG_LEAF', `expected leaf ${leafIndex}, got ${leaf.leafIndex}`);
+  return new AuditFault('WRONG_LEAF', `expected leaf ${leafIndex}, got ${leaf.leafIndex}`);
 }

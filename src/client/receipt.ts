@@ -7,7 +7,7 @@ import { verifyInclusion } from '../tlog/proof.ts';
 import { type Hash, leafHash } from '../tlog/tree.ts';
 import { verifyEd25519 } from './ed25519.ts';
 import { type Exact, hex, members, parseExact, safeInteger, string, uuidPattern } from './exact-json.ts';
-import { Fault } from './fault.ts';
+import { AuditFault } from './fault.ts';
 import { type KeySet, type LogKey, readKeySet, receiptSigner } from './key-set.ts';
 import { sha256 } from './sha256.ts';
 import { type Bundle, readBundle, readPath, type VerifiedEntry, verifyBundle } from './verify.ts';
@@ -39,13 +39,13 @@ export interface VerifiedReceipt {
 }
 
 /**
- * Whether a text is a receipt: the value of the header, its JSON, or a response of `GET /api/v1/receipts/…`.
+ * Returns whether a text is a receipt: the value of the header, its JSON, or a response of `GET /api/v1/receipts/…`.
  */
 export function looksLikeReceipt(text: string): boolean {
   return members(receiptMembers(text)?.receipt) !== undefined;
 }
 
-export function parseReceipt(text: string): ReceiptFile | Fault {
+export function parseReceipt(text: string): ReceiptFile | AuditFault {
   const fields = receiptMembers(text);
   const receipt = readStatement(fields?.receipt);
   if (fields === undefined || receipt === undefined)
@@ -55,86 +55,75 @@ export function parseReceipt(text: string): ReceiptFile | Fault {
   if ((keyId === undefined) !== (signature === undefined) || (fields.signature && signature === undefined))
     return malformed('key_id and signature (64 bytes in hex) must be given together');
   const batch = readBatch(fields.batch);
-  if (batch instanceof Fault) return batch;
+  if (batch instanceof AuditFault) return batch;
   const proof = fields.proof === undefined ? undefined : readBundle(fields.proof);
-  if (proof instanceof Fault) return proof;
+  if (proof instanceof AuditFault) return proof;
   const own = fields.keys === undefined ? new Map<string, LogKey>() : readKeySet(fields.keys);
-  if (own instanceof Fault) return own;
+  if (own instanceof AuditFault) return own;
   return { receipt, keyId, signature, keys: new Map([...own, ...(proof?.keys ?? [])]), batch, proof };
 }
 
 /**
- * Verifies the signature, if any, and with a proof that the entry in the log covers the receipt. A receipt
- * with neither is rejected.
+ * Verifies the signature, if present, and, if there is a proof, that the entry in the log covers the receipt. A receipt
+ * without signature and proof is rejected.
  *
  * @param keys - used instead of the keys in the file
  */
-export function verifyReceipt(file: ReceiptFile, keys: KeySet = file.keys): VerifiedReceipt | Fault {
+export function verifyReceipt(file: ReceiptFile, keys: KeySet = file.keys): VerifiedReceipt | AuditFault {
   const { receipt } = file;
   const logged = verifyLogged(file, keys);
-  if (logged instanceof Fault) return logged;
+  if (logged instanceof AuditFault) return logged;
   const key = verifySignature(file, keys);
-  // A receipt that the log covers is valid under a revoked key too: it was signed before it was logged.
-  if (key instanceof Fault && (key.code !== 'KEY_REVOKED' || logged === undefined)) return key;
+  // A receipt that the log covers is valid under a revoked key too, because it was signed before it was logged.
+  if (key instanceof AuditFault && (key.code !== 'KEY_REVOKED' || logged === undefined)) return key;
   if (key === undefined && logged === undefined)
-    return new Fault('UNSIGNED_RECEIPT', `fetch it again later: GET /api/v1/receipts/${receipt.id}`);
-  return { receipt, key: key instanceof Fault ? undefined : key, logged };
+    return new AuditFault('UNSIGNED_RECEIPT', `fetch it again later: GET /api/v1/receipts/${receipt.id}`);
+  return { receipt, key: key instanceof AuditFault ? undefined : key, logged };
 }
 
 /** Checks that the receipt is for this HTTP body, as it was sent. */
 export function verifyReceiptBody(
   { sha256: expected, bytes }: ReceiptStatement,
   body: Uint8Array,
-): Fault | undefined {
+): AuditFault | undefined {
   if (body.length === bytes && bytesToHex(sha256(body)) === expected) return undefined;
-  return new Fault(
+  return new AuditFault(
     'WRONG_BODY',
     `the receipt is for ${bytes} bytes with SHA-256 ${expected}; the body has ${body.length} with ${bytesToHex(sha256(body))}`,
   );
 }
 
-function verifySignature(
-  { receipt, keyId, signature }: ReceiptFile,
-  keys: KeySet,
-): LogKey | Fault | undefined {
+function verifySignature({ receipt, keyId, signature }: ReceiptFile, keys: KeySet): LogKey | AuditFault | undefined {
   if (keyId === undefined || signature === undefined) return undefined;
   const key = receiptSigner(keys, keyId);
-  if (key instanceof Fault) return key;
+  if (key instanceof AuditFault) return key;
   if (verifyEd25519(key.publicKey, receiptBytes(receipt), signature)) return key;
-  return new Fault('BAD_RECEIPT_SIGNATURE', `receipt ${receipt.id} is not signed by key ${key.kid}`);
+  return new AuditFault('BAD_RECEIPT_SIGNATURE', `receipt ${receipt.id} is not signed by key ${key.kid}`);
 }
 
-function verifyLogged(
-  { receipt, batch, proof }: ReceiptFile,
-  keys: KeySet,
-): VerifiedEntry | Fault | undefined {
+function verifyLogged({ receipt, batch, proof }: ReceiptFile, keys: KeySet): VerifiedEntry | AuditFault | undefined {
   if (batch === undefined || proof === undefined) return undefined;
   const logged = verifyBundle({ ...proof, keys });
-  if (logged instanceof Fault) return logged;
+  if (logged instanceof AuditFault) return logged;
   const { id, kind } = logged.entry;
   const data = members((logged.entry as { data?: Exact }).data);
   const root = hex(data?.receipts_root, 32);
-  if (
-    id !== batch.entryId ||
-    kind !== 'ingest.receipted' ||
-    root === undefined ||
-    data?.count !== batch.treeSize
-  )
-    return new Fault('NOT_INCLUDED', `entry ${id} (${kind}) does not cover the receipt`);
+  if (id !== batch.entryId || kind !== 'ingest.receipted' || root === undefined || data?.count !== batch.treeSize)
+    return new AuditFault('NOT_INCLUDED', `entry ${id} (${kind}) does not cover the receipt`);
   try {
     const leaf = leafHash(sha256, receiptBytes(receipt));
     const { leafIndex, treeSize, path } = batch;
     verifyInclusion(sha256, { leafIndex, treeSize, leafHash: leaf, path, root });
   } catch (error) {
     if (!(error instanceof TlogError)) throw error;
-    return new Fault('NOT_INCLUDED', `receipt ${receipt.id} is not covered by entry ${id}: ${error.message}`);
+    return new AuditFault('NOT_INCLUDED', `receipt ${receipt.id} is not covered by entry ${id}: ${error.message}`);
   }
   return logged;
 }
 
 type Fields = Readonly<Record<string, Exact | undefined>>;
 
-/** The members of the object with `receipt`, for each of the three forms. */
+/** Returns the members of the object with `receipt`, for each of the three forms. */
 function receiptMembers(text: string): Fields | undefined {
   const fields = members(parseExact(text) ?? parseExact(fromHeader(text.trim()) ?? ''));
   return members(members(fields?.data)?.attributes) ?? fields;
@@ -151,15 +140,12 @@ function readStatement(json: Exact | undefined): ReceiptStatement | undefined {
   const fields = members(json);
   const sensor = members(fields?.sensor);
   const id = string(fields?.id);
-  const counts = ['bytes', 'accepted', 'rejected', 'ignored', 'duplicates'].map((name) =>
-    safeInteger(fields?.[name]),
-  );
+  const counts = ['bytes', 'accepted', 'rejected', 'ignored', 'duplicates'].map((name) => safeInteger(fields?.[name]));
   const [bytes, accepted, rejected, ignored, duplicates] = counts;
   const [sensorId, name] = [string(sensor?.id), string(sensor?.name)];
   const received_at = string(fields?.received_at);
   const digest = hex(fields?.sha256, 32);
-  if (id === undefined || !uuidPattern.test(id) || digest === undefined || received_at === undefined)
-    return undefined;
+  if (id === undefined || !uuidPattern.test(id) || digest === undefined || received_at === undefined) return undefined;
   if (sensorId === undefined || !name?.isWellFormed() || !sensorId.isWellFormed()) return undefined;
   if (bytes === undefined || accepted === undefined || rejected === undefined) return undefined;
   if (ignored === undefined || duplicates === undefined || !received_at.isWellFormed()) return undefined;
@@ -167,19 +153,19 @@ function readStatement(json: Exact | undefined): ReceiptStatement | undefined {
   return { id, sha256: bytesToHex(digest), bytes, ...stored, sensor: { id: sensorId, name }, received_at };
 }
 
-function readBatch(json: Exact | undefined): ReceiptFile['batch'] | Fault {
+function readBatch(json: Exact | undefined): ReceiptFile['batch'] | AuditFault {
   if (json === undefined) return undefined;
   const fields = members(json);
   const entryId = string(fields?.entry_id);
   const leafIndex = safeInteger(fields?.leaf_index);
   const treeSize = safeInteger(fields?.tree_size);
   const path = readPath(fields?.audit_path);
-  if (path instanceof Fault) return malformed(path.message);
+  if (path instanceof AuditFault) return malformed(path.message);
   if (entryId === undefined || leafIndex === undefined || treeSize === undefined)
     return malformed('batch lacks entry_id, leaf_index or tree_size');
   return { entryId, leafIndex, treeSize, path };
 }
 
-function malformed(reason: string): Fault {
-  return new Fault('MALFORMED_RECEIPT', `the receipt is malformed: ${reason}`);
+function malformed(reason: string): AuditFault {
+  return new AuditFault('MALFORMED_RECEIPT', `the receipt is malformed: ${reason}`);
 }

@@ -9,14 +9,14 @@ export interface Ending {
   readonly error: ServiceError | undefined;
 }
 
-/** The maximum of the first delay, which doubles with each failure … */
+/** The maximum of the first delay, in milliseconds. The maximum doubles with each failure. */
 const firstMs = 500;
-/** … up to this maximum. */
+/** Largest value to which the maximum doubles, in milliseconds. */
 const maxMs = 30_000;
 /** Delays after errors that an immediate retry would repeat, and after rate limits. */
 const slow = { fromMs: 10_000, toMs: 60_000 };
 /**
- * Maximum delay after a shutdown: the service is usually back in seconds, and all clients reconnect at once.
+ * Maximum delay after a shutdown: the service is usually back in seconds, and all clients reconnect at the same time.
  */
 const goingAwayMs = 1000;
 

@@ -1,7 +1,7 @@
 import { pageColumns, pageRows } from '../tlog/page.ts';
 import { type TileAddress, tilePath } from '../tlog/tile.ts';
 import { type Coordinate, equalHashes, type Hash, rootPlan, subtrees } from '../tlog/tree.ts';
-import { Fault } from './fault.ts';
+import { AuditFault } from './fault.ts';
 import type { TreeEdge } from './leaf-audit.ts';
 import type { LogSource } from './log-source.ts';
 import { fetchTile, foldComplete } from './tiles.ts';
@@ -9,7 +9,7 @@ import { fetchTile, foldComplete } from './tiles.ts';
 /** A position where a tile differs from the entries. */
 export interface TileMismatch {
   readonly tile: TileAddress;
-  /** Undefined if only columns from before the start can be wrong. */
+  /** The first wrong column; undefined if only columns before the start can be wrong. */
   readonly column: number | undefined;
 }
 
@@ -25,13 +25,13 @@ interface GrownTile extends TileAddress {
  */
 export class TileAudit {
   readonly #log: LogSource;
-  /** By tile level. `first` is the first column computed here, after those of the earlier tree. */
+  /** Growing tiles by level. `first` is the first column computed here, after those of the earlier tree. */
   readonly #growing: { index: number; first: number; hashes: Hash[] }[] = [];
   readonly #full: { tile: GrownTile; parent: { hash?: Hash } }[] = [];
   readonly #start: number;
   #mismatch: TileMismatch | undefined;
 
-  /** `start`: the size from which the entries continue. */
+  /** @param start - the size from which the entries continue */
   constructor(log: LogSource, start: number) {
     this.#log = log;
     this.#start = start;
@@ -68,7 +68,7 @@ export class TileAudit {
   };
 
   /** Fetches and compares the completed tiles. After the first mismatch, no more tiles are fetched. */
-  async checkFull(): Promise<Fault | undefined> {
+  async checkFull(): Promise<AuditFault | undefined> {
     for (const { tile, parent } of this.#full.splice(0)) {
       const failed = await this.#check(tile, (old) => {
         return parent.hash !== undefined && equalHashes(foldComplete(old), parent.hash);
@@ -79,7 +79,7 @@ export class TileAudit {
   }
 
   /** Fetches and compares the incomplete tiles at the end, on the edge of `tree`. */
-  async checkPartial(tree: TreeEdge): Promise<Fault | undefined> {
+  async checkPartial(tree: TreeEdge): Promise<AuditFault | undefined> {
     for (const [level, { index, first, hashes }] of this.#growing.entries()) {
       if (hashes.length === 0) continue;
       const width = first + hashes.length;
@@ -95,11 +95,11 @@ export class TileAudit {
     return undefined;
   }
 
-  /** `holds` checks the columns from before the start: whether the whole tile hashes to a known node. */
-  async #check(tile: GrownTile, holds: (hashes: readonly Hash[]) => boolean): Promise<Fault | undefined> {
+  /** Checks a tile. `holds` checks the columns before the start: whether the whole tile hashes to a known node. */
+  async #check(tile: GrownTile, holds: (hashes: readonly Hash[]) => boolean): Promise<AuditFault | undefined> {
     if (this.#mismatch !== undefined) return undefined;
     const served = await fetchTile(this.#log, tile);
-    if (served instanceof Fault) return served;
+    if (served instanceof AuditFault) return served;
     const wrong = tile.hashes.findIndex((hash, i) => !equalHashes(hash, served[tile.first + i]!));
     if (wrong >= 0) this.#mismatch = { tile, column: tile.first + wrong };
     else if (tile.first > 0 && !holds(served)) this.#mismatch = { tile, column: undefined };
@@ -107,7 +107,7 @@ export class TileAudit {
   }
 }
 
-/** The hashes of a tree's edge in the last tile of a level, left to right. */
+/** Returns the hashes of a tree's edge in the last tile of a level, left to right. */
 function edgeWithin({ size, edge }: TreeEdge, tileLevel: number): Hash[] {
   const [from, to] = [pageRows * tileLevel, pageRows * (tileLevel + 1)];
   const plan = rootPlan(size);

@@ -4,23 +4,21 @@ import { pageColumns, pageWidth, placeOf } from '../tlog/page.ts';
 import { consistencyPlan, foldProof } from '../tlog/proof.ts';
 import { entriesPath, type TileAddress, tilePath } from '../tlog/tile.ts';
 import { type Coordinate, foldRoot, type Hash, hashBytes, nodeHash, rootPlan } from '../tlog/tree.ts';
-import { Fault } from './fault.ts';
+import { AuditFault } from './fault.ts';
 import { Denied, type LogSource, NotFound } from './log-source.ts';
 import { sha256 } from './sha256.ts';
 
 /** Fetches the hashes of a tile (C2SP tlog-tiles), left to right. */
-export async function fetchTile(log: LogSource, tile: TileAddress): Promise<Hash[] | Fault> {
+export async function fetchTile(log: LogSource, tile: TileAddress): Promise<Hash[] | AuditFault> {
   const fetched = await fetchAtLeast(log, tile.width, (width) => tilePath({ ...tile, width }));
-  if (fetched instanceof Fault) return fetched;
+  if (fetched instanceof AuditFault) return fetched;
   if (fetched.bytes.length !== fetched.width * hashBytes) {
-    return new Fault(
+    return new AuditFault(
       'MALFORMED_TILE',
       `${fetched.path}: ${fetched.bytes.length} bytes instead of ${fetched.width * hashBytes}`,
     );
   }
-  return Array.from({ length: tile.width }, (_, i) =>
-    fetched.bytes.subarray(i * hashBytes, (i + 1) * hashBytes),
-  );
+  return Array.from({ length: tile.width }, (_, i) => fetched.bytes.subarray(i * hashBytes, (i + 1) * hashBytes));
 }
 
 /** Fetches the canonical bytes of the first `width` entries from index 256 · `index`. Requires a role. */
@@ -28,53 +26,53 @@ export async function fetchEntryBundle(
   log: LogSource,
   index: number,
   width: number,
-): Promise<Uint8Array[] | Fault> {
+): Promise<Uint8Array[] | AuditFault> {
   const fetched = await fetchAtLeast(log, width, (columns) => entriesPath(index, columns));
   if (fetched instanceof Denied)
     return new Denied(
       'HTTP_REFUSED',
       `reading log entries requires a token with a role that may read them: ${fetched.message}`,
     );
-  if (fetched instanceof Fault) return fetched;
+  if (fetched instanceof AuditFault) return fetched;
   try {
     return decodeEntryBundle(fetched.bytes, fetched.width).slice(0, width);
   } catch (error) {
     if (!(error instanceof TlogError)) throw error;
-    return new Fault('MALFORMED_TILE', `${fetched.path}: ${error.message}`);
+    return new AuditFault('MALFORMED_TILE', `${fetched.path}: ${error.message}`);
   }
 }
 
 /**
- * Fetches a partial tile, or the full one, which starts with the same columns: partial tiles may be deleted
- * once the full tile exists (C2SP tlog-tiles).
+ * Fetches a partial tile or, if it was deleted, the full tile, which starts with the same columns: partial tiles may be
+ * deleted once the full tile exists (C2SP tlog-tiles).
  */
 async function fetchAtLeast(
   log: LogSource,
   width: number,
   pathOf: (width: number) => string,
-): Promise<{ bytes: Uint8Array; width: number; path: string } | Fault> {
+): Promise<{ bytes: Uint8Array; width: number; path: string } | AuditFault> {
   const path = `/${pathOf(width)}`;
   const bytes = await log.getBytes(path);
-  if (!(bytes instanceof Fault)) return { bytes, width, path };
+  if (!(bytes instanceof AuditFault)) return { bytes, width, path };
   if (!(bytes instanceof NotFound) || width === pageColumns) return bytes;
   const full = `/${pathOf(pageColumns)}`;
   const whole = await log.getBytes(full);
-  return whole instanceof Fault ? bytes : { bytes: whole, width: pageColumns, path: full };
+  return whole instanceof AuditFault ? bytes : { bytes: whole, width: pageColumns, path: full };
 }
 
 /**
  * Fetches the right edge of the tree of the first `size` leaves from the tiles of a log with `treeSize`
  * leaves.
  */
-export async function fetchEdge(log: LogSource, size: number, treeSize: number): Promise<Hash[] | Fault> {
+export async function fetchEdge(log: LogSource, size: number, treeSize: number): Promise<Hash[] | AuditFault> {
   const hashes = await fetchNodes(log, rootPlan(size), treeSize);
-  return hashes instanceof Fault ? hashes : rootPlan(size).map((at) => hashes(at));
+  return hashes instanceof AuditFault ? hashes : rootPlan(size).map((at) => hashes(at));
 }
 
 /** Computes the root of a log of `size` leaves from its tiles. */
-export async function fetchRoot(log: LogSource, size: number): Promise<Hash | Fault> {
+export async function fetchRoot(log: LogSource, size: number): Promise<Hash | AuditFault> {
   const edge = await fetchEdge(log, size, size);
-  return edge instanceof Fault ? edge : foldRoot(sha256, size, edge);
+  return edge instanceof AuditFault ? edge : foldRoot(sha256, size, edge);
 }
 
 /**
@@ -85,10 +83,10 @@ export async function proofFromTiles(
   log: LogSource,
   firstSize: number,
   secondSize: number,
-): Promise<{ firstRoot: Hash; path: Hash[] } | Fault> {
+): Promise<{ firstRoot: Hash; path: Hash[] } | AuditFault> {
   const plan = consistencyPlan(firstSize, secondSize);
   const hashes = await fetchNodes(log, [...rootPlan(firstSize), ...plan.flat()], secondSize);
-  if (hashes instanceof Fault) return hashes;
+  if (hashes instanceof AuditFault) return hashes;
   return {
     firstRoot: foldRoot(sha256, firstSize, rootPlan(firstSize).map(hashes)),
     path: foldProof(sha256, plan, hashes),
@@ -96,21 +94,21 @@ export async function proofFromTiles(
 }
 
 /**
- * Fetches nodes of the tree of `treeSize` leaves, each computed from the columns of its tile. At most a few
- * hundred.
+ * Fetches nodes of the tree of `treeSize` leaves, each computed from the columns of its tile. Callers fetch at most a
+ * few hundred nodes.
  */
 async function fetchNodes(
   log: LogSource,
   nodes: readonly Coordinate[],
   treeSize: number,
-): Promise<((at: Coordinate) => Hash) | Fault> {
+): Promise<((at: Coordinate) => Hash) | AuditFault> {
   const tiles = new Map<string, Hash[]>();
   for (const at of nodes) {
     const { level, index } = placeOf(at);
     const tile = { level, index, width: pageWidth({ level, index }, treeSize) };
     if (tiles.has(tilePath(tile))) continue;
     const hashes = await fetchTile(log, tile);
-    if (hashes instanceof Fault) return hashes;
+    if (hashes instanceof AuditFault) return hashes;
     tiles.set(tilePath(tile), hashes);
   }
   return (at) => {
@@ -121,7 +119,7 @@ async function fetchNodes(
   };
 }
 
-/** The root of a complete subtree over 2^k hashes. */
+/** Returns the root of a complete subtree over 2^k hashes. */
 export function foldComplete(hashes: readonly Hash[]): Hash {
   let row = hashes;
   while (row.length > 1) {

@@ -22,7 +22,7 @@ export function applyTopologyUpdate(snapshot: Topology, update: TopologyUpdate):
 /**
  * Applies several updates in order, at the cost of one.
  *
- * @param maxNodes - limit for nodes: new nodes beyond it are omitted, and the result is truncated
+ * @param maxNodes - maximum nodes: further new nodes are omitted, and the result is truncated
  */
 export function applyTopologyUpdates(
   snapshot: Topology,
@@ -42,7 +42,7 @@ export function applyTopologyUpdates(
   return { ...snapshot, seq, truncated, nodes: [...nodes.values()], edges: [...edges.values()] };
 }
 
-/** Returns whether nodes were omitted. */
+/** Adds nodes. Returns whether nodes were omitted. */
 function addNodes(nodes: Map<string, Node>, update: TopologyUpdate, maxNodes: number): boolean {
   let isFull = false;
   for (const { new: isNew, ...names } of update.nodes) {
@@ -77,7 +77,7 @@ const keyOf = ({ source, target }: Pick<Edge, 'source' | 'target'>): string => `
 
 const sum = (a: number, b: number): number => Math.min(limits.maxSummedBytes, a + b);
 
-/** The node with new names and unchanged counters. */
+/** Returns the node with new names and unchanged counters. */
 function renamed(node: Node, names: Omit<TopologyUpdate['nodes'][number], 'new'>): Node {
   const { degree, bytes, community, centrality } = node;
   return {

@@ -1,7 +1,7 @@
 import { encodeHead, type TreeHead } from '../tlog/head.ts';
 import { bytesToHex } from '../tlog/hex.ts';
 import { type Exact, hex, members, parseExact, safeInteger, string, uuidPattern } from './exact-json.ts';
-import { Fault } from './fault.ts';
+import { AuditFault } from './fault.ts';
 
 /** A tree head with its signature, not verified. */
 export interface SignedHead extends TreeHead {
@@ -12,12 +12,12 @@ export interface SignedHead extends TreeHead {
 }
 
 /** Parses a tree head from JSON: exact integers, hex of the exact length, all members required. */
-export function parseTreeHead(text: string): SignedHead | Fault {
+export function parseTreeHead(text: string): SignedHead | AuditFault {
   return readTreeHead(parseExact(text));
 }
 
 /** Reads a tree head from JSON that `parseExact` parsed. */
-export function readTreeHead(json: Exact | undefined): SignedHead | Fault {
+export function readTreeHead(json: Exact | undefined): SignedHead | AuditFault {
   const fields = members(json);
   if (fields === undefined) return malformed('it is not a JSON object');
   const size = safeInteger(fields.tree_size);
@@ -31,8 +31,7 @@ export function readTreeHead(json: Exact | undefined): SignedHead | Fault {
   const signature = hex(fields.signature, 64);
   if (signature === undefined) return malformed('signature is not 64 bytes in hex');
   const signerKeyId = string(fields.signer_key_id);
-  if (signerKeyId === undefined || !uuidPattern.test(signerKeyId))
-    return malformed('signer_key_id is not a UUID');
+  if (signerKeyId === undefined || !uuidPattern.test(signerKeyId)) return malformed('signer_key_id is not a UUID');
   return { size, root, timestampNs, signature, signerKeyId };
 }
 
@@ -44,11 +43,11 @@ export function writeTreeHead(head: SignedHead): string {
   );
 }
 
-/** The 48 signed bytes: u64be size ‖ root ‖ u64be timestamp. */
+/** Returns the 48 signed bytes: u64be size ‖ root ‖ u64be timestamp. */
 export function signedBytes(head: SignedHead): Uint8Array {
   return encodeHead(head);
 }
 
-function malformed(reason: string): Fault {
-  return new Fault('MALFORMED_HEAD', `the tree head is malformed: ${reason}`);
+function malformed(reason: string): AuditFault {
+  return new AuditFault('MALFORMED_HEAD', `the tree head is malformed: ${reason}`);
 }

@@ -1,14 +1,14 @@
 /**
  * The verdict on an auditor's evidence, which any reader of the file can compute offline.
  *
- * Evidence convicts if two statements contradict each other: two roots for one size; a proof that derives the
- * later root from a different earlier tree; a smaller tree with a later time. Both must be signed, within
- * their periods, by keys that the reader trusts, or else by keys that the auditor had pinned or that
- * rotations connect to pinned keys. Statements of two lives of a log do not contradict each other.
+ * Evidence convicts if two statements contradict each other: two roots for one size; a proof that derives the later
+ * root from a different earlier tree; a smaller tree with a later time. Both statements must be signed, within their
+ * periods, by keys that the reader trusts, or else by keys that the auditor had pinned or that rotations connect to
+ * pinned keys. Statements of two lives of a log do not contradict each other.
  *
- * An attacker who stole a key that has ended can backdate a statement. So if a signer has ended, a statement
- * counts only if it was seen before: by the auditor's pin, by finding the contradiction at that time, or by
- * witnesses or a timestamping authority that the reader trusts.
+ * An attacker who stole a key that has ended can backdate a statement. So if a signer has ended, a statement counts
+ * only if it was seen before the end: by the auditor's pin, by finding the contradiction at that time, or by witnesses
+ * or a timestamping authority that the reader trusts.
  */
 import { type Binding, bindsElsewhere } from '../tlog/binding.ts';
 import { bytesToHex } from '../tlog/hex.ts';
@@ -17,7 +17,7 @@ import { verifyCheckpoint } from './checkpoint.ts';
 import { type DatedRoot, earliestProof } from './corroboration.ts';
 import { describeEntries } from './entry-evidence.ts';
 import type { Evidence } from './evidence.ts';
-import { Fault } from './fault.ts';
+import { AuditFault } from './fault.ts';
 import { followLinks } from './key-chain.ts';
 import { clockToleranceMs, endOf, type KeySet, type LogKey } from './key-set.ts';
 import { sha256 } from './sha256.ts';
@@ -41,10 +41,10 @@ interface Statement {
   readonly what: string;
   readonly size: number;
   readonly root: Hash;
-  /** Absent for checkpoints. */
+  /** Timestamp of a head; absent for checkpoints. */
   readonly timestampNs?: bigint;
   readonly key: LogKey;
-  /** ISO 8601, by the clock of an auditor. */
+  /** Time at which an auditor saw the statement, ISO 8601, by the auditor's clock. */
   readonly seenAt: string;
 }
 
@@ -54,7 +54,7 @@ interface Statement {
  */
 export function judge(evidence: Evidence, trusted?: KeySet, dated: readonly DatedRoot[] = []): Verdict {
   const read = statements(evidence, trusted, dated);
-  const signed = read.filter((one) => !(one instanceof Fault)) as Statement[];
+  const signed = read.filter((one) => !(one instanceof AuditFault)) as Statement[];
   let open: string | undefined;
   for (const one of signed) {
     for (const other of signed) {
@@ -73,7 +73,7 @@ export function judge(evidence: Evidence, trusted?: KeySet, dated: readonly Date
       open ??= `${reason}; but ${uncorroborated(late)}`;
     }
   }
-  const refused = read.filter((one) => one instanceof Fault);
+  const refused = read.filter((one) => one instanceof AuditFault);
   const reason =
     open ??
     (refused.length > 0
@@ -96,7 +96,7 @@ const unproven: Readonly<Record<string, string>> = {
 };
 
 /**
- * The earliest proof that the statement was made before its key ended. Undefined if the time of the end is
+ * Returns the earliest proof that the statement was made before its key ended; undefined if the time of the end is
  * unknown.
  */
 function proofInTime(
@@ -109,8 +109,8 @@ function proofInTime(
 }
 
 /**
- * Infinity while the key is in use. If the time of the end is unknown, the key may have ended before all its
- * statements.
+ * Returns when the key ended; Infinity while the key is in use. If the time of the end is unknown, the key may have
+ * ended before all its statements.
  */
 function knownEnd(key: LogKey): number {
   return endOf(key) ?? (key.state === 'active' ? Infinity : -Infinity);
@@ -175,9 +175,9 @@ function contradiction(one: Statement, other: Statement, binding: Binding | unde
 }
 
 /**
- * The keys whose statements count: `trusted`, or else the keys pinned by the auditor and those that links
- * connect to them. A link by a key that has ended counts only if `dated` proves that it was made before that
- * end.
+ * Returns the keys whose statements count: `trusted`, or if not given, the keys pinned by the auditor and those that
+ * links connect to them. A link by a key that has ended counts only if `dated` proves that the link was made before
+ * that end.
  */
 export function trustedKeys(
   { pinnedKeys = new Map(), links = [], keys }: Evidence,
@@ -197,8 +197,8 @@ function statements(
   evidence: Evidence,
   trusted: KeySet | undefined,
   dated: readonly DatedRoot[],
-): (Statement | Fault)[] {
-  const found: (Statement | Fault)[] = [];
+): (Statement | AuditFault)[] {
+  const found: (Statement | AuditFault)[] = [];
   const {
     pinnedHead,
     head,
@@ -217,22 +217,20 @@ function statements(
     const verified = verifyCheckpoint(note, inUse(keys));
     const statement = { what, seenAt: foundAt };
     found.push(
-      verified instanceof Fault ? verified : { ...statement, ...verified, key: keys.get(verified.key.kid)! },
+      verified instanceof AuditFault ? verified : { ...statement, ...verified, key: keys.get(verified.key.kid)! },
     );
   }
   return found;
 }
 
-/** Treats revoked keys as retired: their statements from before the end count. */
+/** Treats revoked keys as retired, so that their statements made before the end count. */
 export function inUse(keys: KeySet): KeySet {
-  return new Map(
-    [...keys].map(([kid, key]) => [kid, key.state === 'revoked' ? { ...key, state: 'retired' } : key]),
-  );
+  return new Map([...keys].map(([kid, key]) => [kid, key.state === 'revoked' ? { ...key, state: 'retired' } : key]));
 }
 
-function headStatement(what: string, head: SignedHead, keys: KeySet, seenAt: string): Statement | Fault {
+function headStatement(what: string, head: SignedHead, keys: KeySet, seenAt: string): Statement | AuditFault {
   const key = verifyHead(head, inUse(keys));
-  if (key instanceof Fault) return new Fault(key.code, `${what}: ${key.message}`);
+  if (key instanceof AuditFault) return new AuditFault(key.code, `${what}: ${key.message}`);
   const { size, root, timestampNs } = head;
   return { what, size, root, timestampNs, seenAt, key: keys.get(key.kid)! };
 }

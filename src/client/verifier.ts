@@ -1,23 +1,24 @@
 /**
- * Candor's verifier as a library: verifies the statements of a transparency log without trusting the log.
- * Requires JavaScript of 2023 or later (Node 20, browsers) with `TextEncoder` and `atob`, but no Node modules
- * or WebCrypto. Functions that query a log also need `fetch`, `AbortController` and `setTimeout`.
+ * Candor's verifier as a library: verifies the statements of a transparency log without trusting the log. Requires
+ * JavaScript of 2023 or later (Node 20, browsers) with `TextEncoder` and `atob`, but no Node modules or WebCrypto.
+ * Functions that query a log also need `fetch`, `AbortController` and `setTimeout`.
  *
  *     const bundle = parseBundle(text); // a response of GET /api/transparency/proof, or a file
- *     const verified = bundle instanceof Fault ? bundle : verifyBundle(bundle);
- *     if (verified instanceof Fault) throw new Error(`${verified.code}: ${verified.message}`);
+ *     const verified = bundle instanceof AuditFault ? bundle : verifyBundle(bundle);
+ *     if (verified instanceof AuditFault) throw new Error(`${verified.code}: ${verified.message}`);
  *     console.log(verified.entry, fingerprint(verified.headKey));
  *
- * Functions don't throw for invalid input: they return the verified value, or a `Fault` with a code of
- * `faultCodes`. Pass keys from a trusted source if you have them. Keys in the verified file show only that it
- * is consistent; compare their fingerprints with ones from a trusted source.
+ * Functions don't throw for invalid input: they return the verified value, or an `AuditFault` with a code of `faultCodes`.
+ * Pass keys from a trusted source if you have them. Keys in the verified file show only that the file is consistent;
+ * compare their fingerprints with those from a trusted source.
  *
- * Formats: tree heads, proofs and leaves of RFC 6962; keys of RFC 8037; canonical entries of RFC 8785;
- * checkpoints, cosignatures and tiles of C2SP (tlog-checkpoint, signed-note, tlog-cosignature, tlog-tiles).
- * Ed25519 of RFC 8032 with canonical encodings only and no low-order keys. Sizes and indices are integers
- * below 2^53.
+ * Formats: tree heads, proofs and leaves of RFC 6962; keys of RFC 8037; canonical entries of RFC 8785; checkpoints,
+ * cosignatures and tiles of C2SP (tlog-checkpoint, signed-note, tlog-cosignature, tlog-tiles). Ed25519 of RFC 8032 with
+ * canonical encodings only and no low-order keys. Sizes and indices are integers below 2^53.
  */
 
+/** The events of an alert, as the API serves them, compared with the hashes in the alert's entry. */
+export { type AlertDigest, eventHash, verifyAlertEvents } from './alert-events.ts';
 /** Archives of `candor export`: `verifyArchive` reads them line by line. */
 export { maxArchiveLine } from './archive.ts';
 export { type ArchiveOptions, type VerifiedArchive, verifyArchive } from './archive-verify.ts';
@@ -56,7 +57,7 @@ export {
 /** Evidence that a log contradicted itself; `judge`, below, computes the verdict from it. */
 export { type Evidence, parseEvidence } from './evidence.ts';
 /** A fault has a code for each kind of failure. */
-export { Fault, type FaultCode, faultCodes } from './fault.ts';
+export { AuditFault, type FaultCode, faultCodes } from './fault.ts';
 /** Keys: `parseKeySet` parses /.well-known/jwks.json; the service prints `fingerprint` at startup. */
 export { anchored, fingerprint, type KeySet, type LogKey, parseKeySet, writeKeySet } from './key-set.ts';
 /** The latest head, checkpoint and keys of a log, with verified signatures. */
@@ -70,9 +71,9 @@ export { type EntryQuery, type ProvenEntry, proveEntry } from './proven-entry.ts
 export { parseTreeHead, type SignedHead, writeTreeHead } from './tree-head.ts';
 export { judge, trustedKeys, type Verdict } from './verdict.ts';
 /**
- * Entries and proofs. `verifyBundle` checks the signature of the head, the inclusion of the entry and the
- * entry's own signature; the other functions check one of these. `verifyConsistency` checks that a tree
- * extends another.
+ * Entries and proofs. `verifyBundle` checks the signature of the head, the inclusion of the entry and the entry's own
+ * signature; the other functions each perform one of these checks. `verifyConsistency` checks that a tree extends
+ * another.
  */
 export {
   type Bundle,

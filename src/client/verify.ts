@@ -6,7 +6,7 @@ import * as proofs from '../tlog/proof.ts';
 import { equalHashes, type Hash, leafHash } from '../tlog/tree.ts';
 import { verifyEd25519 } from './ed25519.ts';
 import { base64, type Exact, hex, members, parseExact, safeInteger, string } from './exact-json.ts';
-import { Fault } from './fault.ts';
+import { AuditFault } from './fault.ts';
 import { jcs } from './jcs.ts';
 import { entrySigner, headSigner, type KeySet, type LogKey, readKeySet, writeKeys } from './key-set.ts';
 import { sha256 } from './sha256.ts';
@@ -45,11 +45,11 @@ export interface Bundle {
 }
 
 /** Verifies that a head is signed by a key of the set that may sign it. */
-export function verifyHead(head: SignedHead, keys: KeySet): LogKey | Fault {
+export function verifyHead(head: SignedHead, keys: KeySet): LogKey | AuditFault {
   const key = headSigner(keys, head);
-  if (key instanceof Fault) return key;
+  if (key instanceof AuditFault) return key;
   if (verifyEd25519(key.publicKey, signedBytes(head), head.signature)) return key;
-  return new Fault('BAD_SIGNATURE', `the head of size ${head.size} is not signed by key ${key.kid}`);
+  return new AuditFault('BAD_SIGNATURE', `the head of size ${head.size} is not signed by key ${key.kid}`);
 }
 
 /** Verifies that the head's tree has the leaf at its index (RFC 6962 section 2.1.1). */
@@ -57,7 +57,7 @@ export function verifyInclusion(
   leaf: LogLeaf,
   path: readonly Hash[],
   head: Pick<SignedHead, 'size' | 'root'>,
-): Hash | Fault {
+): Hash | AuditFault {
   const hash = leafHash(sha256, leaf.canonical);
   try {
     const claim = { leafIndex: leaf.leafIndex, treeSize: head.size, leafHash: hash, path, root: head.root };
@@ -66,7 +66,7 @@ export function verifyInclusion(
   } catch (error) {
     if (!(error instanceof TlogError)) throw error;
     const code = error.fault === 'root_mismatch' ? 'NOT_INCLUDED' : 'MALFORMED_PROOF';
-    return new Fault(code, `leaf ${leaf.leafIndex} in the tree of ${head.size}: ${error.message}`);
+    return new AuditFault(code, `leaf ${leaf.leafIndex} in the tree of ${head.size}: ${error.message}`);
   }
 }
 
@@ -75,7 +75,7 @@ export function verifyConsistency(
   earlier: Pick<SignedHead, 'size' | 'root'>,
   later: Pick<SignedHead, 'size' | 'root'>,
   path: readonly Hash[],
-): Fault | undefined {
+): AuditFault | undefined {
   try {
     const sizes = { firstSize: earlier.size, secondSize: later.size };
     proofs.verifyConsistency(sha256, { ...sizes, firstRoot: earlier.root, secondRoot: later.root, path });
@@ -83,7 +83,7 @@ export function verifyConsistency(
   } catch (error) {
     if (!(error instanceof TlogError)) throw error;
     // Sizes are valid here: a path of the wrong length fails like one with wrong hashes.
-    return new Fault('INCONSISTENT', `from size ${earlier.size} to size ${later.size}: ${error.message}`);
+    return new AuditFault('INCONSISTENT', `from size ${earlier.size} to size ${later.size}: ${error.message}`);
   }
 }
 
@@ -95,25 +95,25 @@ export function verifyEntry(
   { leafIndex, canonical }: LogLeaf,
   keys: KeySet,
   verify: Ed25519Verifier = verifyEd25519,
-): { entry: VerifiedEntry['entry']; key: LogKey } | Fault {
+): { entry: VerifiedEntry['entry']; key: LogKey } | AuditFault {
   const read = readEntry(canonical);
-  if (read instanceof Fault) return read;
+  if (read instanceof AuditFault) return read;
   const { entry, message } = read;
   const key = entrySigner(keys, entry.key_id, leafIndex);
-  if (key instanceof Fault) return key;
+  if (key instanceof AuditFault) return key;
   const signature = hex(entry.signature, 64);
   if (signature !== undefined && verify(key.publicKey, message, signature)) return { entry, key };
-  return new Fault('BAD_ENTRY_SIGNATURE', `entry ${entry.id} is not signed by key ${key.kid}`);
+  return new AuditFault('BAD_ENTRY_SIGNATURE', `entry ${entry.id} is not signed by key ${key.kid}`);
 }
 
 /** Verifies in this order: the head's signature, the inclusion of the entry, the entry's own signature. */
-export function verifyBundle(bundle: Bundle): VerifiedEntry | Fault {
+export function verifyBundle(bundle: Bundle): VerifiedEntry | AuditFault {
   const headKey = verifyHead(bundle.head, bundle.keys);
-  if (headKey instanceof Fault) return headKey;
+  if (headKey instanceof AuditFault) return headKey;
   const hash = verifyInclusion(bundle.leaf, bundle.path, bundle.head);
-  if (hash instanceof Fault) return hash;
+  if (hash instanceof AuditFault) return hash;
   const signed = verifyEntry(bundle.leaf, bundle.keys);
-  if (signed instanceof Fault) return signed;
+  if (signed instanceof AuditFault) return signed;
   const { leafIndex } = bundle.leaf;
   return { entry: signed.entry, leafIndex, leafHash: hash, head: bundle.head, headKey, entryKey: signed.key };
 }
@@ -122,23 +122,23 @@ export function verifyBundle(bundle: Bundle): VerifiedEntry | Fault {
  * Parses `{leaf_index, canonical, audit_path, head, keys}`; `tree_size` may be given too and must match the
  * head.
  */
-export function parseBundle(text: string): Bundle | Fault {
+export function parseBundle(text: string): Bundle | AuditFault {
   return readBundle(parseExact(text));
 }
 
-export function readBundle(json: Exact | undefined): Bundle | Fault {
+export function readBundle(json: Exact | undefined): Bundle | AuditFault {
   const fields = members(json);
-  if (fields === undefined) return new Fault('MALFORMED_BUNDLE', 'the bundle is not a JSON object');
+  if (fields === undefined) return new AuditFault('MALFORMED_BUNDLE', 'the bundle is not a JSON object');
   const head = readTreeHead(fields.head);
-  if (head instanceof Fault) return head;
+  if (head instanceof AuditFault) return head;
   const keys = readKeySet(fields.keys);
-  if (keys instanceof Fault) return keys;
+  if (keys instanceof AuditFault) return keys;
   const leaf = readLeaf(json);
-  if (leaf instanceof Fault) return leaf;
+  if (leaf instanceof AuditFault) return leaf;
   const path = readPath(fields.audit_path);
-  if (path instanceof Fault) return path;
+  if (path instanceof AuditFault) return path;
   if (fields.tree_size !== undefined && safeInteger(fields.tree_size) !== head.size) {
-    return new Fault('MALFORMED_BUNDLE', 'tree_size differs from the head');
+    return new AuditFault('MALFORMED_BUNDLE', 'tree_size differs from the head');
   }
   return { leaf, path, head, keys };
 }
@@ -152,38 +152,36 @@ export function writeBundle(bundle: Bundle): string {
 }
 
 /** Reads `{leaf_index, canonical}` of the leaf endpoint; if there is a leaf hash, it must match. */
-export function readLeaf(json: Exact | undefined): LogLeaf | Fault {
+export function readLeaf(json: Exact | undefined): LogLeaf | AuditFault {
   const fields = members(json);
   const leafIndex = safeInteger(fields?.leaf_index);
   if (leafIndex === undefined)
-    return new Fault('MALFORMED_LEAF', 'leaf_index is not an integer from 0 to 2^53 − 1');
+    return new AuditFault('MALFORMED_LEAF', 'leaf_index is not an integer from 0 to 2^53 − 1');
   const canonical = base64(fields?.canonical);
-  if (canonical === undefined) return new Fault('MALFORMED_LEAF', 'canonical is not valid base64');
+  if (canonical === undefined) return new AuditFault('MALFORMED_LEAF', 'canonical is not valid base64');
   if (fields?.leaf_hash !== undefined) {
     const given = hex(fields.leaf_hash, 32);
     if (given === undefined || !equalHashes(given, leafHash(sha256, canonical))) {
-      return new Fault('MALFORMED_LEAF', 'leaf_hash is not the hash of the canonical bytes');
+      return new AuditFault('MALFORMED_LEAF', 'leaf_hash is not the hash of the canonical bytes');
     }
   }
   return { leafIndex, canonical };
 }
 
-export function readPath(json: Exact | undefined): Hash[] | Fault {
-  if (!Array.isArray(json)) return new Fault('MALFORMED_PROOF', 'audit_path is not a list');
+export function readPath(json: Exact | undefined): Hash[] | AuditFault {
+  if (!Array.isArray(json)) return new AuditFault('MALFORMED_PROOF', 'audit_path is not a list');
   const path: Hash[] = [];
   for (const item of json) {
     const hash = hex(item, 32);
     if (hash === undefined)
-      return new Fault('MALFORMED_PROOF', `hash ${path.length} of audit_path is not 32 bytes in hex`);
+      return new AuditFault('MALFORMED_PROOF', `hash ${path.length} of audit_path is not 32 bytes in hex`);
     path.push(hash);
   }
   return path;
 }
 
 /** Parses the entry, and computes the signed bytes. */
-export function readEntry(
-  canonical: Uint8Array,
-): { entry: VerifiedEntry['entry']; message: Uint8Array } | Fault {
+export function readEntry(canonical: Uint8Array): { entry: VerifiedEntry['entry']; message: Uint8Array } | AuditFault {
   let text: string;
   let entry: unknown;
   let canonicalText: string;
@@ -195,14 +193,14 @@ export function readEntry(
     const { signature: _signature, ...rest } = Object(entry) as Record<string, unknown>;
     unsigned = jcs(rest);
   } catch {
-    // JSON nested too deeply for the stack ends here too.
-    return new Fault('NOT_CANONICAL', 'the bytes of the entry are not JSON in UTF-8');
+    // JSON that is nested too deeply for the stack ends here too.
+    return new AuditFault('NOT_CANONICAL', 'the bytes of the entry are not JSON in UTF-8');
   }
   if (canonicalText !== text)
-    return new Fault('NOT_CANONICAL', 'the bytes of the entry are not its canonical form');
+    return new AuditFault('NOT_CANONICAL', 'the bytes of the entry are not its canonical form');
   const fields = members(entry as Exact);
   for (const name of ['id', 'kind', 'key_id', 'signature']) {
-    if (string(fields?.[name]) === undefined) return new Fault('MALFORMED_LEAF', `the entry has no ${name}`);
+    if (string(fields?.[name]) === undefined) return new AuditFault('MALFORMED_LEAF', `the entry has no ${name}`);
   }
   return { entry: entry as VerifiedEntry['entry'], message: new TextEncoder().encode(unsigned) };
 }

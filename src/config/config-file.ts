@@ -1,27 +1,27 @@
 import type { BigIntStats } from 'node:fs';
 import { type Document, LineCounter, parseDocument, visit } from 'yaml';
+import { type FileContent, readFile, readFileLater, UnreadableFile } from '../files/read-file.ts';
+import { repeatedKey } from '../files/unique-keys.ts';
 import { limits } from '../limits.ts';
-import { readFile, UnreadableFile } from '../read-file.ts';
-import { repeatedKey } from '../unique-keys.ts';
 import { ConfigError, show } from './config-error.ts';
 import type { Given, GivenSettings } from './given.ts';
 import { isMapping } from './mapping.ts';
 import { isSettingName, type SettingName, settingNames } from './settings.ts';
 
-/** Where settings are kept. */
+/** The location of the settings file. */
 export interface ConfigFile {
   readonly path: string;
-  /** By CANDOR_CONFIG: then it must exist. Else it is the one in the data folder. */
+  /** Whether CANDOR_CONFIG names the file, which must then exist. Otherwise it is the file in the data folder. */
   readonly named: boolean;
 }
 
-/** What a file of settings holds. */
+/** The content of a settings file. */
 export interface ConfigText {
-  /** Empty where there is no file. */
+  /** Text of the file; empty if there is no file. */
   readonly text: string;
-  /** Tells whether another file has taken its place, or other content; undefined where there is none. */
+  /** Changes when the file is replaced or modified; undefined if there is no file. */
   readonly identity: string | undefined;
-  /** Permission bits; none where there is no file. */
+  /** Permission bits; 0 if there is no file. */
   readonly mode: number;
   readonly document: Document;
   readonly given: GivenSettings;
@@ -30,44 +30,53 @@ export interface ConfigText {
 }
 
 /**
- * Reads and parses the file, without a look at the values.
+ * Reads and parses the file, without checking the values.
  *
- * @throws ConfigError for a file that cannot be read, is too large, is neither YAML nor JSON or holds what is no setting.
+ * @throws ConfigError if the file cannot be read, is too large, is neither YAML nor JSON or contains an
+ * unknown setting
  */
 export function readConfigFile(file: ConfigFile): ConfigText {
-  const { bytes, identity, mode } = readBytes(file);
-  return { ...parseConfig(file, decode(file, bytes)), identity, mode };
+  try {
+    return configOf(file, readFile(file.path, limits.maxConfigFileBytes));
+  } catch (error) {
+    return withoutFile(file, error);
+  }
 }
 
-/** @throws ConfigError */
-export function parseConfig(
-  file: ConfigFile,
-  text: string,
-): Pick<ConfigText, 'text' | 'document' | 'given' | 'paths'> {
+/** Reads and parses the file like `readConfigFile`, without blocking this thread. */
+export async function readConfigFileLater(file: ConfigFile): Promise<ConfigText> {
+  try {
+    return configOf(file, await readFileLater(file.path, limits.maxConfigFileBytes));
+  } catch (error) {
+    return withoutFile(file, error);
+  }
+}
+
+/** Parses the settings in the text. @throws ConfigError */
+export function parseConfig(file: ConfigFile, text: string): Pick<ConfigText, 'text' | 'document' | 'given' | 'paths'> {
   const { document, content } = parseYaml(file, text);
   const given = new Map<SettingName, Given>();
   const paths = new Map<SettingName, readonly string[]>();
   if (content === null || content === undefined) return { text, document, given, paths };
-  if (!isMapping(content)) throw unusable(file, `${show(content)} in it`, 'a mapping of settings');
+  if (!isMapping(content)) throw unusable(file, `it contains ${show(content)}`, 'a mapping of settings');
   for (const { name, raw, path } of flatten(content)) {
-    // A group with nothing in it, all of it commented out, perhaps.
+    // An empty group is allowed, as when all its settings are commented out.
     if (raw === null && isGroup(name)) continue;
-    // What it holds is not shown: it may be a secret whose name was misspelt.
-    if (!isSettingName(name))
-      throw new ConfigError(name, `came from ${file.path}, wanted no setting of this name`);
+    // The value is not shown: it may be a secret with a misspelt name.
+    if (!isSettingName(name)) throw new ConfigError(name, `unknown setting in ${file.path}`);
     if (name === 'data_dir' && !file.named)
-      throw new ConfigError(
-        name,
-        `came from ${file.path}, wanted it elsewhere: this file lies in the folder`,
-      );
-    if (paths.has(name)) throw new ConfigError(name, `came twice from ${file.path}, wanted it once`);
+      throw new ConfigError(name, `must not be set in ${file.path}, which is in the data folder`);
+    if (paths.has(name)) throw new ConfigError(name, `is set twice in ${file.path}`);
     paths.set(name, path);
     if (raw !== null) given.set(name, { raw, source: 'file', from: file.path });
   }
   return { text, document, given, paths };
 }
 
-/** `{network: {home: […]}}` and `{"network.home": […]}` mean the same. Descends only where settings are. */
+/**
+ * Yields settings by dotted name. `{network: {home: […]}}` and `{"network.home": […]}` are equivalent. Only groups of
+ * settings are flattened.
+ */
 export function* flatten(
   mapping: Readonly<Record<string, unknown>>,
   above: readonly string[] = [],
@@ -80,7 +89,7 @@ export function* flatten(
   }
 }
 
-/** Whether settings lie under this name: `alerts`. */
+/** Returns whether the name is that of a group of settings, such as `alerts`. */
 export function isGroup(name: string): boolean {
   return groups.has(name);
 }
@@ -89,30 +98,29 @@ const groups = new Set(
   settingNames.flatMap((name) => [...name.matchAll(/\./g)].map(({ index }) => name.slice(0, index))),
 );
 
-function readBytes(file: ConfigFile): Pick<ConfigText, 'identity' | 'mode'> & { bytes: Uint8Array } {
-  try {
-    const { bytes, stat } = readFile(file.path, limits.maxConfigFileBytes);
-    return { bytes, identity: identityOf(stat), mode: Number(stat.mode & 0o777n) };
-  } catch (error) {
-    if (!(error instanceof UnreadableFile)) throw error;
-    if (!file.named && error.code === 'ENOENT')
-      return { bytes: new Uint8Array(), identity: undefined, mode: 0 };
-    switch (error.problem) {
-      case 'no_file':
-        throw unusable(file, 'something else', 'a regular file');
-      case 'too_large':
-        throw unusable(file, 'a larger file', `at most ${limits.maxConfigFileBytes} bytes`);
-      case 'unreadable':
-        throw unusable(
-          file,
-          'one that cannot be read',
-          `a readable YAML or JSON file: ${error.code ?? 'unreadable'}`,
-        );
-    }
+function configOf(file: ConfigFile, { bytes, stat }: FileContent): ConfigText {
+  const mode = Number(stat.mode & 0o777n);
+  return { ...parseConfig(file, decode(file, bytes)), identity: identityOf(stat), mode };
+}
+
+/**
+ * Returns empty settings if the file is missing, which is allowed unless CANDOR_CONFIG names the file. @throws
+ * ConfigError
+ */
+function withoutFile(file: ConfigFile, error: unknown): ConfigText {
+  if (!(error instanceof UnreadableFile)) throw error;
+  if (!file.named && error.code === 'ENOENT') return { ...parseConfig(file, ''), identity: undefined, mode: 0 };
+  switch (error.problem) {
+    case 'no_file':
+      throw unusable(file, 'it is not a file', 'a regular file');
+    case 'too_large':
+      throw unusable(file, 'it is too large', `at most ${limits.maxConfigFileBytes} bytes`);
+    case 'unreadable':
+      throw unusable(file, 'it cannot be read', `a readable YAML or JSON file: ${error.code ?? 'unreadable'}`);
   }
 }
 
-/** Another one means another file, or that it was written to. */
+/** Returns the identity of a file. A different identity means another file, or changed content. */
 export function identityOf({ dev, ino, size, mtimeNs, ctimeNs }: BigIntStats): string {
   return [dev, ino, size, mtimeNs, ctimeNs].join(' ');
 }
@@ -121,13 +129,13 @@ function decode(file: ConfigFile, bytes: Uint8Array): string {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {
-    throw unusable(file, 'other bytes', 'UTF-8');
+    throw unusable(file, 'it contains invalid bytes', 'UTF-8');
   }
 }
 
 /**
- * YAML 1.2, of which JSON is a part. No aliases: a few lines of them stand for gigabytes, and settings need none. Of
- * what is wrong the message tells kind and place, not the text, which may be a secret.
+ * Parses YAML 1.2, of which JSON is a part. Aliases are rejected: a few lines of them expand to gigabytes, and settings
+ * do not need them. Messages name the kind and place of an error, not the text, which may be a secret.
  */
 function parseYaml(file: ConfigFile, text: string): { document: Document; content: unknown } {
   const lines = new LineCounter();
@@ -156,7 +164,7 @@ function parseYaml(file: ConfigFile, text: string): { document: Document; conten
     content = document.toJS({ maxAliasCount: 0 });
   } catch (error) {
     if (error instanceof ConfigError) throw error;
-    throw unusable(file, 'one that cannot be parsed', 'YAML or JSON');
+    throw unusable(file, 'it cannot be parsed', 'YAML or JSON');
   }
   return { document, content };
 
@@ -170,6 +178,6 @@ function parseYaml(file: ConfigFile, text: string): { document: Document; conten
 function unusable({ path, named }: ConfigFile, came: string, wanted: string): ConfigError {
   const from = show(path);
   return named
-    ? new ConfigError('CANDOR_CONFIG', `came ${from} and ${came}, wanted ${wanted}`)
-    : new ConfigError('settings file', `came ${came} from ${from}, wanted ${wanted}`);
+    ? new ConfigError('CANDOR_CONFIG', `cannot use ${from}: ${came}; expected ${wanted}`)
+    : new ConfigError('settings file', `${came} (${from}); expected ${wanted}`);
 }

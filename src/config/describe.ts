@@ -4,20 +4,17 @@ import type { GivenSettings } from './given.ts';
 import type { LoadedConfig } from './load.ts';
 import { type SettingName, settingNames, settingOf, variableOf } from './settings.ts';
 
-/** Why a setting cannot be stored by the running service; undefined where it can. */
+/** Returns the reason why the running service cannot store a setting; undefined if it can. */
 export function readOnlyReason(name: SettingName, environment: GivenSettings): string | undefined {
   const { secret, readOnly } = settingOf(name);
   if (readOnly !== undefined) return readOnly;
-  if (secret) return `a secret, which comes from ${variableOf(name)} or the file only`;
-  if (environment.has(name)) return `set by ${variableOf(name)} in the environment, which wins over the file`;
+  if (secret) return `a secret, which can only be set by ${variableOf(name)} or in the file`;
+  if (environment.has(name)) return `set by ${variableOf(name)} in the environment, which overrides the file`;
   return undefined;
 }
 
-/** Every setting there is, with the source of the value in effect. */
-export function describeSettings(
-  { sources }: LoadedConfig,
-  environment: GivenSettings,
-): ConfigResource['settings'] {
+/** Returns all settings, with the source of the value in effect. */
+export function describeSettings({ sources }: LoadedConfig, environment: GivenSettings): ConfigResource['settings'] {
   return settingNames.map((name) => {
     const { schema, default: value, reason, secret } = settingOf(name);
     const readOnly = readOnlyReason(name, environment);
@@ -33,13 +30,15 @@ export function describeSettings(
   });
 }
 
-/** What may be shown of the settings: those that have a value and are no secrets. */
+/** Returns the settings that have a value and are not secret. */
 export function shownValues({ config }: LoadedConfig): Record<string, unknown> {
   const shown = settingNames.filter((name) => !settingOf(name).secret && config[name] !== undefined);
   return Object.fromEntries(shown.map((name) => [name, config[name]]));
 }
 
-/** What a start would change. A secret makes a restart necessary too, and is not among the values. */
+/**
+ * Returns the changes that a restart would make. A changed secret requires a restart too, but is not shown.
+ */
 export function differences(
   active: LoadedConfig,
   next: LoadedConfig,

@@ -4,13 +4,13 @@ import { type ConfigFile, type ConfigText, isGroup } from './config-file.ts';
 import { isMapping } from './mapping.ts';
 import type { SettingName } from './settings.ts';
 
-/** Values by setting, as `read` gave them; undefined takes the setting out of the file. */
+/** Values by setting, as returned by `read`; undefined removes the setting from the file. */
 export type Changes = ReadonlyMap<SettingName, unknown>;
 
 /**
- * The text of the file with these changes, in the form that it has: JSON stays JSON; in YAML, comments and order stay.
- * A setting is changed where it stands; a new one goes into its group where there is one, else to the end, dotted. What
- * holds the value already is left as it is written.
+ * Returns the text of the file with these changes. JSON stays JSON, and YAML keeps its comments and order. A setting is
+ * changed in place. A new setting is added to its group if the file has the group, otherwise at the end, by its dotted
+ * name. Values that do not change keep their spelling.
  */
 export function editConfig(file: ConfigFile, before: ConfigText, changes: Changes): string {
   const effective = [...changes].filter(([name, value]) => !holds(before, name, value));
@@ -28,7 +28,7 @@ function holds({ given, paths }: ConfigText, name: SettingName, value: unknown):
 
 type Json = Record<string, unknown>;
 
-/** What the file holds where it is JSON, or is to be: the one in the data folder is, when it is new. */
+/** Returns the content if the file is JSON or will be: a new file in the data folder is JSON. */
 function jsonOf({ path, named }: ConfigFile, text: string): Json | undefined {
   if (text.trim() === '') return !named || path.endsWith('.json') ? {} : undefined;
   try {
@@ -59,7 +59,7 @@ function removeFromJson(content: Json, path: readonly string[]): void {
   if (path.length > 1 && Object.keys(parent).length === 0) removeFromJson(content, path.slice(0, -1));
 }
 
-/** Where a setting goes that is not in the file: into the innermost of its groups that has a mapping. */
+/** Returns the place of a new setting: the innermost of its groups that has a mapping. */
 function placeIn(content: unknown, name: SettingName): string[] {
   const descend = (mapping: Json, above: string): string[] => {
     for (const [key, value] of Object.entries(mapping)) {
@@ -98,7 +98,7 @@ function setInYaml(document: Document, path: readonly string[], value: unknown):
   const pair: Pair<unknown, unknown> | undefined = mapping.items[indexOf(mapping, key)];
   const node = document.createNode(value);
   if (pair === undefined) {
-    // `{}` is what was left when everything had been taken out.
+    // `{}` remains after all settings were removed.
     if (mapping.items.length === 0) mapping.flow = false;
     mapping.items.push(document.createPair(key, node));
     return;
@@ -110,22 +110,23 @@ function setInYaml(document: Document, path: readonly string[], value: unknown):
   Object.assign(node, { commentBefore, comment, spaceBefore });
   if (!isSeq(old) || !isSeq(node)) return;
   if (old.flow !== undefined) node.flow = old.flow;
-  // Items that stay keep their comments.
+  // Items that remain keep their comments.
   node.items = node.items.map(
     (item) => old.items.find((one) => isScalar(one) && isScalar(item) && one.value === item.value) ?? item,
   );
 }
 
-/** Takes a pair out, with groups that are empty then. Comments above it may be about what follows: they stay. */
+/**
+ * Removes a pair, and groups that are empty afterwards. Comments above it stay, because they may be about the following
+ * settings.
+ */
 function removeFromYaml(document: Document, path: readonly string[], more: readonly string[] = []): void {
   const mapping = mappingAt(document, path.slice(0, -1));
   const at = indexOf(mapping, path.at(-1)!);
   const [pair] = mapping.items.splice(at, 1);
   const comments = [commentOf(pair?.key), ...more].filter((comment) => comment !== '');
   if (path.length > 1 && mapping.items.length === 0) {
-    const own = [mapping.commentBefore, ...comments, mapping.comment].filter(
-      (one) => typeof one === 'string',
-    );
+    const own = [mapping.commentBefore, ...comments, mapping.comment].filter((one) => typeof one === 'string');
     removeFromYaml(document, path.slice(0, -1), own);
     return;
   }

@@ -1,10 +1,10 @@
 import type { SettingName } from './settings.ts';
 
-/** A value that was given for a setting, not read yet. */
+/** The given value of a setting, not yet validated. */
 export interface Given {
   readonly raw: unknown;
   readonly source: 'file' | 'environment';
-  /** The variable or the file that it came from. */
+  /** The variable or file with the value. */
   readonly from: string;
 }
 

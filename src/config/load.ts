@@ -2,13 +2,13 @@ import { resolve } from 'node:path';
 import { ConfigError, show } from './config-error.ts';
 import { type ConfigFile, readConfigFile } from './config-file.ts';
 import type { Given, GivenSettings } from './given.ts';
-import { Unwanted } from './readers.ts';
+import { InvalidSetting } from './readers.ts';
 import { rules } from './rules.ts';
 import { type Config, type SettingName, settingNames, settingOf, variableOf } from './settings.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The settings of a start, and where each comes from. */
+/** The settings of a start, with the source of each. */
 export interface LoadedConfig {
   readonly config: Config;
   readonly sources: ReadonlyMap<SettingName, 'default' | Given['source']>;
@@ -26,23 +26,23 @@ const foreignVariables = new Set([
 ]);
 
 /**
- * The settings of a start: those of the environment over those of the file over the defaults.
+ * Loads the settings: the environment overrides the file, and the file overrides the defaults.
  *
- * @throws ConfigError at the first bad setting.
+ * @throws ConfigError at the first invalid setting
  */
 export function loadConfig(env: Environment): Config {
   return loadSettings(env).config;
 }
 
-/** Like `loadConfig`, with the sources. */
+/** Loads the settings like `loadConfig`, with the sources. */
 export function loadSettings(env: Environment): LoadedConfig {
   const environment = readEnvironment(env);
   return combine(environment, readConfigFile(fileOf(env, environment)).given);
 }
 
 /**
- * The file of settings: the one that CANDOR_CONFIG names, which must exist; else config.json in the data folder, which
- * need not.
+ * Returns the settings file: the file named by CANDOR_CONFIG, which must exist; otherwise config.json in the data
+ * folder, which is optional.
  */
 export function fileOf(env: Environment, environment: GivenSettings): ConfigFile {
   const named = env.CANDOR_CONFIG;
@@ -51,17 +51,17 @@ export function fileOf(env: Environment, environment: GivenSettings): ConfigFile
   return { path: resolve(dataDir, 'config.json'), named: false };
 }
 
-/** @throws ConfigError for a variable of our prefix that is no setting. */
+/** Reads the settings in the environment. @throws ConfigError for an unknown variable with the prefix CANDOR_ */
 export function readEnvironment(env: Environment): GivenSettings {
   const given = new Map<SettingName, Given>();
   for (const [variable, raw] of Object.entries(env)) {
     if (!variable.startsWith('CANDOR_') || foreignVariables.has(variable) || raw === undefined) continue;
     const name = byVariable.get(variable);
-    // What it holds is not shown: it may be a secret whose name was misspelt.
+    // The value is not shown: it may be a secret with a misspelt name.
     if (name === undefined) {
-      throw new ConfigError(variable, 'came from the environment, wanted no variable of this name');
+      throw new ConfigError(variable, 'unknown variable in the environment');
     }
-    // An empty variable is how compose files and unit files say "not set".
+    // An empty variable means "not set" in compose files and unit files.
     if (raw !== '') given.set(name, { raw, source: 'environment', from: variable });
   }
   return given;
@@ -69,12 +69,12 @@ export function readEnvironment(env: Environment): GivenSettings {
 
 const byVariable = new Map(settingNames.map((name) => [variableOf(name), name]));
 
-/** @throws ConfigError at the first setting that cannot be used, alone or with the others. */
+/**
+ * Combines the sources of settings. @throws ConfigError at the first setting that is invalid, alone or in combination
+ */
 export function combine(environment: GivenSettings, file: GivenSettings): LoadedConfig {
   const given = (name: SettingName) => environment.get(name) ?? file.get(name);
-  const config = Object.fromEntries(
-    settingNames.map((name) => [name, settingValue(name, given(name))]),
-  ) as Config;
+  const config = Object.fromEntries(settingNames.map((name) => [name, settingValue(name, given(name))])) as Config;
   for (const { broken } of rules) {
     const found = broken(config);
     if (found !== undefined) throw new ConfigError(found.setting, found.problem);
@@ -92,10 +92,10 @@ function settingValue(name: SettingName, given: Given | undefined): unknown {
   try {
     return setting.read(source === 'environment' ? setting.fromText(raw as string) : raw);
   } catch (error) {
-    if (!(error instanceof Unwanted)) throw error;
+    if (!(error instanceof InvalidSetting)) throw error;
     const { item = { raw }, message } = error;
     const came = setting.secret ? 'a value that is not shown here' : show(item.raw);
     const place = 'index' in item ? `${name}.${item.index}` : name;
-    throw new ConfigError(place, `came ${came} from ${from}, wanted ${message}`);
+    throw new ConfigError(place, `got ${came} from ${from}, expected ${message}`);
   }
 }

@@ -1,12 +1,12 @@
 import type { DetectorId } from '../contract/vocabulary.ts';
 import type { Config } from './settings.ts';
 
-/** The settings of parts of the service, as these take them. */
+/** The settings of each part of the service. */
 
-/** `%home_networks%` in a detection rule is `network.home`. */
+/** Name of the placeholder `%home_networks%` in detection rules, which stands for `network.home`. */
 export const homePlaceholder = 'home_networks';
 
-/** Plain HTTP without a certificate. */
+/** Returns the settings of TLS; empty for plain HTTP, without a certificate. */
 export function tlsSettings(config: Config) {
   const { 'tls.cert': cert, 'tls.key': key, 'tls.client_ca': clientCa } = config;
   if (cert === undefined || key === undefined) return {};
@@ -14,7 +14,7 @@ export function tlsSettings(config: Config) {
   return { tls: { cert, key, ...(clientCa === undefined ? {} : { clientCa }), clientCertificates } };
 }
 
-/** The settings of the ledger's thread. */
+/** Returns the settings of the ledger's thread. */
 export function keySettings(config: Config) {
   const { 'ledger.origin': origin, key_passphrase: keyPassphrase } = config;
   return {
@@ -32,7 +32,10 @@ export function keySettings(config: Config) {
   };
 }
 
-/** The ssh-agent. It is named even while new keys are files, because older keys may be in it. */
+/**
+ * Returns the settings of the ssh-agent. The settings are included even if new keys are files, because older keys may
+ * be in the agent.
+ */
 export function agentSettings(config: Config) {
   const socket = config['ledger.ssh_agent_socket'] ?? process.env.SSH_AUTH_SOCK;
   return {
@@ -42,13 +45,13 @@ export function agentSettings(config: Config) {
   };
 }
 
-/** What placeholders of detection rules stand for: our own networks, and the lists of the operator. */
+/** Returns the placeholders of detection rules: the home networks, and the operator's lists. */
 export function rulePlaceholders(config: Config): ReadonlyMap<string, readonly string[]> {
   const { 'network.home': home, 'detection.placeholders': lists } = config;
   return new Map([...Object.entries(lists), [homePlaceholder, home]]);
 }
 
-/** What shapes the first access policy. */
+/** Returns the settings that shape the first access policy. */
 export function policyDefaults(config: Config) {
   return {
     metricsNeedRole: config['metrics.require_auth'],
@@ -56,7 +59,7 @@ export function policyDefaults(config: Config) {
   };
 }
 
-/** The settings of the store. */
+/** Returns the settings of the store. */
 export function storeSettings(config: Config) {
   return {
     dataDir: config.data_dir,

@@ -2,9 +2,9 @@ import { isIP } from 'node:net';
 import { resolve } from 'node:path';
 import { isMapping } from './mapping.ts';
 
-/** A value that a setting cannot take. `message` completes the sentence "came …, wanted …". */
-export class Unwanted extends Error {
-  /** The item of a list or an object that is wrong; undefined where it is all of the value. */
+/** An invalid value of a setting. `message` completes the sentence "got …, expected …". */
+export class InvalidSetting extends Error {
+  /** The invalid item of a list or an object; undefined if the whole value is invalid. */
   readonly item: UnwantedItem | undefined;
 
   constructor(wanted: string, item?: UnwantedItem) {
@@ -14,41 +14,40 @@ export class Unwanted extends Error {
 }
 
 interface UnwantedItem {
-  /** Its place, or its name; of an item within it, as `name.3`. */
+  /** Index or name of the item; for an item within it, a path like `name.3`. */
   readonly index: number | string;
   readonly raw: unknown;
 }
 
-/** Reads the values of a setting. What comes out of `read` may go in again, and comes out as it was. */
+/** Reads the values of a setting. `read` returns its own results unchanged. */
 export interface Reader<T> {
-  /** JSON Schema (2020-12) of its values; where it is wider than `read`, `read` decides. */
+  /** JSON Schema (2020-12) of the values. If the schema accepts a value that `read` rejects, `read` decides. */
   readonly schema: Readonly<Record<string, unknown>>;
-  /** @throws Unwanted */
+  /** Reads a value. @throws InvalidSetting */
   read(raw: unknown): T;
-  /** The value that a text of the environment stands for; the text itself where it stands for none. */
+  /** Converts the text of an environment variable to a value; returns the text itself if that fails. */
   fromText(text: string): unknown;
 }
 
 const asText = (text: string): unknown => text;
 
-/** The same reader, for a setting that may be absent. */
+/** Returns the same reader, for an optional setting. */
 export function optional<T>(reader: Reader<T>): Reader<T | undefined> {
   return reader;
 }
 
-/** Lengths in code points, as JSON Schema counts them. */
+/** Returns a reader of texts. Lengths are in code points, as in JSON Schema. */
 export function text(least: number, most: number): Reader<string> {
-  return textLike(
-    { minLength: least, maxLength: most },
-    `a text of ${least} to ${most} characters`,
-    (raw) => {
-      const length = raw.length > 2 * most ? raw.length : [...raw].length;
-      return length >= least && length <= most;
-    },
-  );
+  return textLike({ minLength: least, maxLength: most }, `a text of ${least} to ${most} characters`, (raw) => {
+    const length = raw.length > 2 * most ? raw.length : [...raw].length;
+    return length >= least && length <= most;
+  });
 }
 
-/** A file or folder; made absolute from the folder that the service was started in. */
+/**
+ * Returns a reader of the path of a file or folder, which is made absolute from the working folder of the service's
+ * start.
+ */
 export function path(): Reader<string> {
   const reader = textLike(
     { minLength: 1, maxLength: maxPathBytes, pattern: '^[^\\u0000]+$' },
@@ -66,13 +65,13 @@ export function integer(least: number, most: number): Reader<number> {
     schema: { type: 'integer', minimum: least, maximum: most },
     read(raw) {
       if (typeof raw === 'number' && Number.isSafeInteger(raw) && raw >= least && raw <= most) return raw + 0;
-      throw new Unwanted(`an integer from ${least} to ${most}`);
+      throw new InvalidSetting(`an integer from ${least} to ${most}`);
     },
     fromText: (raw) => (/^(0|[1-9][0-9]*)$/.test(raw) ? Number(raw) : raw),
   };
 }
 
-/** For settings of which 0 means something else than little. */
+/** Returns a reader for settings in which 0 has a special meaning. */
 export function zeroOr(least: number, most: number): Reader<number> {
   const { read, fromText } = integer(least, most);
   return {
@@ -82,7 +81,7 @@ export function zeroOr(least: number, most: number): Reader<number> {
       try {
         return read(raw);
       } catch (error) {
-        throw error instanceof Unwanted ? new Unwanted(`0, or ${error.message}`) : error;
+        throw error instanceof InvalidSetting ? new InvalidSetting(`0, or ${error.message}`) : error;
       }
     },
     fromText,
@@ -95,7 +94,7 @@ export const bool: Reader<boolean> = {
   schema: { type: 'boolean' },
   read(raw) {
     if (typeof raw === 'boolean') return raw;
-    throw new Unwanted('true or false');
+    throw new InvalidSetting('true or false');
   },
   fromText: (raw) => (Object.hasOwn(booleans, raw) ? booleans[raw] : raw),
 };
@@ -105,13 +104,13 @@ export function oneOf<const T extends readonly string[]>(values: T): Reader<T[nu
     schema: { type: 'string', enum: [...values] },
     read(raw) {
       if (values.includes(raw as string)) return raw as T[number];
-      throw new Unwanted(`one of ${values.join(', ')}`);
+      throw new InvalidSetting(`one of ${values.join(', ')}`);
     },
     fromText: asText,
   };
 }
 
-/** `off`, `auto` for the one that the search path has, or the absolute path of a program. */
+/** `off`, `auto` for the program in the search path, or the absolute path of a program. */
 export const program: Reader<string> = textLike(
   { minLength: 1, maxLength: maxPathBytes, pattern: '^(off|auto|/[^\\u0000]*)$' },
   'off, auto or an absolute path',
@@ -121,17 +120,20 @@ export const program: Reader<string> = textLike(
     (raw.startsWith('/') && !raw.includes('\0') && Buffer.byteLength(raw) <= maxPathBytes),
 );
 
-/** A list in the file, comma-separated text in the environment. At most 1000 items: it is matched per event. */
+/**
+ * Returns a reader of a list in the file, or comma-separated text in the environment. A list has at most 1000 items,
+ * because it is matched against each event.
+ */
 export function list(item: Reader<string>): Reader<readonly string[]> {
   return {
     schema: { type: 'array', items: item.schema, maxItems: 1000 },
     read(raw) {
-      if (!Array.isArray(raw) || raw.length > 1000) throw new Unwanted('a list of at most 1000 items');
+      if (!Array.isArray(raw) || raw.length > 1000) throw new InvalidSetting('a list of at most 1000 items');
       return raw.map((one: unknown, index) => {
         try {
           return item.read(one);
         } catch (error) {
-          throw error instanceof Unwanted ? new Unwanted(error.message, { index, raw: one }) : error;
+          throw error instanceof InvalidSetting ? new InvalidSetting(error.message, { index, raw: one }) : error;
         }
       });
     },
@@ -139,7 +141,7 @@ export function list(item: Reader<string>): Reader<readonly string[]> {
   };
 }
 
-/** Lists by their names: an object in the file, the same as JSON in the environment. */
+/** Returns a reader of lists by name: an object in the file, the same object as JSON in the environment. */
 export function namedLists(
   item: Reader<string>,
   { maxLists, maxItems }: { readonly maxLists: number; readonly maxItems: number },
@@ -155,24 +157,24 @@ export function namedLists(
       maxProperties: maxLists,
     },
     read(raw) {
-      if (!isMapping(raw) || Object.keys(raw).length > maxLists) throw new Unwanted(wanted);
+      if (!isMapping(raw) || Object.keys(raw).length > maxLists) throw new InvalidSetting(wanted);
       const read = Object.entries(raw).map(([name, items]) => {
         if (!named.test(name))
-          throw new Unwanted('a name of at most 64 letters, digits, _, - and ., which begins with a letter', {
+          throw new InvalidSetting('a name of at most 64 letters, digits, _, - and ., which begins with a letter', {
             index: name,
             raw: name,
           });
         try {
           return [name, lists.read(items)] as const;
         } catch (error) {
-          if (!(error instanceof Unwanted)) throw error;
+          if (!(error instanceof InvalidSetting)) throw error;
           const { item: inner } = error;
           const index = inner === undefined ? name : `${name}.${inner.index}`;
-          throw new Unwanted(error.message, { index, raw: inner === undefined ? items : inner.raw });
+          throw new InvalidSetting(error.message, { index, raw: inner === undefined ? items : inner.raw });
         }
       });
       if (read.reduce((sum, [, items]) => sum + items.length, 0) > maxItems)
-        throw new Unwanted(`at most ${maxItems} items in all lists together`);
+        throw new InvalidSetting(`at most ${maxItems} items in all lists together`);
       return Object.fromEntries(read);
     },
     fromText(raw) {
@@ -191,11 +193,10 @@ export const host: Reader<string> = textLike(
   'an address or a host name',
   (raw) =>
     raw.length <= 253 &&
-    (isIP(raw) !== 0 ||
-      /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)*$/i.test(raw)),
+    (isIP(raw) !== 0 || /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)*$/i.test(raw)),
 );
 
-/** `10.0.0.0/8`, `fc00::/7`; a bare address means itself alone. */
+/** A block such as `10.0.0.0/8` or `fc00::/7`; a bare address is a block of one address. */
 export const cidr: Reader<string> = {
   schema: { type: 'string', format: 'network' },
   read(raw) {
@@ -203,35 +204,35 @@ export const cidr: Reader<string> = {
     const bits = isIP(address) === 4 ? 32 : 128;
     const length = prefix === undefined ? bits : /^(0|[1-9][0-9]*)$/.test(prefix) ? Number(prefix) : -1;
     if (isIP(address) === 0 || address.includes('%') || length < 0 || length > bits || rest.length > 0) {
-      throw new Unwanted('CIDR blocks such as 10.0.0.0/8 or fc00::/7');
+      throw new InvalidSetting('CIDR blocks such as 10.0.0.0/8 or fc00::/7');
     }
     return `${address}/${length}`;
   },
   fromText: asText,
 };
 
-/** C2SP signed-note: a key name is not empty and has neither spaces nor plus signs. */
+/** A key name of C2SP signed-note, which is not empty and contains neither spaces nor plus signs. */
 export const keyName: Reader<string> = textLike(
   { minLength: 1, maxLength: 255, pattern: '^[^\\s+\\p{Cc}]+$' },
   'a name of at most 255 characters without spaces and plus signs',
   (raw) => raw.length <= 255 && /^[^\s+\p{Cc}]+$/u.test(raw),
 );
 
-/** A recipient as age-keygen prints it. Its checksum is looked at when the service starts. */
+/** A recipient as age-keygen prints it. Its checksum is verified when the service starts. */
 export const ageRecipient: Reader<string> = textLike(
   { maxLength: 4096, pattern: '^age1[0-9a-z]+$' },
   'recipients that begin with age1, as age-keygen prints them',
   (raw) => raw.length <= 4096 && /^age1[0-9a-z]+$/.test(raw),
 );
 
-/** A key of an ssh-agent and what it signs: the fingerprint is what `ssh-add -l` prints. */
+/** A key of an ssh-agent and its purpose: the fingerprint is the one that `ssh-add -l` prints. */
 export const agentKey: Reader<string> = textLike(
   { maxLength: 100, pattern: '^(transparency-sth|event-signing|checkpoint)=SHA256:[A-Za-z0-9+/]{43}$' },
   'purpose=SHA256:fingerprint, such as checkpoint=SHA256:… with the fingerprint that ssh-add -l prints',
   (raw) => /^(transparency-sth|event-signing|checkpoint)=SHA256:[A-Za-z0-9+/]{43}$/.test(raw),
 );
 
-/** RFC 6454, section 6.2, as browsers send it. */
+/** An origin as browsers send it (RFC 6454, section 6.2), or `*`. */
 export const origin: Reader<string> = textLike(
   { maxLength: 300, pattern: '^(\\*|[a-z][a-z0-9+.-]*://[^/?#]+)$' },
   'origins such as https://console.example.org, or *',
@@ -239,8 +240,8 @@ export const origin: Reader<string> = textLike(
 );
 
 /**
- * Base URL of a service that is asked: https, or http to this machine. No user, query or fragment: where it goes is all
- * that it says. A final slash is taken away.
+ * Base URL of a service that receives data, without user, query or fragment: https, or http to this machine. A final
+ * slash is removed.
  */
 export const serviceUrl: Reader<string> = {
   schema: { type: 'string', maxLength: 2000, pattern: '^https?://[^?#@]+$' },
@@ -254,28 +255,31 @@ export const serviceUrl: Reader<string> = {
       !(url.protocol === 'https:' || (url.protocol === 'http:' && isLocal)) ||
       /[?#@\s]/.test(raw as string)
     ) {
-      throw new Unwanted('an https URL, or an http URL of this machine, without user, query and fragment');
+      throw new InvalidSetting('an https URL, or an http URL of this machine, without user, query and fragment');
     }
     return url.href.replace(/\/+$/, '');
   },
   fromText: asText,
 };
 
-/** URL of a service whose answers are signed, so that http is as good as https. No user, query or fragment. */
+/**
+ * URL of a service, without user, query or fragment. The responses of the service are signed, so http is as safe as
+ * https.
+ */
 export const httpUrl: Reader<string> = textLike(
   { minLength: 8, maxLength: 2000, pattern: '^https?://[^?#@\\s]+$' },
   'an http or https URL without user, query and fragment',
   (raw) => /^https?:\/\/[^?#@\s]+$/.test(raw) && URL.canParse(raw),
 );
 
-/** What may stand in a header (RFC 9110, section 5.5) without spaces. */
+/** A bearer token: characters allowed in a header (RFC 9110, section 5.5), without spaces. */
 export const bearer: Reader<string> = textLike(
   { minLength: 1, maxLength: 4096, pattern: '^[\\x21-\\x7e]+$' },
   'at most 4096 printable ASCII characters without spaces',
   (raw) => raw.length <= 4096 && /^[\x21-\x7e]+$/.test(raw),
 );
 
-/** Only well-formed Unicode passes: anything else would be another text once it was written to a file. */
+/** Returns a reader of a text. Only well-formed Unicode is accepted: other text would change when written to a file. */
 function textLike(
   schema: Readonly<Record<string, unknown>>,
   wanted: string,
@@ -285,7 +289,7 @@ function textLike(
     schema: { type: 'string', ...schema },
     read(raw) {
       if (typeof raw === 'string' && raw.isWellFormed() && test(raw)) return raw;
-      throw new Unwanted(wanted);
+      throw new InvalidSetting(wanted);
     },
     fromText: asText,
   };

@@ -1,5 +1,5 @@
 import { relative, resolve, sep } from 'node:path';
-import { dataFolderNames } from '../data-folder-files.ts';
+import { dataFolderNames } from '../files/data-folder-files.ts';
 import { limits } from '../limits.ts';
 import { show } from './config-error.ts';
 import { homePlaceholder } from './part-settings.ts';
@@ -7,14 +7,12 @@ import type { Config, SettingName } from './settings.ts';
 
 const entriesOf = <T extends object>(object: T) => Object.entries(object) as [keyof T, T[keyof T]][];
 
-/** What must hold between settings. `broken` names the setting that is wrong, and what came and what is wanted. */
+/** A condition between settings. `broken` returns the invalid setting and the problem. */
 interface Rule {
-  readonly broken: (
-    config: Config,
-  ) => { readonly setting: SettingName; readonly problem: string } | undefined;
+  readonly broken: (config: Config) => { readonly setting: SettingName; readonly problem: string } | undefined;
 }
 
-/** Paths at which the service writes, or reads all that is there, and what each may be of the data folder's own. */
+/** Paths that the service writes to, or reads completely, and the name that each may have in the data folder. */
 const ownPlaces = {
   'ledger.anchor_path': 'anchor.json',
   'policy.file': 'policy.json',
@@ -29,7 +27,7 @@ export const rules: readonly Rule[] = [
         const path = config[setting];
         const [name] = path === undefined ? [] : relative(resolve(config.data_dir), path).split(sep);
         if (name === undefined || name === own || !dataFolderNames.includes(name)) continue;
-        const problem = `came ${show(path)}, wanted a place of its own: ${name} in the data folder is for other data`;
+        const problem = `got ${show(path)}, expected a path of its own: ${name} in the data folder is for other data`;
         return { setting, problem };
       }
       return undefined;
@@ -40,7 +38,7 @@ export const rules: readonly Rule[] = [
       if (!Object.hasOwn(lists, homePlaceholder)) return undefined;
       return {
         setting: 'detection.placeholders',
-        problem: `came with a list ${homePlaceholder}, wanted another name: that is network.home`,
+        problem: `contains a list ${homePlaceholder}; rename it, because that name is network.home`,
       };
     },
   },
@@ -49,7 +47,7 @@ export const rules: readonly Rule[] = [
       const { maxTimestampAuthorities: most } = limits;
       const isDistinct = new Set(urls).size === urls.length;
       if (urls.length <= most && isDistinct) return undefined;
-      const problem = `came with ${urls.length} URLs, wanted at most ${most}, each once`;
+      const problem = `got ${urls.length} URLs, expected at most ${most} different ones`;
       return { setting: 'timestamps.authorities', problem };
     },
   },
@@ -58,7 +56,7 @@ export const rules: readonly Rule[] = [
       if (endpoint === undefined || model !== undefined) return undefined;
       return {
         setting: 'triage.model',
-        problem: 'came nothing, wanted a name: the endpoint has to be told which model',
+        problem: 'not set; triage.endpoint requires the name of a model',
       };
     },
   },
@@ -67,7 +65,7 @@ export const rules: readonly Rule[] = [
       if ((cert === undefined) === (key === undefined)) return undefined;
       return {
         setting: cert === undefined ? 'tls.cert' : 'tls.key',
-        problem: 'came nothing, wanted a path: tls.cert and tls.key belong together',
+        problem: 'not set; tls.cert and tls.key are required together',
       };
     },
   },
@@ -76,7 +74,7 @@ export const rules: readonly Rule[] = [
       if (clientCa === undefined || cert !== undefined) return undefined;
       return {
         setting: 'tls.client_ca',
-        problem: 'came without tls.cert, wanted both: client certificates need TLS',
+        problem: 'set without tls.cert; client certificates require TLS',
       };
     },
   },
@@ -85,7 +83,7 @@ export const rules: readonly Rule[] = [
       if (wanted === 'optional' || clientCa !== undefined) return undefined;
       return {
         setting: 'tls.client_certificates',
-        problem: 'came "required" without tls.client_ca, wanted both: no certificate would be valid',
+        problem: 'got "required" without tls.client_ca; no certificate would be valid',
       };
     },
   },

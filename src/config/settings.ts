@@ -26,11 +26,11 @@ import {
 
 interface Setting<T> extends Reader<T> {
   readonly default: T;
-  /** Why it exists and why the default is what it is. */
+  /** The purpose of the setting and the reason for its default. */
   readonly reason: string;
-  /** Never shown, in a message neither; comes from the environment or the file only. */
+  /** Whether the value is never shown, not even in messages, and can only be set in the environment or the file. */
   readonly secret?: true;
-  /** Why the running service cannot store another value; absent where it can. */
+  /** The reason why the running service cannot store another value; absent if it can. */
   readonly readOnly?: string;
 }
 
@@ -41,27 +41,24 @@ const day = 24 * hour;
 const cores = availableParallelism();
 
 const agentPurposes = ['transparency-sth', 'event-signing', 'checkpoint'] as const;
-const signerIsFixed = 'it decides which keys sign; set it in the environment or the file of settings';
+const signerIsFixed = 'it decides which keys sign; set it in the environment or the settings file';
 
 /**
- * Every setting: its dotted name in the configuration file. The environment variable of `alerts.window_ms` is
- * CANDOR_ALERTS_WINDOW_MS, and so on; the environment wins over the file, the file over the default.
+ * Every setting by its dotted name in the configuration file. The environment variable of `alerts.window_ms` is
+ * CANDOR_ALERTS_WINDOW_MS, and so on; the environment overrides the file, and the file overrides the default.
  */
 export const settings = {
   host: setting(host, '127.0.0.1', 'address to listen on; only this machine by default'),
-  port: setting(integer(0, 65_535), 8080, 'port to listen on; 0 takes any free one, which is printed'),
-  data_dir: {
-    ...setting(path(), './data', 'folder of databases, keys and journal'),
+  port: setting(integer(0, 65_535), 8080, 'port to listen on; 0 selects a free one, which is printed'),
+  data_dir: setting(path(), './data', 'folder of databases, keys and journal', {
     readOnly: 'it holds the data of the service; move the folder and start with its new path',
-  },
-  admin_password: {
-    ...setting(
-      optional(text(8, 1024)),
-      undefined,
-      'password of the first administrator; generated and shown once where absent',
-    ),
-    secret: true,
-  },
+  }),
+  admin_password: setting(
+    optional(text(8, 1024)),
+    undefined,
+    'password of the first administrator; generated and shown once where absent',
+    { secret: true },
+  ),
   'auth.access_token_ms': setting(
     integer(60 * second, hour),
     15 * 60 * second,
@@ -72,11 +69,7 @@ export const settings = {
     7 * day,
     'lifetime of a session; with seven days, a user signs in once a week',
   ),
-  'tls.cert': setting(
-    optional(path()),
-    undefined,
-    'PEM file of the certificate chain; plain HTTP where absent',
-  ),
+  'tls.cert': setting(optional(path()), undefined, 'PEM file of the certificate chain; plain HTTP where absent'),
   'tls.key': setting(optional(path()), undefined, 'PEM file of the private key of tls.cert'),
   'tls.client_ca': setting(
     optional(path()),
@@ -102,27 +95,26 @@ export const settings = {
   'retention.max_age_ms': setting(
     zeroOr(day, 100 * 366 * day),
     90 * day,
-    'how long events are kept, by when they were received; they go in whole blocks, each of one day. 0 for as long as ' +
-      'there is room. A quarter is what incidents are traced back over; what was counted of them is kept longer',
+    'how long events are kept after they were received; they are deleted in whole blocks, each of one day. 0 keeps them ' +
+      'while there is room. A quarter covers most investigations; figures computed from events are kept longer',
   ),
   'retention.max_bytes': setting(
     zeroOr(64 * MiB, 192 * 1024 * MiB),
     0,
-    'bytes that events may take up on disk; past it the oldest go, and the file grows no more. 0 for half of the ' +
-      'volume with the data folder, at most the largest value: the other half is for what else the file has, the log ' +
+    'bytes of events on disk; above it the oldest are deleted, and the file stops growing. 0 for half of the ' +
+      'volume with the data folder, at most the largest value: the other half is for other data in the file, the log ' +
       'and a backup',
   ),
   'detection.detectors_off': setting(list(oneOf(detectorIds)), [], 'behaviour detectors that do not run'),
-  'detection.rules_dir': {
-    ...setting(
-      optional(path()),
-      undefined,
-      'folder of detection rules (Sigma), read with all folders in it at each start and reload; rules in the data folder ' +
-        'where absent',
-    ),
-    readOnly:
-      'the service shows what the files in it hold; set it in the environment or the file of settings',
-  },
+  'detection.rules_dir': setting(
+    optional(path()),
+    undefined,
+    'folder of detection rules (Sigma), read with all folders in it at each start and reload; rules in the data folder ' +
+      'where absent',
+    {
+      readOnly: 'the service shows the content of its files; set it in the environment or the settings file',
+    },
+  ),
   'detection.placeholders': setting(
     namedLists(text(1, limits.maxSigmaValueLength), {
       maxLists: limits.maxPlaceholders,
@@ -132,33 +124,24 @@ export const settings = {
     'lists for placeholders of detection rules, such as %admin_hosts% with the modifier expand; ' +
       '%home_networks% is network.home',
   ),
-  'triage.endpoint': {
-    ...setting(
-      optional(serviceUrl),
-      undefined,
-      'base URL of an OpenAI-compatible service that is asked for a second verdict on alerts, such as ' +
-        'https://llm.example.org/v1; none by default',
-    ),
-    readOnly: 'alerts are sent to it; set it in the environment or the file of settings',
-  },
-  'triage.model': setting(
-    optional(text(1, 200)),
+  'triage.endpoint': setting(
+    optional(serviceUrl),
     undefined,
-    'name of the model that is requested from the endpoint',
+    'base URL of an OpenAI-compatible service that is asked for a second verdict on alerts, such as ' +
+      'https://llm.example.org/v1; none by default',
+    { readOnly: 'alerts are sent to it; set it in the environment or the settings file' },
   ),
-  'triage.api_key': {
-    ...setting(optional(bearer), undefined, 'API key of the endpoint; none by default'),
+  'triage.model': setting(optional(text(1, 200)), undefined, 'name of the model that is requested from the endpoint'),
+  'triage.api_key': setting(optional(bearer), undefined, 'API key of the endpoint; none by default', {
     secret: true,
-  },
-  'triage.redact': {
-    ...setting(
-      bool,
-      true,
-      'whether addresses of your networks, host names, domains and names of users are replaced before alerts are sent to ' +
-        'the endpoint; switch it off only for an endpoint on this machine',
-    ),
-    readOnly: 'it decides what leaves this machine; set it in the environment or the file of settings',
-  },
+  }),
+  'triage.redact': setting(
+    bool,
+    true,
+    'whether addresses of your networks, host names, domains and names of users are replaced before alerts are sent to ' +
+      'the endpoint; switch it off only for an endpoint on this machine',
+    { readOnly: 'it decides what leaves this machine; set it in the environment or the settings file' },
+  ),
   'triage.min_severity': setting(
     oneOf(severities),
     'high',
@@ -179,14 +162,14 @@ export const settings = {
     ['127.0.0.0/8', '::1/128'],
     'networks that scans may reach; loopback only by default',
   ),
-  'discovery.nmap': {
-    ...setting(
-      program,
-      'off',
-      'whether scans may run nmap: off, auto for the one in the search path, or its absolute path',
-    ),
-    readOnly: 'the service runs the program that it names; set it in the environment or the file of settings',
-  },
+  'discovery.nmap': setting(
+    program,
+    'off',
+    'whether scans may run nmap: off, auto for the one in the search path, or its absolute path',
+    {
+      readOnly: 'the service runs the program that it names; set it in the environment or the settings file',
+    },
+  ),
   'threads.ingest': setting(
     integer(1, 64),
     Math.min(8, cores),
@@ -281,15 +264,15 @@ export const settings = {
     'info',
     'lowest level that is logged',
   ),
-  'ledger.anchor_path': {
-    ...setting(
-      optional(path()),
-      undefined,
-      'file with the last tree head outside the database; on another volume it also reveals a rollback of the data folder',
-    ),
-    readOnly:
-      'it protects against callers with the right to change settings; set it in the environment or the file of settings',
-  },
+  'ledger.anchor_path': setting(
+    optional(path()),
+    undefined,
+    'file with the last tree head outside the database; on another volume it also reveals a rollback of the data folder',
+    {
+      readOnly:
+        'it protects against callers with the right to change settings; set it in the environment or the settings file',
+    },
+  ),
   'ledger.anchor_loss': setting(
     oneOf(['refuse', 'wait']),
     'refuse',
@@ -306,50 +289,40 @@ export const settings = {
     'public readers see only log entries that are at least this old, so that they cannot tell which action raised an ' +
       'alert; 60000 is recommended where the log can be read from networks that are monitored; 0 for no delay',
   ),
-  'ledger.signer': {
-    ...setting(
-      oneOf(['file', 'ssh-agent']),
-      'file',
-      'where the private keys of the log are: in key files, or in an ssh-agent, such as one in front of a hardware ' +
-        'token. A change takes effect by a rotation of the keys',
-    ),
-    readOnly: signerIsFixed,
-  },
-  'ledger.ssh_agent_socket': {
-    ...setting(
-      optional(path()),
-      undefined,
-      'Unix socket of the ssh-agent; SSH_AUTH_SOCK of the environment where absent',
-    ),
-    readOnly: signerIsFixed,
-  },
-  'ledger.ssh_agent_purposes': {
-    ...setting(
-      list(oneOf(agentPurposes)),
-      agentPurposes,
-      'purposes whose keys the ssh-agent holds; leave out event-signing where a token makes few signatures a second, as ' +
-        'each log entry needs one',
-    ),
-    readOnly: signerIsFixed,
-  },
-  'ledger.ssh_agent_keys': {
-    ...setting(
-      list(agentKey),
-      [],
-      'keys of the ssh-agent whose comment is not candor:<purpose>, as purpose=SHA256:fingerprint; tokens often fix the ' +
-        'comment',
-    ),
-    readOnly: signerIsFixed,
-  },
-  'ledger.detect_copies': {
-    ...setting(
-      bool,
-      true,
-      'a copied data folder would sign with the keys of the original; switch it off only on a file system whose inode ' +
-        'numbers change while a file stays where it is',
-    ),
-    readOnly: 'it protects the keys of the log; set it in the environment or the file of settings',
-  },
+  'ledger.signer': setting(
+    oneOf(['file', 'ssh-agent']),
+    'file',
+    'where the private keys of the log are: in key files, or in an ssh-agent, such as one in front of a hardware ' +
+      'token. A change takes effect by a rotation of the keys',
+    { readOnly: signerIsFixed },
+  ),
+  'ledger.ssh_agent_socket': setting(
+    optional(path()),
+    undefined,
+    'Unix socket of the ssh-agent; SSH_AUTH_SOCK of the environment where absent',
+    { readOnly: signerIsFixed },
+  ),
+  'ledger.ssh_agent_purposes': setting(
+    list(oneOf(agentPurposes)),
+    agentPurposes,
+    'purposes whose keys the ssh-agent holds; leave out event-signing where a token makes few signatures a second, as ' +
+      'each log entry needs one',
+    { readOnly: signerIsFixed },
+  ),
+  'ledger.ssh_agent_keys': setting(
+    list(agentKey),
+    [],
+    'keys of the ssh-agent whose comment is not candor:<purpose>, as purpose=SHA256:fingerprint; tokens often fix the ' +
+      'comment',
+    { readOnly: signerIsFixed },
+  ),
+  'ledger.detect_copies': setting(
+    bool,
+    true,
+    'a copied data folder would sign with the keys of the original; switch it off only on a file system whose inode ' +
+      'numbers change while a file stays where it is',
+    { readOnly: 'it protects the keys of the log; set it in the environment or the settings file' },
+  ),
   'keys.sth_rotation_ms': setting(
     integer(0, 366 * day),
     7 * day,
@@ -365,37 +338,35 @@ export const settings = {
     hour,
     'how long a new key is published before it takes over, so that clients fetch it in time',
   ),
-  key_passphrase: {
-    ...setting(
-      optional(text(8, 1024)),
-      undefined,
-      'passphrase that encrypts the private keys; every later start needs it',
-    ),
-    secret: true,
-  },
+  key_passphrase: setting(
+    optional(text(8, 1024)),
+    undefined,
+    'passphrase that encrypts the private keys; every later start needs it',
+    { secret: true },
+  ),
   'backup.dir': setting(
     optional(path()),
     undefined,
     'folder of backups; by default the folder backups in the data folder. Prefer another volume',
   ),
-  'backup.recipient': {
-    ...setting(
-      list(ageRecipient),
-      [],
-      'age recipients to whom the private keys of the log are encrypted in backups; without any, backups have no ' +
-        'private keys, and a restored log does not need them',
-    ),
-    readOnly: 'it decides about access to private keys; set it in the environment or the file of settings',
-  },
-  'policy.file': {
-    ...setting(
-      optional(path()),
-      undefined,
-      'YAML or JSON file of the access policy, read at each start and reload and written by changes over HTTP; ' +
-        'policy.json in the data folder by default',
-    ),
-    readOnly: 'the service writes the file that it names; set it in the environment or the file of settings',
-  },
+  'backup.recipient': setting(
+    list(ageRecipient),
+    [],
+    'age recipients to whom the private keys of the log are encrypted in backups; without any, backups have no ' +
+      'private keys, and a restored log does not need them',
+    {
+      readOnly: 'it decides about access to private keys; set it in the environment or the settings file',
+    },
+  ),
+  'policy.file': setting(
+    optional(path()),
+    undefined,
+    'YAML or JSON file of the access policy, read at each start and reload and written by changes over HTTP; ' +
+      'policy.json in the data folder by default',
+    {
+      readOnly: 'the service writes the file that it names; set it in the environment or the settings file',
+    },
+  ),
   'witness.policy': setting(
     optional(path()),
     undefined,
@@ -417,24 +388,20 @@ export const settings = {
     'without a quorum, open publishes the checkpoint anyway; closed keeps the last one with a quorum, because readers ' +
       'with the same policy reject any other',
   ),
-  'timestamps.authorities': {
-    ...setting(
-      list(httpUrl),
-      [] as readonly string[],
-      'URLs of timestamping authorities (RFC 3161) that are sent the hash of the published checkpoint; none by default. ' +
-        `At most ${limits.maxTimestampAuthorities}`,
-    ),
-    readOnly: 'the service sends requests to them; set it in the environment or the file of settings',
-  },
-  'timestamps.ca_file': {
-    ...setting(
-      optional(path()),
-      undefined,
-      'PEM file of the certificates that vouch for these authorities: roots, or their own; without it a timestamp of any ' +
-        'certificate for timestamping is kept, and verifiers decide',
-    ),
-    readOnly: 'it decides whose timestamps count; set it in the environment or the file of settings',
-  },
+  'timestamps.authorities': setting(
+    list(httpUrl),
+    [] as readonly string[],
+    'URLs of timestamping authorities (RFC 3161) that are sent the hash of the published checkpoint; none by default. ' +
+      `At most ${limits.maxTimestampAuthorities}`,
+    { readOnly: 'the service sends requests to them; set it in the environment or the settings file' },
+  ),
+  'timestamps.ca_file': setting(
+    optional(path()),
+    undefined,
+    'PEM file of the certificates that vouch for these authorities: roots, or their own; without it a timestamp of any ' +
+      'certificate for timestamping is kept, and verifiers decide',
+    { readOnly: 'it decides whose timestamps count; set it in the environment or the settings file' },
+  ),
   'timestamps.interval_ms': setting(
     integer(60 * second, 7 * day),
     hour,
@@ -454,7 +421,7 @@ export const settings = {
 } as const satisfies Record<string, Setting<unknown>>;
 
 export type SettingName = keyof typeof settings;
-/** The value of every setting, by its name. */
+/** The value of every setting, by name. */
 export type Config = { readonly [Name in SettingName]: ReturnType<(typeof settings)[Name]['read']> };
 
 export const settingNames = Object.keys(settings) as SettingName[];
@@ -463,16 +430,21 @@ export function isSettingName(name: string): name is SettingName {
   return Object.hasOwn(settings, name);
 }
 
-/** A setting without the types of its own, for what treats all alike. */
+/** Returns a setting with a generic type, for code that treats all settings alike. */
 export function settingOf(name: SettingName): Setting<unknown> {
   return settings[name];
 }
 
-/** `alerts.window_ms` → CANDOR_ALERTS_WINDOW_MS. */
+/** Returns the environment variable of a setting: `alerts.window_ms` → CANDOR_ALERTS_WINDOW_MS. */
 export function variableOf(name: SettingName): string {
   return `CANDOR_${name.replaceAll('.', '_').toUpperCase()}`;
 }
 
-function setting<T>(reader: Reader<T>, value: NoInfer<T>, reason: string): Setting<T> {
-  return { ...reader, default: value, reason };
+function setting<T>(
+  reader: Reader<T>,
+  value: NoInfer<T>,
+  reason: string,
+  access: Pick<Setting<T>, 'secret' | 'readOnly'> = {},
+): Setting<T> {
+  return { ...reader, default: value, reason, ...access };
 }

@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Config as ConfigResource } from '../contract/resources/config.ts';
 import { invalidField, ServiceError } from '../errors.ts';
+import { VolumeQueue } from '../files/volume-queue.ts';
 import { limits } from '../limits.ts';
-import { VolumeTurns } from '../volume-turns.ts';
 import { ConfigError } from './config-error.ts';
-import { type ConfigFile, type ConfigText, parseConfig, readConfigFile } from './config-file.ts';
+import { type ConfigFile, type ConfigText, parseConfig, readConfigFileLater } from './config-file.ts';
 import { describeSettings, differences, shownValues } from './describe.ts';
 import { type Changes, editConfig } from './edit.ts';
 import type { GivenSettings } from './given.ts';
@@ -13,41 +13,54 @@ import { fieldOf, readChanges } from './read-changes.ts';
 import type { Config, SettingName } from './settings.ts';
 import { writeConfigFile } from './write-file.ts';
 
-/** The settings in effect, and those in the file, which the next start takes. */
+/** The settings in effect, and those in the file for the next start. */
 export interface StoredSettings {
-  /** The file is read at each call. One that no start would take shows as `problem`, not as an error. */
+  /** Reads the file at each call. If a start would reject the file, the result has a `problem` instead of an error. */
   read(): Promise<ConfigResource>;
   /**
-   * Stores values by setting, all or none; null, or the default, takes one out of the file. Calls take turns, and each
-   * reads the file anew: none undoes what another, or an editor, wrote before it. Resolves when the file is flushed.
+   * Stores values by setting, all or none; null, or the default, removes a setting from the file. Calls run one after
+   * another, and each reads the file again, so that no call undoes the changes of another call or of an editor.
+   * Resolves when the file is flushed.
    *
-   * @param stored - called when the file was written, which it isn't where it holds these values already
-   * @throws INVALID_REQUEST with `settings.<name>`; CONFLICT where the file cannot be used or written as it is;
-   *   UNAVAILABLE where the disk is full or fails. Then nothing is stored.
+   * @param stored - called after the file was written, but not if it has these values already
+   * @throws INVALID_REQUEST with `settings.<name>`; CONFLICT if the file cannot be used or written in its present
+   * state;
+   *   UNAVAILABLE if the disk is full or fails. Nothing is stored then.
    */
   change(values: Readonly<Record<string, unknown>>, stored?: () => void): Promise<ConfigResource>;
 }
 
-/** Something outside the settings that a start with them needs: a file that one of them names. */
+/** A start-up requirement that is not a setting itself, such as a file that a setting refers to. */
 export interface Requirement {
-  /** What the refusal of a change names. */
-  readonly setting: SettingName;
-  /** @throws Error whose message says in one line what is wrong. */
+  /** The settings that the requirement concerns. Errors name the first. */
+  readonly settings: readonly [SettingName, ...SettingName[]];
+  /** Checks the requirement, without blocking this thread. @throws Error with a one-line message */
   check(config: Config): void | Promise<void>;
 }
 
 /**
- * @param active - what this process runs with: the same environment, loaded at its start
- * @param requirements - a change that would break one is refused; one that is broken anyway shows as `problem` only
+ * Opens the settings.
+ *
+ * @param active - the settings of this process: the same environment, loaded at its start
+ * @param requirements - a change of their settings that violates a requirement is refused; an existing violation is
+ * reported as `problem`
+ * @param volumes - default: with the usual deadlines
  */
 export function openStoredSettings(
   env: Environment,
   active: LoadedConfig,
   requirements: readonly Requirement[] = [],
+  volumes?: Parts['volumes'],
 ): StoredSettings {
   const environment = readEnvironment(env);
   const file = fileOf(env, environment);
-  const parts: Parts = { environment, file, requirements, turns: new VolumeTurns('the path') };
+  const parts: Parts = {
+    ...{ environment, file, requirements },
+    volumes: volumes ?? {
+      file: new VolumeQueue(`the volume of ${file.path}`),
+      paths: new VolumeQueue('the path'),
+    },
+  };
   const settings = describeSettings(active, environment);
   let turn: Promise<unknown> = Promise.resolve();
 
@@ -57,11 +70,11 @@ export function openStoredSettings(
 
   async function pending(): Promise<Pick<ConfigResource, 'pending' | 'restart_required' | 'problem'>> {
     try {
-      const next = combine(environment, readConfigFile(file).given);
+      const next = combine(environment, (await parts.volumes.file.run(() => readConfigFileLater(file))).given);
       const unmet = await unmetBy(next, parts);
       return { ...differences(active, next), ...(unmet === undefined ? {} : { problem: unmet.message }) };
     } catch (error) {
-      if (!(error instanceof ConfigError)) throw error;
+      if (!(error instanceof ConfigError || error instanceof ServiceError)) throw error;
       return { pending: {}, restart_required: false, problem: error.message };
     }
   }
@@ -78,45 +91,45 @@ export function openStoredSettings(
   };
 }
 
-/** Tries to write the file before it gives up on somebody who keeps changing it. */
+/** Maximum attempts to write a file that others are changing. */
 const maxTries = 3;
 
 interface Parts {
   readonly environment: GivenSettings;
   readonly file: ConfigFile;
   readonly requirements: readonly Requirement[];
-  /** Paths may lie on any volume. */
-  readonly turns: VolumeTurns;
+  /** Schedulers of work on the file, and on paths in settings, which may be on other volumes. */
+  readonly volumes: { readonly file: VolumeQueue; readonly paths: VolumeQueue };
 }
 
-/** Whether anything was to be written. */
+/** Stores the changes. Returns whether anything had to be written. */
 async function store(parts: Parts, changes: Changes): Promise<boolean> {
-  const { file } = parts;
+  const { file, volumes } = parts;
   for (let tries = 0; tries < maxTries; tries++) {
-    const before = usable(file);
+    const before = await volumes.file.run(() => usable(file));
     const text = editConfig(file, before, changes);
     if (text === before.text) return false;
     await checkEdited(parts, before, text, changes);
-    if (await writeConfigFile(file, before, text)) return true;
+    if (await volumes.file.run(() => writeConfigFile(file, before, text))) return true;
   }
-  throw new ServiceError('CONFLICT', `${file.path} changes again and again; nothing was stored`);
+  throw new ServiceError('CONFLICT', `${file.path} keeps changing; nothing was stored`);
 }
 
-/** @throws CONFLICT that says why the file cannot be read. */
-function usable(file: ConfigFile): ConfigText {
+/** Returns the content of the file. @throws CONFLICT with the reason why the file cannot be read */
+async function usable(file: ConfigFile): Promise<ConfigText> {
   try {
-    return readConfigFile(file);
+    return await readConfigFileLater(file);
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     throw new ServiceError('CONFLICT', `nothing was stored: ${error.message}`);
   }
 }
 
-/** All settings as a start would find them: the fault is the request's, or was in the file already. */
+/** Checks all settings as a start would. Reports whether the request caused a fault or the file already had it. */
 async function checkEdited(parts: Parts, before: ConfigText, text: string, changes: Changes): Promise<void> {
   const { file, environment } = parts;
   if (Buffer.byteLength(text) > limits.maxConfigFileBytes)
-    throw invalidField('settings', `make the file larger than ${limits.maxConfigFileBytes} bytes`);
+    throw invalidField('settings', `would make the file larger than ${limits.maxConfigFileBytes} bytes`);
   const given = givenAfter(file, before, text, changes);
   const after = tryToCombine(environment, given);
   const earlier = tryToCombine(environment, before.given);
@@ -125,13 +138,14 @@ async function checkEdited(parts: Parts, before: ConfigText, text: string, chang
       throw new ServiceError('CONFLICT', `nothing was stored: ${after.message}`);
     throw invalidField(fieldOf(after.setting), after.problem);
   }
-  const unmet = await unmetBy(after, parts);
-  if (unmet === undefined) return;
-  const unmetBefore = earlier instanceof ConfigError ? undefined : await unmetBy(earlier, parts);
-  if (unmet.message !== unmetBefore?.message) throw invalidField(fieldOf(unmet.setting), unmet.problem);
+  const unmet = await unmetBy(after, parts, earlier instanceof ConfigError ? undefined : earlier);
+  if (unmet !== undefined) throw invalidField(fieldOf(unmet.setting), unmet.problem);
 }
 
-/** What the edited text holds: the same as before and the changes, or the file is left to whoever wrote it. */
+/**
+ * Returns the settings in the edited text. These settings must be the previous settings with the changes; otherwise the
+ * file is not changed.
+ */
 function givenAfter(file: ConfigFile, before: ConfigText, text: string, changes: Changes): GivenSettings {
   const wanted = rawValues(before.given);
   for (const [name, value] of changes) value === undefined ? wanted.delete(name) : wanted.set(name, value);
@@ -143,7 +157,7 @@ function givenAfter(file: ConfigFile, before: ConfigText, text: string, changes:
   }
   throw new ServiceError(
     'CONFLICT',
-    `nothing was stored: ${file.path} is written in a way that cannot be changed here; edit it by hand`,
+    `nothing was stored: ${file.path} has a form that cannot be changed here; edit it manually`,
   );
 }
 
@@ -160,15 +174,21 @@ function tryToCombine(environment: GivenSettings, file: GivenSettings): LoadedCo
   }
 }
 
+/**
+ * Returns the first violation of a requirement. If `earlier` is given, checks only the requirements with a setting that
+ * differs from `earlier`.
+ */
 async function unmetBy(
   { config }: LoadedConfig,
-  { requirements, turns }: Parts,
+  { requirements, volumes }: Parts,
+  earlier?: LoadedConfig,
 ): Promise<ConfigError | undefined> {
-  for (const { setting, check } of requirements) {
+  for (const { settings, check } of requirements) {
+    if (settings.every((name) => isDeepStrictEqual(config[name], earlier?.config[name]))) continue;
     try {
-      await turns.run(async () => check(config));
+      await volumes.paths.run(async () => check(config));
     } catch (error) {
-      return new ConfigError(setting, error instanceof Error ? error.message : String(error));
+      return new ConfigError(settings[0], error instanceof Error ? error.message : String(error));
     }
   }
   return undefined;

@@ -1,26 +1,26 @@
-import { realpathSync, statSync } from 'node:fs';
-import { replaceFile } from '../durable-file.ts';
+import { realpath, stat } from 'node:fs/promises';
 import { ServiceError } from '../errors.ts';
-import { writeRefusal } from '../write-errors.ts';
+import { replaceFile } from '../files/durable-file.ts';
+import { writeRefusal } from '../files/write-errors.ts';
 import { type ConfigFile, type ConfigText, identityOf } from './config-file.ts';
 
-/** The file in the data folder may come to hold secrets. One that CANDOR_CONFIG names keeps the mode that it has. */
+/** The file in the data folder may contain secrets. A file named by CANDOR_CONFIG keeps its mode. */
 const privateMode = 0o600;
 
 class ChangedMeanwhile extends Error {}
 
 /**
- * Replaces the file that was read. False where somebody changed it since: then it is as they left it.
+ * Replaces the file that was read. Returns false and changes nothing if the file has changed since.
  *
- * @throws CONFLICT where it cannot be replaced as things are; UNAVAILABLE where the disk is full or fails.
+ * @throws CONFLICT if it cannot be replaced in its present state; UNAVAILABLE if the disk is full or fails
  */
 export async function writeConfigFile(file: ConfigFile, before: ConfigText, text: string): Promise<boolean> {
   try {
-    // A link stays one: what it points to is replaced.
-    const path = before.identity === undefined ? file.path : realpathSync(file.path);
-    const written = () => {
-      const stat = statSync(file.path, { bigint: true, throwIfNoEntry: false });
-      if ((stat && identityOf(stat)) !== before.identity) throw new ChangedMeanwhile();
+    // A link is kept, and its target is replaced.
+    const path = before.identity === undefined ? file.path : await realpath(file.path);
+    const written = async () => {
+      const found = await stat(file.path, { bigint: true }).catch(() => undefined);
+      if ((found && identityOf(found)) !== before.identity) throw new ChangedMeanwhile();
     };
     const mode = file.named ? before.mode : privateMode;
     await replaceFile(path, text, { mode, exactMode: true, written });

@@ -1,4 +1,4 @@
-/** Modules that Vite makes of files other than scripts. */
+/** Modules that Vite creates from files other than scripts. */
 declare module '*.css';
 declare module '*.svg' {
   const url: string;

@@ -4,13 +4,11 @@ import type { Plugin } from 'vite';
 /**
  * A text, or an element with attributes and children. The console never inserts HTML strings (Trusted Types).
  */
-export type MarkdownNode =
-  | string
-  | readonly [tag: string, attributes: Attributes, ...children: MarkdownNode[]];
+export type MarkdownNode = string | readonly [tag: string, attributes: Attributes, ...children: MarkdownNode[]];
 type Attributes = Readonly<Record<string, string>>;
 
 /**
- * Vite plugin that turns Markdown files into modules: the title, and the page as a tree of elements. Links to
+ * Returns a Vite plugin that turns Markdown files into modules: the title, and the page as a tree of elements. Links to
  * other pages lead to the console's documentation; links to other files of the repository become plain text.
  */
 export function markdownPages(): Plugin {
@@ -50,9 +48,7 @@ function nodeOf(token: Tokens.Generic, page: string): MarkdownNode[] {
     case 'list':
       return element(
         token.ordered ? 'ol' : 'ul',
-        ...token.items.map(
-          (item: Tokens.ListItem): MarkdownNode => ['li', {}, ...nodesOf(item.tokens, page)],
-        ),
+        ...token.items.map((item: Tokens.ListItem): MarkdownNode => ['li', {}, ...nodesOf(item.tokens, page)]),
       );
     case 'table':
       return [
@@ -83,12 +79,9 @@ const rowOf = (tag: string, cells: readonly Tokens.TableCell[], page: string): M
 ];
 
 function linked(target: string, children: MarkdownNode[], page: string): MarkdownNode[] {
-  if (/^https?:/.test(target))
-    return [['a', { href: target, target: '_blank', rel: 'noreferrer' }, ...children]];
+  if (/^https?:/.test(target)) return [['a', { href: target, target: '_blank', rel: 'noreferrer' }, ...children]];
   const name = /^\/docs\/(.+)\.md$/.exec(new URL(target, `file:///docs/${page}`).pathname)?.[1];
-  return name === undefined
-    ? children
-    : [['a', { href: `/docs?page=${encodeURIComponent(name)}` }, ...children]];
+  return name === undefined ? children : [['a', { href: `/docs?page=${encodeURIComponent(name)}` }, ...children]];
 }
 
 const decoded = (text: string) =>

@@ -9,7 +9,8 @@ export default defineConfig({
     outDir: '../../dist/console',
     emptyOutDir: true,
     assetsDir: 'console',
-    // The page's CSP forbids data: scripts and inline styles. Files are cached permanently anyway.
+    // The page's CSP forbids data: scripts and inline styles. Inlining would save nothing, because files are cached
+    // permanently.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     target: 'es2023',

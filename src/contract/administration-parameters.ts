@@ -1,78 +1,54 @@
 import { errorCodes } from '../errors.ts';
-import { listParameters, many, network, word } from './parameters.ts';
+import {
+  attributesTo,
+  backupAttributes,
+  keyAttributes,
+  principalAttributes,
+  tokenAttributes,
+} from './list-attributes.ts';
+import { filtersOf, listParameters, many, word } from './parameters.ts';
+import { AuditRecord } from './resources/audit-record.ts';
+import { Backup } from './resources/backup.ts';
 import { oneOf } from './resources/common.ts';
 import { uuid } from './resources/fields.ts';
-import { role } from './resources/principal.ts';
-import {
-  auditOutcomes,
-  backupStates,
-  keyPurposes,
-  keyStates,
-  principalKinds,
-  principalStatuses,
-  tokenKinds,
-  tokenStatuses,
-} from './vocabulary.ts';
+import { Key } from './resources/key.ts';
+import { Principal, role } from './resources/principal.ts';
+import { Token } from './resources/token.ts';
+import { tokenStatuses } from './vocabulary.ts';
 
 /** Query parameters of lists that are restricted to administrators. */
 
-/** `from` and `to` bound `created_at`. */
+/** Filters of principals. `from` and `to` select a range of `created_at`. */
 export const principalFilters = {
-  name: many(word('Exact name of the principal.')),
-  kind: many(oneOf(principalKinds, { description: 'Kind of principal.' })),
+  ...filtersOf(Principal, attributesTo('filter', principalAttributes)),
   role: many(role),
   roles: many(role),
-  status: many(oneOf(principalStatuses, { description: 'Status of the principal.' })),
 };
-export const principalQuery = listParameters(
-  ['created_at', 'name', 'kind', 'status', 'last_login_at'],
-  principalFilters,
-);
+export const principalQuery = listParameters(attributesTo('sort', principalAttributes), principalFilters);
 
-/** `from` and `to` bound `issued_at`. */
+/** Filters of tokens. `from` and `to` select a range of `issued_at`. */
 export const tokenFilters = {
-  jti: many(uuid('Identifier of the token.')),
-  principal_id: many(uuid('Identifier of the principal that owns the token.')),
-  kind: many(oneOf(tokenKinds, { description: 'Kind of token: session or long-lived.' })),
-  name: many(word('Exact name of the token.')),
+  ...filtersOf(Token, attributesTo('filter', tokenAttributes)),
   role: many(role),
   scopes: many(role),
-  status: many(
-    oneOf(tokenStatuses, {
-      description: 'Current status of the token. A revoked token is not listed as expired.',
-    }),
-  ),
+  status: many(oneOf(tokenStatuses, 'Current status of the token. A revoked token is not listed as expired.')),
 };
-export const tokenQuery = listParameters(['issued_at', 'expires_at', 'last_used_at', 'name'], tokenFilters);
+export const tokenQuery = listParameters(attributesTo('sort', tokenAttributes), tokenFilters);
 
-/** `from` and `to` bound `time`. */
+/** Filters of audit records. `from` and `to` select a range of `time`. */
 export const auditFilters = {
-  actor: many(word('Identifier of a principal, or anonymous.')),
-  actor_name: many(word('Exact name of the principal at that time.')),
-  operation: many(word('Operation id.')),
-  outcome: many(oneOf(auditOutcomes, { description: 'Outcome of the call.' })),
-  code: many(oneOf(Object.keys(errorCodes), { description: 'Error code.' })),
+  ...filtersOf(AuditRecord, ['actor', 'actor_name', 'operation', 'outcome', 'request_id', 'source_address']),
+  code: many(oneOf(Object.keys(errorCodes), 'Error code.')),
   resource_type: many(word('Type of the resource.')),
   resource_id: many(word('Identifier of the resource.')),
-  request_id: many(word('X-Request-Id of the response.')),
-  source_address: many(network('Address of the caller: an address or a CIDR block.')),
   entry_id: many(uuid('Identifier of an entry of the transparency log that the call caused.')),
 };
 export const auditQuery = listParameters(['time'], auditFilters);
 
-/** `from` and `to` bound `created_at`. */
-export const keyFilters = {
-  kid: many(uuid('Identifier of the key.')),
-  purpose: many(oneOf(keyPurposes, { description: 'Purpose of the key.' })),
-  state: many(oneOf(keyStates, { description: 'State of the key.' })),
-};
-export const keyQuery = listParameters(
-  ['created_at', 'activated_at', 'retired_at', 'purpose', 'state'],
-  keyFilters,
-);
+/** Filters of keys. `from` and `to` select a range of `created_at`. */
+export const keyFilters = filtersOf(Key, attributesTo('filter', keyAttributes));
+export const keyQuery = listParameters(attributesTo('sort', keyAttributes), keyFilters);
 
-/** `from` and `to` bound `created_at`. */
-export const backupFilters = {
-  state: many(oneOf(backupStates, { description: 'State of the backup.' })),
-};
-export const backupQuery = listParameters(['created_at'], backupFilters);
+/** Filters of backups. `from` and `to` select a range of `created_at`. */
+export const backupFilters = filtersOf(Backup, attributesTo('filter', backupAttributes));
+export const backupQuery = listParameters(attributesTo('sort', backupAttributes), backupFilters);

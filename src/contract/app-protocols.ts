@@ -1,7 +1,6 @@
 /**
- * Normalised names of application protocols. Sensors and scanners use different names for the same protocol.
- * Events and services use the names of Suricata (src/app-layer-protos.c), so that one filter finds all of
- * them.
+ * Normalised names of application protocols. Sensors and scanners use different names for the same protocol. Events and
+ * services use the names of Suricata (src/app-layer-protos.c), so that one filter finds all of them.
  *
  * | Zeek (`service`)  | Suricata (`app_proto`) | nmap            | here   |
  * |-------------------|------------------------|-----------------|--------|
@@ -32,10 +31,7 @@ const words: ReadonlyMap<string, string> = new Map([
   ['vnc', 'rfb'],
 ]);
 
-/**
- * Maximum number of protocols per connection. Sensors report a few at most; a longer text is not a list of
- * protocols.
- */
+/** Maximum number of protocols per connection. Sensors report only a few; a longer text is not a list of protocols. */
 export const maxAppProtocols = 16;
 
 /** Returns the normalised name for the name that a sensor uses. */
@@ -44,7 +40,7 @@ export function protocolWord(given: string): string {
   return words.get(name) ?? name;
 }
 
-/** Returns the names that a filter value matches: for `https`, sensors record TLS. */
+/** Returns the names that a filter value matches; for example, sensors record `https` as TLS. */
 export const wantedProtocols = (given: string): readonly string[] =>
   given.toLowerCase() === 'https' ? ['https', 'tls'] : [protocolWord(given)];
 

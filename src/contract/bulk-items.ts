@@ -28,9 +28,9 @@ export interface BulkError {
 }
 
 export interface BulkWriter {
-  /** The record is stored. */
+  /** Formats the item of a stored record. */
   created(subject: BulkSubject): string;
-  /** The record is of a kind that is not stored, or a duplicate. Reported as a success. */
+  /** Formats the item of a record of a kind that is not stored, or of a duplicate. The item reports a success. */
   noop(subject: BulkSubject): string;
   failed(subject: BulkSubject, error: BulkError): string;
 }
@@ -73,7 +73,7 @@ export function endsOf(fields: BulkFields): Readonly<Record<'created' | 'noop' |
 }
 
 /**
- * The document of a `create` exists already. Shippers recognise this error as a record that they have sent
+ * Error if the document of a `create` already exists. Shippers recognise this error as a record that they have sent
  * before.
  */
 const conflict = {

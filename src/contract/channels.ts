@@ -15,9 +15,8 @@ interface Channel {
   /** Type of the resource in the events of the channel. */
   readonly resource: ResourceType;
   /**
-   * Callers that may call this operation may subscribe. It is the stream operation of the channel, if there
-   * is one. Typed as string because `OperationId` is derived from the table of routes, which imports this
-   * file.
+   * Operation that a caller must be allowed to call in order to subscribe: the stream operation of the channel, if it
+   * has one. Typed as string because `OperationId` is derived from the table of routes, which imports this file.
    */
   readonly operation: string;
   /**
@@ -53,7 +52,7 @@ export const closeCodes = {
   tooMany: 4429,
 } as const;
 
-const channel = oneOf(channelNames, { description: 'Name of the channel.' });
+const channel = oneOf(channelNames, 'Name of the channel.');
 const subscriptionId = text('Identifier of the subscription.', { minLength: 1, maxLength: 100 });
 const kind = <const K extends string>(name: K) => Type.Literal(name, { description: 'Type of message.' });
 
@@ -70,9 +69,7 @@ export const clientMessages = {
     type: kind('subscribe'),
     channel,
     filters: optional(
-      anyObject(
-        'Filters by name, as in the query parameters of the stream: a value or an array of values each.',
-      ),
+      anyObject('Filters by name, as in the query parameters of the stream: a value or an array of values each.'),
     ),
     since: optional(count('Commit sequence after which to replay events before live events.')),
     id: optional(subscriptionId),

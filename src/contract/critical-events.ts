@@ -1,18 +1,12 @@
 /**
- * Constructors of critical events, one for each kind. The code that makes the change calls one and passes the
- * result to the outbox (or, with an id and a time, to the ledger). Texts are bounded and made well-formed, so
- * the event can always be logged.
+ * Constructors of critical events, one for each kind. The code that makes the change calls a constructor and passes the
+ * result to the outbox (or, with an id and a time, to the ledger). Texts are bounded and made well-formed, so the event
+ * can always be logged.
  */
 import type { Alert } from './resources/alert.ts';
 import type { EntryData } from './resources/log-entry-data.ts';
 import type { SignedTreeHead } from './resources/transparency.ts';
-import {
-  type EntryKind,
-  entrySubjects,
-  maxEntryEventIds,
-  maxEntryItems,
-  maxEntryText,
-} from './vocabulary.ts';
+import { type EntryKind, entrySubjects, maxEntryEventIds, maxEntryItems, maxEntryText } from './vocabulary.ts';
 
 /** An event to log. `actor` is the id of a principal, or `system`. */
 export interface CriticalEvent {
@@ -33,7 +27,8 @@ export function entryOf(
 }
 
 /**
- * Logged when the alert first reaches severity high. `digest` covers the events of the alert that are stored.
+ * Returns the event that is logged when the alert first reaches severity high. `digest` covers the events of the alert
+ * that are stored.
  */
 export function alertRaised(
   id: string,
@@ -87,24 +82,24 @@ export function tokenRevoked(jti: string, actor: string): CriticalEvent {
   return eventOf('token.revoked', jti, {}, actor);
 }
 
-/** The access policy was reloaded from its file: one event for the whole difference. */
+/** Returns the event for an access policy that was reloaded from its file: one event for the whole difference. */
 export function policyReloaded(diff: Diff<'policy.reloaded'>, actor: string): CriticalEvent {
   return eventOf('policy.reloaded', 'access', counted(diff), actor);
 }
 
-/** The access policy was changed over the API: one event for the whole difference. */
+/** Returns the event for an access policy that was changed over the API: one event for the whole difference. */
 export function policyRuleEdited(diff: Diff<'policy.rule_edited'>, actor: string): CriticalEvent {
   return eventOf('policy.rule_edited', 'access', counted(diff), actor);
 }
 
-/** The detection rules changed: one event for the whole difference. */
+/** Returns the event for changed detection rules: one event for the whole difference. */
 export function detectionReloaded(diff: Diff<'detection.reloaded'>, actor: string): CriticalEvent {
   return eventOf('detection.reloaded', 'detection', counted(diff), actor);
 }
 
 /**
- * Threat intelligence lists changed: one event for the whole difference, in which lists are recorded as
- * rules.
+ * Returns the event for changed threat intelligence lists: one event for the whole difference, in which lists are
+ * recorded as rules.
  */
 export function intelReloaded(diff: Diff<'detection.reloaded'>, actor: string): CriticalEvent {
   return eventOf('detection.reloaded', 'intel', counted(diff), actor);
@@ -144,12 +139,7 @@ export function backupRestored(
   actor: string,
 ): CriticalEvent {
   const { backup_id, sth, replaced } = restored;
-  return eventOf(
-    'backup.restored',
-    backup_id,
-    { backup_id, sth: logged(sth), replaced: logged(replaced) },
-    actor,
-  );
+  return eventOf('backup.restored', backup_id, { backup_id, sth: logged(sth), replaced: logged(replaced) }, actor);
 }
 
 export function verdictOverridden(
@@ -160,30 +150,31 @@ export function verdictOverridden(
   return eventOf('verdict.overridden', alertId, data, actor);
 }
 
-/** Retention removed events. */
+/** Returns the event for events that retention removed. */
 export function eventsExpired(data: Given<EntryData<'events.expired'>>, actor: string): CriticalEvent {
   return eventOf('events.expired', data.table, data, actor);
 }
 
-/** Receipts were issued to sensors. `firstId` is the id of the first. */
+/** Returns the event for receipts that were issued to sensors. `firstId` is the id of the first receipt. */
 export function ingestReceipted(firstId: string, data: Given<EntryData<'ingest.receipted'>>): CriticalEvent {
   return eventOf('ingest.receipted', firstId, data, 'system');
 }
 
-/** Ranges of stored events were sealed, at most one per table. */
+/** Returns the event for ranges of stored events that were sealed, at most one range per table. */
 export function eventsSealed(data: Given<EntryData<'events.sealed'>>): CriticalEvent {
   return eventOf('events.sealed', data.ranges.map(({ table }) => table).join(','), data, 'system');
 }
 
 /**
- * An authority timestamped a checkpoint. Nothing is truncated: a shortened token or note would prove nothing.
+ * Returns the event for a checkpoint that an authority timestamped. No text is truncated: a shortened token or note
+ * would prove nothing.
  */
 export function checkpointTimestamped(data: EntryData<'checkpoint.timestamped'>): CriticalEvent {
   const kind = 'checkpoint.timestamped';
   return { kind, actor: 'system', subject: { type: entrySubjects[kind], id: data.checkpoint_sha256 }, data };
 }
 
-/** The log starts a new life; the subject is its new origin. */
+/** Returns the event for a log that starts a new life; the subject is its new origin. */
 export function lifeStarted(
   life: Omit<Given<EntryData<'log.life_started'>>, 'previous'> & {
     readonly previous?: { readonly origin: string; readonly head?: SignedTreeHead | undefined } | undefined;
@@ -199,9 +190,7 @@ type Given<T> = T extends readonly (infer Item)[]
   ? readonly Given<Item>[]
   : T extends object
     ? {
-        readonly [K in keyof T]: Partial<Pick<T, K>> extends Pick<T, K>
-          ? Given<T[K]> | undefined
-          : Given<T[K]>;
+        readonly [K in keyof T]: Partial<Pick<T, K>> extends Pick<T, K> ? Given<T[K]> | undefined : Given<T[K]>;
       }
     : T;
 
@@ -257,7 +246,7 @@ function entryText(text: string): string {
   return text.slice(0, maxEntryText).toWellFormed();
 }
 
-/** Like `entryText`, for names, which the ledger requires to be non-empty. */
+/** Bounds a text like `entryText`, for names, which the ledger requires to be non-empty. */
 function named(text: string): string {
   return entryText(text) || 'unknown';
 }

@@ -2,32 +2,18 @@ import { type Static, type TSchema, Type } from 'typebox';
 import { type ErrorCode, errorCodes } from '../errors.ts';
 import { type ResourceType, resourceTypes } from './resource-types.ts';
 import { oneOf } from './resources/common.ts';
-import {
-  count,
-  flag,
-  list,
-  optional,
-  ordinal,
-  part,
-  shape,
-  text,
-  timestamp,
-  uuid,
-} from './resources/fields.ts';
+import { count, flag, list, optional, ordinal, part, shape, text, timestamp, uuid } from './resources/fields.ts';
 
 export const Meta = shape('Meta', {
   timestamp: timestamp('Time of the response.'),
   query_time_ms: count('Duration of the query in milliseconds.'),
   damaged_events: optional(
     list(
-      part(
-        {
-          events: count('Number of events.'),
-          from: optional(timestamp('Time of the first event; absent if it is damaged too.')),
-          to: optional(timestamp('Time of the last event; absent if it is damaged too.')),
-        },
-        'Events of one damaged block.',
-      ),
+      part('Events of one damaged block.', {
+        events: count('Number of events.'),
+        from: optional(timestamp('Time of the first event; absent if it is damaged too.')),
+        to: optional(timestamp('Time of the last event; absent if it is damaged too.')),
+      }),
       'Damaged stored events that may match the query and are left out of the response. Absent if no event is damaged.',
     ),
   ),
@@ -67,64 +53,51 @@ const item = <T extends string, I extends TSchema, A extends TSchema>(type: T, i
   );
 };
 
-/** One resource, in the success envelope of the specification. */
+/** Returns the schema of one resource, in the success envelope of the specification. */
 export const success = <T extends ResourceType>(type: T) => successWith(type, resourceTypes[type]);
 
-/** One resource with attributes that differ from the usual schema of its type. */
+/** Returns the schema of one resource with attributes that differ from the usual schema of its type. */
 export const successWith = <T extends ResourceType, A extends TSchema>(type: T, attributes: A) =>
-  part({ data: resource(type, attributes), meta: Meta }, 'Success envelope.');
+  part('Success envelope.', { data: resource(type, attributes), meta: Meta });
 
-/** A page of resources, in the paginated envelope of the specification. */
+/** Returns the schema of a page of resources, in the paginated envelope of the specification. */
 export const paginated = <T extends ResourceType>(type: T) =>
-  part(
-    {
-      data: list(resource(type, resourceTypes[type]), 'The items of the page.'),
-      pagination: Pagination,
-      meta: Meta,
-    },
-    'Paginated envelope.',
-  );
+  part('Paginated envelope.', {
+    data: list(resource(type, resourceTypes[type]), 'The items of the page.'),
+    pagination: Pagination,
+    meta: Meta,
+  });
 
-/** A page of items that are not resources, with their own `id` schema. */
-export const listed = <T extends string, I extends TSchema, A extends TSchema>(
-  type: T,
-  id: I,
-  attributes: A,
-) =>
-  part(
-    {
-      data: list(item(type, id, attributes), 'The items of the page.'),
-      pagination: Pagination,
-      meta: Meta,
-    },
-    'Paginated envelope.',
-  );
+/** Returns the schema of a page of items that are not resources, with their own `id` schema. */
+export const listed = <T extends string, I extends TSchema, A extends TSchema>(type: T, id: I, attributes: A) =>
+  part('Paginated envelope.', {
+    data: list(item(type, id, attributes), 'The items of the page.'),
+    pagination: Pagination,
+    meta: Meta,
+  });
 
-/** A response that is not a resource, with its `meta`. */
-export const answer = <S extends TSchema>(data: S) => part({ data, meta: Meta }, 'Response envelope.');
+/** Returns the schema of a response that is not a resource, with its `meta`. */
+export const answer = <S extends TSchema>(data: S) => part('Response envelope.', { data, meta: Meta });
 
 export const ErrorEnvelope = shape('Error', {
-  error: part(
-    {
-      code: oneOf(Object.keys(errorCodes) as ErrorCode[], { description: 'Error code.' }),
-      message: text('Error message.'),
-      details: optional(
-        Type.Object(
-          {
-            field: optional(
-              text('Parameter, header or field of the body concerned; always present with INVALID_REQUEST.'),
-            ),
-            reason: text('Reason why the field is invalid, or the error message.'),
-          },
-          {
-            description: 'Details of the error; some codes add members.',
-            additionalProperties: true,
-          },
-        ),
+  error: part('The error.', {
+    code: oneOf(Object.keys(errorCodes) as ErrorCode[], 'Error code.'),
+    message: text('Error message.'),
+    details: optional(
+      Type.Object(
+        {
+          field: optional(
+            text('Parameter, header or field of the body concerned; always present with INVALID_REQUEST.'),
+          ),
+          reason: text('Reason why the field is invalid, or the error message.'),
+        },
+        {
+          description: 'Details of the error; some codes add members.',
+          additionalProperties: true,
+        },
       ),
-    },
-    'The error.',
-  ),
+    ),
+  }),
   timestamp: timestamp('Time of the response.'),
 });
 export type ErrorEnvelope = Static<typeof ErrorEnvelope>;

@@ -7,12 +7,7 @@ import { jcs } from './jcs.ts';
  */
 
 /** Members that the service derives when it serves an event. Later versions or new data may change them. */
-export const derivedAttributes: readonly string[] = [
-  'end_time',
-  'registered_domain',
-  'src_asset_id',
-  'dst_asset_id',
-];
+export const derivedAttributes: readonly string[] = ['end_time', 'registered_domain', 'src_asset_id', 'dst_asset_id'];
 
 /** An event as the API serves it. */
 export interface ServedEvent {
@@ -37,8 +32,7 @@ export function digestedPart({ id, type, attributes }: ServedEvent): ServedEvent
 export function storedForm(attributes: object): Record<string, unknown> {
   const { app_protocols, app_protocol_stored, ...rest } = attributes as Record<string, unknown>;
   if (!Array.isArray(app_protocols)) return { ...attributes };
-  const app_protocol =
-    typeof app_protocol_stored === 'string' ? app_protocol_stored : app_protocols.join(',');
+  const app_protocol = typeof app_protocol_stored === 'string' ? app_protocol_stored : app_protocols.join(',');
   const shown = { ...rest, ...shownProtocols(app_protocol) };
   return jcs(shown) === jcs(attributes) ? { ...rest, app_protocol } : { ...attributes };
 }

@@ -1,7 +1,7 @@
 /**
- * The canonical bytes of a piece: consecutive stored events of one table, whose hash is a leaf of the tree
- * that an `events.sealed` entry commits to. They depend only on the values, not on the storage format.
- * Numbers are little-endian.
+ * The canonical bytes of a piece: consecutive stored events of one table, whose hash is a leaf of the tree that an
+ * `events.sealed` entry commits to. The bytes depend only on the values, not on the storage format. Numbers are
+ * little-endian.
  *
  * ```
  * piece   "candor-event-piece/v1\n"  text table  f64 first sequence  u32 rows  column …
@@ -18,11 +18,10 @@
  * | `s` | text that rows share | u32 bytes, UTF-8 | place 0 |
  * | `u` | text of a row's own | u32 bytes, UTF-8 | ffffffff, no bytes |
  *
- * Columns are in the order of `columnNames`; later versions append to it. A column without any value is left
- * out. Form 1 has one value, which all rows share. Form 2, used if values differ and always for `u`, has a
- * value per row. Kind `u` has all lengths first, then the UTF-8 of all texts. Kind `s` has the number of
- * distinct texts (u8), the texts in order of first use, and for each row the position of its text, from 1
- * (u8).
+ * Columns are in the order of `columnNames`; later versions append to it. A column without any value is left out. Form
+ * 1 has one value, which all rows share. Form 2, used if values differ and always for `u`, has a value per row. Kind
+ * `u` has all lengths first, then the UTF-8 of all texts. Kind `s` has the number of distinct texts (u8), the texts in
+ * order of first use, and for each row the position of its text, from 1 (u8).
  */
 export const pieceMagic = 'candor-event-piece/v1\n';
 export type PieceKind = 'n' | 't' | 'b' | 'a' | 's' | 'u';
@@ -48,7 +47,7 @@ export interface DecodedPiece {
 export interface PieceColumn {
   readonly name: string;
   readonly kind: PieceKind;
-  /** By row: a number for `n`, `t` and `b`, 16 bytes for `a`, a text for `s` and `u`. */
+  /** Values by row: a number for `n`, `t` and `b`, 16 bytes for `a`, a text for `s` and `u`. */
   readonly values: readonly (number | string | Uint8Array | undefined)[];
 }
 
@@ -57,7 +56,7 @@ export function decodePiece(bytes: Uint8Array): DecodedPiece | undefined {
   try {
     return new PieceReader(bytes).piece();
   } catch (error) {
-    // RangeError: invalid or truncated piece. TypeError: invalid UTF-8.
+    // A RangeError means an invalid or truncated piece, a TypeError means invalid UTF-8.
     if (error instanceof RangeError || error instanceof TypeError) return undefined;
     throw error;
   }
@@ -104,8 +103,7 @@ class PieceReader {
       case 'b':
         return each(() => this.#f64()).map((value) => {
           if (Number.isNaN(value)) return undefined;
-          if (!Number.isFinite(value) || (kind === 'b' && value !== 0 && value !== 1))
-            throw new RangeError('number');
+          if (!Number.isFinite(value) || (kind === 'b' && value !== 0 && value !== 1)) throw new RangeError('number');
           return value;
         });
       case 'a':
@@ -124,9 +122,7 @@ class PieceReader {
         });
       }
       case 'u':
-        return each(() => this.#u32()).map((length) =>
-          length === absentLength ? undefined : this.#utf8(length),
-        );
+        return each(() => this.#u32()).map((length) => (length === absentLength ? undefined : this.#utf8(length)));
       default:
         throw new RangeError('kind');
     }
@@ -134,7 +130,7 @@ class PieceReader {
 
   #take(length: number): Uint8Array {
     const end = this.#at + length;
-    if (end > this.#bytes.length) throw new RangeError('the piece is cut off');
+    if (end > this.#bytes.length) throw new RangeError('the piece is truncated');
     const taken = this.#bytes.subarray(this.#at, end);
     this.#at = end;
     return taken;

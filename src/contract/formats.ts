@@ -8,7 +8,7 @@ import { hasForeignSyntax } from './search-text.ts';
 export const formats = {
   uuid: { test: isUuid, reason: 'must be a valid UUID' },
   'date-time': { test: isDateTime, reason: 'must be an ISO 8601 date and time with time zone' },
-  /** For query parameters: ISO 8601 (UTC if there is no time zone) or epoch milliseconds. */
+  /** Format of query parameters: ISO 8601 (UTC if there is no time zone) or epoch milliseconds. */
   time: {
     test: (text) => parseTime(text) !== undefined,
     reason: 'must be an ISO 8601 time or epoch milliseconds',
@@ -52,8 +52,8 @@ export const formats = {
 export type Format = keyof typeof formats;
 
 /**
- * Checks for RFC 3339, section 5.6, with a valid date. Leap seconds are rejected because epoch milliseconds
- * cannot represent them.
+ * Checks for RFC 3339, section 5.6, with a valid date. Leap seconds are rejected because epoch milliseconds cannot
+ * represent them.
  */
 function isDateTime(text: string): boolean {
   return /T.*(Z|[+-]\d\d:\d\d)$/.test(text) && isoTime(text) !== undefined;
@@ -69,7 +69,7 @@ export function parseTime(text: string): number | undefined {
 const iso =
   /^(\d{4})-(\d\d)-(\d\d)(?:T([01]\d|2[0-3]):([0-5]\d)(?::([0-5]\d)(?:\.(\d{1,9}))?)?(Z|([+-])([01]\d|2[0-3]):([0-5]\d))?)?$/;
 
-/** Digits below a millisecond are truncated. A time without a zone is UTC. */
+/** Parses ISO 8601. Digits below a millisecond are truncated. A time without a zone is UTC. */
 function isoTime(text: string): number | undefined {
   const match = iso.exec(text);
   if (match === null) return undefined;
@@ -87,13 +87,12 @@ export function isAddress(text: string): boolean {
   return isIPv4(text) || isIPv6(text);
 }
 
-const macForms =
-  /^(?:[0-9a-f]{2}(?::[0-9a-f]{2}){5}|[0-9a-f]{2}(?:-[0-9a-f]{2}){5}|[0-9a-f]{4}(?:\.[0-9a-f]{4}){2})$/i;
+const macForms = /^(?:[0-9a-f]{2}(?::[0-9a-f]{2}){5}|[0-9a-f]{2}(?:-[0-9a-f]{2}){5}|[0-9a-f]{4}(?:\.[0-9a-f]{4}){2})$/i;
 
 /**
- * Returns a 48-bit MAC address, written `aa:bb:cc:dd:ee:ff`, `aa-bb-cc-dd-ee-ff` or `aabb.ccdd.eeff`, in
- * lower case with colons. Undefined for anything else, for all zeros, and for addresses with the group bit
- * (IEEE 802, section 8.2): multicast and broadcast.
+ * Returns a 48-bit MAC address, written `aa:bb:cc:dd:ee:ff`, `aa-bb-cc-dd-ee-ff` or `aabb.ccdd.eeff`, in lower case
+ * with colons. Returns undefined for other texts, for all zeros, and for addresses with the group bit (IEEE 802,
+ * section 8.2): multicast and broadcast.
  */
 export function canonicalMac(text: string): string | undefined {
   if (!macForms.test(text)) return undefined;
@@ -105,8 +104,8 @@ export function canonicalMac(text: string): string | undefined {
 const label = /^(?!-)[\p{L}\p{M}\p{N}_-]{1,63}(?<!-)$/u;
 
 /**
- * RFC 1123, section 2.1, plus underscores and letters of all scripts. A trailing dot is accepted; IP
- * addresses are not.
+ * Checks for a name of RFC 1123, section 2.1, plus underscores and letters of all scripts. A trailing dot is accepted;
+ * IP addresses are not.
  */
 function isHostname(text: string): boolean {
   const name = text.replace(/\.$/, '');
@@ -122,12 +121,12 @@ function isNetwork(text: string): boolean {
   return (isIPv4(address) && Number(prefix) <= 32) || (isIPv6(address) && Number(prefix) <= 128);
 }
 
-/** Four decimal bytes. Leading zeros are rejected because some parsers read them as octal. */
+/** Checks for four decimal bytes. Leading zeros are rejected because some parsers read them as octal. */
 function isIPv4(text: string): boolean {
   return /^(25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(\.(25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)){3}$/.test(text);
 }
 
-/** RFC 4291, section 2.2, without zone identifiers. */
+/** Checks for RFC 4291, section 2.2, without zone identifiers. */
 function isIPv6(text: string): boolean {
   if (text.length > 45 || !text.includes(':')) return false;
   const halves = text.split('::');

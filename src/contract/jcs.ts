@@ -4,8 +4,7 @@
  * strings that are not well-formed Unicode.
  */
 export function jcs(value: unknown): string {
-  if (typeof value === 'string' && !value.isWellFormed())
-    throw new TypeError('a lone surrogate has no canonical form');
+  if (typeof value === 'string' && !value.isWellFormed()) throw new TypeError('a lone surrogate has no canonical form');
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
   if (Array.isArray(value)) return `[${value.map(jcs).join(',')}]`;
   const sorted = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));

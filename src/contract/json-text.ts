@@ -7,8 +7,8 @@ const surrogateEscape = /\\u[dD][89a-fA-F]/;
 /**
  * Parses JSON in UTF-8. Strings in the result are well-formed Unicode.
  *
- * @throws INVALID_REQUEST with field `body` for anything else, and for nesting so deep that recursion could
- * overflow the stack
+ * @throws INVALID_REQUEST with field `body` for invalid JSON, and for nesting so deep that recursion could overflow the
+ * stack
  */
 export function parseJson(bytes: Uint8Array): unknown {
   let text: string;
@@ -28,7 +28,7 @@ export function parseJson(bytes: Uint8Array): unknown {
   }
 }
 
-/** Checks the nesting of brackets and braces, also in invalid JSON. */
+/** Checks the nesting of brackets and braces, even in invalid JSON. */
 function nestsTooDeep(bytes: Uint8Array): boolean {
   let depth = 0;
   let inString = false;

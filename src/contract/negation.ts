@@ -6,7 +6,7 @@ export const negationPrefix = 'not_';
 
 type Value = string | number | boolean;
 
-/** Has the form of `FilterTerm`. */
+/** A parsed filter term, in the form of `FilterTerm`. */
 export interface ParsedTerm {
   readonly field: string;
   readonly values: readonly Value[];

@@ -83,12 +83,8 @@ function operationOf(operationId: string, route: Route, components: Json): Json 
   return {
     operationId,
     summary: route.summary,
-    ...(route.websocket !== undefined && route.websocket.channel === undefined
-      ? { description: subscribable }
-      : {}),
-    ...(route.protocol === undefined && route.body?.kind !== 'ingest'
-      ? {}
-      : { description: ingestCredentials(route) }),
+    ...(route.websocket !== undefined && route.websocket.channel === undefined ? { description: subscribable } : {}),
+    ...(route.protocol === undefined && route.body?.kind !== 'ingest' ? {} : { description: ingestCredentials(route) }),
     tags: [route.tag],
     security: securityOf(route),
     ...(route.access === 'public' ? {} : { 'x-roles': [...route.access] }),
@@ -100,9 +96,7 @@ function operationOf(operationId: string, route: Route, components: Json): Json 
 }
 
 /** Lists the channels and the operation that permits subscribing to each. */
-const subscribable = `Channels, and the operation whose callers may subscribe to each: ${Object.entries(
-  channels,
-)
+const subscribable = `Channels, and the operation whose callers may subscribe to each: ${Object.entries(channels)
   .map(([name, { operation }]) => `${name} (${operation})`)
   .join(', ')}.`;
 
@@ -115,18 +109,14 @@ function ingestCredentials({ also = [] }: Route): string {
   return `${credentials} Aliases: ${others.join(', ')}.`;
 }
 
-/** Alternatives, of which one suffices. An empty object means that credentials are optional. */
+/** Returns alternative security requirements. An empty object means that credentials are optional. */
 function securityOf(route: Route): Json[] {
   if (route.access === 'public') return [];
   const ways = [{ bearer: [] }, { certificate: [] }];
   return route.partlyPublic ? [{}, ...ways] : ways;
 }
 
-function parametersIn(
-  where: 'path' | 'query' | 'header',
-  schema: TObject | undefined,
-  components: Json,
-): Json[] {
+function parametersIn(where: 'path' | 'query' | 'header', schema: TObject | undefined, components: Json): Json[] {
   if (schema === undefined) return [];
   const required: readonly string[] = schema.required ?? [];
   return Object.entries(schema.properties).map(([name, property]) => {

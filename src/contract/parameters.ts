@@ -1,37 +1,20 @@
-import { type TArray, type TProperties, type TSchema, Type } from 'typebox';
+import { type Static, type TArray, type TObject, type TProperties, type TSchema, type TUnsafe, Type } from 'typebox';
 import { limits } from '../limits.ts';
+import { alertAttributes, attributesTo, scanAttributes } from './list-attributes.ts';
 import { negationPrefix } from './negation.ts';
+import { Alert } from './resources/alert.ts';
+import { Asset } from './resources/asset.ts';
 import { oneOf } from './resources/common.ts';
-import { between, count, flag, ordinal, real, text, uuid } from './resources/fields.ts';
-import {
-  alertStatuses,
-  assetActions,
-  assetKinds,
-  assetSources,
-  assetStates,
-  connectionStates,
-  criticalities,
-  defaultWindow,
-  directions,
-  dnsKinds,
-  entryKinds,
-  eventSources,
-  groupings,
-  priorities,
-  riskLevels,
-  ruleSources,
-  scanEngines,
-  scanStatuses,
-  serviceSources,
-  serviceStates,
-  severities,
-  verdicts,
-  windows,
-} from './vocabulary.ts';
+import { DnsEvent } from './resources/dns-event.ts';
+import { between, count, flag, parameters, text, uuid } from './resources/fields.ts';
+import { NetworkEvent } from './resources/network-event.ts';
+import { Scan } from './resources/scan.ts';
+import { Service } from './resources/service.ts';
+import { assetActions, defaultWindow, entryKinds, groupings, severities, verdicts, windows } from './vocabulary.ts';
 
 /**
- * Query parameters, as schemas for `parseQuery`. An array is a filter: it may be repeated and matches any of
- * its values. All other parameters may occur once.
+ * Returns the schema of a filter: an array, which may be repeated and matches any of its values. All other query
+ * parameters may occur once. The schemas are for `parseQuery`.
  */
 export const many = <S extends TSchema>(items: S) =>
   Type.Optional(Type.Array(items, { maxItems: limits.maxFilterValues }));
@@ -59,15 +42,47 @@ export const withNegated = <F extends TProperties>(filters: F): F & Negated<F> =
 });
 
 export const network = (description: string) => Type.String({ format: 'network', description });
-/** Sent as ISO 8601 or epoch milliseconds; parsed to epoch milliseconds. */
-export const time = (description: string) =>
-  Type.Unsafe<number>({ type: 'string', format: 'time', description });
-/** A text that filters match exactly or with wildcards. */
+/** Returns the schema of a time that is sent as ISO 8601 or epoch milliseconds, and parsed to epoch milliseconds. */
+export const time = (description: string) => Type.Unsafe<number>({ type: 'string', format: 'time', description });
+/** Returns the schema of a text that filters match exactly or with wildcards. */
 export const word = (description: string) =>
   text(`${description} \`*\` matches any characters, \`\\*\` a literal star.`, { minLength: 1 });
-/** A host name, matched exactly or with wildcards. */
+/** Returns the schema of a host name, matched exactly or with wildcards. */
 const hostWord = (description: string) => ({ ...word(description), format: 'host-pattern' });
 const port = (description: string) => between(0, 65535, description);
+
+/** The parts of an attribute's schema that determine its filter. */
+interface Attribute {
+  readonly type?: string;
+  readonly format?: string;
+  readonly enum?: readonly string[];
+  readonly description?: string;
+}
+
+/**
+ * Returns filters by attributes of a resource. Texts match with wildcards, addresses with a CIDR block, and other
+ * values exactly.
+ */
+export const filtersOf = <P extends TProperties, const N extends keyof P & string>(
+  { properties }: TObject<P>,
+  names: readonly N[],
+) =>
+  Object.fromEntries(names.map((name) => [name, many(valueSchema(properties[name] as Attribute))])) as {
+    [K in N]: ReturnType<typeof many<TUnsafe<Static<P[K]>>>>;
+  };
+
+function valueSchema(attribute: Attribute): TSchema {
+  const { type, format, enum: words, description = '' } = attribute;
+  if (format === 'ip') return network(`${description} A CIDR block matches all its addresses.`);
+  const isWord = type === 'string' && (format ?? 'line') === 'line' && words === undefined;
+  return isWord ? word(description) : Type.Unsafe({ ...attribute });
+}
+
+/** Returns the names of all attributes except these. */
+const attributesWithout = <P extends TProperties, const N extends string>(
+  { properties }: TObject<P>,
+  ...without: N[]
+) => Object.keys(properties).filter((name) => !without.includes(name as N)) as Exclude<keyof P & string, N>[];
 
 const pageParameters = {
   page: Type.Optional(between(1, 1_000_000_000, 'Number of the page, from 1. Default: 1.')),
@@ -92,24 +107,21 @@ export const listParameters = <const S extends readonly [string, ...string[]], F
   ranges = 'Time range',
   ties = '',
 ) =>
-  Type.Object(
-    {
-      ...pageParameters,
-      cursor: Type.Optional(
-        text('next_cursor of the previous page; page is ignored.', { minLength: 1, maxLength: 2048 }),
-      ),
-      sort: Type.Optional(
-        Type.Unsafe<S[number] | `-${S[number]}`>({
-          type: 'string',
-          enum: sorts.flatMap((sort) => [`-${sort}`, sort]),
-          default: `-${sorts[0]}`,
-          description: `Attribute to sort by; the prefix - means descending.${ties}`,
-        }),
-      ),
-      ...filterParameters(filters, ranges),
-    },
-    { additionalProperties: false },
-  );
+  parameters({
+    ...pageParameters,
+    cursor: Type.Optional(
+      text('next_cursor of the previous page; page is ignored.', { minLength: 1, maxLength: 2048 }),
+    ),
+    sort: Type.Optional(
+      Type.Unsafe<S[number] | `-${S[number]}`>({
+        type: 'string',
+        enum: sorts.flatMap((sort) => [`-${sort}`, sort]),
+        default: `-${sorts[0]}`,
+        description: `Attribute to sort by; the prefix - means descending.${ties}`,
+      }),
+    ),
+    ...filterParameters(filters, ranges),
+  });
 
 /** Returns the parameters that select items: time range, search and filters. */
 export const filterParameters = <F extends TProperties>(filters: F, ranges = 'Time range') => ({
@@ -121,112 +133,53 @@ export const filterParameters = <F extends TProperties>(filters: F, ranges = 'Ti
 
 /** Additional filters for resources with a severity. */
 export const bySeverity = {
-  min_severity: Type.Optional(oneOf(severities, { description: 'Minimum severity.' })),
-  severity: many(oneOf(severities, { description: 'Severity.' })),
+  min_severity: Type.Optional(oneOf(severities, 'Minimum severity.')),
+  severity: many(oneOf(severities, 'Severity.')),
 };
 
 /** Returns the parameters of a stream: the selection parameters of the list, and `since`. */
 const streamParameters = <F extends TProperties>(filters: F, ranges?: string) =>
-  Type.Object(
-    {
-      since: Type.Optional(count('Commit sequence after which to replay missed events.')),
-      ...filterParameters(filters, ranges),
-    },
-    { additionalProperties: false },
-  );
+  parameters({
+    since: Type.Optional(count('Commit sequence after which to replay missed events.')),
+    ...filterParameters(filters, ranges),
+  });
 
-/** Filters common to network and DNS events. */
+/** Filters of network and DNS events that are not attributes, or that differ from the attribute. */
 const eventFilters = {
   timestamp: many(time('Exact time of the event; use from and to for a range.')),
   received_at: many(time('Exact time at which the event was received.')),
   ip: many(network('Source or destination: an address or a CIDR block.')),
-  src_ip: many(network('Originator or client: an address or a CIDR block.')),
-  dst_ip: many(network('Responder or resolver: an address or a CIDR block.')),
-  src_port: many(port('Port of the originator or client.')),
-  dst_port: many(port('Port of the responder or resolver.')),
-  transport: many(word('Transport protocol in lower case.')),
-  connection_id: many(word('Identifier of the connection at the sensor.')),
   community_id: many(text('Community ID flow hash.', { minLength: 1 })),
-  sensor: many(word('Name of the sensor.')),
-  sensor_id: many(uuid('Identifier of the principal that sent the event.')),
-  source: many(oneOf(eventSources, { description: 'Format in which the event was received.' })),
   asset_id: many(uuid('Identifier of the asset of either end.')),
-  src_asset_id: many(uuid('Identifier of the asset of the originator or client.')),
-  dst_asset_id: many(uuid('Identifier of the asset of the responder or resolver.')),
 };
 
 export const networkEventFilters = {
+  ...filtersOf(NetworkEvent, attributesWithout(NetworkEvent, 'severity', 'app_protocols', 'app_protocol_stored')),
   ...eventFilters,
   end_time: many(time('Exact end time of the connection.')),
-  duration_ms: many(real('Duration in milliseconds.')),
-  src_mac: many(word('MAC address of the originator.')),
-  dst_mac: many(word('MAC address of the responder.')),
   app_protocol: many(
     word(
       'One of the application protocols; `ssl` is accepted as `tls`, `kerberos` as `krb5`; `https` matches `tls` too.',
     ),
   ),
-  src_bytes: many(count('IP bytes sent by the originator.')),
-  dst_bytes: many(count('IP bytes sent by the responder.')),
-  src_payload_bytes: many(count('Payload bytes sent by the originator.')),
-  dst_payload_bytes: many(count('Payload bytes sent by the responder.')),
-  src_packets: many(count('Packets sent by the originator.')),
-  dst_packets: many(count('Packets sent by the responder.')),
-  missed_bytes: many(count('Payload bytes missed.')),
-  state: many(oneOf(connectionStates, { description: 'State of the connection.' })),
-  conn_state: many(word('State of the connection as named by the sensor.')),
-  history: many(text('History of observed flags, as recorded by the sensor.')),
-  direction: many(oneOf(directions, { description: 'Direction relative to the home networks.' })),
-  vlan: many(between(0, 4095, 'VLAN identifier.')),
 };
 
 export const dnsEventFilters = {
+  ...filtersOf(DnsEvent, attributesWithout(DnsEvent, 'severity', 'answers')),
   ...eventFilters,
-  kind: many(oneOf(dnsKinds, { description: 'Query, response or both.' })),
-  transaction_id: many(between(0, 65535, 'DNS message id.')),
   query: many(hostWord('Name queried.')),
   registered_domain: many(hostWord('Registrable part of the name.')),
-  qtype: many(word('Query type by name.')),
-  qclass: many(word('Query class by name.')),
-  rcode: many(count('Response code.')),
-  rcode_name: many(word('Response code by name.')),
   answer: many(word('Value of a record of the answer section.')),
-  authoritative: many(flag('AA flag: authoritative answer.')),
-  truncated: many(flag('TC flag: truncated message.')),
-  recursion_desired: many(flag('RD flag: recursion desired.')),
-  recursion_available: many(flag('RA flag: recursion available.')),
-  rejected: many(flag('Whether the server refused the query.')),
-  rtt_ms: many(real('Round-trip time from the query to its response, in milliseconds.')),
 };
 
 export const alertFilters = {
+  ...filtersOf(Alert, attributesTo('filter', alertAttributes)),
   ip: many(network('Source or destination: an address or a CIDR block.')),
-  src_ip: many(network('Source: an address or a CIDR block.')),
-  dst_ip: many(network('Destination: an address or a CIDR block.')),
   port: many(port('Source or destination port.')),
-  src_port: many(port('Source port.')),
-  dst_port: many(port('Destination port.')),
-  transport: many(word('Transport protocol in lower case.')),
-  title: many(word('Exact title of the alert.')),
-  status: many(oneOf(alertStatuses, { description: 'Status of the work on the alert.' })),
-  verdict: many(oneOf(verdicts, { description: 'Verdict of the analyst.' })),
-  ai_verdict: many(oneOf(verdicts, { description: 'Verdict of the model, even if overridden.' })),
-  priority: many(oneOf(priorities, { description: 'Priority of the work on the alert.' })),
-  category: many(word('Category of the rule.')),
-  rule_id: many(word('Identifier of the rule.')),
-  rule_name: many(word('Name of the rule.')),
-  rule_source: many(oneOf(ruleSources, { description: 'Source of the rule.' })),
-  risk_score: many(between(0, 100, 'Contribution to the risk of its assets.')),
-  confidence: many(real('Confidence of the rule.', { minimum: 0, maximum: 1 })),
+  ai_verdict: many(oneOf(verdicts, 'Verdict of the model, even if overridden.')),
   domain: many(hostWord('Domain name concerned.')),
   tactic: many(word('ATT&CK tactic of the alert.')),
   technique: many(word('ATT&CK technique of the alert.')),
-  count: many(ordinal('Number of occurrences.')),
-  dedup_key: many(word('Deduplication key of the alert.')),
-  previous_alert_id: many(uuid('Identifier of the alert that recurred.')),
-  silence_id: many(uuid('Identifier of the silence that suppresses the alert.')),
-  folded_into: many(uuid('Identifier of the summary alert.')),
-  assignee: many(word('Name of the user the alert is assigned to.')),
   assigned: many(flag('Whether the alert is assigned to a user.')),
   tag: many(word('Tag of the alert.')),
   tags: many(word('Tag of the alert.')),
@@ -237,53 +190,41 @@ export const alertFilters = {
 const firstSeenFrom = many(time('First seen at or after this time: ISO 8601 or epoch milliseconds.'));
 const macAddress = (description: string) => Type.String({ format: 'mac', description });
 
-/** `from` and `to` bound `last_seen`. */
+/** Filters of assets. `from` and `to` select a range of `last_seen`. */
 export const assetFilters = {
   ip: many(network('IP address of the asset: an address or a CIDR block.')),
   mac: many(macAddress('MAC address of the asset.')),
   hostname: many(hostWord('Host name of the asset, case-insensitive.')),
   name: many(word('Exact name of the asset, case-insensitive.')),
-  kind: many(oneOf(assetKinds, { description: 'Kind of asset.' })),
   os: many(word('Operating system, case-insensitive.')),
   vendor: many(word('Vendor of the device, case-insensitive.')),
-  criticality: many(oneOf(criticalities, { description: 'Criticality of the asset.' })),
   owner: many(word('Owner of the asset, case-insensitive.')),
   tag: many(word('Tag of the asset, case-insensitive.')),
   tags: many(word('Tag of the asset, case-insensitive.')),
-  state: many(oneOf(assetStates, { description: 'State of the asset.' })),
-  source: many(oneOf(assetSources, { description: 'How the asset was discovered.' })),
-  risk_score: many(between(0, 100, 'Risk score of the asset.')),
-  risk_level: many(oneOf(riskLevels, { description: 'Risk level of the asset.' })),
-  open_alerts: many(count('Number of open alerts on the asset.')),
-  service_count: many(count('Number of open services.')),
+  ...filtersOf(Asset, [
+    'kind',
+    'criticality',
+    'state',
+    'source',
+    'risk_score',
+    'risk_level',
+    'open_alerts',
+    'service_count',
+  ]),
   first_seen_from: firstSeenFrom,
 };
 
-/** `from` and `to` bound `last_seen`. */
+/** Filters of the services of an asset. `from` and `to` select a range of `last_seen`. */
 export const assetServiceFilters = {
-  ip: many(network('Address on which the service listens: an address or a CIDR block.')),
-  port: many(port('Port.')),
-  transport: many(word('Transport protocol in lower case.')),
-  name: many(word('Application protocol.')),
-  product: many(word('Name of the software.')),
-  version: many(word('Version of the software.')),
-  state: many(oneOf(serviceStates, { description: 'Whether the service is open.' })),
-  source: many(oneOf(serviceSources, { description: 'How the service was discovered.' })),
-  connections: many(count('Number of connections that the service answered.')),
-  clients: many(count('Number of distinct client addresses.')),
+  ...filtersOf(Service, attributesWithout(Service, 'asset_id', 'first_seen', 'last_seen')),
   first_seen_from: firstSeenFrom,
 };
-export const serviceFilters = {
-  asset_id: many(uuid('Identifier of the asset that offers the service.')),
-  ...assetServiceFilters,
-};
+export const serviceFilters = { ...filtersOf(Service, ['asset_id']), ...assetServiceFilters };
 
-/** `from` and `to` bound `requested_at`. */
+/** Filters of scans. `from` and `to` select a range of `requested_at`. */
 export const scanFilters = {
-  status: many(oneOf(scanStatuses, { description: 'Status of the scan.' })),
+  ...filtersOf(Scan, attributesTo('filter', scanAttributes)),
   target: many(network('Address, or CIDR block of which a part was scanned.')),
-  engine: many(oneOf(scanEngines, { description: 'Scan engine.' })),
-  requested_by: many(word('Name of the principal that requested the scan.')),
 };
 
 /** All filters of the lists, with negations. */
@@ -294,32 +235,7 @@ export const alertTerms = withNegated({ ...bySeverity, ...alertFilters });
 export const networkEventQuery = listParameters(['timestamp'], networkEventTerms);
 export const dnsEventQuery = listParameters(['timestamp'], dnsEventTerms);
 export const alertQuery = listParameters(
-  [
-    'last_seen',
-    'first_seen',
-    'created_at',
-    'updated_at',
-    'severity',
-    'priority',
-    'status',
-    'verdict',
-    'title',
-    'category',
-    'rule_id',
-    'rule_name',
-    'rule_source',
-    'risk_score',
-    'confidence',
-    'src_ip',
-    'src_port',
-    'dst_ip',
-    'dst_port',
-    'transport',
-    'domain',
-    'count',
-    'assignee',
-    'note_count',
-  ],
+  attributesTo('sort', alertAttributes),
   alertTerms,
   'Last seen',
   ' Alerts with equal severity or priority are sorted by last_seen.',
@@ -345,84 +261,54 @@ export const assetQuery = listParameters(
   assetFilters,
   'Last seen',
 );
-/** `from` and `to` bound `at`. */
-export const assetHistoryFilters = { action: many(oneOf(assetActions, { description: 'Kind of change.' })) };
+/** Filters of the history of an asset. `from` and `to` select a range of `at`. */
+export const assetHistoryFilters = { action: many(oneOf(assetActions, 'Kind of change.')) };
 export const assetHistoryQuery = listParameters(['at'], assetHistoryFilters);
-const serviceSorts = [
-  'last_seen',
-  'first_seen',
-  'ip',
-  'port',
-  'transport',
-  'name',
-  'product',
-  'version',
-  'state',
-  'source',
-  'connections',
-  'clients',
-] as const;
+const serviceSorts = ['last_seen', ...attributesWithout(Service, 'last_seen', 'asset_id')] as const;
 export const serviceQuery = listParameters(serviceSorts, serviceFilters, 'Last seen');
 export const assetServiceQuery = listParameters(serviceSorts, assetServiceFilters, 'Last seen');
-/** `from` and `to` bound `created_at`. */
+/** Filters of the notes on an alert. `from` and `to` select a range of `created_at`. */
 export const alertNoteFilters = { author: many(word('Name of the principal who wrote the note.')) };
 export const alertNoteQuery = listParameters(['created_at'], alertNoteFilters);
-export const scanQuery = listParameters(
-  ['requested_at', 'started_at', 'finished_at', 'status', 'engine', 'requested_by'],
-  scanFilters,
-);
-export const pageQuery = Type.Object(pageParameters, { additionalProperties: false });
+export const scanQuery = listParameters(attributesTo('sort', scanAttributes), scanFilters);
 
 export const networkEventStreamQuery = streamParameters(networkEventTerms);
 export const dnsEventStreamQuery = streamParameters(dnsEventTerms);
 export const alertStreamQuery = streamParameters(alertTerms, 'Last seen');
 
-const grouping = { description: 'Kind of network node: a host or a subnet. Default: host.' };
-export const topologyQuery = Type.Object(
-  {
-    from: Type.Optional(time('Start of the time range, inclusive; rounded down to the hour or day.')),
-    to: Type.Optional(time('End of the time range, exclusive; rounded up to the hour or day.')),
-    group_by: Type.Optional(oneOf(groupings, grouping)),
-    focus: Type.Optional(
-      uuid(
-        'Identifier of the asset at the centre of the graph, with its addresses at the end of the time range, or now.',
-      ),
+const grouping = oneOf(groupings, 'Kind of network node: a host or a subnet. Default: host.');
+export const topologyQuery = parameters({
+  from: Type.Optional(time('Start of the time range, inclusive; rounded down to the hour or day.')),
+  to: Type.Optional(time('End of the time range, exclusive; rounded up to the hour or day.')),
+  group_by: Type.Optional(grouping),
+  focus: Type.Optional(
+    uuid(
+      'Identifier of the asset at the centre of the graph, with its addresses at the end of the time range, or now.',
     ),
-    depth: Type.Optional(between(1, 3, 'Maximum distance from the focus, in edges. Default: 1.')),
-    limit: Type.Optional(
-      between(
-        1,
-        limits.maxTopologyNodes,
-        `Maximum number of nodes; the busiest are returned. Default: ${limits.defaultTopologyNodes}.`,
-      ),
+  ),
+  depth: Type.Optional(between(1, 3, 'Maximum distance from the focus, in edges. Default: 1.')),
+  limit: Type.Optional(
+    between(
+      1,
+      limits.maxTopologyNodes,
+      `Maximum number of nodes; the busiest are returned. Default: ${limits.defaultTopologyNodes}.`,
     ),
-  },
-  { additionalProperties: false },
-);
+  ),
+});
 /** Filters of topology updates; without filters, all updates match. */
 export const topologyFilters = {
   ip: many(network('Edges with an end that is, contains or is within this address or CIDR block.')),
   asset_id: many(uuid('Edges with this asset at either end.')),
-  group_by: Type.Optional(Type.Array(oneOf(groupings, grouping), { maxItems: 1 })),
+  group_by: Type.Optional(Type.Array(grouping, { maxItems: 1 })),
 };
-export const topologyStreamQuery = Type.Object(
-  {
-    since: Type.Optional(count('Sequence after which to replay missed updates.')),
-    ...topologyFilters,
-  },
-  { additionalProperties: false },
-);
-export const windowQuery = Type.Object(
-  {
-    window: Type.Optional(
-      oneOf(windows, {
-        description: `Length of the time window, which ends now. Default: ${defaultWindow}.`,
-      }),
-    ),
-  },
-  { additionalProperties: false },
-);
-export const scanSubscription = Type.Object(filterParameters(scanFilters), { additionalProperties: false });
+export const topologyStreamQuery = parameters({
+  since: Type.Optional(count('Sequence after which to replay missed updates.')),
+  ...topologyFilters,
+});
+export const windowQuery = parameters({
+  window: Type.Optional(oneOf(windows, `Length of the time window, which ends now. Default: ${defaultWindow}.`)),
+});
+export const scanSubscription = parameters(filterParameters(scanFilters));
 
 /** Identifies a leaf by exactly one of the three parameters. */
 const leafParameters = {
@@ -430,35 +316,28 @@ const leafParameters = {
   leaf_hash: Type.Optional(Type.String({ format: 'hex32', description: 'Hash of the leaf.' })),
   entry_id: Type.Optional(uuid('Identifier of the entry.')),
 };
-export const leafQuery = Type.Object(leafParameters, { additionalProperties: false });
-export const inclusionQuery = Type.Object(
-  { ...leafParameters, tree_size: Type.Optional(count('Size of the tree. Default: the current size.')) },
-  { additionalProperties: false },
-);
-export const consistencyQuery = Type.Object(
-  { first: count('Earlier tree size.'), second: count('Later tree size, greater than first.') },
-  { additionalProperties: false },
-);
-export const treeHeadsQuery = Type.Object(
-  {
-    from_size: Type.Optional(count('Minimum tree size, at most the current size plus one.')),
-    to_size: Type.Optional(count('Tree size below which heads are returned.')),
-    ...pageParameters,
-  },
-  { additionalProperties: false },
-);
-/** Pagination only. */
-export const publicPageQuery = Type.Object({ ...pageParameters }, { additionalProperties: false });
-export const entriesQuery = Type.Object(
-  {
-    from: Type.Optional(count('First leaf index, at most the size of the log.')),
-    to: Type.Optional(count('Leaf index after the last entry.')),
-    kind: many(oneOf(entryKinds, { description: 'Kind of entry.' })),
-    ...pageParameters,
-  },
-  { additionalProperties: false },
-);
-export const treeHeadQuery = Type.Object(
-  { tree_size: Type.Optional(count('Tree size of the head. Default: the latest head.')) },
-  { additionalProperties: false },
-);
+export const leafQuery = parameters(leafParameters);
+export const inclusionQuery = parameters({
+  ...leafParameters,
+  tree_size: Type.Optional(count('Size of the tree. Default: the current size.')),
+});
+export const consistencyQuery = parameters({
+  first: count('Earlier tree size.'),
+  second: count('Later tree size, greater than first.'),
+});
+export const treeHeadsQuery = parameters({
+  from_size: Type.Optional(count('Minimum tree size, at most the current size plus one.')),
+  to_size: Type.Optional(count('Tree size below which heads are returned.')),
+  ...pageParameters,
+});
+/** Parameters of public lists, which have only pagination. */
+export const publicPageQuery = parameters({ ...pageParameters });
+export const entriesQuery = parameters({
+  from: Type.Optional(count('First leaf index, at most the size of the log.')),
+  to: Type.Optional(count('Leaf index after the last entry.')),
+  kind: many(oneOf(entryKinds, 'Kind of entry.')),
+  ...pageParameters,
+});
+export const treeHeadQuery = parameters({
+  tree_size: Type.Optional(count('Tree size of the head. Default: the latest head.')),
+});

@@ -6,7 +6,7 @@ import { type ParsedTerm, termOf } from './negation.ts';
 import { searchText } from './search-text.ts';
 import type { Severity } from './vocabulary.ts';
 
-/** Decoded parameters of a query string: name → values in order. */
+/** Decoded parameters of a query string: values by name, in order. */
 export type RawQuery = ReadonlyMap<string, readonly string[]>;
 
 type Value = string | number | boolean;
@@ -92,7 +92,9 @@ export function nearestAdvice(name: string, known: readonly string[]): string {
   return nearest === undefined ? '' : `; did you mean \`${nearest}\`?`;
 }
 
-/** Compares by the names of other interfaces, by spelling, then by a common beginning or word. */
+/**
+ * Returns the nearest known name: by the names of other interfaces, by spelling, then by a common beginning or word.
+ */
 function nearestOf(name: string, known: readonly string[]): string | undefined {
   const words = name
     .replace(/([a-z0-9])([A-Z])/g, '$1_$2')
@@ -115,7 +117,7 @@ function nearestOf(name: string, known: readonly string[]): string | undefined {
   );
 }
 
-/** Words of other interfaces and the ones used here. */
+/** Words of other interfaces and the words used here. */
 const usualWords: ReadonlyMap<string, string> = new Map([
   ['source', 'src'],
   ['destination', 'dst'],
@@ -125,7 +127,7 @@ const usualWords: ReadonlyMap<string, string> = new Map([
   ['protocol', 'transport'],
 ]);
 
-/** Names of other interfaces and the ones used here, separated by spaces. */
+/** Names of other interfaces and the names used here, separated by spaces. */
 const synonyms: ReadonlyMap<string, string> = new Map([
   ['limit', 'per_page'],
   ['size', 'per_page'],
@@ -148,7 +150,7 @@ const synonyms: ReadonlyMap<string, string> = new Map([
   ['comment', 'note'],
 ]);
 
-/** Levenshtein distance: characters to insert, delete or replace. */
+/** Returns the Levenshtein distance: the number of characters to insert, delete or replace. */
 function distance(from: string, to: string): number {
   let row = Array.from({ length: to.length + 1 }, (_, at) => at);
   for (let i = 1; i <= from.length; i++) {
@@ -195,9 +197,7 @@ function parseValue(name: string, schema: ParameterSchema, text: string): Value 
       return inRange(name, schema, number);
     }
     case 'number': {
-      const number = /^-?(0|[1-9][0-9]*)(\.[0-9]+)?(e[+-]?[0-9]{1,3})?$/i.test(text)
-        ? Number(text)
-        : Number.NaN;
+      const number = /^-?(0|[1-9][0-9]*)(\.[0-9]+)?(e[+-]?[0-9]{1,3})?$/i.test(text) ? Number(text) : Number.NaN;
       if (!Number.isFinite(number)) throw invalidField(name, `must be a number${range(schema)}`);
       return inRange(name, schema, number);
     }
@@ -239,7 +239,7 @@ export function shorten(name: string): string {
   return (name.length > 100 ? `${name.slice(0, 100)}…` : name).toWellFormed();
 }
 
-/** Selects items, in the form of `EventFilter`. */
+/** A filter that selects items, in the form of `EventFilter`. */
 export interface ParsedFilter {
   readonly from?: number;
   readonly to?: number;
@@ -319,11 +319,7 @@ export const parseFilters = (schema: TObject, filters: Readonly<Record<string, u
 export const parseListFilter = (schema: TObject, filter: Readonly<Record<string, unknown>>): ParsedFilter =>
   fromJson('filter', filter, (raw) => listFilterOf(parseQuery(schema, raw) as Record<string, unknown>));
 
-function fromJson<T>(
-  whole: string,
-  filters: Readonly<Record<string, unknown>>,
-  read: (raw: RawQuery) => T,
-): T {
+function fromJson<T>(whole: string, filters: Readonly<Record<string, unknown>>, read: (raw: RawQuery) => T): T {
   const raw = new Map<string, string[]>();
   for (const [name, value] of Object.entries(filters)) {
     const values: readonly unknown[] = Array.isArray(value) ? value : [value];
@@ -343,7 +339,7 @@ function fromJson<T>(
 /**
  * Returns the only identifier of a leaf that is given.
  *
- * @throws INVALID_REQUEST naming `leaf_index` if none is given, or the second one if several are.
+ * @throws INVALID_REQUEST naming `leaf_index` if no identifier is given, or the second one if several are given
  */
 export function onlyLeaf(values: {
   readonly leaf_index?: number;
@@ -351,11 +347,8 @@ export function onlyLeaf(values: {
   readonly entry_id?: string;
 }): { leaf_index?: number; leaf_hash?: string; entry_id?: string } {
   const { leaf_index, leaf_hash, entry_id } = values;
-  const given = Object.entries({ leaf_index, leaf_hash, entry_id }).filter(
-    ([, value]) => value !== undefined,
-  );
-  if (given.length === 0)
-    throw invalidField('leaf_index', 'is required; leaf_hash or entry_id may be used instead');
+  const given = Object.entries({ leaf_index, leaf_hash, entry_id }).filter(([, value]) => value !== undefined);
+  if (given.length === 0) throw invalidField('leaf_index', 'is required unless leaf_hash or entry_id is given');
   if (given.length > 1) throw invalidField(given[1]![0], `cannot be combined with ${given[0]![0]}`);
   return Object.fromEntries(given);
 }

@@ -56,7 +56,7 @@ export const operationIds = Object.keys(routes) as OperationId[];
 export const routeOf = (operation: OperationId): Route => routes[operation];
 
 /**
- * Returns every error code that an operation can return: its own and those that follow from its definition.
+ * Returns every error code that an operation can return: its own codes and the codes that follow from its definition.
  */
 export function errorsOf(route: Route): ErrorCode[] {
   const codes = new Set<ErrorCode>(route.errors).add('INVALID_REQUEST');

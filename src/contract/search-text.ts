@@ -4,8 +4,8 @@ import { invalidField } from '../errors.ts';
 export const asSearchText = (text: string): string => (/^[\w.-]*$/.test(text) ? text : `"${text}"`);
 
 /**
- * Returns the text that `q` searches for. Query language syntax is rejected with a hint, because searching
- * for it as text would just return an empty result.
+ * Returns the text that `q` searches for. Query language syntax is rejected with a hint, because searching for it as
+ * text would only return an empty result.
  *
  * @param filters - names of the filter parameters of the same list
  */
@@ -19,11 +19,9 @@ export function searchText(q: string, filters: readonly string[]): string {
 
 const foreignOperator = /(?:^|\s)(&&?|\|\|?)\s/;
 
-/** Whether the filter of a host name has syntax of other languages, which would find nothing and look like an empty result. */
+/** Returns whether the filter of a host name has syntax of other query languages, which would match nothing. */
 export const hasForeignSyntax = (pattern: string): boolean =>
-  /(?:^|\s)(?:AND|OR|NOT)\s/.test(pattern) ||
-  foreignOperator.test(pattern) ||
-  /[?"]|^%|%$|^\/.*\/$/.test(pattern);
+  /(?:^|\s)(?:AND|OR|NOT)\s/.test(pattern) || foreignOperator.test(pattern) || /[?"]|^%|%$|^\/.*\/$/.test(pattern);
 
 function syntaxIn(q: string, filters: readonly string[]): string | undefined {
   const [, operator] = /(?:^|\s)(AND|OR|NOT)\s/.exec(q) ?? [];
@@ -34,8 +32,8 @@ function syntaxIn(q: string, filters: readonly string[]): string | undefined {
   const [, sign] = foreignOperator.exec(q) ?? [];
   if (sign !== undefined)
     return `has no operator ${sign}: combine filters (different ones are AND, a repeated one is OR)`;
-  if (/^%.*%$/.test(q)) return 'takes no wildcards: leave out %, substrings match anyway';
-  if (/^\/.*[\\^$*+?()[\]{}|].*\/$/.test(q)) return 'takes no regular expressions';
-  if (q.includes('*')) return 'takes no wildcards: leave out *, substrings match anyway';
+  if (/^%.*%$/.test(q)) return 'does not support wildcards: leave out %, substrings match anyway';
+  if (/^\/.*[\\^$*+?()[\]{}|].*\/$/.test(q)) return 'does not support regular expressions';
+  if (q.includes('*')) return 'does not support wildcards: leave out *, substrings match anyway';
   return q.includes('"') ? 'has a double quote: leave it out' : undefined;
 }

@@ -23,9 +23,7 @@ export function principalAttributes(
 }
 
 /** Returns the attributes of a token without the hash of its secret. */
-export function tokenAttributes(
-  stored: Readonly<Omit<Token, 'scopes'>> & { readonly roles: readonly Role[] },
-): Token {
+export function tokenAttributes(stored: Readonly<Omit<Token, 'scopes'>> & { readonly roles: readonly Role[] }): Token {
   const { jti, principal_id, kind, name, roles, issued_at, expires_at, revoked_at, last_used_at } = stored;
   return {
     jti,

@@ -34,15 +34,14 @@ export const envelopeFaults = {
 } as const satisfies Partial<Record<keyof typeof collectorAnswers, { field: string; reason: string }>>;
 
 /**
- * Returns the Splunk error for an invalid event. Undefined if only the record inside is invalid, because
- * Splunk accepts any record.
+ * Returns the Splunk error for an invalid event. Returns undefined if only the record inside is invalid, because Splunk
+ * accepts any record.
  *
  * @param field - starts with `envelope` for fields of the envelope
  */
 export function envelopeAnswer(field: string | undefined, reason: string): CollectorAnswer | undefined {
   for (const [name, fault] of Object.entries(envelopeFaults))
-    if (fault.field === field && fault.reason === reason)
-      return collectorAnswers[name as keyof typeof envelopeFaults];
+    if (fault.field === field && fault.reason === reason) return collectorAnswers[name as keyof typeof envelopeFaults];
   return field !== undefined && /^envelope\b/.test(field) ? collectorAnswers.invalidData : undefined;
 }
 

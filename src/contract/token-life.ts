@@ -3,7 +3,7 @@ import type { tokenKinds } from './vocabulary.ts';
 
 interface Life {
   readonly kind: (typeof tokenKinds)[number];
-  /** Times are ISO 8601. */
+  /** Time of issue, in ISO 8601 like all times. */
   readonly issued_at: string;
   readonly expires_at?: string;
   readonly revoked_at?: string;

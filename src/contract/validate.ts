@@ -1,18 +1,17 @@
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import type { Static, TObject, TSchema } from 'typebox';
-import { errorCodes, invalidField, type ServiceError } from '../errors.ts';
-import { type ClientMessage, clientMessages, serverMessages } from './channels.ts';
-import { ErrorEnvelope } from './envelopes.ts';
+import { invalidField, type ServiceError } from '../errors.ts';
+import { type ClientMessage, clientMessages } from './channels.ts';
 import { formats } from './formats.ts';
 import { nearestAdvice, shorten } from './query.ts';
-import { errorsOf, type OperationId, type Route, routeOf } from './routes.ts';
+import type { Route } from './routes.ts';
 
 /** `ownProperties` ignores inherited properties, so a polluted prototype has no effect. */
 const ajv = new Ajv2020({
   strict: true,
   // Evidence values may have several types.
   allowUnionTypes: true,
-  // Errors carry the schema, of which unknown fields are told the known ones.
+  // Errors include the schema, so that the error of an unknown field can name the known fields.
   verbose: true,
   ownProperties: true,
   formats: Object.fromEntries(Object.entries(formats).map(([name, { test }]) => [name, test])),
@@ -21,7 +20,7 @@ const ajv = new Ajv2020({
 /** Validators by schema, compiled on first use so that they do not delay the start of the process. */
 const compiled = new WeakMap<object, ValidateFunction>();
 
-function validatorOf(schema: TSchema): ValidateFunction {
+export function validatorOf(schema: TSchema): ValidateFunction {
   let validator = compiled.get(schema);
   if (validator === undefined) {
     validator = ajv.compile(schema);
@@ -41,10 +40,10 @@ export type BodyOf<R extends Pick<Route, 'body'>> = R['body'] extends {
 /**
  * Checks the JSON body of a request.
  *
- * @throws INVALID_REQUEST with `field` (a dotted path, `body` for the whole) and `reason`.
+ * @throws INVALID_REQUEST with `field` (a dotted path, `body` for the whole body) and `reason`
  */
 export function validateBody<R extends Pick<Route, 'body'>>(route: R, value: unknown): BodyOf<R> {
-  if (route.body?.kind !== 'json') throw new Error('this operation takes no JSON body');
+  if (route.body?.kind !== 'json') throw new Error('this operation does not accept a JSON body');
   const { schema, resource } = route.body;
   return validate(schema, value, 'body', resource) as BodyOf<R>;
 }
@@ -57,12 +56,7 @@ export function validateBody<R extends Pick<Route, 'body'>>(route: R, value: unk
  * unknown
  * @throws INVALID_REQUEST with `field` (a dotted path) and `reason`.
  */
-export function validate<S extends TSchema>(
-  schema: S,
-  value: unknown,
-  whole = 'body',
-  resource?: TObject,
-): Static<S> {
+export function validate<S extends TSchema>(schema: S, value: unknown, whole = 'body', resource?: TObject): Static<S> {
   const validator = validatorOf(schema);
   if (!validator(value)) throw explain(validator.errors![0]!, whole, resource);
   return value as Static<S>;
@@ -71,7 +65,7 @@ export function validate<S extends TSchema>(
 /**
  * Checks a message of a WebSocket client.
  *
- * @throws INVALID_REQUEST like `validateBody`; `message` is the name of the whole.
+ * @throws INVALID_REQUEST like `validateBody`; `message` is the name of the whole message
  */
 export function validateClientMessage(value: unknown): ClientMessage {
   if (typeof value !== 'object' || value === null || Array.isArray(value))
@@ -79,13 +73,9 @@ export function validateClientMessage(value: unknown): ClientMessage {
   const type: unknown = Object.hasOwn(value, 'type') ? (value as { type: unknown }).type : undefined;
   if (typeof type !== 'string' || !Object.hasOwn(clientMessages, type))
     throw invalidField('type', `must be one of ${Object.keys(clientMessages).join(', ')}`);
-  const message = validate<TSchema>(
-    clientMessages[type as ClientMessage['type']],
-    value,
-    'message',
-  ) as ClientMessage;
+  const message = validate<TSchema>(clientMessages[type as ClientMessage['type']], value, 'message') as ClientMessage;
   if (message.type === 'unsubscribe' && message.channel === undefined && message.id === undefined)
-    throw invalidField('channel', 'is required; id may be used instead');
+    throw invalidField('channel', 'is required unless id is given');
   return message;
 }
 
@@ -106,12 +96,8 @@ function explain(error: ErrorObject, whole: string, resource?: TObject): Service
     case 'additionalProperties': {
       const name: string = params.additionalProperty;
       const known = Object.keys((error.parentSchema?.properties as object | undefined) ?? {});
-      const readOnly =
-        path.length === 0 && resource !== undefined && Object.hasOwn(resource.properties, name);
-      return invalidField(
-        field(name),
-        readOnly ? 'is read-only' : `is not a known field${nearestAdvice(name, known)}`,
-      );
+      const readOnly = path.length === 0 && resource !== undefined && Object.hasOwn(resource.properties, name);
+      return invalidField(field(name), readOnly ? 'is read-only' : `is not a known field${nearestAdvice(name, known)}`);
     }
     case 'uniqueItems': {
       const [first, again] = [params.i, params.j].sort((a: number, b: number) => a - b);
@@ -122,8 +108,11 @@ function explain(error: ErrorObject, whole: string, resource?: TObject): Service
   }
 }
 
-/** Error messages by the keyword of the schema that the value violates. */
-const reasons: Readonly<Record<string, (params: ErrorObject['params']) => string>> = {
+/**
+ * Error messages by the keyword of the schema that the value violates. `explain` has the messages of three further
+ * keywords.
+ */
+export const reasons: Readonly<Record<string, (params: ErrorObject['params']) => string>> = {
   type: ({ type }) =>
     `must be ${[type]
       .flat()
@@ -141,14 +130,6 @@ const reasons: Readonly<Record<string, (params: ErrorObject['params']) => string
   maximum: ({ limit }) => `must be at most ${limit}`,
 };
 
-/** Keywords of schemas that have an error message. */
-export const explained: readonly string[] = [
-  'required',
-  'additionalProperties',
-  'uniqueItems',
-  ...Object.keys(reasons),
-];
-
 type TypeName = keyof typeof typeNames;
 const typeNames = {
   object: 'a JSON object',
@@ -159,67 +140,3 @@ const typeNames = {
   boolean: 'true or false',
   null: 'null',
 };
-
-/**
- * Checks a response against the contract, for tests: the operation can return the status, and the body
- * matches the schema exactly. Errors in the format of an emulated service are only checked to be objects.
- *
- * @throws Error that names the operation, the status and the first difference.
- */
-export function assertResponse(operation: OperationId, status: number, body: unknown): void {
-  const route = routeOf(operation);
-  const where = `${operation} answered ${status}`;
-  const response = route.responses[status];
-  if (response?.kind === 'none') {
-    if (body !== undefined && body !== '') throw new Error(`${where}: expected no body`);
-    return;
-  }
-  if (response?.kind === 'bytes') {
-    if (!(body instanceof Uint8Array)) throw new Error(`${where}: expected bytes, got ${typeof body}`);
-    return;
-  }
-  if (response?.kind === 'text') {
-    if (typeof body !== 'string') throw new Error(`${where}: expected text, got ${typeof body}`);
-    return;
-  }
-  if (response?.lines !== undefined && typeof body === 'string') {
-    for (const line of body.split('\n').slice(0, -1)) {
-      const mismatch = difference(response.lines, JSON.parse(line));
-      if (mismatch !== undefined) throw new Error(`${where}: ${mismatch}`);
-    }
-    return;
-  }
-  if (response !== undefined) {
-    const mismatch = difference(response.schema, body);
-    if (mismatch === undefined) return;
-    const isError = errorsOf(route).some((code) => errorCodes[code].status === status);
-    if (!isError || difference(ErrorEnvelope, body) !== undefined) throw new Error(`${where}: ${mismatch}`);
-    return;
-  }
-  if (route.protocol !== undefined) {
-    if (typeof body !== 'object' || body === null) throw new Error(`${where}: expected an object`);
-    return;
-  }
-  const mismatch = difference(ErrorEnvelope, body);
-  if (mismatch !== undefined) throw new Error(`${where}: ${mismatch}`);
-  const { code } = (body as ErrorEnvelope).error;
-  if (errorCodes[code].status !== status)
-    throw new Error(`${where}: ${code} belongs to ${errorCodes[code].status}`);
-  if (!errorsOf(route).includes(code)) throw new Error(`${where}: ${code} is not among its errors`);
-}
-
-/** Checks a server message to a WebSocket client, for tests. */
-export function assertServerMessage(value: unknown): void {
-  const type = (value as { type?: unknown } | null)?.type;
-  if (typeof type !== 'string' || !Object.hasOwn(serverMessages, type))
-    throw new Error(`unknown message type ${String(type)}`);
-  const mismatch = difference(serverMessages[type as keyof typeof serverMessages], value);
-  if (mismatch !== undefined) throw new Error(`${type}: ${mismatch}`);
-}
-
-function difference(schema: TSchema, value: unknown): string | undefined {
-  const validator = validatorOf(schema);
-  if (validator(value)) return undefined;
-  const { instancePath, message, params } = validator.errors![0]!;
-  return `${instancePath || '/'} ${message} ${JSON.stringify(params)}`;
-}

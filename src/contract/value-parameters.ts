@@ -8,32 +8,29 @@ import {
   networkEventTerms,
 } from './parameters.ts';
 import { oneOf } from './resources/common.ts';
-import { between } from './resources/fields.ts';
+import { between, parameters } from './resources/fields.ts';
 
 type Name<F> = keyof F & string;
 
-/** Attributes whose values can be counted: all filters. */
+/** Returns the attributes whose values can be counted: all filters. */
 const countedBy = <F extends TProperties>(filters: F): readonly (Name<F> | 'severity')[] => [
   'severity',
   ...(Object.keys(filters) as Name<F>[]),
 ];
 
 const valueParameters = <const B extends readonly string[], F extends TProperties>(by: B, filters: F) =>
-  Type.Object(
-    {
-      by: oneOf(by, { description: 'Attribute whose values to count, by the name of its filter.' }),
-      limit: Type.Optional(
-        between(
-          1,
-          limits.maxShownValues,
-          `Number of values to return, most frequent first. Default: ${limits.defaultShownValues}.`,
-        ),
+  parameters({
+    by: oneOf(by, 'Attribute whose values to count, by the name of its filter.'),
+    limit: Type.Optional(
+      between(
+        1,
+        limits.maxShownValues,
+        `Number of values to return, most frequent first. Default: ${limits.defaultShownValues}.`,
       ),
-      ...filterParameters(filters),
-    },
-    { additionalProperties: false },
-  );
+    ),
+    ...filterParameters(filters),
+  });
 
-/** The filters of the list, and the attribute whose values to count. */
+/** Queries for counts of values: the filters of the list, and the attribute whose values are counted. */
 export const networkEventValuesQuery = valueParameters(countedBy(networkEventFilters), networkEventTerms);
 export const dnsEventValuesQuery = valueParameters(countedBy(dnsEventFilters), dnsEventTerms);

@@ -1,26 +1,18 @@
 /**
- * Enumerations of the API and limits of its texts and lists, by subject. The schemas (`resources/`,
- * `parameters.ts`) use them. They are separate so that threads without validation need not load the schema
- * library. Enumerations used by a single schema are defined there.
+ * Enumerations of the API and limits of its texts and lists, by subject. The schemas (`resources/`, `parameters.ts`)
+ * use them. This file is separate, so that threads without validation need not load the schema library. An enumeration
+ * that only one schema uses is defined beside that schema.
  */
 import { limits } from '../limits.ts';
 
-/** Ascending: the index of a severity is its rank. */
+/** Severities in ascending order: the index of a severity is its rank. */
 export const severities = ['informational', 'low', 'medium', 'high', 'critical'] as const;
 export type Severity = (typeof severities)[number];
 
 // Events
 
 export const eventSources = ['zeek', 'suricata', 'ecs', 'native'] as const;
-export const connectionStates = [
-  'attempt',
-  'open',
-  'closed',
-  'reset',
-  'failed',
-  'refused',
-  'traffic',
-] as const;
+export const connectionStates = ['attempt', 'open', 'closed', 'reset', 'failed', 'refused', 'traffic'] as const;
 export type ConnectionState = (typeof connectionStates)[number];
 export const directions = ['inbound', 'outbound', 'internal', 'external'] as const;
 export const dnsKinds = ['query', 'response', 'transaction'] as const;
@@ -41,7 +33,7 @@ export const alertTransitions = {
   archived: [],
 } as const satisfies Record<AlertStatus, readonly AlertStatus[]>;
 
-/** Reports whether `PUT` may change the status of an alert from one to the other. */
+/** Reports whether `PUT` may change the status of an alert from the first status to the second. */
 export function mayBecome(from: AlertStatus, to: AlertStatus): boolean {
   const allowed: readonly AlertStatus[] = alertTransitions[from];
   return from === to || allowed.includes(to);
@@ -58,8 +50,12 @@ export const verdicts = [
 ] as const;
 export const priorities = ['low', 'medium', 'high', 'critical'] as const;
 export const ruleSources = ['sigma', 'behaviour', 'suricata', 'zeek', 'intel'] as const;
-/** Formats of threat intelligence lists, and kinds of indicators. */
+export const ruleStatuses = ['stable', 'test', 'experimental', 'deprecated', 'unsupported'] as const;
+export const ruleKinds = ['rule', 'correlation', 'filter'] as const;
+export const ruleOrigins = ['shipped', 'folder', 'api'] as const;
+/** Formats of threat intelligence lists. */
 export const intelFormats = ['lines', 'stix'] as const;
+/** Kinds of indicators. */
 export const indicatorKinds = ['address', 'domain'] as const;
 
 /** Kinds of changes of an alert. */
@@ -119,23 +115,17 @@ export type DetectorId = (typeof detectorIds)[number];
 
 // Assets and services
 
-export const assetKinds = [
-  'server',
-  'workstation',
-  'network',
-  'iot',
-  'printer',
-  'mobile',
-  'unknown',
-] as const;
+export const assetKinds = ['server', 'workstation', 'network', 'iot', 'printer', 'mobile', 'unknown'] as const;
 export const criticalities = ['low', 'medium', 'high', 'critical'] as const;
 export const assetStates = ['staged', 'managed', 'retired'] as const;
 export const assetSources = ['passive', 'scan', 'manual'] as const;
 export const riskLevels = ['low', 'moderate', 'high', 'critical'] as const;
 
-/** Maximum length of a line of text of an asset and of its notes, and maximum number of tags. */
+/** Maximum length of a line of text of an asset. */
 export const maxLineLength = 255;
+/** Maximum length of the notes of an asset. */
 export const maxNotesLength = 10_000;
+/** Maximum number of tags of an asset. */
 export const maxTags = 100;
 
 /** Kinds of changes of an asset. */
@@ -161,10 +151,11 @@ export const serviceSources = ['passive', 'scan'] as const;
 export const groupings = ['host', 'subnet'] as const;
 
 /**
- * Maximum number of ports and protocols stored per edge. The lowest ports and first protocols are kept, so
- * the result does not depend on the order of merging.
+ * Maximum number of ports stored per edge. The lowest ports are kept, so the result does not depend on the order of
+ * merging.
  */
 export const maxPorts = 16;
+/** Maximum number of protocols stored per edge. The first protocols are kept. */
 export const maxProtocols = 8;
 
 // Analytics
@@ -201,8 +192,7 @@ export type NotStoredKind = (typeof notStoredKinds)[number];
 // Transparency log
 
 /**
- * Reasons for which the log rejects appends. `half_written`: a commit was interrupted in a way that LMDB
- * cannot undo.
+ * Reasons for which the log rejects appends. `half_written`: a commit was interrupted in a way that LMDB cannot undo.
  */
 export const ledgerFaults = [
   'rollback',
@@ -246,13 +236,7 @@ export const regressionEvents = ['restored', 'rebuilt', 'begun_anew', 'copied'] 
 
 // Keys
 
-export const keyPurposes = [
-  'transparency-sth',
-  'event-signing',
-  'access-token',
-  'checkpoint',
-  'witness',
-] as const;
+export const keyPurposes = ['transparency-sth', 'event-signing', 'access-token', 'checkpoint', 'witness'] as const;
 /** Holders of the private keys of the log. */
 export const keySigners = ['file', 'ssh-agent'] as const;
 /**
@@ -265,8 +249,8 @@ export const keyStates = ['pending', 'active', 'retired', 'revoked'] as const;
 
 export const auditOutcomes = ['success', 'refused', 'failed'] as const;
 /**
- * Maximum number of entries that one call causes: a status, roles, and a revocation of each session that a
- * password change ends.
+ * Maximum number of entries that one call causes: one for a status, one for roles, and one for the revocation of each
+ * session that a password change ends.
  */
 export const maxEntryIds = limits.maxTokensPerPrincipal + 2;
 
@@ -315,7 +299,7 @@ export type ExpiryReason = (typeof expiryReasons)[number];
  */
 export const maxEntryText = 500;
 /**
- * Maximum items of a list in an entry. The log stores such a long diff only as a hash; the limit is for the
+ * Maximum items of a list in an entry. The log stores a diff of that length only as a hash; the limit protects the
  * outbox, where an entry takes about a megabyte at a few hundred bytes per item.
  */
 export const maxEntryItems = 5000;

@@ -3,16 +3,16 @@
  * different action by the operator. The texts follow the name of the witness.
  */
 export const witnessFailures = {
-  /** No connection, or it was lost. */
+  /** The connection failed, or was lost. */
   unreachable: 'could not be reached',
   timeout: 'did not answer in time',
-  /** 429 and 5xx. */
+  /** Status 429 or 5xx. */
   unavailable: 'is temporarily unavailable',
-  /** 404. */
+  /** Status 404. */
   unknown_log: 'does not know this log',
-  /** 403. */
+  /** Status 403. */
   unknown_key: 'does not accept the signature of this log',
-  /** Any other unexpected response, and a 409 that asks for the size that was sent. */
+  /** Any other unexpected response, and a 409 with the size that was sent. */
   refused: 'refused the request',
   /** 422, or a 409 without a size. */
   inconsistent: 'reports that the log contradicts an earlier cosignature',

@@ -1,6 +1,6 @@
 import type { Finding } from '../events/finding.ts';
 
-/** Tactics of MITRE ATT&CK for enterprises (v16), by the names that tags use, with their identifiers. */
+/** Tactics of MITRE ATT&CK for Enterprise (v16): tag name to identifier. */
 const tactics: ReadonlyMap<string, string> = new Map([
   ['reconnaissance', 'TA0043'],
   ['resource-development', 'TA0042'],
@@ -18,7 +18,10 @@ const tactics: ReadonlyMap<string, string> = new Map([
   ['impact', 'TA0040'],
 ]);
 
-/** What tags of the namespace `attack` say (Sigma tags 2.1.0); undefined where none of them names a tactic or technique. */
+/**
+ * Reads the tags of the namespace `attack` (Sigma tags 2.1.0). Returns undefined if no tag names a tactic or
+ * technique.
+ */
 export function mitreOf(tags: readonly string[]): Finding['mitre'] {
   const found = { tactics: new Set<string>(), techniques: new Set<string>() };
   for (const tag of tags) {

@@ -3,15 +3,15 @@ import type { LinkedCorrelation } from './sigma/correlation/linked.ts';
 import type { SigmaDocument } from './sigma/document.ts';
 import type { Placeholders } from './sigma/item.ts';
 
-/** All that rules are compiled of: the same gives the same rules in every thread. */
+/** The input of rule compilation. Equal input gives equal rules in every thread. */
 export interface RuleParts {
   readonly documents: readonly SigmaDocument[];
   readonly placeholders: Placeholders;
 }
 
 /**
- * Rules as threads share them: parsed, and not copied with each task that names them. What they mean (matchers,
- * functions) is made in each thread.
+ * Packs parsed rules into memory that threads share, so that tasks need no copies. Each thread compiles the rules,
+ * because functions cannot be shared.
  */
 export function packRules({ documents, placeholders }: RuleParts): SharedArrayBuffer {
   const bytes = serialize({ documents, placeholders });
@@ -20,17 +20,17 @@ export function packRules({ documents, placeholders }: RuleParts): SharedArrayBu
   return shared;
 }
 
-/** @param packed - by `packRules` of the same program */
+/** @param packed - made by `packRules` of the same program */
 export function unpackRules(packed: SharedArrayBuffer): RuleParts {
   return deserialize(Buffer.from(new Uint8Array(packed))) as RuleParts;
 }
 
-/** Correlations as the store keeps them beside their state. */
+/** Packs correlations, which the store saves with their state. */
 export function packCorrelations(correlations: readonly LinkedCorrelation[]): Uint8Array<ArrayBuffer> {
   return new Uint8Array(serialize(correlations));
 }
 
-/** @param packed - by `packCorrelations` of the same version of the program */
+/** @param packed - made by `packCorrelations` of the same version of the program */
 export function unpackCorrelations(packed: Uint8Array): readonly LinkedCorrelation[] {
   return deserialize(packed) as readonly LinkedCorrelation[];
 }

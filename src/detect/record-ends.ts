@@ -1,9 +1,9 @@
 import type { MatchEnds } from '../events/correlation-fact.ts';
-import { isAddress } from '../events/ip.ts';
+import { isAddress } from '../net/ip.ts';
 import type { Accessor, JsonObject, RecordKind } from './sigma/record.ts';
 import type { RuleSet } from './sigma/rule-set.ts';
 
-/** Where kinds of record have the name that they are about, by what rules call it. */
+/** The rule field that contains the domain name of a record, by kind. */
 const names: Readonly<Record<string, string>> = {
   'zeek.dns': 'query',
   'suricata.dns': 'dns.question.name',
@@ -23,13 +23,10 @@ const longestName = 255;
 const longestTransport = 32;
 
 /**
- * Whom records of a kind are about. It is read of the record as it came, which nobody may have checked: what isn't an
- * address, a port or a name is left out.
+ * Returns a function that reads the addresses, ports and name of a record. Records may be unvalidated, so invalid
+ * addresses, ports and names are left out.
  */
-export function endsReader(
-  { reader }: Pick<RuleSet, 'reader'>,
-  kind: RecordKind,
-): (record: JsonObject) => MatchEnds {
+export function endsReader({ reader }: Pick<RuleSet, 'reader'>, kind: RecordKind): (record: JsonObject) => MatchEnds {
   const srcIp = reader(kind, 'src_ip');
   const dstIp = reader(kind, 'dst_ip');
   const srcPort = reader(kind, 'src_port');
@@ -62,22 +59,18 @@ function address(value: unknown): string | undefined {
 }
 
 function port(value: unknown): number | undefined {
-  return typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= 65_535
-    ? value
-    : undefined;
+  return typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= 65_535 ? value : undefined;
 }
 
 function word(value: unknown): string | undefined {
   if (value === 'tcp' || value === 'udp') return value;
-  if (typeof value !== 'string' || value.length > longestTransport || !/^[\w-]+$/.test(value))
-    return undefined;
+  if (typeof value !== 'string' || value.length > longestTransport || !/^[\w-]+$/.test(value)) return undefined;
   const transport = value.toLowerCase();
   return transport === 'ipv6-icmp' || transport === 'icmpv6' ? 'icmp' : transport;
 }
 
 function domainOf(value: unknown): string | undefined {
   const name = Array.isArray(value) ? value[0] : value;
-  if (typeof name !== 'string' || name === '' || name.length > longestName || isAddress(name))
-    return undefined;
+  if (typeof name !== 'string' || name === '' || name.length > longestName || isAddress(name)) return undefined;
   return name.toWellFormed();
 }

@@ -10,35 +10,35 @@ import type { Accessor, JsonObject, RecordKind } from './sigma/record.ts';
 import { compileRules, type RuleSet } from './sigma/rule-set.ts';
 import { type FindingOf, findingOf } from './sigma-finding.ts';
 
-/** Rules as a task names them. */
+/** The rules of a task. */
 export interface PackedRules {
   readonly version: number;
-  /** With what their placeholders stand for, by `packRules`. */
+  /** The rules and the values of placeholders, packed by `packRules`. */
   readonly documents: SharedArrayBuffer;
 }
 
-/** What takes what rules find in a record. */
+/** Receives the matches of rules in a record. */
 export interface RuleSink {
-  /** The event that the record has become. */
+  /** The event made from the record. */
   readonly event: Finding['event'];
-  /** A rule matched, whether it raises an alert of its own or not. */
+  /** Called for each matching rule, even if the rule does not raise alerts. */
   hit(rule: string): void;
   find(finding: Finding): void;
   tell(fact: CorrelationFact): void;
-  /** A rule took longer than `limits.slowRuleMs` for a record. */
+  /** Called for a rule that took longer than `limits.slowRuleMs` for a record. */
   slow(rule: string, ms: number): void;
 }
 
-/** The time of the rules is measured for one record in this many, a power of two. */
+/** Number of records per measurement of the rules' time, a power of two. */
 const timedEvery = 64;
 
-/** Rules as one thread asks them, compiled once for each version that it is given. */
+/** The rules of one thread. Each version of the rules is compiled once. */
 export class RecordRules {
   #version = 0;
   #set: RuleSet;
-  /** Of kinds of record that rules matched; of the set that there is. */
+  /** Findings by kind of matched records; valid for the current rules. */
   readonly #kinds = new Map<RecordKind, KindFindings>();
-  /** What matched the record, as far as `#count`. */
+  /** The rules that matched the record. Only the first `#count` entries are valid. */
   readonly #matched: CompiledRule[] = [];
   #count = 0;
   #asked = 0;
@@ -50,7 +50,7 @@ export class RecordRules {
     this.#set = set;
   }
 
-  /** The same rules, of this version. Versions grow, so that none comes back. */
+  /** Switches to another version of the rules. Versions increase and are never reused. */
   at({ version, documents }: PackedRules): this {
     if (version !== this.#version) {
       const parts = unpackRules(documents);
@@ -63,9 +63,9 @@ export class RecordRules {
   }
 
   /**
-   * Asks all rules about a record as it came.
+   * Evaluates all rules on a record as received.
    *
-   * @param timeOf - when it happened, epoch milliseconds; called where something matched
+   * @param timeOf - returns the event time, epoch milliseconds; called if a rule matches
    */
   ask(kind: RecordKind, record: JsonObject, timeOf: () => number, sink: RuleSink): void {
     this.#count = 0;
@@ -76,7 +76,7 @@ export class RecordRules {
     if (this.#count > 0) this.#tell(kind, record, timeOf(), sink);
   }
 
-  /** The thread may have waited for something else: a rule is slow where it is each time that it is measured. */
+  /** Reports a rule as slow only if all measurements are slow, because the thread may have been interrupted. */
   #tellSlow(kind: RecordKind, record: JsonObject, sink: RuleSink): void {
     const measured = [1, 2, 3].map(() => this.#set.slowest(kind, record));
     const [fastest] = measured.toSorted((a, b) => (a?.ms ?? 0) - (b?.ms ?? 0));
@@ -104,7 +104,10 @@ export class RecordRules {
   }
 }
 
-/** Tells what rules found in records of one kind. It remembers as much as the rules have fields. */
+/**
+ * Creates findings of rules in records of one kind. Its caches are bounded by the number of fields in the
+ * rules.
+ */
 class KindFindings {
   readonly ends: (record: JsonObject) => MatchEnds;
   readonly #set: RuleSet;
@@ -126,13 +129,7 @@ class KindFindings {
     return finding;
   }
 
-  fact(
-    feed: Feed,
-    record: JsonObject,
-    ends: MatchEnds,
-    timestamp: number,
-    event: Finding['event'],
-  ): CorrelationFact {
+  fact(feed: Feed, record: JsonObject, ends: MatchEnds, timestamp: number, event: Finding['event']): CorrelationFact {
     const read = (field: string): unknown => this.#reader(field)(record);
     const { correlation, rule, group, value, carried } = correlationInput(feed, read, timestamp);
     const fact = { correlation, rule, timestamp, group, value, carried, ends };

@@ -9,15 +9,13 @@ import { shownThreshold } from './sigma/correlation/threshold.ts';
 import type { CorrelationDocument, Head, RuleDocument } from './sigma/document.ts';
 import type { Accessor, JsonObject } from './sigma/record.ts';
 
-/** Tells what a rule found in records of one kind. */
-export type FindingOf = (
-  record: JsonObject,
-  ends: MatchEnds,
-  timestamp: number,
-  event: Finding['event'],
-) => Finding;
+/** Creates the finding of a rule's match in a record of one kind. */
+export type FindingOf = (record: JsonObject, ends: MatchEnds, timestamp: number, event: Finding['event']) => Finding;
 
-/** Made once for a rule and a kind of record, as the most of what is told is the same each time. */
+/**
+ * Returns a function that creates findings. The function is created once per rule and kind of record, because
+ * most of a finding is constant.
+ */
 export function findingOf(
   { id, title, level, logsource, document }: CompiledRule,
   reader: (field: string) => Accessor,
@@ -35,7 +33,7 @@ export function findingOf(
   };
 }
 
-/** What a correlation found. Its events are not of one batch, and are given beside it. */
+/** Creates the finding of a correlation. Its events come from several batches and are passed separately. */
 export function correlationFinding({ key, document }: LinkedCorrelation, fired: Fired): Finding {
   const { how, joined, group, count, timestamp, firstTimestamp, atLeast, ends, senders } = fired;
   const of = group.flatMap(({ field, value }) => (value === null ? [] : [`${field} ${value}`]));
@@ -53,7 +51,7 @@ export function correlationFinding({ key, document }: LinkedCorrelation, fired: 
     ...(how === 'begins' ? {} : { continues: 'grown' }),
     ...(joined === 0 ? {} : { joined }),
     ...((ends ?? {}) as MatchEnds),
-    // Which may become fewer.
+    // Later reports may have fewer common addresses than the first.
     keyed_by: [],
     ...(senders.length === 0 || senders.includes('') ? {} : { sensors: senders }),
     ...saidBy(document, [document.description, counted].filter((text) => text !== undefined).join('\n')),
@@ -71,7 +69,7 @@ export function correlationFinding({ key, document }: LinkedCorrelation, fired: 
   };
 }
 
-/** The value that was compared, in words. */
+/** Describes the compared value. */
 function measured({ type, valueFields, percentile }: CorrelationDocument, value: string): string {
   const field = valueFields.join(', ');
   switch (type) {
@@ -88,7 +86,7 @@ function measured({ type, valueFields, percentile }: CorrelationDocument, value:
         ? `one ${field} is ${value} % of all`
         : `percentile ${percentile} of ${field} is ${value}`;
     default:
-      return `${value} different rules matched`;
+      return `${value} distinct rules matched`;
   }
 }
 
@@ -99,7 +97,7 @@ const timeUnits = [
   ['s', 1000],
 ] as const;
 
-/** A timespan, which is whole seconds: `1 min 30 s`. */
+/** Formats a timespan of whole seconds: `1 min 30 s`. */
 function spanText(ms: number): string {
   let left = ms;
   return timeUnits
@@ -111,7 +109,7 @@ function spanText(ms: number): string {
     .join(' ');
 }
 
-/** What the record has in the fields that the rule asks for. */
+/** Reads the fields of the rule from the record. */
 function whatIsSeen(
   fields: readonly { readonly field: string; readonly read: Accessor }[],
   record: JsonObject,
@@ -119,7 +117,7 @@ function whatIsSeen(
   return evidenceOf(fields.map(({ field, read }) => [field, read(record)] as const));
 }
 
-/** Each once, in the order of the rule. */
+/** Returns the fields of the rule in order, without duplicates. */
 function askedBy({ searches }: RuleDocument): readonly string[] {
   const items = [...searches.values()].flatMap(({ alternatives }) => alternatives.flat());
   return [...new Set(items.map(({ field }) => field))].filter((field) => field !== undefined);

@@ -2,21 +2,27 @@ import type { Severity } from '../contract/vocabulary.ts';
 import type { Finding } from '../events/finding.ts';
 import type { SuricataAlert, SuricataMetadata } from '../events/sensor-alert.ts';
 
-/** 1 is the highest of the four priorities of rules (classification.config); larger ones exist and mean less. */
+/**
+ * Severity by priority. Priority 1 is the highest of four (classification.config); larger values exist and
+ * are less severe.
+ */
 const severityOf: readonly Severity[] = ['high', 'high', 'medium', 'low', 'informational'];
 
-/** ET's `confidence` of a rule as a probability: how often what it says is what happened. */
+/** The `confidence` metadata of ET rules as the probability that a match is correct. */
 const confidenceOf: ReadonlyMap<string, number> = new Map([
   ['high', 0.9],
   ['medium', 0.6],
   ['low', 0.3],
 ]);
 
-/** Labels of an alert are bounded by the contract; real rules have up to five of up to 30 characters. */
+/** Maximum labels of an alert in the API contract. Real rules have up to five labels of up to 30 characters. */
 const maxTags = 100;
 const fits = (tag: string): boolean => tag.length >= 1 && tag.length <= 100;
 
-/** What a rule of Suricata's found. Its revision is not part of its identity: a corrected rule is the same rule. */
+/**
+ * Converts an alert of Suricata. The revision is not part of the rule's identity: a corrected rule counts as
+ * the same rule.
+ */
 export function findSuricataAlert(alert: SuricataAlert): Finding {
   const { gid, signature_id, rev, signature, category, action, metadata } = alert;
   const confidence = confidenceOf.get(metadata.confidence?.[0]?.toLowerCase() ?? '');
@@ -50,7 +56,7 @@ function severity({ severity, metadata }: SuricataAlert): Severity {
   return severityOf[severity] ?? 'informational';
 }
 
-/** ATT&CK as the rule's author has it: identifiers, else names. */
+/** Reads the ATT&CK metadata of the rule: identifiers, otherwise names. */
 function techniques(metadata: SuricataMetadata): Finding['mitre'] {
   const tactics = metadata.mitre_tactic_id ?? metadata.mitre_tactic_name ?? [];
   const techniques = metadata.mitre_technique_id ?? metadata.mitre_technique_name ?? [];

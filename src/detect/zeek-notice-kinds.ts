@@ -2,8 +2,9 @@ import type { Severity } from '../contract/vocabulary.ts';
 
 interface NoticeKind {
   readonly severity: Severity;
-  /** MITRE ATT&CK identifiers. */
+  /** MITRE ATT&CK identifiers of tactics. */
   readonly tactics?: readonly string[];
+  /** MITRE ATT&CK identifiers of techniques. */
   readonly techniques?: readonly string[];
 }
 
@@ -12,9 +13,9 @@ const guessing = { tactics: ['TA0006'], techniques: ['T1110.001'] };
 const webExploit = { tactics: ['TA0001'], techniques: ['T1190'] };
 
 /**
- * The notices of Zeek's own scripts (scripts/base, scripts/policy) by what they mean when true. High and critical
- * say that something got in or out, or is known to be malicious; medium that somebody tries; low that something is
- * weak or odd; informational that the sensor speaks of itself.
+ * The notices of Zeek's own scripts (scripts/base, scripts/policy). The severity assumes that the notice is
+ * correct: high and critical for a successful intrusion or known malware, medium for an attempt, low for weak
+ * or unusual behaviour, informational for messages about the sensor itself.
  */
 export const noticeKinds: ReadonlyMap<string, NoticeKind> = new Map<string, NoticeKind>([
   ['Heartbleed::SSL_Heartbeat_Attack_Success', { severity: 'critical', ...webExploit }],
@@ -28,10 +29,7 @@ export const noticeKinds: ReadonlyMap<string, NoticeKind> = new Map<string, Noti
   ['Signatures::Multiple_Sig_Responders', { severity: 'high' }],
   ['Signatures::Multiple_Signatures', { severity: 'high' }],
   ['Signatures::Sensitive_Signature', { severity: 'high' }],
-  [
-    'TeamCymruMalwareHashRegistry::Match',
-    { severity: 'high', tactics: ['TA0002'], techniques: ['T1204.002'] },
-  ],
+  ['TeamCymruMalwareHashRegistry::Match', { severity: 'high', tactics: ['TA0002'], techniques: ['T1204.002'] }],
 
   ['Conn::Retransmission_Inconsistency', { severity: 'medium' }],
   ['FTP::Bruteforcing', { severity: 'medium', ...guessing }],

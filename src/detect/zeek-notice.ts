@@ -2,14 +2,10 @@ import type { Finding } from '../events/finding.ts';
 import type { ZeekNotice } from '../events/sensor-alert.ts';
 import { noticeKinds } from './zeek-notice-kinds.ts';
 
-/** What a script of Zeek's found. A notice that the table does not know is of medium severity. */
+/** Converts a notice of Zeek. Notices that `noticeKinds` does not contain have medium severity. */
 export function findZeekNotice(notice: ZeekNotice): Finding {
   const { note, msg, sub } = notice;
-  const {
-    severity,
-    tactics = [],
-    techniques = [],
-  } = noticeKinds.get(note) ?? { severity: 'medium' as const };
+  const { severity, tactics = [], techniques = [] } = noticeKinds.get(note) ?? { severity: 'medium' as const };
   const category = note.includes('::') ? note.slice(0, note.indexOf('::')) : undefined;
   return {
     rule_id: note,

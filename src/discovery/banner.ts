@@ -5,7 +5,7 @@ import { type Certificate, certificateOf } from './certificate.ts';
 import type { Connections } from './connection.ts';
 import { type Identified, identify } from './identify.ts';
 
-/** The service on an open port, as far as it can be identified. */
+/** The service on an open port; members that could not be identified are absent. */
 export interface Offered extends Identified {
   readonly certificate?: Certificate;
 }
@@ -45,7 +45,7 @@ interface Peer {
 
 interface Heard {
   readonly bytes: Uint8Array;
-  /** The peer has closed the connection, or the connection failed. */
+  /** Whether the peer has closed the connection, or the connection failed. */
   readonly ended: boolean;
 }
 
@@ -60,7 +60,7 @@ interface Heard {
  * ```
  * At most limits.maxBannerBytes are read per connection, and the whole takes at most `times.totalMs`
  * regardless of the server: a silent server takes the greeting time and one response time, and an endless
- * response is cut off.
+ * response is truncated.
  */
 export async function offeredBy(first: Socket, peer: Peer): Promise<Offered> {
   const times = peer.times ?? bannerTimes;
@@ -82,9 +82,7 @@ export async function offeredBy(first: Socket, peer: Peer): Promise<Offered> {
       const secure = await overTls(first, peer, times);
       if (secure !== 'refused') return secure;
       const second = await again();
-      return second === undefined
-        ? {}
-        : identify((await inPlain(second, peer, times)).bytes, peer.port, false);
+      return second === undefined ? {} : identify((await inPlain(second, peer, times)).bytes, peer.port, false);
     }
     const heard = await inPlain(first, peer, times);
     if (!soundsLikeTls(heard)) return identify(heard.bytes, peer.port, false);
@@ -108,9 +106,7 @@ const greetingPorts = new Set([21, 22, 23, 25, 110, 119, 143, 587, 2121, 2525, 3
 /** Ports of printers, which print whatever they receive. */
 const printerPorts = new Set([9100, 9101, 9102, 9103, 9104, 9105, 9106, 9107]);
 /** Ports where the server waits for a request and sends no greeting. */
-const requestPorts = new Set([
-  80, 631, 3000, 3128, 5000, 5357, 5985, 8000, 8008, 8080, 8081, 8888, 9090, 9200,
-]);
+const requestPorts = new Set([80, 631, 3000, 3128, 5000, 5357, 5985, 8000, 8008, 8080, 8081, 8888, 9090, 9200]);
 
 async function inPlain(socket: Socket, peer: Peer, times: BannerTimes): Promise<Heard> {
   if (!requestPorts.has(peer.port)) {
@@ -122,7 +118,7 @@ async function inPlain(socket: Socket, peer: Peer, times: BannerTimes): Promise<
 }
 
 /**
- * Returns `refused` if the handshake fails before the timeout: the server does not support TLS, or no common
+ * Returns `refused` if the handshake fails before the timeout: the server does not support TLS or a common
  * version.
  */
 async function overTls(plain: Socket, peer: Peer, times: BannerTimes): Promise<Offered | 'refused'> {
@@ -142,9 +138,7 @@ async function overTls(plain: Socket, peer: Peer, times: BannerTimes): Promise<O
     return shaken === 'refused' ? 'refused' : {};
   }
   const certificate = certificateOf(socket.getPeerCertificate());
-  const greeting = greetingTlsPorts.has(peer.port)
-    ? await hear(socket, times.greetingMs, times.quietMs)
-    : undefined;
+  const greeting = greetingTlsPorts.has(peer.port) ? await hear(socket, times.greetingMs, times.quietMs) : undefined;
   const heard =
     greeting === undefined || (greeting.bytes.length === 0 && !greeting.ended)
       ? await ask(socket, peer, times)
@@ -209,15 +203,12 @@ function hear(socket: Socket, timeoutMs: number, quietMs: number): Promise<Heard
 }
 
 /**
- * Reports signs of TLS: an alert record (RFC 8446, section 5.1), the response of a web server to plain HTTP
- * on a TLS port, or an immediate close.
+ * Returns whether a response indicates TLS: an alert record (RFC 8446, section 5.1), the response of a web server to
+ * plain HTTP on a TLS port, or an immediate close.
  */
 function soundsLikeTls({ bytes, ended }: Heard): boolean {
   if (bytes.length === 0) return ended;
   if (bytes[0] === 0x15 && bytes[1] === 3) return true;
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1');
-  return (
-    /^HTTP\/1\.[01] 400 /.test(text) &&
-    /HTTPS (?:port|server|scheme)|speaking plain HTTP to an SSL/i.test(text)
-  );
+  return /^HTTP\/1\.[01] 400 /.test(text) && /HTTPS (?:port|server|scheme)|speaking plain HTTP to an SSL/i.test(text);
 }

@@ -12,8 +12,9 @@ export interface Certificate {
   readonly names: readonly string[];
   /** Common name of the issuer, else its organization. */
   readonly issuer?: string;
-  /** ISO 8601. */
+  /** Start of the validity, ISO 8601. */
   readonly not_before?: string;
+  /** End of the validity, ISO 8601. */
   readonly not_after?: string;
   /** SHA-256 of the whole certificate in lowercase hexadecimal. */
   readonly sha256: string;
@@ -38,27 +39,25 @@ export function certificateOf(peer: PeerCertificate): Certificate | undefined {
   };
 }
 
-/** Repeated fields are a list, of which the first value is used. */
+/** Returns the text of a field; the first value if the field is repeated. */
 function textOf(value: string | readonly string[] | undefined): string | undefined {
   const first = typeof value === 'string' || value === undefined ? value : value[0];
   return first === undefined ? undefined : safeText(first, maxNameLength);
 }
 
-/** OpenSSL writes `Nov 21 12:00:00 2026 GMT`. */
+/** Converts a time in OpenSSL's form (`Nov 21 12:00:00 2026 GMT`) to ISO 8601. */
 function timeOf(text: string | undefined): string | undefined {
   const time = Date.parse(text ?? '');
   return Number.isNaN(time) ? undefined : new Date(time).toISOString();
 }
 
 /**
- * `DNS:a.example, DNS:"b, c", IP Address:…`: Node.js quotes names that contain commas, which are not host
- * names.
+ * Returns the host names in `DNS:a.example, DNS:"b, c", IP Address:…`. Node.js quotes names with commas,
+ * which are not host names.
  */
 function namesOf(alternatives: string): string[] {
   const names = new Set<string>();
-  for (const [, name = ''] of alternatives
-    .slice(0, 16_384)
-    .matchAll(/(?:^|, )DNS:([^",\s]{1,255})(?=,|$)/g)) {
+  for (const [, name = ''] of alternatives.slice(0, 16_384).matchAll(/(?:^|, )DNS:([^",\s]{1,255})(?=,|$)/g)) {
     const host = safeHostName(name);
     if (host !== undefined) names.add(host);
     if (names.size === maxNames) break;

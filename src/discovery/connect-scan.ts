@@ -4,14 +4,15 @@ import type { TokenBuckets } from '../admission/token-buckets.ts';
 import { limits } from '../limits.ts';
 import { type BannerTimes, bannerTimes, type Offered, offeredBy } from './banner.ts';
 import { type Connected, Connections } from './connection.ts';
-import type { Findings } from './findings.ts';
 import { probePace } from './pace.ts';
 import { ReverseNames } from './reverse-names.ts';
+import type { ScanResults } from './scan-results.ts';
 import type { FoundService, ScanJob } from './scanner.ts';
 import { addressesOf } from './targets.ts';
 
-/** Number and interval (milliseconds) of retries of a probe when this machine has no free sockets. */
+/** Maximum retries of a probe while this machine has no free sockets. */
 const busyRetries = 50;
+/** Interval between the retries of a probe, in milliseconds. */
 const busyPauseMs = 100;
 
 export interface ConnectScanOptions {
@@ -19,7 +20,7 @@ export interface ConnectScanOptions {
   readonly nameServers?: readonly string[];
   readonly connectTimeoutMs?: number;
   readonly bannerTimes?: BannerTimes;
-  /** Default: limits.maxScanServicesPerHost. */
+  /** Maximum services per host. Default: limits.maxScanServicesPerHost. */
   readonly maxServicesPerHost?: number;
 }
 
@@ -31,11 +32,11 @@ interface Host {
   left: number;
   banners: number;
   readonly services: FoundService[];
-  /** One bit per port of the job. */
+  /** Ports that refused the connection: one bit per port of the job. */
   readonly refused: Uint8Array;
 }
 
-/** This machine has run out of sockets. */
+/** Thrown if this machine has run out of sockets. */
 class NoSockets extends Error {}
 
 /**
@@ -49,7 +50,7 @@ class NoSockets extends Error {}
  */
 export class ConnectScan {
   readonly #job: ScanJob;
-  readonly #findings: Findings;
+  readonly #findings: ScanResults;
   readonly #connections: Connections;
   readonly #times: BannerTimes;
   readonly #names: ReverseNames;
@@ -62,7 +63,7 @@ export class ConnectScan {
   #failure: NoSockets | undefined;
   #wake: (() => void) | undefined;
 
-  constructor(job: ScanJob, findings: Findings, options: ConnectScanOptions = {}) {
+  constructor(job: ScanJob, findings: ScanResults, options: ConnectScanOptions = {}) {
     this.#job = job;
     this.#findings = findings;
     this.#connections = new Connections(options.connectTimeoutMs);
@@ -83,8 +84,7 @@ export class ConnectScan {
         this.#wake?.();
       });
     }
-    while (this.#probes > 0 || (this.#unfinished.size > 0 && !this.#stop.signal.aborted))
-      await this.#change();
+    while (this.#probes > 0 || (this.#unfinished.size > 0 && !this.#stop.signal.aborted)) await this.#change();
     for (const host of this.#unfinished) if (host.up) this.#report(host, []);
     this.#unfinished.clear();
     if (this.#failure !== undefined) throw this.#failure;
@@ -182,7 +182,7 @@ export class ConnectScan {
   async #opened(host: Host, port: number, socket: Socket): Promise<void> {
     this.#findings.counts.services_found++;
     const offered = await this.#offered(host, port, socket);
-    // Discard results of probes interrupted by a cancellation.
+    // Results of probes interrupted by a cancellation are discarded.
     if (this.#stop.signal.aborted) return;
     if (host.services.length >= this.#maxServicesPerHost) {
       this.#findings.counts.services_skipped++;

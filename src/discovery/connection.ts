@@ -57,8 +57,8 @@ export class Connections {
 }
 
 /**
- * Reports a self-connection: without a listener, a TCP socket connects to itself if its local port is the
- * target port (RFC 9293, section 3.5, figure 7).
+ * Returns whether a socket is connected to itself: without a listener, a TCP socket connects to itself if its
+ * local port is the target port (RFC 9293, section 3.5, figure 7).
  */
 function toItself({ localPort, localAddress, remotePort, remoteAddress }: Socket): boolean {
   return localPort === remotePort && localAddress === remoteAddress;

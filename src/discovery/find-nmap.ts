@@ -5,7 +5,7 @@ import { isAbsolute, join } from 'node:path';
  * Returns the path of nmap, if it is installed and may be run.
  *
  * @param setting - `discovery.nmap`: `off`, `auto`, or a path
- * @param searchPath - colon-separated folders for `auto`; relative ones are ignored
+ * @param searchPath - colon-separated folders for `auto`; relative folders are ignored
  */
 export function findNmap(setting: string, searchPath: string): string | undefined {
   if (setting === 'off') return undefined;

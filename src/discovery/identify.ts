@@ -23,7 +23,7 @@ interface Protocol {
   readonly software?: (banner: Banner) => Omit<Identified, 'name'>;
 }
 
-/** Maximum lengths; real values have less than 40 characters. */
+/** Maximum lengths; real values have fewer than 40 characters. */
 const maxProductLength = 100;
 const maxVersionLength = 60;
 
@@ -88,7 +88,7 @@ const mailboxServers: readonly Software[] = [
   ['Microsoft Exchange', /Microsoft Exchange/],
 ];
 
-/** In the order in which they are tried. */
+/** Protocols in the order in which they are tried. */
 const protocols: readonly Protocol[] = [
   { name: 'ssh', is: starts(/^SSH-\d\.\d{1,2}-/), software: sshSoftware },
   { name: 'mongodb', is: starts(/^HTTP\/[\s\S]{0,400}trying to access MongoDB over HTTP/) },
@@ -156,18 +156,17 @@ const ftpPorts = new Set([20, 21, 990, 2121]);
 const pop3Ports = new Set([110, 995]);
 
 /**
- * `SSH-2.0-OpenSSH_9.6p1 Debian-3`: software, an underscore or a hyphen, its version (RFC 4253, section 4.2).
+ * Parses `SSH-2.0-OpenSSH_9.6p1 Debian-3`: software, an underscore or a hyphen, its version (RFC 4253,
+ * section 4.2).
  */
 function sshSoftware({ text }: Banner): Omit<Identified, 'name'> {
   const software = /^SSH-\d\.\d{1,2}-([\x21-\x7e]{1,100})/.exec(text)?.[1];
   if (software === undefined) return {};
-  const parts = /^([A-Za-z][A-Za-z0-9.]{0,40}(?:[-_][A-Za-z]{1,20}){0,3})[-_]v?(\d[\w.+-]{0,40})/.exec(
-    software,
-  );
+  const parts = /^([A-Za-z][A-Za-z0-9.]{0,40}(?:[-_][A-Za-z]{1,20}){0,3})[-_]v?(\d[\w.+-]{0,40})/.exec(software);
   return parts === null ? { product: software } : { product: parts[1]!, version: parts[2]! };
 }
 
-/** `Server: nginx/1.24.0 (Ubuntu)`: the first product of the field (RFC 9110, section 10.2.4). */
+/** Parses `Server: nginx/1.24.0 (Ubuntu)`: the first product of the field (RFC 9110, section 10.2.4). */
 function httpSoftware({ text }: Banner): Omit<Identified, 'name'> {
   const field = /\r?\nserver:[ \t]{0,20}([^\r\n]{1,300})/i.exec(headersOf(text))?.[1];
   if (field === undefined) return {};
@@ -181,7 +180,7 @@ function headersOf(text: string): string {
   return end === null ? text : text.slice(0, end.index);
 }
 
-/** Protocol::HandshakeV10 of MySQL: length, sequence 0, protocol 10, version up to a zero. */
+/** Parses Protocol::HandshakeV10 of MySQL: length, sequence 0, protocol 10, version up to a zero byte. */
 function mysqlVersion(bytes: Uint8Array): string | undefined {
   if (bytes.length < 8 || bytes[3] !== 0 || bytes[4] !== 10) return undefined;
   const end = bytes.subarray(5, 105).indexOf(0);
@@ -189,7 +188,7 @@ function mysqlVersion(bytes: Uint8Array): string | undefined {
   return /^\d{1,3}\.[\x21-\x7e]{1,90}$/.test(version) ? version : undefined;
 }
 
-/** MariaDB prefixes its version with a MySQL version for compatibility with clients. */
+/** Parses the version. MariaDB prefixes it with a MySQL version for compatibility with clients. */
 function mysqlSoftware({ bytes }: Banner): Omit<Identified, 'name'> {
   const version = mysqlVersion(bytes)!;
   const maria = /^(?:5\.5\.5-)?(\d[\d.]{0,20})-MariaDB/i.exec(version);

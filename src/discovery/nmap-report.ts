@@ -1,14 +1,14 @@
-import { addressBytes, printAddress } from '../events/ip.ts';
 import { limits } from '../limits.ts';
+import { addressBytes, printAddress } from '../net/ip.ts';
 import { safeHostName, safeText } from './safe-text.ts';
 import type { FoundHost, FoundService } from './scanner.ts';
 import { XmlReader } from './xml.ts';
 
 /** Receives the results of a run of nmap. */
 interface NmapNews {
-  /** A host that is up, and the number of its open ports beyond the limit. */
+  /** Receives a host that is up, and the number of its open ports beyond the limit. */
   host(host: FoundHost, skipped: number): void;
-  /** A host was scanned, whether up or down. */
+  /** Called after each scanned host, up or down. */
   hostDone(): void;
 }
 
@@ -66,12 +66,12 @@ export class NmapReport {
     });
   }
 
-  /** @throws XmlError */
+  /** Parses the next part of the report. @throws XmlError */
   push(text: string): void {
     this.#xml.push(text);
   }
 
-  /** @throws XmlError */
+  /** Ends the report. @throws XmlError if it is incomplete. */
   end(): void {
     this.#xml.end();
   }
@@ -142,12 +142,14 @@ export class NmapReport {
     host.ip ??= bytes === undefined ? undefined : printAddress(bytes);
   }
 
-  /** Ports in the same state are listed together; newer versions of nmap include their numbers. */
+  /**
+   * Reads ports that nmap lists together because they have the same state; newer versions of nmap include
+   * their numbers.
+   */
   #otherPorts(attributes: Attributes): void {
     const ports = attributes.ports ?? '';
     const isList = /^\d{1,5}(?:-\d{1,5})?(?:,\d{1,5}(?:-\d{1,5})?)*$/.test(ports);
-    if (this.#host === undefined || this.#others !== 'closed' || attributes.proto !== 'tcp' || !isList)
-      return;
+    if (this.#host === undefined || this.#others !== 'closed' || attributes.proto !== 'tcp' || !isList) return;
     for (const range of ports.split(',')) {
       const [first = 0, last = first] = range.split('-').map(Number);
       for (let port = first; port <= last && port <= 65_535; port++) addClosed(this.#host, port);
@@ -164,7 +166,7 @@ export class NmapReport {
     };
   }
 
-  /** Only probed services are used: `method="table"` is just the usual service of the port. */
+  /** Reads a service, if nmap probed it: `method="table"` is just the usual service of the port. */
   #service(attributes: Attributes): void {
     const port = this.#host?.port;
     if (port === undefined || attributes.method !== 'probed') return;

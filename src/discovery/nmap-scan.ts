@@ -1,10 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { StringDecoder } from 'node:string_decoder';
 import { limits } from '../limits.ts';
-import type { Findings } from './findings.ts';
 import { NmapReport } from './nmap-report.ts';
 import { printPorts } from './ports.ts';
 import { safeText } from './safe-text.ts';
+import type { ScanResults } from './scan-results.ts';
 import type { ScanJob } from './scanner.ts';
 import { addressesOf } from './targets.ts';
 
@@ -17,13 +17,13 @@ const maxErrorBytes = 4096;
  */
 export class NmapScan {
   readonly #job: ScanJob;
-  readonly #findings: Findings;
+  readonly #findings: ScanResults;
   readonly #maxOutputBytes: number;
   #child: ChildProcess | undefined;
   #cancelled = false;
 
   /** @param job - must have the path of nmap */
-  constructor(job: ScanJob, findings: Findings, maxOutputBytes: number = limits.maxNmapOutputBytes) {
+  constructor(job: ScanJob, findings: ScanResults, maxOutputBytes: number = limits.maxNmapOutputBytes) {
     this.#maxOutputBytes = maxOutputBytes;
     this.#job = job;
     this.#findings = findings;
@@ -120,18 +120,14 @@ export class NmapScan {
   }
 }
 
-/** The output exceeds limits.maxNmapOutputBytes. */
+/** Thrown if the output exceeds limits.maxNmapOutputBytes. */
 export class TooMuchOutput extends Error {}
 
 /**
  * Returns the arguments of nmap: service and version detection, operating system detection if it can send raw
  * packets (as root), and XML on standard output. Only numbers come from a request.
  */
-export function nmapArguments(
-  ports: readonly number[],
-  rate: number,
-  isRoot = process.getuid?.() === 0,
-): string[] {
+export function nmapArguments(ports: readonly number[], rate: number, isRoot = process.getuid?.() === 0): string[] {
   return [
     ...['-oX', '-', '-iL', '-'],
     ...['-p', printPorts(ports)],

@@ -1,20 +1,20 @@
 import { ServiceError } from '../errors.ts';
 import { ConnectScan, type ConnectScanOptions } from './connect-scan.ts';
-import { Findings } from './findings.ts';
 import { NmapScan, TooMuchOutput } from './nmap-scan.ts';
 import { safeText } from './safe-text.ts';
+import { ScanResults } from './scan-results.ts';
 import type { ScanJob, ScanNews, Scanner } from './scanner.ts';
 
 interface Running {
   readonly engine: { run(): Promise<void>; cancel(): void };
-  readonly findings: Findings;
+  readonly findings: ScanResults;
   /** Resolves when the scan has stopped. */
   readonly done: Promise<void>;
   cancelled: boolean;
 }
 
 export interface ScannerOptions extends ConnectScanOptions {
-  /** Default: limits.maxNmapOutputBytes. */
+  /** Maximum bytes of nmap's output. Default: limits.maxNmapOutputBytes. */
   readonly maxNmapOutputBytes?: number;
 }
 
@@ -33,7 +33,7 @@ class OpenScanner implements Scanner {
 
   async begin(job: ScanJob): Promise<void> {
     if (this.#running !== undefined) throw new ServiceError('CONFLICT', 'another scan is running');
-    const findings = new Findings();
+    const findings = new ScanResults();
     const engine =
       job.engine === 'nmap'
         ? new NmapScan(job, findings, this.#options.maxNmapOutputBytes)

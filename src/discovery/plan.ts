@@ -6,7 +6,7 @@ import type { ScanJob } from './scanner.ts';
 import { countHosts, parseTargets } from './targets.ts';
 
 /** Limits on scans set by the operator. */
-export interface ScanTerms {
+export interface ScanOptions {
   /** CIDR blocks. */
   readonly allowedNetworks: readonly string[];
   /** Returns the current path of nmap; undefined if it is disabled or not installed. */
@@ -22,10 +22,10 @@ export interface ScanPlan {
 /** Validates a scan and returns its plan. @throws INVALID_REQUEST naming `targets.n`, `ports` or `engine` */
 export function planScan(
   { targets, ports: portText, rate, engine }: Pick<Scan, 'targets' | 'ports' | 'rate' | 'engine'>,
-  terms: ScanTerms,
+  options: ScanOptions,
   limitReached: (limit: LimitName) => void = () => undefined,
 ): ScanPlan {
-  const spans = parseTargets(targets, terms.allowedNetworks, limitReached);
+  const spans = parseTargets(targets, options.allowedNetworks, limitReached);
   const ports = parsePorts(portText);
   const hosts = countHosts(spans);
   const probes = hosts * ports.length;
@@ -37,7 +37,7 @@ export function planScan(
     );
   }
   if (engine === 'connect') return { job: { engine, spans, ports, rate }, hosts, probes };
-  const nmap = terms.nmap();
+  const nmap = options.nmap();
   if (nmap === undefined)
     throw invalidField('engine', 'cannot be nmap: it is not installed, or discovery.nmap does not allow it');
   return { job: { engine, spans, ports, rate, nmap }, hosts, probes };

@@ -45,12 +45,12 @@ function addRange(part: string, ports: Set<number>): void {
     throw invalidField(
       'ports',
       part === ''
-        ? 'has an empty item between commas or at an end'
-        : `has ${JSON.stringify(part.slice(0, 20).toWellFormed())}: must be ports and ranges such as 22,80,8000-8100, or top100`,
+        ? 'contains an empty item: remove the extra comma'
+        : `contains ${JSON.stringify(part.slice(0, 20).toWellFormed())}; expected ports and ranges such as 22,80,8000-8100, or top100`,
     );
   const first = Number(match[1]);
   const last = Number(match[2] ?? first);
-  if (first < 1 || last > 65_535) throw invalidField('ports', `has ${part}: ports must be from 1 to 65535`);
-  if (first > last) throw invalidField('ports', `has ${part}: the lower port must come first`);
+  if (first < 1 || last > 65_535) throw invalidField('ports', `contains ${part}; expected ports from 1 to 65535`);
+  if (first > last) throw invalidField('ports', `contains ${part}; expected the lower port first`);
   for (let port = first; port <= last; port++) ports.add(port);
 }

@@ -7,7 +7,7 @@ export interface RecordOptions {
   readonly store: Pick<Store, 'recordScan'>;
   /** Milliseconds between attempts. */
   readonly retryMs: number;
-  /** Checked before each retry. */
+  /** Returns whether to stop retrying. Called before each retry. */
   stopped(): boolean;
   /** Called with the result of each stored portion. */
   recorded(done: ScanRecorded): void;
@@ -20,11 +20,7 @@ const maxTries = 10;
 const passing: readonly ErrorCode[] = ['OVERLOADED', 'UNAVAILABLE', 'WORKER_LOST'];
 
 /** Stores the findings of a scan in the inventory, in portions. Rejects with the last error of the store. */
-export async function recordHosts(
-  scanId: string,
-  hosts: readonly FoundHost[],
-  options: RecordOptions,
-): Promise<void> {
+export async function recordHosts(scanId: string, hosts: readonly FoundHost[], options: RecordOptions): Promise<void> {
   for (const portion of inPortions(hosts)) options.recorded(await recordPortion(scanId, portion, options));
 }
 

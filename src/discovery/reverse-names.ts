@@ -1,10 +1,11 @@
 import { Resolver } from 'node:dns/promises';
-import { addressBytes, ipv4Of } from '../events/ip.ts';
 import { limits } from '../limits.ts';
+import { addressBytes, ipv4Of } from '../net/ip.ts';
 import { safeHostName } from './safe-text.ts';
 
-/** Maximum concurrent lookups, and maximum names per address. */
+/** Maximum concurrent lookups. */
 const maxAtOnce = 16;
+/** Maximum names per address. */
 const maxNames = 4;
 /** Consecutive lookups without a response after which the name server is considered absent. */
 const maxSilent = 16;

@@ -1,4 +1,4 @@
-import { domainName } from '../events/host-name.ts';
+import { domainName } from '../net/host-name.ts';
 
 /**
  * Sanitises text from a peer for storage and display: well-formed, one line, without control and formatting

@@ -1,5 +1,5 @@
 import { type Supervised, supervise } from '../rpc/supervise.ts';
-import { workerUrl } from '../worker-url.ts';
+import { workerUrl } from '../rpc/worker-url.ts';
 import { type Scanner, scannerMethods } from './scanner.ts';
 import type { ScannerThread } from './scans.ts';
 

@@ -1,6 +1,7 @@
 import type { Scan } from '../contract/resources/scan.ts';
 import type { LimitName } from '../limits.ts';
 import { methods } from '../rpc/methods.ts';
+import type { ScannedHost, ScannedService } from '../store/store.ts';
 import type { Certificate } from './certificate.ts';
 import type { Span } from './targets.ts';
 
@@ -8,7 +9,7 @@ import type { Span } from './targets.ts';
 export interface ScanJob {
   readonly engine: Scan['engine'];
   readonly spans: readonly Span[];
-  /** Distinct, in ascending order. */
+  /** Ports to probe, distinct and in ascending order. */
   readonly ports: readonly number[];
   /** Maximum probes per second. */
   readonly rate: number;
@@ -17,27 +18,14 @@ export interface ScanJob {
 }
 
 /** An open port. */
-export interface FoundService {
-  readonly port: number;
+export interface FoundService extends Omit<ScannedService, 'certificate_names'> {
   readonly transport: 'tcp';
-  readonly name?: string;
-  readonly product?: string;
-  readonly version?: string;
   readonly certificate?: Certificate;
 }
 
 /** A host that answered, after all of its ports were probed. */
-export interface FoundHost {
-  readonly ip: string;
-  /** Epoch milliseconds of its last answer. */
-  readonly at: number;
-  /** Lower case, without a trailing dot. */
-  readonly hostnames: readonly string[];
-  readonly mac?: string;
-  readonly os?: string;
+export interface FoundHost extends Omit<ScannedHost, 'services'> {
   readonly services: readonly FoundService[];
-  /** Ports that refused the connection. */
-  readonly closed: Uint16Array;
 }
 
 export interface ScanCounts {
@@ -58,9 +46,9 @@ export type ScanEnd =
 
 export interface ScanNews {
   readonly counts: ScanCounts;
-  /** Hosts since the previous news, each once; at most `maxHostsAtOnce`. */
+  /** Hosts since the previous update, each once; at most `maxHostsAtOnce`. */
   readonly hosts: readonly FoundHost[];
-  /** Present in the last news: the scan has stopped and everything was reported. */
+  /** The end of the scan. Present only in the last update, when the scan has stopped and everything was reported. */
   readonly end?: ScanEnd;
 }
 
@@ -72,9 +60,9 @@ export interface ScanNews {
  * contacted.
  */
 export interface Scanner {
-  /** Starts a scan. CONFLICT while another scan is running or has unfetched news. */
+  /** Starts a scan. Throws CONFLICT while another scan is running or has unfetched updates. */
   begin(job: ScanJob): Promise<void>;
-  /** Waits for news of the scan, at most `newsEveryMs`. One call at a time. */
+  /** Waits for an update of the scan, at most `newsEveryMs`. Only one call may wait at a time. */
   news(): Promise<ScanNews>;
   /** Ends the scan. Resolves when its sockets and processes are closed; the end is reported by `news`. */
   cancel(): Promise<void>;
@@ -82,6 +70,9 @@ export interface Scanner {
 
 export const scannerMethods = methods<Scanner>()(['begin', 'news', 'cancel']);
 
-/** Four times per second, because each update flushes the database and is sent to all subscribers. */
+/**
+ * Maximum interval between two results of `news`, in milliseconds. Each update flushes the database and is sent to all
+ * subscribers, so there are only four per second.
+ */
 export const newsEveryMs = 250;
 export const maxHostsAtOnce = 256;

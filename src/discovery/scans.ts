@@ -2,8 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { ScanInput } from '../contract/resources/scan.ts';
 import { ServiceError } from '../errors.ts';
 import { type LimitName, limits } from '../limits.ts';
-import type { ScanUpdate, Store, StoredScan, StoreReader } from '../store/store.ts';
-import { planScan, type ScanPlan, type ScanTerms } from './plan.ts';
+import type { Store, StoredScan, StoreReader } from '../store/store.ts';
+import { planScan, type ScanOptions, type ScanPlan } from './plan.ts';
 import { type RecordOptions, recordHosts } from './record-hosts.ts';
 import type { ScanCounts, ScanEnd, Scanner } from './scanner.ts';
 
@@ -16,10 +16,8 @@ export interface ScannerThread {
 export interface ScansOptions {
   readonly store: Pick<Store, 'saveScan' | 'recordScan'>;
   readonly reader: Pick<StoreReader, 'getScan' | 'lastScan' | 'unfinishedScans'>;
-  readonly terms: ScanTerms;
+  readonly terms: ScanOptions;
   openScanner(): Promise<ScannerThread>;
-  /** Called with every stored state, in order. */
-  publish(update: ScanUpdate): void;
   readonly now: () => number;
   readonly newId: () => string;
   readonly limitReached: (limit: LimitName) => void;
@@ -53,11 +51,10 @@ const defaultPorts = 'top100';
 const defaultRate = 500;
 export const cutShort = 'interrupted by a restart';
 
-/** Minimum interval between stored and published progress updates: five per second. */
+/** Minimum interval between stored progress updates: five per second. */
 const progressEveryMs = 200;
 /**
- * The queue of scans. Owns the queued and running scans; their states are in the store, and a state is stored
- * before it is published. One scan runs at a time, in a thread that exists while there are scans.
+ * The queue of scans. Owns the queued and running scans; their states are in the store, which emits them. One scan runs at a time, in a thread that exists while there are scans.
  *
  * ```
  *   start ──► queued ──► running ──► completed
@@ -111,8 +108,8 @@ export class Scans {
   }
 
   /**
-   * Queues a scan. INVALID_REQUEST for targets that are not allowed; OVERLOADED if too many scans are queued;
-   * RATE_LIMITED; UNAVAILABLE while stopping.
+   * Queues a scan. Throws INVALID_REQUEST for targets that are not allowed, OVERLOADED if too many scans are queued,
+   * RATE_LIMITED, and UNAVAILABLE while stopping.
    */
   async start(input: ScanInput, requestedBy: string): Promise<StoredScan> {
     const { now, newId } = this.#options;
@@ -152,16 +149,13 @@ export class Scans {
     }
     if (this.#queue.length + this.#starting >= limits.maxQueuedScans) {
       this.#options.limitReached('maxQueuedScans');
-      throw new ServiceError(
-        'OVERLOADED',
-        `the queue is full (${limits.maxQueuedScans} scans); try again later`,
-      );
+      throw new ServiceError('OVERLOADED', `the queue is full (${limits.maxQueuedScans} scans); try again later`);
     }
     this.#startTimes.push(now);
   }
 
   /**
-   * Ends a queued or running scan and resolves with its last state when it has stopped. NOT_FOUND;
+   * Ends a queued or running scan and resolves with its last state when it has stopped. Throws NOT_FOUND, and
    * INVALID_TRANSITION for a scan that has ended.
    */
   async cancel(id: string): Promise<StoredScan> {
@@ -173,7 +167,7 @@ export class Scans {
     if (known === undefined) throw new ServiceError('NOT_FOUND', `there is no scan ${id}`);
     // The scan was stored, but the response was lost.
     if (known.status === 'queued') return this.#save(this.#over({ id, ...known }, 'cancelled'));
-    throw new ServiceError('INVALID_TRANSITION', `scan ${id} is ${known.status} already`);
+    throw new ServiceError('INVALID_TRANSITION', `scan ${id} is already ${known.status}`);
   }
 
   /** Cancels a queued scan; if that cannot be stored, the scan stays in the queue. */
@@ -234,7 +228,7 @@ export class Scans {
     await this.#endThread();
   }
 
-  /** Never rejects. */
+  /** Runs a scan to its end. Never rejects. */
   async #run(running: Running, plan: ScanPlan): Promise<void> {
     let end: ScanEnd;
     try {
@@ -261,7 +255,7 @@ export class Scans {
     return this.#over(scan, end.outcome);
   }
 
-  /** Processes the news of the scanner until the scan ends. */
+  /** Processes the updates of the scanner until the scan ends. */
   async #follow(running: Running, plan: ScanPlan, scanner: Scanner): Promise<ScanEnd> {
     if (running.stop !== undefined) return { outcome: 'cancelled' };
     await scanner.begin(plan.job);
@@ -275,7 +269,7 @@ export class Scans {
         running.found.assets_updated += assets_updated;
       },
     };
-    let publishedAt = Number.NEGATIVE_INFINITY;
+    let savedAt = Number.NEGATIVE_INFINITY;
     for (;;) {
       const { counts, hosts, end } = await scanner.news();
       const { hosts_done, probes_done, ...found } = counts;
@@ -290,19 +284,17 @@ export class Scans {
           result: resultOf(running.found),
         };
       if (end !== undefined) return end;
-      if (!changed || performance.now() - publishedAt < progressEveryMs) continue;
-      publishedAt = performance.now();
+      if (!changed || performance.now() - savedAt < progressEveryMs) continue;
+      savedAt = performance.now();
       await this.#save(running.scan).catch((error: unknown) =>
         this.#options.onTrouble(`the progress of scan ${running.scan.id} could not be stored`, error),
       );
     }
   }
 
-  /** Stores and publishes a state. */
   async #save(scan: StoredScan): Promise<StoredScan> {
-    const update = await this.#options.store.saveScan(scan);
-    this.#options.publish(update);
-    return update.scan;
+    await this.#options.store.saveScan(scan);
+    return scan;
   }
 
   /**
@@ -330,9 +322,7 @@ export class Scans {
     const thread = this.#thread;
     this.#thread = undefined;
     await thread?.api.cancel().catch(() => undefined);
-    await thread
-      ?.close()
-      .catch((error: unknown) => this.#options.onTrouble('a scanner could not be closed', error));
+    await thread?.close().catch((error: unknown) => this.#options.onTrouble('a scanner could not be closed', error));
   }
 
   #timestamp(): string {
@@ -349,18 +339,13 @@ const nothing: Found = {
   assets_updated: 0,
 };
 
-function resultOf({
-  services_skipped,
-  banners_skipped: _,
-  ...found
-}: Found): NonNullable<StoredScan['result']> {
+function resultOf({ services_skipped, banners_skipped: _, ...found }: Found): NonNullable<StoredScan['result']> {
   return { ...found, ...(services_skipped === 0 ? {} : { services_skipped }) };
 }
 
 /** Returns a reason for the history of scans. Details are in the log of the service. */
 function reasonOf(error: unknown): string {
-  if (error instanceof ServiceError && error.code === 'WORKER_LOST')
-    return 'the scanner or the store was lost';
+  if (error instanceof ServiceError && error.code === 'WORKER_LOST') return 'the scanner or the store was lost';
   if (error instanceof ServiceError) return `the findings could not be stored: ${error.message}`;
   return 'the scanner failed';
 }

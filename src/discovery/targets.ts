@@ -1,6 +1,6 @@
 import { invalidField } from '../errors.ts';
-import { addressRanges, printAddress } from '../events/ip.ts';
 import { type LimitName, limits } from '../limits.ts';
+import { addressRanges, printAddress } from '../net/ip.ts';
 
 /**
  * Addresses from `first` to `last`, inclusive, as 128-bit numbers. IPv4 addresses are in IPv4-mapped form, so
@@ -52,8 +52,7 @@ export function countHosts(spans: readonly Span[]): number {
 
 /** Yields every address of the spans as text, in order. */
 export function* addressesOf(spans: readonly Span[]): Generator<string> {
-  for (const { first, last } of spans)
-    for (let address = first; address <= last; address++) yield textOf(address);
+  for (const { first, last } of spans) for (let address = first; address <= last; address++) yield textOf(address);
 }
 
 function spansOf(text: string): Span[] | undefined {
@@ -77,7 +76,7 @@ function merged(spans: readonly Span[]): Span[] {
   return all;
 }
 
-/** `spans` must be merged. */
+/** Returns whether a span lies within one of `spans`, which must be merged. */
 function isWithin({ first, last }: Span, spans: readonly Span[]): boolean {
   return spans.some((span) => span.first <= first && last <= span.last);
 }

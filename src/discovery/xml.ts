@@ -6,7 +6,7 @@ interface XmlHandler {
   close(name: string): void;
 }
 
-/** The text is not XML, or exceeds a limit. */
+/** Thrown if the text is not XML, or exceeds a limit. */
 export class XmlError extends Error {
   override readonly name = 'XmlError';
 }
@@ -21,7 +21,7 @@ const maxTagLength = 2 ** 18;
  * must bound the total length.
  */
 export class XmlReader {
-  // XML 1.1 allows references to control characters, which nmap writes for such bytes in the answers of hosts.
+  // XML 1.1 allows references to control characters, which nmap writes for such bytes in the responses of hosts.
   readonly #parser = new SaxesParser({ xmlns: false, defaultXMLVersion: '1.1', forceXMLVersion: true });
   #depth = 0;
   #endOfLastTag = 0;
@@ -46,13 +46,13 @@ export class XmlReader {
     });
   }
 
-  /** @throws XmlError */
+  /** Parses the next part of the text. @throws XmlError */
   push(text: string): void {
     this.#parser.write(text);
     if (this.#parser.position - this.#endOfLastTag > maxTagLength) throw new XmlError('a tag is too long');
   }
 
-  /** @throws XmlError where the document is incomplete. */
+  /** Ends the document. @throws XmlError if it is incomplete. */
   end(): void {
     this.#parser.close();
   }

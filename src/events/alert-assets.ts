@@ -1,7 +1,9 @@
 import type { Alert } from '../contract/resources/alert.ts';
 import type { AssetLookup } from './asset-lookup.ts';
 
-/** The alert with the assets that had its addresses when it was last seen: the source's first. */
+/**
+ * Returns the alert with the assets that had its addresses when it was last seen, the source's assets first.
+ */
 export function withAssets<A extends Alert>(alert: A, assets: AssetLookup): A {
   const time = Date.parse(alert.last_seen);
   const owner = (ip: string | undefined) => (ip === undefined ? undefined : assets.at(ip, time));

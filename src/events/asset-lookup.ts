@@ -1,41 +1,44 @@
-/** Half-open, epoch milliseconds; −Infinity and Infinity where it has no bound. */
+/** Time range, half-open, in epoch milliseconds; −Infinity and Infinity for missing bounds. */
 export interface Span {
   readonly from: number;
   readonly to: number;
 }
 
-/** Whose an address was for a while. */
+/** A time span during which an asset had a given address. */
 export interface Owner extends Span {
   readonly asset_id: string;
 }
 
-/** An address that an asset had for a while. */
+/** A time span during which a given asset had an address. */
 export interface AddressSpan extends Span {
   readonly ip: string;
 }
 
 /**
- * Which asset had which address when. Addresses are in the canonical form of `printAddress`. Nothing of this is
- * stored with events and alerts: when assets merge or split, their history follows.
+ * Maps addresses to assets over time. Addresses are in the canonical form of `printAddress`. Events and alerts do not
+ * store assets, so their assets stay correct after assets merge or split.
  */
 export interface AssetLookup {
-  /** Whose address it was at that time (epoch milliseconds): what `owners` says. */
+  /** Returns the asset that had the address at a time (epoch milliseconds), consistent with `owners`. */
   at(ip: string, timeMs: number): string | undefined;
-  /** All whose address it ever was, in order of time and without overlap; the first from −Infinity on. */
+  /**
+   * Returns all assets that had the address, in order of time without overlap. The first span begins at
+   * −Infinity.
+   */
   owners(ip: string): readonly Owner[];
-  /** The addresses of an asset over time: exactly the spans in which `owners` names it. */
+  /** Returns the addresses of an asset over time: exactly the spans for which `owners` returns the asset. */
   ranges(assetId: string): readonly AddressSpan[];
-  /** Grows whenever an answer of `owners` or `ranges` changes: caches are good while it stays. */
+  /** Increases whenever a result of `owners` or `ranges` changes. Caches are valid until this number increases. */
   generation(): number;
 }
 
-/** A lookup of one snapshot at a time: what is read between two refreshes, in one turn of the event loop, agrees. */
+/** A lookup in one snapshot at a time. Results between two refreshes are consistent. */
 export interface AssetSnapshot extends AssetLookup {
-  /** Goes on to the newest snapshot. */
+  /** Switches to the newest snapshot. */
   refresh(): void;
 }
 
-/** Where no assets are known. */
+/** Lookup without any assets. */
 export const noAssets: AssetSnapshot = {
   at: () => undefined,
   owners: () => [],
@@ -44,7 +47,7 @@ export const noAssets: AssetSnapshot = {
   refresh: () => undefined,
 };
 
-/** The owner at that time. */
+/** Returns the owner at a time. */
 export function ownerAt(owners: readonly Owner[], timeMs: number): string | undefined {
   let low = 0;
   let high = owners.length;

@@ -1,15 +1,9 @@
 import { limits } from '../limits.ts';
-import {
-  type AddressSpan,
-  type AssetLookup,
-  type AssetSnapshot,
-  type Owner,
-  ownerAt,
-} from './asset-lookup.ts';
+import { type AddressSpan, type AssetLookup, type AssetSnapshot, type Owner, ownerAt } from './asset-lookup.ts';
 
 /**
- * Remembers whose addresses were, as of the last `refresh`: what is read and filtered between two of them agrees. To
- * look an address up in the database takes some microseconds, to remember it a tenth of one.
+ * Caches the owners of addresses as of the last `refresh`, so that reads and filters between two refreshes
+ * are consistent. A database lookup takes a few microseconds, a cache lookup 0.1 µs.
  */
 export class CachedAssets implements AssetSnapshot {
   readonly #source: AssetLookup;
@@ -20,7 +14,7 @@ export class CachedAssets implements AssetSnapshot {
     this.#source = source;
   }
 
-  /** Goes on to what the source says now. */
+  /** Switches to the current state of the source. */
   refresh(): void {
     const generation = this.#source.generation();
     if (generation !== this.#generation) this.#owners.clear();

@@ -1,4 +1,4 @@
-/** Whom a match is about, as alerts name the ends of what happened. Addresses as the sensor wrote them. */
+/** The addresses and ports of a match, named as in alerts. Addresses are in the sensor's spelling. */
 export interface MatchEnds {
   readonly src_ip?: string;
   readonly src_port?: number;
@@ -9,8 +9,8 @@ export interface MatchEnds {
 }
 
 /**
- * What the match of a rule tells one correlation that names the rule, in the ingest thread that saw it. The store takes
- * it in the order of commits. Plain data: it crosses threads by structured clone.
+ * A match of a rule, for one correlation that names the rule. Ingest threads find matches. The store processes facts
+ * in the order of commits. Plain data: it crosses threads by structured clone.
  */
 export interface CorrelationFact {
   /** Key of the correlation. */
@@ -19,15 +19,17 @@ export interface CorrelationFact {
   readonly rule: string;
   /** Event time, epoch milliseconds. */
   readonly timestamp: number;
-  /** Values of the fields to group by; null where the record has none. */
+  /** Values of the group-by fields; null for missing values. */
   readonly group: readonly (string | null)[];
-  /** What is counted. */
+  /** The counted value. */
   readonly value: string | null;
-  /** For correlations of the correlation. */
+  /** Values carried for outer correlations that name this correlation. */
   readonly carried: readonly (string | null)[];
   readonly ends: MatchEnds;
   /** The principal that sent the record. */
   readonly sensor_id?: string;
-  /** The event: the n-th block of the batch and its row; absent when none was stored. */
+  /**
+   * The position of the event: index of its block in the batch, and its row; absent if no event was stored.
+   */
   readonly event?: { readonly block: number; readonly row: number };
 }

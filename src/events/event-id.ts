@@ -3,7 +3,7 @@ import { isUuid } from '../uuid.ts';
 import type { Table } from './records.ts';
 
 /**
- * Ids of stored events: UUIDv7 (RFC 9562, section 5.7) from which the event is found without an index.
+ * The id of a stored event: a UUIDv7 (RFC 9562, section 5.7) that locates the event without an index.
  *
  * ```
  *   48 bits  timestamp of the event, epoch milliseconds
@@ -12,24 +12,25 @@ import type { Table } from './records.ts';
  *    2 bits  variant
  *   41 bits  commit sequence, lower 41 bits
  *    1 bit   table: 0 network, 1 dns
- *   20 bits  check over all of the above
+ *   20 bits  check over all fields above
  * ```
  *
- * Ids of one table sort by timestamp, then by sequence. The check tells these ids from UUIDs of other origin; it is
- * no secret.
+ * Ids of one table sort by timestamp, then by sequence. The check distinguishes these ids
+ * from other UUIDs; it is not a secret.
  */
 export function eventId(table: Table, timestamp: number, seq: number): string {
   const high = Math.floor(seq / 2 ** 41);
   const low = seq % 2 ** 41;
   const t = table === 'dns' ? 1 : 0;
-  // The last 62 bits: 41 of sequence, table, check. 12 of the sequence's fill out the group after the variant.
+  // The last 62 bits: 41 bits of the sequence, the table, and the check. The first 12 bits of the sequence complete
+  // the group after the variant.
   const d = (0x8000 + Math.floor(low / 2 ** 27)).toString(16);
   const e = hex((low % 2 ** 27) * 2 ** 21 + t * 2 ** 20 + check(t, timestamp, seq), 12);
   const time = hex(timestamp, 12);
   return `${time.slice(0, 8)}-${time.slice(8)}-7${hex(high, 3)}-${d}-${e}`;
 }
 
-/** Undefined unless `id` is a UUID that `eventId` made, in lower or upper case. */
+/** Parses a UUID made by `eventId`, in lower or upper case; returns undefined for other UUIDs. */
 export function parseEventId(id: string): { table: Table; timestamp: number; seq: number } | undefined {
   if (!isUuid(id) || id.charCodeAt(14) !== 0x37 /* 7 */) return undefined;
   const timestamp = Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);
@@ -43,7 +44,7 @@ export function parseEventId(id: string): { table: Table; timestamp: number; seq
   return { table: t === 1 ? 'dns' : 'network', timestamp, seq };
 }
 
-/** At most 48 bits, 24 at a time: `toString(16)` is slow for numbers beyond 31 bits. */
+/** Formats up to 48 bits, 24 at a time: `toString(16)` is slow for numbers beyond 31 bits. */
 function hex(value: number, digits: number): string {
   const low = value % 2 ** 24;
   if (digits <= 6) return low.toString(16).padStart(digits, '0');
@@ -54,7 +55,7 @@ function hex(value: number, digits: number): string {
   );
 }
 
-/** 20 bits, by the finaliser of MurmurHash3 over the words of the other fields. */
+/** Returns 20 check bits, by the finaliser of MurmurHash3 over the words of the other fields. */
 function check(t: number, timestamp: number, seq: number): number {
   let h = finish((timestamp >>> 0) ^ 0x9e3779b9);
   h = finish(h ^ Math.floor(timestamp / 2 ** 32));

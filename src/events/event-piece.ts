@@ -7,14 +7,14 @@ import {
   pieceMagic,
   pieceRows,
 } from '../contract/event-piece.ts';
-import { type AddressList, firstIpv4 } from './address-list.ts';
-import type { EventBlock } from './block.ts';
-import { encodings } from './block-format.ts';
-import type { NumberColumn } from './column-readers.ts';
-import { type Column, columnNames, columnOf, tables } from './columns.ts';
+import { type AddressList, firstIpv4 } from './format/address-list.ts';
+import type { EventBlock } from './format/block.ts';
+import { encodings } from './format/block-format.ts';
+import type { NumberColumn } from './format/column-readers.ts';
+import { type Column, columnNames, columnOf, tables } from './format/columns.ts';
 import type { Table } from './records.ts';
 
-/** Rows [first, end) of a block. */
+/** The rows [first, end) of a block. */
 export interface RowRun {
   readonly block: EventBlock;
   readonly first: number;
@@ -28,7 +28,7 @@ export interface Piece {
   readonly runs: readonly RowRun[];
 }
 
-/** Cuts rows into pieces, from the first row on. Ends before the first gap in the sequences. */
+/** Yields pieces from the first row on, up to the first gap in the sequences. */
 export function* pieces(runs: Iterable<RowRun>): Generator<Piece> {
   let firstSeq = 0;
   let rows = 0;
@@ -52,7 +52,7 @@ export function* pieces(runs: Iterable<RowRun>): Generator<Piece> {
   if (rows > 0) yield { firstSeq, rows, runs: taken };
 }
 
-/** How a column is written. */
+/** Description of a column for its canonical form. */
 interface ColumnForm {
   readonly place: number;
   readonly head: Uint8Array;
@@ -61,7 +61,7 @@ interface ColumnForm {
   readonly words?: TextRun;
 }
 
-/** Texts one behind the other; text n lies from offset n to offset n + 1. */
+/** Consecutive texts: text n is from offset n to offset n + 1. */
 interface TextRun {
   readonly offsets: ArrayLike<number>;
   readonly utf8: Buffer;
@@ -102,8 +102,8 @@ function runOf(words: readonly string[]): TextRun {
 }
 
 /**
- * Writes pieces as the bytes that are hashed: a zero byte, as for every leaf of RFC 6962, and the canonical form. That
- * depends on the values alone, not on how blocks keep them. One buffer serves all pieces.
+ * Writes pieces as the bytes to hash: a zero byte, as for every leaf of RFC 6962, and the canonical form,
+ * which depends only on the values, not on their storage in blocks. A single buffer serves all pieces.
  */
 export class PieceWriter {
   #bytes = new Uint8Array(2 ** 16);
@@ -112,18 +112,23 @@ export class PieceWriter {
   readonly #codes = new Uint32Array(pieceRows);
   readonly #values = new Float64Array(pieceRows);
   readonly #valueBytes = new Uint8Array(this.#values.buffer);
-  /** The list of a text column: place of each row, place of each code, and end of the text at each place. */
+  /** Index of each row's text while a text column is written. */
   readonly #places = new Uint8Array(pieceRows);
+  /** Index of each code's text. */
   readonly #placeOf = new Uint8Array(2 ** 16 + 1);
   readonly #listed = new Uint32Array(pieceRows + 1);
 
-  /** @returns the bytes, good until the next call */
+  /**
+   * Writes a piece.
+   *
+   * @returns the bytes, valid until the next call
+   */
   write(piece: Piece): Uint8Array {
     const { firstSeq, rows, runs } = piece;
     const { block, first } = runs[0]!;
     const { table } = block;
     const oneRow = [{ block, first, end: first + 1 }];
-    this.#at = 1; // behind the zero byte
+    this.#at = 1; // after the zero byte
     this.#put(magic);
     this.#put(textOf(table));
     this.#view.setFloat64(this.#at, firstSeq, true);
@@ -138,14 +143,14 @@ export class PieceWriter {
     this.#at += bytes.length;
   }
 
-  /** A column in which no row has a value is left out. */
+  /** Writes a column unless all rows lack a value. */
   #column({ place, head, kind, words }: ColumnForm, { rows, runs }: Piece, oneRow: readonly RowRun[]): void {
     if (runs.every(({ block }) => block.header.encoding(place) === encodings.absent)) return;
     const start = this.#at;
     this.#reserve(head.length + slack);
     for (let i = 0; i < head.length; i++) this.#bytes[this.#at++] = head[i]!;
     const form = this.#at++;
-    // A constant column has the same value in all rows: one row is enough.
+    // A constant column has one value for all rows, so reading one row is enough.
     const isConstant = runs.length === 1 && runs[0]!.block.header.encoding(place) === encodings.constant;
     const told = isConstant && kind !== 'u' ? oneRow : runs;
     const shared =
@@ -160,7 +165,12 @@ export class PieceWriter {
     if (shared !== undefined) this.#at = shared === 0 ? start : form + 1 + shared;
   }
 
-  /** @returns where all rows have one value its bytes, 0 where they have none */
+  /**
+   * Writes numbers.
+   *
+   * @returns the bytes of the value if all rows have an equal value; 0 if no row has a value; undefined if the values
+   *   differ
+   */
   #numbers(place: number, runs: readonly RowRun[]): number | undefined {
     const values = this.#values;
     let rows = 0;
@@ -176,7 +186,7 @@ export class PieceWriter {
     const written = isShared ? 1 : rows;
     this.#bytes.set(this.#valueBytes.subarray(0, 8 * written), this.#at);
     for (let row = 0; row < written; row++) {
-      // Engines may write any of the NaNs.
+      // Writes one fixed NaN, because JavaScript engines may store any NaN.
       if (Number.isNaN(values[row])) this.#view.setBigUint64(this.#at + 8 * row, absentNumber, true);
     }
     this.#at += 8 * written;
@@ -202,7 +212,7 @@ export class PieceWriter {
     return bytes[start] === 0 ? 0 : addressWidth;
   }
 
-  /** A list of the different texts, and the place in it for each row. */
+  /** Writes the list of distinct values, and the index of each row's value. */
   #list(place: number, runs: readonly RowRun[], words?: TextRun): number | undefined {
     const start = this.#at++;
     this.#listed[0] = this.#at;
@@ -219,7 +229,7 @@ export class PieceWriter {
         const code = codes[row]!;
         let at = placeOf[code]!;
         if (at === 0 && code !== 0) {
-          // Different codes of one run are different texts.
+          // Different codes within a run refer to different texts.
           at = this.#listText(list, code, count, runs.length > 1);
           count = Math.max(count, at);
           placeOf[code] = at;
@@ -239,7 +249,11 @@ export class PieceWriter {
     return undefined;
   }
 
-  /** @returns the place of a text in the list, from 1, to which it is added where another run has not added it */
+  /**
+   * Adds a text to the list, unless another run has already added it.
+   *
+   * @returns the index of the text in the list, from 1
+   */
   #listText({ offsets, utf8 }: TextRun, code: number, count: number, mayBeThere: boolean): number {
     const from = offsets[code - 1]!;
     const to = offsets[code]!;
@@ -257,7 +271,7 @@ export class PieceWriter {
     return count + 1;
   }
 
-  /** Whether the bytes [from, to) are those from `start` to the end. */
+  /** Returns whether the bytes [from, to) equal the bytes from `start` to the end. */
   #areEqual(from: number, to: number, start: number): boolean {
     const bytes = this.#bytes;
     if (to - from !== this.#at - start) return false;
@@ -266,7 +280,7 @@ export class PieceWriter {
     return at === to;
   }
 
-  /** All lengths, then all texts. */
+  /** Writes all lengths, then all texts. */
   #texts(place: number, runs: readonly RowRun[], rows: number): 0 | undefined {
     const lengths = this.#at;
     this.#at = lengths + 4 * rows;
@@ -281,7 +295,7 @@ export class PieceWriter {
     return isAbsent ? 0 : undefined;
   }
 
-  /** Codes of the rows of a run: 0 where there is no value, otherwise one more than the place of the value. */
+  /** Reads the codes of a run's rows: 0 for no value, otherwise the index of the value plus 1. */
   #readCodes(place: number, { block, first, end }: RowRun, at: number, kind: 'a' | 's' | 'enum'): number {
     const codes = this.#codes;
     let to = at;
@@ -292,14 +306,16 @@ export class PieceWriter {
     }
     const column = kind === 'a' ? block.addressesAt(place) : block.textsAt(place);
     if (column.encoding === encodings.dictionary) {
-      // As `column.code` does, which takes longer in this loop.
+      // This is equivalent to `column.code`, which is slower in this loop.
       const known = column.codes!;
       for (let row = first; row < end; row++) codes[to++] = known[row]!;
     } else for (let row = first; row < end; row++) codes[to++] = column.code(row);
     return to;
   }
 
-  /** Appends the texts of rows, and writes their lengths at `lengths`. Texts that follow each other are copied at once. */
+  /**
+   * Appends the texts of rows, and writes their lengths at `lengths`. Consecutive texts are copied together.
+   */
   #copyTexts({ offsets, utf8 }: TextRun, firstRow: number, endRow: number, lengths: number): void {
     const codes = this.#codes;
     let from = 0;
@@ -326,7 +342,7 @@ export class PieceWriter {
     this.#reserve(to - from + slack);
     const bytes = this.#bytes;
     const by = this.#at - from;
-    // Buffer.copy takes as long as 40 bytes in a loop.
+    // A loop over 40 bytes takes as long as Buffer.copy.
     if (to - from > 40) utf8.copy(bytes, this.#at, from, to);
     else for (let i = from; i < to; i++) bytes[by + i] = utf8[i]!;
     this.#at += to - from;
@@ -341,13 +357,13 @@ export class PieceWriter {
   }
 }
 
-/** Room for the values of a column, texts aside. */
+/** Space for the values of a column, without texts. */
 const slack = (pieceRows + 1) * addressWidth;
 
 /** The bytes 7ff8000000000000 as a number. */
 const absentNumber = 0x7ff8_0000_0000_0000n;
 
-/** As `column.at` reads them, with zero for negative zero. */
+/** Reads numbers like `column.at`, with zero for negative zero. */
 function readNumbers(column: NumberColumn, first: number, end: number, to: Float64Array): void {
   const { base, encoding, values } = column;
   if (encoding === encodings.offset) {
@@ -365,7 +381,7 @@ for (let at = 0; at < ipv4Rows.length; at += addressWidth) {
   ipv4Rows.set(firstIpv4, at + 1);
 }
 
-/** Writes an address over one of `ipv4Rows`. */
+/** Writes an address over a row with the address 0.0.0.0. */
 function writeAddress(list: AddressList, code: number, out: Uint8Array, at: number): void {
   const value = code === 0 ? -1 : list.ipv4(code - 1);
   if (value >= 0) {

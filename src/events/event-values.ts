@@ -1,9 +1,9 @@
 import { shownProtocols } from '../contract/app-protocols.ts';
-import type { EventBlock } from './block.ts';
-import type { BlockAssets } from './block-assets.ts';
-import { type Column, columnIndex, columnOf } from './columns.ts';
+import { registeredDomain } from '../net/registered-domain.ts';
+import type { EventBlock } from './format/block.ts';
+import type { BlockAssets } from './format/block-assets.ts';
+import { type Column, columnIndex, columnOf } from './format/columns.ts';
 import type { Table } from './records.ts';
-import { registeredDomain } from './registered-domain.ts';
 import { endTime, rowCommunityId, rowId } from './resource.ts';
 
 /** A row of a block, with the assets of that block. */
@@ -13,15 +13,19 @@ export interface EventRow {
   readonly assets: BlockAssets;
 }
 
-/** The value of an attribute: a time is epoch milliseconds, a list of objects its JSON; undefined if the event lacks it. */
+/**
+ * The value of an attribute: a time as epoch milliseconds, a list of objects as JSON; undefined if the event
+ * does not have the attribute.
+ */
 export type EventValue = string | number | boolean | readonly string[] | undefined;
 
 type ReadValue = (row: EventRow) => EventValue;
 
 /**
- * Reads an attribute of the contract, or the id, of rows of a table: what `writeEventJson` writes, without its text.
+ * Returns a reader of an attribute of the contract, or of the id, with the values that `writeEventJson`
+ * writes.
  *
- * @throws Error for what is no attribute of these events
+ * @throws Error if events of the table have no such attribute
  */
 export function eventValues(table: Table, attribute: string): ReadValue {
   const derived = derivedValues[attribute];

@@ -1,12 +1,15 @@
 import { limits } from '../limits.ts';
 import type { Evidence, EvidenceValue } from './finding.ts';
 
-/** Fields of one finding's evidence, and characters of each: records may be no longer there to look them up in. */
+/** Maximum fields of a finding's evidence. Evidence is stored because its records may not exist later. */
 const maxFields = 16;
 const maxValueLength = 500;
 const maxListed = 10;
 
-/** What is given, in its order: what is no text, number, flag or list of these is left out, and long texts are cut. */
+/**
+ * Returns the given values in order. Includes only texts, numbers, flags and lists of texts and numbers. Long texts
+ * are truncated.
+ */
 export function evidenceOf(given: Iterable<readonly [name: string, value: unknown]>): Evidence {
   const seen: [string, EvidenceValue][] = [];
   for (const [name, value] of given) {

@@ -3,16 +3,19 @@ import type { ruleSources, Severity } from '../contract/vocabulary.ts';
 
 export type RuleSource = (typeof ruleSources)[number];
 
-/** Figures and names, each under what it is called. */
+/** Figures and texts of the evidence, by name. */
 export type Evidence = Readonly<Record<string, EvidenceValue>>;
 export type EvidenceValue = number | string | boolean | readonly (number | string)[];
 
 /**
- * What a detector saw in one event: the raw material of alerts. Findings of one rule, source and destination
- * address that recur become one alert. Plain data: it crosses threads by structured clone.
+ * A detector's result for one event, from which alerts are made. Repeated findings with the same rule, source address
+ * and destination address become one alert. Plain data: it crosses threads by structured clone.
  */
 export interface Finding {
-  /** Suricata `gid:sid`, the Zeek notice type, a Sigma UUID. The revision of a rule is not part of its identity. */
+  /**
+   * Identifier of the rule: Suricata `gid:sid`, the Zeek notice type, or a Sigma UUID. The revision of a rule
+   * is not part of its identity.
+   */
   readonly rule_id: string;
   readonly rule_name: string;
   readonly rule_source: RuleSource;
@@ -20,11 +23,11 @@ export interface Finding {
   readonly description?: string;
   readonly category?: string;
   readonly severity: Severity;
-  /** 0–1. */
+  /** Confidence, 0–1. */
   readonly confidence?: number;
   /** Event time, epoch milliseconds. */
   readonly timestamp: number;
-  /** When what was found began, where that was earlier. */
+  /** Beginning of the activity, if earlier than the event. */
   readonly began?: number;
   readonly src_ip?: string;
   readonly src_port?: number;
@@ -34,28 +37,41 @@ export interface Finding {
   readonly domain?: string;
   readonly tags?: readonly string[];
   readonly mitre?: { readonly tactics: readonly string[]; readonly techniques: readonly string[] };
-  /** The addresses that tell its alert from others, both by default. The other one may change as more is seen. */
+  /**
+   * The addresses that identify the finding's alert, both by default. An address that is not listed may change as the
+   * activity continues.
+   */
   readonly keyed_by?: readonly ('src_ip' | 'dst_ip')[];
-  /** What it is about beside its addresses: findings about different things are different alerts. */
+  /** The subject besides the addresses. Findings with different subjects become different alerts. */
   readonly about?: string;
-  /** The group of a correlation: findings of a rule about one group are one alert, whatever addresses they have. */
+  /**
+   * The group of a correlation. Findings of a rule about one group become one alert, regardless of their
+   * addresses.
+   */
   readonly group?: string;
   /**
-   * A later report of an activity that was reported before, which is no other occurrence: `graver` may begin an alert
-   * where none is open; `grown` and `ongoing` only refresh one, `ongoing` without its figures.
+   * Marks a later report of an activity, which is not a new occurrence. `graver` may create an alert if no alert is
+   * open; `grown` and `ongoing` only refresh an alert, `ongoing` without its figures.
    */
   readonly continues?: 'graver' | 'grown' | 'ongoing';
-  /** It was reported as several occurrences, and so too often by this number. */
+  /** Number of occurrences that were reported too often, if one activity was reported as several activities. */
   readonly joined?: number;
-  /** How long it goes on to be the same alert after it was found last, where that is longer than is set: milliseconds. */
+  /**
+   * Time after the last finding during which the alert accepts further findings, in milliseconds, if longer
+   * than configured.
+   */
   readonly lasts_ms?: number;
-  /** What the detector saw, by name: the figures that it judged by. */
+  /** The figures behind the detector's decision, by name. */
   readonly evidence?: Evidence;
-  /** The signature that matched, as the sensor describes it, and the traffic. */
+  /** The signature that matched, as the sensor describes it. */
   readonly signature?: Alert['signature'];
+  /** The traffic that matched, as the sensor recorded it. */
   readonly payload?: Alert['payload'];
-  /** Principals whose records it rests on, each once; absent where that is unknown. */
+  /** Principals that sent the underlying records, without duplicates; absent if unknown. */
   readonly sensors?: readonly string[];
-  /** The event that shows it: the n-th block of the batch and its row; absent when no event was stored. */
+  /**
+   * Position of the event that shows the finding: index of its block in the batch, and its row; absent if no
+   * event was stored.
+   */
   readonly event?: { readonly block: number; readonly row: number };
 }

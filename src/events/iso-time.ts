@@ -1,11 +1,11 @@
 const minuteMs = 60_000;
-/** The text up to the minute, of the minutes used last, each at its place modulo the size. */
+/** Minutes whose texts are cached. Each minute is stored at its index modulo the size. */
 const minutes = new Float64Array(64).fill(-1);
 const prefixes: string[] = [];
 
 /**
- * What `new Date(time).toISOString()` writes, for whole milliseconds of the years 1970–9999. The events of one page
- * lie in few minutes, so their texts are kept: 0.05 µs instead of 0.5 µs.
+ * Returns the text of `new Date(time).toISOString()`, for whole milliseconds of the years 1970–9999. The events of a
+ * page fall into few minutes, and the texts of these minutes are cached, which takes 0.05 µs instead of 0.5 µs.
  */
 export function isoTime(time: number): string {
   const minute = Math.floor(time / minuteMs);

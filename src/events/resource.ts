@@ -1,20 +1,20 @@
 import { shownProtocols } from '../contract/app-protocols.ts';
 import type { DnsEvent } from '../contract/resources/dns-event.ts';
 import type { NetworkEvent } from '../contract/resources/network-event.ts';
-import type { EventBlock } from './block.ts';
-import type { BlockAssets, End } from './block-assets.ts';
-import { columnIndex, columnOf, maxTime } from './columns.ts';
-import { communityId } from './community-id.ts';
+import { communityId } from '../net/community-id.ts';
+import { registeredDomain } from '../net/registered-domain.ts';
 import { eventId } from './event-id.ts';
+import type { EventBlock } from './format/block.ts';
+import type { BlockAssets, End } from './format/block-assets.ts';
+import { columnIndex, columnNames, columnOf, maxTime } from './format/columns.ts';
 import { isoTime } from './iso-time.ts';
 import type { Table } from './records.ts';
-import { registeredDomain } from './registered-domain.ts';
 
 /**
- * A row as the contract shows it. What can be derived is derived here: the id where the sender chose none, `end_time`,
- * `community_id` where the sensor gave none, `registered_domain`, and the ids of assets.
+ * Returns a row as the resource of the contract. Derived values are computed here: the id if the sender chose none,
+ * `end_time`, `community_id` if the sensor sent none, `registered_domain`, and the ids of assets.
  *
- * @param assets - of the same block; without them no asset is named
+ * @param assets - of the same block; without it, the resource has no assets
  */
 export function readEvent(
   block: EventBlock,
@@ -28,40 +28,34 @@ export function readEvent(
   return { id, attributes };
 }
 
-/** The resource `{"id":…,"type":…,"attributes":{…}}` as JSON text. */
+/** Returns the resource `{"id":…,"type":…,"attributes":{…}}` as JSON text. */
 export function writeEventJson(block: EventBlock, row: number, assets?: BlockAssets): string {
   const head = `{"id":"${rowId(block, row)}","type":"${resourceTypes[block.table]}","attributes":{`;
   let body = '';
   for (const write of writers[block.table]) body += write(block, row, assets);
-  // Every attribute brings its comma; the first has none before it.
+  // Every attribute begins with a comma, so the first comma is removed.
   return `${head}${body.slice(1)}}}`;
 }
 
-export const resourceTypes = { network: 'network_event', dns: 'dns_event' } as const satisfies Record<
-  Table,
-  string
->;
+export const resourceTypes = { network: 'network_event', dns: 'dns_event' } as const satisfies Record<Table, string>;
 
-/** The sender's id, else the one that timestamp and sequence make. */
+/** Returns the sender's id, otherwise the id derived from timestamp and sequence. */
 export function rowId(block: EventBlock, row: number): string {
-  return (
-    block.texts('id').text(row) ??
-    eventId(block.table, block.numbers('timestamp').at(row), block.firstSeq + row)
-  );
+  return block.texts('id').text(row) ?? eventId(block.table, block.numbers('timestamp').at(row), block.firstSeq + row);
 }
 
-/** Start plus duration in whole milliseconds; NaN where unknown or beyond the year 9999. */
+/** Returns the end time in whole milliseconds; NaN if the duration is unknown or the end is after the year 9999. */
 export function endTime(timestamp: number, durationMs: number): number {
   const end = Math.round(timestamp + durationMs);
   return end <= maxTime ? end : Number.NaN;
 }
 
-/** The sensor's community id, else the computed one. */
+/** Returns the sensor's community id, otherwise the computed id. */
 export function rowCommunityId(block: EventBlock, row: number): string | undefined {
   return block.texts('community_id').text(row) ?? communityId(flowReader(block)(row));
 }
 
-/** Reads the flow of each row into an object that the next call fills anew. */
+/** Returns a function that reads a row's flow into a reused object. */
 export function flowReader(block: EventBlock): (row: number) => typeof flow {
   const src = block.addresses('src_ip');
   const dst = block.addresses('dst_ip');
@@ -90,79 +84,12 @@ const flow = {
 
 type Writer = (block: EventBlock, row: number, assets: BlockAssets | undefined) => string;
 
-/** Every attribute of the contract, in the order in which it is written. */
-const attributes = {
-  network: [
-    'timestamp',
-    'end_time',
-    'duration_ms',
-    'src_ip',
-    'src_port',
-    'src_mac',
-    'dst_ip',
-    'dst_port',
-    'dst_mac',
-    'transport',
-    'app_protocol',
-    'app_protocols',
-    'app_protocol_stored',
-    'src_bytes',
-    'dst_bytes',
-    'src_payload_bytes',
-    'dst_payload_bytes',
-    'src_packets',
-    'dst_packets',
-    'missed_bytes',
-    'state',
-    'conn_state',
-    'history',
-    'direction',
-    'community_id',
-    'connection_id',
-    'vlan',
-    'sensor',
-    'source',
-    'severity',
-    'src_asset_id',
-    'dst_asset_id',
-    'received_at',
-    'sensor_id',
-  ],
-  dns: [
-    'timestamp',
-    'src_ip',
-    'src_port',
-    'dst_ip',
-    'dst_port',
-    'transport',
-    'kind',
-    'transaction_id',
-    'query',
-    'registered_domain',
-    'qtype',
-    'qclass',
-    'rcode',
-    'rcode_name',
-    'answers',
-    'authoritative',
-    'truncated',
-    'recursion_desired',
-    'recursion_available',
-    'rejected',
-    'rtt_ms',
-    'connection_id',
-    'community_id',
-    'sensor',
-    'source',
-    'severity',
-    'src_asset_id',
-    'dst_asset_id',
-    'received_at',
-    'sensor_id',
-  ],
-} as const satisfies {
-  network: readonly (keyof NetworkEvent)[];
-  dns: readonly (keyof DnsEvent)[];
+/** Attributes of the contract that are derived, after the columns that they are derived from. */
+const derived: Readonly<Record<string, readonly (keyof NetworkEvent | keyof DnsEvent)[]>> = {
+  duration_ms: ['end_time'],
+  app_protocol: ['app_protocols', 'app_protocol_stored'],
+  query: ['registered_domain'],
+  severity: ['src_asset_id', 'dst_asset_id'],
 };
 
 function attributeWriter(table: Table, name: string): Writer {
@@ -198,7 +125,7 @@ function attributeWriter(table: Table, name: string): Writer {
   }
 }
 
-/** Attributes that are derived, or stored otherwise than they are shown. */
+/** Writers of attributes that are derived, or stored in another form. */
 const specialWriters: Readonly<Record<string, (key: string) => Writer>> = {
   end_time: (key) => (block, row) =>
     timeJson(key, endTime(block.numbers('timestamp').at(row), block.numbers('duration_ms').at(row))),
@@ -212,16 +139,14 @@ const specialWriters: Readonly<Record<string, (key: string) => Writer>> = {
   app_protocol: protocolWriter('app_protocol'),
   app_protocols: protocolWriter('app_protocols'),
   app_protocol_stored: protocolWriter('app_protocol_stored'),
-  /** Stored as JSON. */
+  /** Writes the answers, which are stored as JSON. */
   answers: (key) => (block, row) => {
     const answers = block.texts('answers').text(row);
     return answers === undefined ? '' : key + answers;
   },
 };
 
-function protocolWriter(
-  name: 'app_protocol' | 'app_protocols' | 'app_protocol_stored',
-): (key: string) => Writer {
+function protocolWriter(name: 'app_protocol' | 'app_protocols' | 'app_protocol_stored'): (key: string) => Writer {
   return (key) => (block, row) => {
     const stored = block.texts('app_protocol').text(row);
     const value = stored === undefined ? undefined : shownProtocols(stored)[name];
@@ -244,7 +169,17 @@ function textJson(key: string, text: string | undefined): string {
   return text === undefined ? '' : key + JSON.stringify(text);
 }
 
+/** The columns that are attributes. The compiler rejects a column that the contract does not have. */
+const stored: { readonly network: readonly (keyof NetworkEvent)[]; readonly dns: readonly (keyof DnsEvent)[] } = {
+  network: columnNames.network.filter((name) => name !== 'id'),
+  dns: columnNames.dns.filter((name) => name !== 'id'),
+};
+
+/** Returns the names of all attributes: the columns in their order, except the id, and what is derived. */
+export const attributesOf = (table: Table): string[] =>
+  [...stored[table]].flatMap((name: string) => [name, ...(derived[name] ?? [])]);
+
 const writers: Readonly<Record<Table, readonly Writer[]>> = {
-  network: attributes.network.map((name) => attributeWriter('network', name)),
-  dns: attributes.dns.map((name) => attributeWriter('dns', name)),
+  network: attributesOf('network').map((name) => attributeWriter('network', name)),
+  dns: attributesOf('dns').map((name) => attributeWriter('dns', name)),
 };

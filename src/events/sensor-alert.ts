@@ -1,14 +1,13 @@
 import type { Evidence } from './finding.ts';
 
 /**
- * What a sensor's own detection says, read and checked but not yet judged: ingest makes it of a sensor's record,
- * detection makes a finding of it. Ends are as the sensor wrote them, which for a reply may be against the
- * direction of the flow.
+ * An alert of a sensor's own detection, parsed and validated but not yet evaluated: ingest reads it, and detection
+ * turns it into a finding. Source and destination are in the sensor's order, which may be reversed for a reply.
  */
 interface SensorAlert {
-  /** What the record carries along of what the sensor saw; undefined where it carries nothing. */
+  /** Context that the sensor recorded; undefined without context. */
   readonly evidence: Evidence | undefined;
-  /** Epoch milliseconds. */
+  /** Event time, epoch milliseconds. */
   readonly timestamp: number;
   readonly src_ip: string | undefined;
   readonly src_port: number | undefined;
@@ -24,16 +23,16 @@ export interface SuricataAlert extends SensorAlert {
   readonly rev: number | undefined;
   readonly signature: string;
   readonly category: string | undefined;
-  /** 1 is the highest; rules use 1–4, the field allows 255. */
+  /** Severity; 1 is the highest. Rules use 1–4, the field allows 255. */
   readonly severity: number;
-  /** `allowed` or `blocked`. */
+  /** Action of the sensor, `allowed` or `blocked`. */
   readonly action: string | undefined;
-  /** The name that the transaction in the same record was about: DNS question, TLS server name, HTTP host. */
+  /** A name in the record's transaction: DNS question, TLS server name, HTTP host. */
   readonly domain: string | undefined;
   readonly metadata: SuricataMetadata;
 }
 
-/** Keys of a rule's `metadata` that say something about its findings; every one holds a list of texts. */
+/** Keys of a rule's `metadata` that matter for its findings; each holds a list of texts. */
 export const suricataMetadataKeys = [
   'signature_severity',
   'confidence',
@@ -43,9 +42,7 @@ export const suricataMetadataKeys = [
   'mitre_technique_id',
   'mitre_technique_name',
 ] as const;
-export type SuricataMetadata = Readonly<
-  Partial<Record<(typeof suricataMetadataKeys)[number], readonly string[]>>
->;
+export type SuricataMetadata = Readonly<Partial<Record<(typeof suricataMetadataKeys)[number], readonly string[]>>>;
 
 /** A line of Zeek's notice.log (zeek scripts/base/frameworks/notice/main.zeek). */
 export interface ZeekNotice extends SensorAlert {

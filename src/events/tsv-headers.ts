@@ -1,8 +1,8 @@
 import { limits } from '../limits.ts';
 
-/** A header of Zeek TSV, as it holds for the rows of one log of one sensor. Plain data: it crosses threads. */
+/** A header of Zeek TSV, valid for the rows of one log of one sensor. Plain data: it crosses threads. */
 export interface TsvHeader {
-  /** The name that the sensor goes by; empty for none. */
+  /** The sensor's name; empty if unknown. */
   readonly sensor: string;
   readonly separator: string;
   readonly setSeparator: string;
@@ -10,16 +10,23 @@ export interface TsvHeader {
   readonly unset: string;
   /** Name of the log. */
   readonly path: string | undefined;
-  /** As in their lines, behind the name of the line; empty where the line has not come yet. */
+  /** The text of the header line `#fields` after its name; empty until the line has arrived. */
   readonly fields: string;
+  /** The same for `#types`. */
   readonly types: string;
 }
 
-/** Whether a header takes the place of an older one: of the same log, and not while its fields are still to come. */
+/**
+ * Returns whether a header replaces an older header: both are of one log, and the fields of the newer header
+ * are known.
+ */
 export const replaces = (newer: TsvHeader, older: TsvHeader): boolean =>
   newer.sensor === older.sensor && newer.path === older.path && (newer.fields !== '' || older.fields === '');
 
-/** Headers with newer ones behind them, which replace those of the same log. Past the limits the oldest are dropped. */
+/**
+ * Merges headers with newer headers, which replace older headers of the same log. Drops the oldest headers above the
+ * limits.
+ */
 export function mergeHeaders(known: readonly TsvHeader[], newer: readonly TsvHeader[]): TsvHeader[] {
   const merged = [...known.filter((one) => !newer.some((other) => replaces(other, one))), ...newer];
   const kept: TsvHeader[] = [];

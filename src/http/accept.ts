@@ -1,8 +1,8 @@
 import type { RequestHead } from './request.ts';
 
 /**
- * How much a list of `Accept` or `Accept-Encoding` wants one name that it holds (RFC 9110, section 12.4.2): from 0, also
- * for a name that it does not hold, to 1. Ranges and wildcards name nothing.
+ * Returns the weight of one name in `Accept` or `Accept-Encoding` (RFC 9110, section 12.4.2), from 0 to 1. A
+ * name that is not listed literally has weight 0; ranges and wildcards are ignored.
  */
 export function weightIn(list: string, wanted: string): number {
   for (const range of list.toLowerCase().split(',')) {
@@ -16,7 +16,10 @@ export function weightIn(list: string, wanted: string): number {
   return 0;
 }
 
-/** Whether a page is wanted, and no less than JSON. Browsers name pages where somebody goes to one; shippers never do. */
+/**
+ * Returns whether the client prefers a page to JSON, or accepts both equally. Browsers request pages when a
+ * user navigates; shippers never do.
+ */
 export function prefersPage({ headers }: Pick<RequestHead, 'headers'>): boolean {
   const accept = headers.get('accept');
   if (accept === undefined) return false;

@@ -1,19 +1,19 @@
-import type { Caller } from '../auth/access.ts';
 import type { Role } from '../contract/vocabulary.ts';
 import { ServiceError } from '../errors.ts';
-import type { Identity } from './endpoint.ts';
+import type { Caller } from '../identities/access.ts';
+import type { Authenticated } from './endpoint.ts';
 
-/** Whether credentials suffice for what these may do. */
-export const isAllowed = (access: 'public' | readonly Role[], { roles }: Pick<Identity, 'roles'>): boolean =>
+/** Returns whether credentials suffice for an operation. */
+export const isAllowed = (access: 'public' | readonly Role[], { roles }: Pick<Authenticated, 'roles'>): boolean =>
   access === 'public' || access.some((role) => roles.includes(role));
 
-/** FORBIDDEN unless the credentials carry one of the roles; without any, nobody's do. */
-export function authorize(access: readonly Role[], identity: Identity): void {
+/** Throws FORBIDDEN unless the credentials have one of the roles; an empty list denies everyone. */
+export function authorize(access: readonly Role[], identity: Authenticated): void {
   if (isAllowed(access, identity)) return;
-  if (access.length === 0) throw new ServiceError('FORBIDDEN', 'the access policy denies this to everybody');
+  if (access.length === 0) throw new ServiceError('FORBIDDEN', 'the access policy denies this to everyone');
   const has = identity.roles.length === 0 ? 'no role' : identity.roles.join(', ');
-  throw new ServiceError('FORBIDDEN', `these credentials carry ${has}, wanted one of ${access.join(', ')}`);
+  throw new ServiceError('FORBIDDEN', `these credentials have ${has}, but need one of ${access.join(', ')}`);
 }
 
-/** Who asks for a change of identities, with what these credentials may do. */
-export const callerOf = ({ principal, roles }: Identity): Caller => ({ ...principal, roles });
+/** Returns the caller of an identity change, with the roles of the caller's credentials. */
+export const callerOf = ({ principal, roles }: Authenticated): Caller => ({ ...principal, roles });

@@ -1,7 +1,7 @@
 import type { TSchema } from 'typebox';
-import type { ArrowColumn, ArrowKind } from '../analytics/arrow-columns.ts';
+import type { ArrowColumn, ArrowKind } from '../analytics/arrow/columns.ts';
 
-/** What is looked at of a JSON schema. */
+/** The parts of a JSON schema that determine the kind of a column. */
 interface Shape {
   readonly type?: string;
   readonly format?: string;
@@ -13,7 +13,7 @@ interface Shape {
   readonly properties?: { readonly [name: string]: Shape };
 }
 
-/** The columns of a list in Arrow: `id`, and the attributes as the schema of its items names them, in its order. */
+/** Returns the Arrow columns of a list: `id`, then the attributes in the order of the item schema. */
 export function arrowColumns(item: TSchema): ArrowColumn[] {
   const { properties = {}, required = [] } = (item as Shape).properties?.attributes ?? {};
   return [
@@ -26,7 +26,7 @@ export function arrowColumns(item: TSchema): ArrowColumn[] {
   ];
 }
 
-/** What has no column of its own kind, such as objects, is JSON. */
+/** Returns the kind of a column. The kind is JSON for values without a matching kind, such as objects. */
 function kindOf(shape: Shape): ArrowKind {
   switch (shape.type) {
     case 'string':
@@ -44,7 +44,10 @@ function kindOf(shape: Shape): ArrowKind {
   }
 }
 
-/** Of addresses and of the contract's words there are few on a page. */
+/**
+ * Returns the kind of a text column. Addresses and enumerated values repeat on a page, so they get a
+ * dictionary.
+ */
 function textKind({ format, enum: words }: Shape): ArrowKind {
   if (format === 'date-time') return 'time';
   return format === 'ip' || words !== undefined ? 'word' : 'text';
@@ -56,11 +59,8 @@ const unsigned = [
   ['uint32', 2 ** 32],
 ] as const;
 
-/** The narrowest that the bounds fit into. */
-function integerKind({
-  minimum = Number.NEGATIVE_INFINITY,
-  maximum = Number.POSITIVE_INFINITY,
-}: Shape): ArrowKind {
+/** Returns the narrowest type that can hold all values within the bounds. */
+function integerKind({ minimum = Number.NEGATIVE_INFINITY, maximum = Number.POSITIVE_INFINITY }: Shape): ArrowKind {
   const fitting = minimum < 0 ? undefined : unsigned.find(([, end]) => maximum < end);
   return fitting === undefined ? 'int64' : fitting[0];
 }

@@ -4,7 +4,10 @@ import type { AssetChanged } from '../store/store.ts';
 import { created, type Reply, resource } from './reply.ts';
 import type { Services } from './services.ts';
 
-/** The asset, or NOT_FOUND, which names the one that it was merged into. */
+/**
+ * Returns the asset. Throws NOT_FOUND; if the asset was merged, the error names the asset into which it was
+ * merged.
+ */
 export function readAsset(id: string, { reader }: Pick<Services, 'reader'>): Asset {
   const asset = reader.getAsset(id);
   if (asset !== undefined) return asset;

@@ -1,50 +1,65 @@
-import { addressGroup } from '../address-group.ts';
+import { TokenBuckets } from '../admission/token-buckets.ts';
 import type { AuditRecord } from '../contract/resources/audit-record.ts';
 import { type LimitName, limits } from '../limits.ts';
+import { addressGroup } from '../net/address-group.ts';
 import { type AuditedAs, anonymous } from './audited-call.ts';
 
 const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
 
-/** Stands for the operation of a record of calls of different ones. */
+const failureMs = minuteMs / limits.auditFailuresRefill;
+const failureRate = { tokenMs: failureMs, bucketMs: limits.auditFailuresBurst * failureMs };
+
+/** The `operation` of a record that stands for calls of several operations. */
 export const severalOperations = 'several';
 
 interface Counted {
   readonly first: AuditRecord;
   count: number;
-  /** Why records of a sensor were rejected, at most `maxReasons`. */
+  /** Reasons why records of a sensor were not stored, at most `maxReasons`. */
   readonly reasons: Set<string>;
 }
 
-/** Reasons that a record names: 160 characters each. */
+/** Maximum number of reasons in one record, 160 characters each. */
 const maxReasons = 8;
 const moreReasons = 'other reasons';
 
 /**
- * Which calls get an audit record of their own. The others are counted, by who or where from, what and how it ended,
- * and what was counted becomes records once the minute is over: nothing goes unsaid, and nobody can push the history
- * out by calling often.
+ * Decides which calls get an individual audit record. Other calls are counted by caller, operation and
+ * outcome, and the counts become records when the minute is over. Every call is therefore recorded, and
+ * frequent calls cannot evict earlier records.
  *
  * ```
- *   call ──► its caller's share of the minute ──► what all failures may have ──► a record of its own
+ *   call ──► its caller's share of the minute ──► the share of all failures ──► an individual record
  *                        │ used up                          │ used up
  *                        └──────────────► counted ◄─────────┘ ──minute over──► a record with `count`
  * ```
  *
- * Addresses are the attacker's to choose: those of one /64 of IPv6 are one caller, and every map here has a limit.
+ * Attackers choose their addresses, so addresses of one IPv6 /64 count as one caller, and every map here has
+ * a limit.
  */
 export class AuditCaps {
-  /** Owned here: records of this minute by caller and kind, strangers apart because there may be any number of them. */
+  /** Number of individual records of this minute, by authenticated caller and kind. */
   readonly #principals = new Map<string, number>();
+  /**
+   * Number of individual records of this minute, by unauthenticated caller and kind. These are separate
+   * because the number of such callers is unlimited.
+   */
   readonly #strangers = new Map<string, number>();
   readonly #counted = new Map<string, Counted>();
+  /**
+   * Counts of ignored records of this hour, by sensor. Ignored records are routine, and must not displace
+   * counts of failures.
+   */
+  readonly #ignored = new Map<string, Counted>();
   #minuteStart = Number.NEGATIVE_INFINITY;
-  /** Records that failures may still have, and when that was so. */
-  #failures: number = limits.auditFailuresBurst;
-  #failuresAt = Number.NEGATIVE_INFINITY;
+  #hourStart = Number.NEGATIVE_INFINITY;
+  /** Bucket of individual records of failures. */
+  readonly #failures = new TokenBuckets(failureRate);
 
   /**
-   * Undefined where the call gets a record of its own; otherwise it was counted, and this is the limit. Who reads often
-   * hides no change behind it.
+   * Returns undefined if the call gets an individual record; otherwise counts the call and returns the limit.
+   * Reads and changes have separate shares, so frequent reads cannot hide a change.
    */
   admit(record: AuditRecord, as: AuditedAs, nowMs: number): LimitName | undefined {
     if (this.#minuteStart === Number.NEGATIVE_INFINITY) this.#minuteStart = nowMs;
@@ -53,46 +68,50 @@ export class AuditCaps {
     return limit;
   }
 
-  /** Counts a call, or as many as its record stands for. */
-  count(record: AuditRecord, reasons: readonly string[] = []): void {
-    const calls = record.count ?? 1;
+  /** Counts a call, or all calls that the record stands for. */
+  count(record: AuditRecord, reason?: string): void {
     const { actor, operation, source_address, outcome, code = '' } = record;
     const caller = actor === anonymous ? addressGroup(source_address) : actor;
     const key = `${caller} ${operation} ${outcome} ${code}`;
-    let counted = this.#counted.get(key);
-    if (counted === undefined) {
-      if (this.#counted.size >= limits.maxAuditCounts) return this.#countAmongOthers(record, calls);
-      counted = { first: record, count: 0, reasons: new Set() };
-      this.#counted.set(key, counted);
-    }
-    counted.count += calls;
-    for (const reason of reasons) addReason(counted.reasons, reason);
+    this.#addTo(this.#counted, limits.maxAuditCounts, key, record, reason);
   }
 
-  /** What was counted in minutes that are over, or all of it with `all`; it is the caller's now. */
+  /** Counts records of a sensor that were ignored because of their kind. */
+  countIgnored(record: AuditRecord, kind: string): void {
+    this.#addTo(this.#ignored, limits.maxNotStoredSensors, record.actor, record, `ignored: ${kind}`);
+  }
+
+  /** Removes and returns the counts of past minutes and hours, or all of them with `all`. */
   due(nowMs: number, all = false): AuditRecord[] {
     if (!all && nowMs >= this.#minuteStart && nowMs - this.#minuteStart < minuteMs) return [];
     this.#minuteStart = nowMs;
     this.#principals.clear();
     this.#strangers.clear();
-    const time = new Date(nowMs).toISOString();
-    const records = Array.from(this.#counted.values(), ({ first, count, reasons }): AuditRecord => {
-      const { actor, actor_name, operation, request_id, source_address, outcome, code } = first;
-      const about = { actor, operation, request_id, source_address, outcome, time, count };
-      // Names that unknown callers gave differ from call to call.
-      const named = actor !== anonymous && actor_name !== undefined ? { actor_name } : {};
-      const reason = [...reasons].join('; ');
-      return { ...about, ...named, ...(code && { code }), ...(reason && { reason }) };
-    });
-    this.#counted.clear();
-    return records;
+    const records = taken(this.#counted, nowMs);
+    if (!all && nowMs >= this.#hourStart && nowMs - this.#hourStart < hourMs) return records;
+    this.#hourStart = nowMs;
+    return [...records, ...taken(this.#ignored, nowMs)];
   }
 
-  #limitReached(
-    { actor, outcome, source_address }: AuditRecord,
-    as: AuditedAs,
-    nowMs: number,
-  ): LimitName | undefined {
+  #addTo(
+    counts: Map<string, Counted>,
+    max: number,
+    key: string,
+    record: AuditRecord,
+    reason: string | undefined,
+  ): void {
+    const calls = record.count ?? 1;
+    let counted = counts.get(key);
+    if (counted === undefined) {
+      if (counts.size >= max) return this.#countAmongOthers(record, calls);
+      counted = { first: record, count: 0, reasons: new Set() };
+      counts.set(key, counted);
+    }
+    counted.count += calls;
+    if (reason !== undefined) addReason(counted.reasons, reason);
+  }
+
+  #limitReached({ actor, outcome, source_address }: AuditRecord, as: AuditedAs, nowMs: number): LimitName | undefined {
     const failed = outcome !== 'success';
     const share = failed ? 'auditFailuresPerMinute' : 'auditSuccessesPerMinute';
     const stranger = actor === anonymous;
@@ -101,25 +120,15 @@ export class AuditCaps {
     const before = taken.get(caller) ?? 0;
     if (before >= limits[share]) return share;
     if (stranger && before === 0 && taken.size >= limits.maxAuditStrangers) return 'maxAuditStrangers';
-    if (failed && !this.#takeFailure(nowMs)) return 'auditFailuresBurst';
+    if (failed && this.#failures.take(nowMs) > 0) return 'auditFailuresBurst';
     taken.set(caller, before + 1);
     return undefined;
   }
 
-  /** A bucket that fills by and by. */
-  #takeFailure(nowMs: number): boolean {
-    const minutes = Math.max(0, nowMs - this.#failuresAt) / minuteMs;
-    this.#failures = Math.min(
-      limits.auditFailuresBurst,
-      this.#failures + minutes * limits.auditFailuresRefill,
-    );
-    this.#failuresAt = nowMs;
-    if (this.#failures < 1) return false;
-    this.#failures--;
-    return true;
-  }
-
-  /** One record for each outcome: of several callers, operations and codes. */
+  /**
+   * Counts the calls in a record that several callers, operations and codes share. There is one such record per
+   * outcome.
+   */
   #countAmongOthers(record: AuditRecord, calls: number): void {
     const { outcome, request_id, time } = record;
     const known = this.#counted.get(outcome);
@@ -132,10 +141,34 @@ export class AuditCaps {
   }
 }
 
+/** Removes the counts and returns them as records. */
+function taken(counts: Map<string, Counted>, nowMs: number): AuditRecord[] {
+  const time = new Date(nowMs).toISOString();
+  const records = Array.from(counts.values(), ({ first, count, reasons }): AuditRecord => {
+    const { actor, actor_name, operation, request_id, source_address, outcome, code, sample } = first;
+    const about = { actor, operation, request_id, source_address, outcome, time, count };
+    // Names that unauthenticated callers submit may differ in each call.
+    const named = actor !== anonymous && actor_name !== undefined ? { actor_name } : {};
+    const reason = [...reasons].join('; ');
+    return {
+      ...about,
+      ...named,
+      ...(code && { code }),
+      ...(reason && { reason }),
+      ...(sample && { sample }),
+    };
+  });
+  counts.clear();
+  return records;
+}
+
 function addReason(reasons: Set<string>, reason: string): void {
   if (reasons.size < maxReasons || reasons.has(reason)) reasons.add(reason);
   else reasons.add(moreReasons);
 }
 
-/** What a record says that stands for calls of different kinds: `::` is the unspecified address (RFC 4291, 2.5.2). */
+/**
+ * The fields of a record that stands for calls of several kinds: `::` is the unspecified address (RFC 4291,
+ * 2.5.2).
+ */
 const several = { actor: anonymous, operation: severalOperations, source_address: '::' } as const;

@@ -9,49 +9,55 @@ import type { AuditedAs, AuditedCall } from './audited-call.ts';
 import type { Reply } from './reply.ts';
 
 /**
- * Where the front says who called an audited operation, and how it ended.
+ * Records the caller and outcome of each call of an audited operation.
  *
- * Durability: the record of a change that succeeded is on disk before its answer leaves; that of a read, a refusal or
- * a failure within a second, and at a stop. What one caller does more often than `limits.auditFailuresPerMinute` or
- * `limits.auditSuccessesPerMinute` is counted, and on disk within a minute; but administration and what caused an entry
- * of the transparency log never are, and reads and changes are counted apart.
+ * Durability: the record of a successful change is on disk before its response is sent; records of reads,
+ * refusals and failures are on disk within a second, and after a stop. Calls of one caller beyond
+ * `limits.auditFailuresPerMinute` or `limits.auditSuccessesPerMinute` are counted; the counts are on disk
+ * within a minute, counts of ignored records of sensors within an hour. Administrative calls, and calls that
+ * cause a transparency log entry, always have a record, and reads and changes are counted separately.
  *
- * Fullness: while no record can be written, changes are refused before they are made, since those of the store could
- * not be stored either. Reads go on, with a warning in the service's log; their records wait.
+ * While no record can be written, changes are refused before they are made, because the store could not write
+ * them either. Reads continue, with a warning in the service's log, and their records wait.
  */
 export interface Audit {
-  /** To be called before a change is made. UNAVAILABLE while it could not be written down. */
+  /** Throws UNAVAILABLE while audit records cannot be written. Must be called before a change is made. */
   requireWritable(call: AuditedCall): void;
   /**
-   * Resolves when the answer may leave. UNAVAILABLE when the record of a change could not be written: the change was
-   * made, and its record waits.
+   * Records a successful call, and resolves when the response may be sent. Rejects with UNAVAILABLE if the
+   * record of a change could not be written: the change was made, and its record waits.
    */
   succeeded(call: AuditedCall, reply: Reply): Promise<void>;
-  /** `error` is what is answered. */
+  /** Records a failed call. `error` is the error in the response. */
   failed(call: AuditedCall, error: ServiceError): void;
 }
 
 export interface AuditLogOptions {
   readonly store: Pick<Store, 'addAudit'>;
-  /** A UUIDv7 of now. */
+  /** Returns a UUIDv7 of the current time. */
   readonly newId: () => string;
-  /** Epoch milliseconds. */
+  /** Returns the current time, epoch milliseconds. */
   readonly now: () => number;
   readonly log: Pick<Logger, 'info' | 'warn' | 'error'>;
   readonly limitReached: (limit: LimitName) => void;
 }
 
-/** Half of the second within which a record is written: the other half is for writing it. */
+/**
+ * Interval of writes: half of the second within which a record is on disk. The other half is for the write.
+ */
 const writeEveryMs = 500;
-/** Records of one write: 200 kB. */
+/** Maximum records in one write: 200 kB. */
 const maxBatch = 500;
-/** A store that is restarted is back within these. */
+/** Pauses between retries. A restarted store is available again within the sum of these pauses. */
 const retryPausesMs = [100, 300, 900] as const;
 
-/** Failures after which the change may have been made all the same. */
+/** Errors of calls whose change may have been made nevertheless. */
 const uncertain: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['INTERNAL', 'WORKER_LOST', 'CANCELLED']);
 
-/** A thread is lost seldom. Anybody can go away in the middle of a login. */
+/**
+ * Returns whether a failed call may have made its change. WORKER_LOST is rare, so it counts for account calls
+ * too; CANCELLED does not, because any client can disconnect during a login.
+ */
 function mayHaveChanged({ as, identity }: AuditedCall, code: ErrorCode): boolean {
   if (as === 'administration') return identity !== undefined && uncertain.has(code);
   return as === 'account' && code === 'WORKER_LOST';
@@ -60,10 +66,11 @@ function mayHaveChanged({ as, identity }: AuditedCall, code: ErrorCode): boolean
 export class AuditLog implements Audit {
   readonly #options: AuditLogOptions;
   readonly #caps = new AuditCaps();
-  /** Owned here: records that are yet to be written, oldest first. */
+  /** Records that wait to be written, oldest first. */
   #waiting: StoredAuditRecord[] = [];
-  /** The id given last, and how many of its millisecond were given before it. */
+  /** The latest id. */
   #lastId = '';
+  /** Number of earlier ids in the millisecond of the latest id. */
   #inMillisecond = 0;
   #failing = false;
   #writing: Promise<void> | undefined;
@@ -78,13 +85,13 @@ export class AuditLog implements Audit {
     if (as === 'read' || as === 'ingest' || !this.#failing) return;
     throw new ServiceError(
       'UNAVAILABLE',
-      'the audit log cannot be written, and no change goes unrecorded; nothing was changed',
+      'the audit log cannot be written, and changes must be recorded; nothing was changed',
       { reason: 'audit_log' },
     );
   }
 
   async succeeded(call: AuditedCall, reply: Reply): Promise<void> {
-    if (call.as === 'ingest') return this.#countRejected(call);
+    if (call.as === 'ingest') return this.#countUnstored(call);
     const record = { ...call.succeeded(reply, this.#options.now()), call: call.id };
     if (call.as !== 'administration' && !call.countedAlone && !this.#admit(record, call.as)) return;
     if (call.as === 'read') this.#queue(record);
@@ -94,11 +101,12 @@ export class AuditLog implements Audit {
   failed(call: AuditedCall, error: ServiceError): void {
     if (call.as === 'ingest' && errorCodes[error.code].retry) return;
     const record = { ...call.failed(error, this.#options.now()), call: call.id };
-    if (call.countedAlone || mayHaveChanged(call, error.code) || this.#admit(record, call.as))
-      this.#queue(record);
+    if (call.countedAlone || mayHaveChanged(call, error.code) || this.#admit(record, call.as)) this.#queue(record);
   }
 
-  /** Writes all that waits. After the last call: the front is closed before. */
+  /**
+   * Writes all waiting records. Must be called after the last request, so the HTTP server is closed first.
+   */
   async close(): Promise<void> {
     clearInterval(this.#timer);
     await this.#writing;
@@ -108,7 +116,10 @@ export class AuditLog implements Audit {
       this.#options.log.error({ records: this.#waiting.length }, 'audit records could not be written');
   }
 
-  /** In order within a millisecond too: its first 12 random bits are a counter (RFC 9562, section 6.2, method 1). */
+  /**
+   * Returns an id. Ids of one millisecond are ordered too: the first 12 random bits are a counter (RFC 9562,
+   * section 6.2, method 1).
+   */
   #newId(): string {
     const id = this.#options.newId();
     this.#inMillisecond = id.slice(0, 13) === this.#lastId.slice(0, 13) ? this.#inMillisecond + 1 : 0;
@@ -117,12 +128,18 @@ export class AuditLog implements Audit {
     return this.#lastId;
   }
 
-  /** One record a minute for each sensor. */
-  #countRejected(call: AuditedCall): void {
-    if (call.rejected === undefined) return;
-    const { count, reasons } = call.rejected;
+  /**
+   * Counts records of a sensor that were not stored. Rejected records become one audit record a minute,
+   * ignored records one an hour.
+   */
+  #countUnstored(call: AuditedCall): void {
+    if (call.unstored.length === 0) return;
     const error = new ServiceError('INVALID_REQUEST', 'records were rejected');
-    this.#caps.count({ ...call.failed(error, this.#options.now()), count }, reasons);
+    const rejected = call.failed(error, this.#options.now());
+    const { code: _, ...ignored } = rejected;
+    for (const { kind, reason, times: count, sample } of call.unstored)
+      if (kind === 'ignored') this.#caps.countIgnored({ ...ignored, outcome: 'success', count }, reason);
+      else this.#caps.count({ ...rejected, count, ...(sample !== undefined && { sample }) }, reason);
   }
 
   #admit(record: AuditRecord, as: AuditedAs): boolean {
@@ -169,12 +186,15 @@ export class AuditLog implements Audit {
     this.#keep(record);
     throw new ServiceError(
       'UNAVAILABLE',
-      'the change was made, but could not be written to the audit log; look at it before trying again',
+      'the change was made, but could not be recorded in the audit log; check it before retrying',
       { reason: 'audit_log' },
     );
   }
 
-  /** Whether it was written. An id that was written before, in a call whose answer was lost, is written once. */
+  /**
+   * Writes records and returns whether this succeeded. The store ignores ids that it already has, so a write
+   * whose outcome is unknown can be retried.
+   */
   async #write(records: readonly StoredAuditRecord[]): Promise<boolean> {
     try {
       await this.#options.store.addAudit(records);
@@ -183,7 +203,7 @@ export class AuditLog implements Audit {
       this.#failing = true;
       return false;
     }
-    if (this.#failing) this.#options.log.info('the audit log is written again');
+    if (this.#failing) this.#options.log.info('the audit log can be written again');
     this.#failing = false;
     return true;
   }

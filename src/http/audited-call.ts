@@ -3,18 +3,21 @@ import type { AuditRecord } from '../contract/resources/audit-record.ts';
 import type { LoginInput } from '../contract/resources/session.ts';
 import type { OperationId, Route } from '../contract/routes.ts';
 import { errorCodes, RefusedCredentials, type ServiceError } from '../errors.ts';
+import type { UnstoredRecords } from '../ingest/unstored.ts';
 import { uuid7 } from '../uuid.ts';
-import type { Endpoint, Identity } from './endpoint.ts';
+import type { Authenticated, Endpoint } from './endpoint.ts';
 import type { Reply } from './reply.ts';
 
 /**
- * How the calls of an operation are written down: `read`; `account`: a change that people make to what is their own
- * (sessions, password) or to what they work on; `administration`: a change that only administrators may make, or of
- * which each is wanted; `ingest`: only what was not stored of what a sensor sent.
+ * How calls of an operation are recorded.
+ *
+ * `read`: reads. `account`: users' changes of their own sessions and password, and changes in daily work.
+ * `administration`: changes that only administrators may make, or that always need a record. `ingest`: only a
+ * sensor's data that was not stored.
  */
 export type AuditedAs = 'read' | 'account' | 'administration' | 'ingest';
 
-/** Undefined for operations whose calls are not written down. */
+/** Returns how calls of an operation are recorded; undefined if its calls are not recorded. */
 export function auditedAs({ audited, method, access, body, protocol }: Route): AuditedAs | undefined {
   if (body?.kind === 'ingest' || protocol !== undefined) return 'ingest';
   if (audited === undefined) return undefined;
@@ -23,28 +26,28 @@ export function auditedAs({ audited, method, access, body, protocol }: Route): A
   return access !== 'public' && access.every((role) => role === 'admin') ? 'administration' : 'account';
 }
 
-/** Actor of calls without credentials, or with bad ones. */
+/** The actor of calls without valid credentials. */
 export const anonymous = 'anonymous';
 
-/** Characters kept of a name that somebody gave: as many as a name may have. */
+/** Submitted names are truncated to this length, the maximum of a valid name. */
 const maxNameLength = 200;
 
-/** One call of an audited operation, as far as it is known. Nothing in it is a secret, a query or a body. */
+/** One call of an audited operation. Contains no secrets, queries or bodies. */
 export class AuditedCall {
-  /** No other call has it, whatever request ids clients give. */
+  /** Id of the call. It is unique, unlike request ids, which clients choose. */
   readonly id = uuid7(Date.now());
   readonly operation: string;
   #as: AuditedAs;
   readonly #params: ReadonlyMap<string, string>;
   readonly #requestId: string;
   readonly sourceAddress: string;
-  /** Set as soon as the credentials are known to be good, whether they suffice or not. */
-  identity: Identity | undefined;
+  /** The caller; known as soon as the credentials prove valid, even if their roles do not suffice. */
+  identity: Authenticated | undefined;
   #nameGiven: string | undefined;
   #entryIds: string[] = [];
   #countedAlone = false;
-  /** Rejected records of a sensor's body, and why they were rejected. */
-  rejected: { readonly count: number; readonly reasons: readonly string[] } | undefined;
+  /** Records of a sensor's body that were rejected or ignored. */
+  unstored: readonly UnstoredRecords[] = [];
 
   constructor(
     operation: string,
@@ -60,16 +63,15 @@ export class AuditedCall {
     this.sourceAddress = sourceAddress;
   }
 
-  /** Takes the name that a login gives from its body. */
+  /** Records the name in the body of a login. */
   noteBody(operation: OperationId, body: unknown): void {
-    if (operation === 'login')
-      this.#nameGiven = (body as LoginInput).username.slice(0, maxNameLength).toWellFormed();
+    if (operation === 'login') this.#nameGiven = (body as LoginInput).username.slice(0, maxNameLength).toWellFormed();
   }
 
   /**
-   * It has caused entries of the transparency log, from which its record must be found.
+   * Marks the call as the cause of transparency log entries, from which users must find its audit record.
    *
-   * @param entryIds - those that the store doesn't know of, which adds its own
+   * @param entryIds - entries that the store does not know; the store adds the entries that it knows
    */
   noteEntries(entryIds: readonly string[] = []): void {
     this.#countedAlone = true;
@@ -80,17 +82,20 @@ export class AuditedCall {
     return this.#as;
   }
 
-  /** It has changed nothing, and nobody will look for its record: it is counted as what people do for themselves is. */
+  /**
+   * Marks the call as one without changes. No log entry refers to its record, so the call is counted like an
+   * account call.
+   */
   noteNoChange(): void {
     if (this.#as === 'administration') this.#as = 'account';
   }
 
-  /** Not counted among others, however many there are. */
+  /** Whether the call always has an individual record. */
   get countedAlone(): boolean {
     return this.#countedAlone;
   }
 
-  /** What is written down of a success at `now` (epoch milliseconds). */
+  /** Returns the record of a success at `now` (epoch milliseconds). */
   succeeded(reply: Reply, now: number): AuditRecord {
     const session = sessionIn(reply);
     return {
@@ -101,8 +106,8 @@ export class AuditedCall {
     };
   }
 
-  /** The sender, as far as its credentials say. */
-  sender(error: ServiceError): Identity['principal'] | undefined {
+  /** Returns the sender of the request; undefined if the credentials do not identify a principal. */
+  sender(error: ServiceError): Authenticated['principal'] | undefined {
     return this.identity?.principal ?? (error instanceof RefusedCredentials ? error.principal : undefined);
   }
 
@@ -138,7 +143,10 @@ export class AuditedCall {
     };
   }
 
-  /** What the path names: `…/tokens/:token_id` a token. Only by an identifier: anything else may be a secret. */
+  /**
+   * Returns the resource in the path: a token for `…/tokens/:token_id`. Only ids are recorded, because other
+   * path segments may be secrets.
+   */
   #named(): AuditRecord['resource'] {
     const [parameter] = this.#params;
     if (parameter === undefined || !formats.uuid.test(parameter[1])) return undefined;
@@ -150,13 +158,13 @@ export class AuditedCall {
   }
 }
 
-/** Operations whose path names nothing, because they are on what is the caller's own. */
-const onOwn: Readonly<Record<string, (identity: Identity) => AuditRecord['resource']>> = {
+/** Operations on the caller's own resources, whose ids are not in the path. */
+const onOwn: Readonly<Record<string, (identity: Authenticated) => AuditRecord['resource']>> = {
   changePassword: ({ principal }) => ({ type: 'principal', id: principal.id }),
   logout: ({ jti }) => (jti === undefined ? undefined : { type: 'token', id: jti }),
 };
 
-/** Undefined for calls that are not written down. */
+/** Returns the audited call of an operation; undefined if its calls are not recorded. */
 export function auditedCall(
   { operation, audited }: Pick<Endpoint, 'operation' | 'audited'>,
   params: ReadonlyMap<string, string>,
@@ -172,7 +180,9 @@ function resourceOf(reply: Reply, session: string | undefined): AuditRecord['res
   return reply.kind === 'resource' ? { type: reply.type, id: reply.id } : undefined;
 }
 
-/** Whose session began or goes on, and which one: as the access token says that the answer hands out. */
+/**
+ * Returns the user and id of the session that began or was refreshed, from the access token in the response.
+ */
 function sessionIn(reply: Reply): { readonly sub: string; readonly jti: string } | undefined {
   if (reply.kind !== 'bare' || typeof reply.body !== 'string') return undefined;
   const { access_token } = JSON.parse(reply.body) as { access_token?: string };

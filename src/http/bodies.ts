@@ -1,34 +1,44 @@
+import { type Budget, type BudgetOfEach, type ByteLimit, Reservation } from '../admission/budget.ts';
 import { ServiceError } from '../errors.ts';
 import { type LimitName, limits } from '../limits.ts';
 import { blockBytes, spareBlocks } from './body-blocks.ts';
-import { type Budget, type BudgetOfEach, type Held, Share } from './budget.ts';
 
-/** What a body is allowed to be. */
-export interface BodyTerms {
+/** The limits of a body. */
+export interface BodyLimits {
   readonly maxBytes: number;
-  /** Holds the body's bytes from their arrival on. */
+  /** The budget that counts the bytes of the body as they arrive. */
   readonly budget: Budget;
-  /** Holds them too, from when it is known whose they are; `overloaded` is counted when they do not fit this one. */
+  /**
+   * The budget that also counts the bytes, once the principal is known, and the limit that is counted when
+   * they do not fit.
+   */
   readonly ofPrincipal?: { readonly budget: BudgetOfEach; readonly overloaded: LimitName };
-  /** What is counted when the body is too long, or does not fit the budget. */
+  /** The limit that is counted when the body is too long. */
   readonly tooLong: LimitName;
+  /** The limit that is counted when the bytes do not fit `budget`. */
   readonly overloaded: LimitName;
 }
 
-/** A body that has arrived. Its bytes stay counted until `release`, which is due when the work on them is done. */
+/**
+ * A complete body. Its bytes count against the budgets until `release`, which must be called once the body is
+ * processed.
+ */
 export interface ArrivedBody {
-  /** Of all pieces together. */
+  /** Number of bytes of the body. */
   readonly length: number;
-  /** The body in order, in buffers of their own that may be moved to another thread; the last may have room left over. */
+  /**
+   * The body in order, in separate buffers that may be transferred to another thread. The last buffer may be
+   * longer than its content.
+   */
   readonly pieces: readonly ArrayBuffer[];
-  /** Exactly the body, in one buffer, which is made of the pieces where it is asked for. */
+  /** The body in one buffer of its exact length, which is assembled on access. */
   readonly bytes: ArrayBuffer;
-  /** Takes the pieces back, once nobody reads them any more: another body will arrive in them. */
+  /** Takes back pieces that are no longer read, and reuses them to receive other bodies. */
   recycle(pieces: readonly ArrayBuffer[]): void;
   release(): void;
 }
 
-/** Of a request without one. */
+/** The body of a request that has none. */
 export const noBody: ArrivedBody = {
   length: 0,
   pieces: [],
@@ -39,39 +49,42 @@ export const noBody: ArrivedBody = {
   release: () => undefined,
 };
 
-/** The part of a uWebSockets.js response that bodies arrive at. */
+/** The part of a uWebSockets.js response that delivers bodies. */
 export interface BodySource {
   onData(handler: (chunk: ArrayBuffer, isLast: boolean) => void): unknown;
   close(): unknown;
 }
 
 /**
- * The body of one request, on its way in.
+ * The body of one request while it is received.
  *
  * ```
- *   kept ──last chunk, and accept──▶ the blocks that it arrived in
+ *   kept ──last chunk, and accept──▶ the received blocks
  *    │ │ too long, or a budget is used up
  *    │ ▼
  *    └──discard──▶ discarded ──last chunk, or too much──▶ drained
  * ```
  *
- * uWebSockets.js delivers the first bytes in the turn of the request, and its chunks live only in the callback; so
- * the handler is attached at once, and what arrives is copied and counted before it is known whether it is wanted
- * (credentials take a moment). Room is taken as bytes arrive, never for what was only announced. A length that is too
- * long is refused before anything of it is read.
+ * uWebSockets.js delivers the first bytes right after the request handler, and its chunks are valid only in
+ * the callback. The handler is therefore attached immediately, and bytes are copied and counted before it is
+ * known whether the body is wanted (checking credentials is asynchronous). Budgets are charged as bytes
+ * arrive, never for the announced length. An announced length over the limit is refused before reading.
  */
 export class IncomingBody {
   readonly #source: BodySource;
   readonly #length: number | undefined;
-  readonly #terms: BodyTerms;
-  readonly #share: Share;
-  /** What its principal holds. */
-  #ownShare: Share | undefined;
+  readonly #limits: BodyLimits;
+  readonly #reservation: Reservation;
+  /** The bytes of the principal. */
+  #ownReservation: Reservation | undefined;
   readonly #limitReached: (limit: LimitName) => void;
   #state: 'kept' | 'discarded' = 'kept';
-  /** All full but the last: many small chunks would cost many times their bytes. */
+  /**
+   * The received blocks. All blocks except the last are full, because many small chunks would cost many times
+   * their bytes.
+   */
   #blocks: Uint8Array<ArrayBuffer>[] = [];
-  /** Bytes of all blocks. */
+  /** Total size of all blocks in bytes. */
   #room = 0;
   #received = 0;
   #complete = false;
@@ -80,60 +93,61 @@ export class IncomingBody {
   #timer: NodeJS.Timeout | undefined;
   #wake: (() => void) | undefined;
 
-  /** `length` is the Content-Length; undefined for a chunked body. */
+  /** Begins to receive a body. `length` is the Content-Length; undefined for a chunked body. */
   constructor(
     source: BodySource,
     length: number | undefined,
-    terms: BodyTerms,
+    bodyLimits: BodyLimits,
     limitReached: (limit: LimitName) => void,
   ) {
     this.#length = length;
-    this.#terms = terms;
-    this.#share = new Share(terms.budget);
+    this.#limits = bodyLimits;
+    this.#reservation = new Reservation(bodyLimits.budget);
     this.#limitReached = limitReached;
-    if (length !== undefined && length > terms.maxBytes) this.#refuseLength();
+    if (length !== undefined && length > bodyLimits.maxBytes) this.#refuseLength();
     this.#source = source;
     this.#endAfter('bodyTimeoutMs');
     source.onData((chunk, isLast) => this.#receive(chunk, isLast));
   }
 
-  /** Bytes of the body that have arrived. */
+  /** Number of bytes of the body that have arrived. */
   get received(): number {
     return this.#received;
   }
 
-  /** Its length came with the head, so that what is not wanted of it can be dropped behind the answer. */
+  /** Whether the length was announced, so that unwanted bytes can be dropped after the response. */
   get isAnnounced(): boolean {
     return this.#length !== undefined;
   }
 
-  /** True when `accept` has nothing to wait for. */
+  /** Whether `accept` can return immediately. */
   get isSettled(): boolean {
     return this.#complete || this.#aborted || (this.isAnnounced && this.#fault !== undefined);
   }
 
-  /** Of a caller who is not known: the rest must come soon. */
+  /** Shortens the timeout for the rest of the body of an unauthenticated caller. */
   hurry(): void {
     if (!this.#complete && !this.#aborted) this.#endAfter('bodyTimeoutWithoutIdentityMs');
   }
 
   /**
-   * The whole body. Errors: PAYLOAD_TOO_LARGE, OVERLOADED (the budget; nothing was kept), RATE_LIMITED (the same, of
-   * `own`), CANCELLED after `abort`.
+   * Returns the whole body. Throws PAYLOAD_TOO_LARGE, OVERLOADED (the bytes do not fit the budget),
+   * RATE_LIMITED (the bytes do not fit `own`), and CANCELLED after `abort`. After an error, no bytes are
+   * kept.
    *
-   * @param own - what the principal may hold
+   * @param own - the budget of the principal
    */
-  async accept(own?: Held): Promise<ArrivedBody> {
+  async accept(own?: ByteLimit): Promise<ArrivedBody> {
     if (own !== undefined && this.#fault === undefined) {
-      this.#ownShare = new Share(own);
-      if (!this.#ownShare.growTo(this.#room)) this.#refuseOwn();
+      this.#ownReservation = new Reservation(own);
+      if (!this.#ownReservation.growTo(this.#room)) this.#refuseOwn();
     }
     if (!this.#complete && this.#fault === undefined) await this.#progress();
     if (this.#fault !== undefined) throw this.#fault;
     this.#state = 'discarded';
     const pieces = this.#blocks.map(({ buffer }) => buffer);
     this.#blocks = [];
-    const shares = [this.#share, this.#ownShare].map((share) => share?.handOver());
+    const reservations = [this.#reservation, this.#ownReservation].map((each) => each?.handOver());
     const length = this.#received;
     return {
       length,
@@ -143,15 +157,15 @@ export class IncomingBody {
       },
       recycle: (spent) => spareBlocks.give(spent),
       release() {
-        for (const share of shares) share?.release();
+        for (const each of reservations) each?.release();
       },
     };
   }
 
   /**
-   * Forgets the body and resolves when the answer may be sent: at once where the rest is known to be small (it is
-   * read and dropped behind the answer), for a chunked body at its end. True when the connection must be cut,
-   * because more would follow than is worth reading.
+   * Drops the body and resolves when the response may be sent: immediately if the rest of an announced body
+   * is short (it is read and dropped after the response), or at the end of a chunked body. Returns true if
+   * the connection must be closed because the rest is too long to read.
    */
   async discard(): Promise<boolean> {
     this.#drop();
@@ -160,16 +174,16 @@ export class IncomingBody {
     return !this.#complete;
   }
 
-  /** Nobody wants it: what arrives is dropped from now on. */
+  /** Drops all further bytes, because no endpoint accepts this body. */
   ignore(): void {
     this.#drop();
   }
 
-  /** The client is gone, or the request is answered: nothing may arrive any more. */
+  /** Ends the reception, because the client disconnected or the response was sent. */
   abort(): void {
     this.#aborted = true;
     clearTimeout(this.#timer);
-    this.#fault ??= new ServiceError('CANCELLED', 'the client went away before its request was complete');
+    this.#fault ??= new ServiceError('CANCELLED', 'the client disconnected before its request was complete');
     this.#drop();
     this.#notify();
   }
@@ -194,7 +208,7 @@ export class IncomingBody {
   }
 
   #store(chunk: Uint8Array, offset: number): void {
-    if (this.#received > this.#terms.maxBytes) return this.#refuseLength();
+    if (this.#received > this.#limits.maxBytes) return this.#refuseLength();
     const last = this.#blocks.at(-1);
     const free = this.#room - offset;
     if (last !== undefined && free > 0) last.set(chunk.subarray(0, free), last.byteLength - free);
@@ -206,13 +220,13 @@ export class IncomingBody {
     }
   }
 
-  /** Room for what comes next; undefined when it was refused. */
+  /** Returns a block for the next bytes; undefined if a budget is used up. */
   #newBlock(atHand: number): Uint8Array<ArrayBuffer> | undefined {
-    const most = (this.#length ?? this.#terms.maxBytes) - this.#room;
+    const most = (this.#length ?? this.#limits.maxBytes) - this.#room;
     const wanted = Math.max(minBlockBytes, this.#room, atHand);
     const size = Math.min(blockBytes, wanted, most);
-    if (!this.#share.growTo(this.#room + size)) return this.#refuseLoad();
-    if (this.#ownShare?.growTo(this.#room + size) === false) return this.#refuseOwn();
+    if (!this.#reservation.growTo(this.#room + size)) return this.#refuseLoad();
+    if (this.#ownReservation?.growTo(this.#room + size) === false) return this.#refuseOwn();
     const block = size === blockBytes ? spareBlocks.take() : new Uint8Array(size);
     this.#blocks.push(block);
     this.#room += size;
@@ -220,30 +234,30 @@ export class IncomingBody {
   }
 
   #refuseLength(): void {
-    const { maxBytes, tooLong } = this.#terms;
+    const { maxBytes, tooLong } = this.#limits;
     const details = { max_bytes: maxBytes };
     this.#refuse(
       tooLong,
-      new ServiceError('PAYLOAD_TOO_LARGE', `the body has more than ${maxBytes} bytes`, details),
+      new ServiceError('PAYLOAD_TOO_LARGE', `the body must have at most ${maxBytes} bytes`, details),
     );
   }
 
   #refuseLoad(): undefined {
-    const message = 'too many bytes of requests are in work; nothing of this one was kept';
-    this.#refuse(this.#terms.overloaded, new ServiceError('OVERLOADED', message));
+    const message = 'too many request bytes in progress; nothing of this request was kept';
+    this.#refuse(this.#limits.overloaded, new ServiceError('OVERLOADED', message));
   }
 
   #refuseOwn(): undefined {
-    const message = 'too many bytes of requests of this principal are in work; nothing of this one was kept';
+    const message = 'too many request bytes of this principal in progress; nothing of this request was kept';
     const fault = new ServiceError('RATE_LIMITED', message, { retry_after_s: 1 });
-    this.#refuse(this.#terms.ofPrincipal?.overloaded ?? this.#terms.overloaded, fault);
+    this.#refuse(this.#limits.ofPrincipal?.overloaded ?? this.#limits.overloaded, fault);
   }
 
   #refuse(limit: LimitName, fault: ServiceError): void {
     this.#limitReached(limit);
     this.#fault = fault;
     this.#drop();
-    // The sender of a chunked body may not look for an answer before its end.
+    // A client that sends a chunked body may not read the response before it has sent the whole body.
     if (this.isAnnounced) this.#notify();
   }
 
@@ -251,8 +265,8 @@ export class IncomingBody {
     this.#state = 'discarded';
     spareBlocks.give(this.#blocks.map(({ buffer }) => buffer));
     this.#blocks = [];
-    this.#share.release();
-    this.#ownShare?.release();
+    this.#reservation.release();
+    this.#ownReservation?.release();
   }
 
   #progress(): Promise<void> {
@@ -267,7 +281,10 @@ export class IncomingBody {
   }
 }
 
-/** Room is taken in steps: as much again as has come, from here up to a block. */
+/**
+ * Minimum size of an allocation. Memory is allocated in steps as large as the part that has arrived, up to
+ * the size of a block.
+ */
 const minBlockBytes = 4096;
 
 function joined(pieces: readonly ArrayBuffer[], length: number): ArrayBuffer {

@@ -2,19 +2,18 @@ import type { AlertBulkAnswer } from '../contract/resources/alert-bulk.ts';
 import { ServiceError } from '../errors.ts';
 import { limits } from '../limits.ts';
 import type { Actor, AlertChange, AlertChanged } from '../store/store.ts';
-import { afterCommit } from './after-commit.ts';
 import { shownError } from './error-reply.ts';
 import type { Services } from './services.ts';
 
 type Failure = AlertBulkAnswer['failed'][number];
 
 /**
- * Changes each of these alerts, as if each had been asked for by itself: what one is refused for keeps no other from
- * being changed. Some at a time: those that the store is given together are one transaction, and what others commit
- * comes between two of these.
+ * Changes each alert as if its change had been requested separately: a refused change does not affect the
+ * others. Alerts are sent to the store in groups, each of which is one transaction; other commits run between
+ * two groups.
  */
 export async function changeEach(
-  services: Pick<Services, 'store' | 'publishAlert' | 'pokeOutbox' | 'log'>,
+  services: Pick<Services, 'store'>,
   ids: readonly string[],
   change: AlertChange,
   by: Actor,
@@ -33,11 +32,7 @@ export async function changeEach(
       return { id, code, reason: message };
     }
     if (update.unchanged) counts.unchanged++;
-    else {
-      counts.changed++;
-      // At once: subscribers are told in the order of the changes, and others make some too.
-      afterCommit(services, () => services.publishAlert(update));
-    }
+    else counts.changed++;
     return undefined;
   };
 
@@ -48,7 +43,6 @@ export async function changeEach(
       failed++;
       if (failures.length < limits.maxReportedErrors) failures.push(failure);
     }
-    afterCommit(services, () => services.pokeOutbox());
   }
   return { matched: ids.length, ...counts, failed_total: failed, failed: failures };
 }

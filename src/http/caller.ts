@@ -1,97 +1,96 @@
-import type { ClientCertificate } from '../auth/client-certificate.ts';
 import { ServiceError } from '../errors.ts';
+import type { ClientCertificate } from '../identities/client-certificate.ts';
 import { authorize } from './access.ts';
 import type { AuditedCall } from './audited-call.ts';
 import type { IncomingBody } from './bodies.ts';
-import type { Call, Endpoint, Identity } from './endpoint.ts';
-import type { Front } from './front.ts';
+import type { Authenticated, Call, Endpoint } from './endpoint.ts';
 import type { RequestHead } from './request.ts';
+import type { ServerState } from './server-state.ts';
 import { asBearer } from './shippers/credentials.ts';
 import { fromOtherSite } from './tls-transport.ts';
 
-/** What one request shows of who sends it. */
-export interface Shown {
+/** The parts of one request that identify its sender. */
+export interface RequestCredentials {
   readonly head: RequestHead;
   readonly address: string;
   readonly certificate: ClientCertificate | undefined;
-  /** By `performance.now()`. */
+  /** Time of the request, by `performance.now()`. */
   readonly at: number;
 }
 
 /**
- * Who sends a request, and what it is counted for while it is in work: the principal, as soon as that is known, else
- * the address.
+ * The sender of a request. While the request is in progress, it counts for the address, or for the principal
+ * once the principal is known.
  */
-export class Caller {
-  readonly #front: Pick<Front, 'authenticate' | 'rate' | 'corsOrigins'>;
-  readonly #shown: Shown;
+export class RequestCaller {
+  readonly #front: Pick<ServerState, 'authenticate' | 'rate' | 'corsOrigins'>;
+  readonly #shown: RequestCredentials;
   #tokenShown = false;
   #identified = false;
-  /** Ends what the principal, or the address, is counted for. */
+  /** Ends the count for the principal or the address. */
   #workDone: (() => void) | undefined;
-  /** The address had no room for it. */
+  /** Whether the address had no room for the request. */
   #crowdedOut = false;
   #gone = false;
 
-  constructor(front: Pick<Front, 'authenticate' | 'rate' | 'corsOrigins'>, shown: Shown) {
+  constructor(front: Pick<ServerState, 'authenticate' | 'rate' | 'corsOrigins'>, shown: RequestCredentials) {
     this.#front = front;
     this.#shown = shown;
   }
 
-  /** Whether a bearer token came, and was read. */
+  /** Whether the request has a bearer token that the operation reads. */
   get tokenShown(): boolean {
     return this.#tokenShown;
   }
 
   /**
-   * What the credentials mean, and how they, or their lack, are refused where an endpoint is only partly public.
+   * Checks the credentials. If the endpoint is partly public, returns the refusal for missing or insufficient
+   * credentials instead of throwing it.
    *
-   * @param audited - is told who it is, as soon as that is known
+   * @param audited - receives the identity as soon as it is known
    * @throws UNAUTHENTICATED, FORBIDDEN, RATE_LIMITED; CANCELLED after `end`
    */
-  async identify(
-    endpoint: Endpoint,
-    audited: AuditedCall | undefined,
-  ): Promise<Pick<Call, 'identity' | 'refusal'>> {
-    // Read once: it may be another one when the credentials have been checked.
+  async identify(endpoint: Endpoint, audited: AuditedCall | undefined): Promise<Pick<Call, 'identity' | 'refusal'>> {
+    // The access is read once, because the policy may change while the credentials are checked.
     const { access } = endpoint;
     if (access === 'public') return { identity: undefined, refusal: undefined };
     const { head } = this.#shown;
     const shown = head.headers.get('authorization');
     const isOther = fromOtherSite(head, this.#front.corsOrigins);
     const certificate = isOther ? undefined : this.#shown.certificate;
-    // Browsers send a password that they remember to whoever's page asks, as they do with certificates.
+    // Ignores passwords and certificates from other sites, because browsers attach stored ones to requests
+    // from any page.
     const isIngest = endpoint.audited === 'ingest' && !isOther;
     const authorization = isIngest ? asBearer(shown) : shown;
     this.#tokenShown = authorization !== undefined && /^Bearer /i.test(authorization);
-    let identity: Identity | undefined;
+    let identity: Authenticated | undefined;
     try {
       const found = await this.#front.authenticate({ authorization, certificate }, Date.now());
-      identity = audited === undefined ? found : through(audited, found);
+      identity = audited === undefined ? found : withCallId(audited, found);
       this.#count(identity);
       if (audited !== undefined) audited.identity = identity;
       authorize(access, identity);
       return { identity, refusal: undefined };
     } catch (error) {
-      if (!(endpoint.partlyPublic && error instanceof ServiceError) || error.code === 'RATE_LIMITED')
-        throw error;
-      // None at all, or good ones of another role: not bad ones.
+      if (!(endpoint.partlyPublic && error instanceof ServiceError) || error.code === 'RATE_LIMITED') throw error;
+      // Missing credentials, and valid credentials without the role, are acceptable; invalid credentials are
+      // rejected.
       const any = authorization !== undefined || certificate !== undefined;
       if (any && identity === undefined) throw error;
       return { identity, refusal: error };
     }
   }
 
-  #count(identity: Identity): void {
-    if (this.#gone) throw new ServiceError('CANCELLED', 'the client went away');
+  #count(identity: Authenticated): void {
+    if (this.#gone) throw new ServiceError('CANCELLED', 'the client disconnected');
     this.#workDone = this.#front.rate?.byPrincipal(identity.principal.id, this.#shown.at);
     this.#identified = true;
   }
 
   /**
-   * Counts it for its address, where it is not counted for a principal. Not before its credentials have been read:
-   * strangers who fill the room would keep out those who are known. False where there is no room: it may be answered,
-   * but not wait for anything that is up to the client.
+   * Counts the request for its address unless it counts for a principal. Must be called only after the
+   * credentials were checked, so that unauthenticated requests cannot keep out authenticated ones. Returns
+   * false if there is no room: the response may be sent, but the server must not wait for the client.
    */
   isCounted(): boolean {
     const { rate } = this.#front;
@@ -103,12 +102,13 @@ export class Caller {
   }
 
   /**
-   * Waits for what is up to the client, which is the rest of the body: of a caller who is not known, not for long, and
-   * not for many from one address. Undefined where there is no room for one more.
+   * Waits for the rest of the body. For unauthenticated callers, the wait is short, and the number of waiting
+   * requests per address is limited. Returns undefined if this limit is reached.
    */
   async waitFor<T>(body: IncomingBody, arrive: () => Promise<T>): Promise<T | undefined> {
     if (this.#identified) return arrive();
-    // What was sent with the head comes right behind it, in this turn.
+    // Bytes that the client sent together with the head are delivered before the next iteration of the event
+    // loop.
     if (!body.isSettled) await new Promise((resolve) => setImmediate(resolve));
     if (body.isSettled) return arrive();
     const { rate } = this.#front;
@@ -118,14 +118,16 @@ export class Caller {
     return arrive().finally(done);
   }
 
-  /** The request is answered, or the client has gone. */
+  /** Ends the counts when the response was sent or the client has disconnected. */
   end(): void {
     this.#gone = true;
     this.#workDone?.();
   }
 }
 
-/** Whatever it changes names the call, so that the record of that call can name the entries of the change. */
-function through({ id }: AuditedCall, { principal, ...identity }: Identity): Identity {
+/**
+ * Adds the id of the call to the principal, so that log entries caused by the call refer to its audit record.
+ */
+function withCallId({ id }: AuditedCall, { principal, ...identity }: Authenticated): Authenticated {
   return { ...identity, principal: { ...principal, call: id } };
 }

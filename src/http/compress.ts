@@ -10,8 +10,8 @@ const { BROTLI_PARAM_QUALITY, BROTLI_PARAM_LGWIN, ZSTD_c_windowLog } = zlib.cons
 const brotli = { [BROTLI_PARAM_QUALITY]: 4 };
 
 /**
- * The quickest settings that are worth it, in the order of preference: zstd takes a third of the time of gzip. Streams
- * have windows of 512 KB, so that each takes about 2 MB.
+ * Content codings with their fastest useful settings, in order of preference: zstd takes a third of the time
+ * of gzip. Each stream has a window of 512 KB, and takes about 2 MB.
  */
 const codings = {
   zstd: {
@@ -36,16 +36,18 @@ type Stream = zlib.ZstdCompress | zlib.BrotliCompress | zlib.Gzip;
 const vary: Header = ['Vary', 'Accept-Encoding'];
 const streamedTypes: readonly string[] = Object.values(wholeListTypes);
 
-/** Answers being compressed in libuv's threads. */
+/** Number of responses being compressed in libuv's threads. */
 let running = 0;
 
 /**
- * The answer, compressed where that is worth it and the client accepts it (RFC 9110, section 12.5.3): JSON at once, a
- * whole list as it is sent. While `limits.maxCompressions` are under way, answers are sent as they are.
+ * Compresses a response if this is worthwhile and the client accepts it (RFC 9110, section 12.5.3). JSON is
+ * compressed as a whole, exported lists are compressed while they are sent. With `limits.maxCompressions` in
+ * progress, responses are sent uncompressed.
  *
- * Only what GET and HEAD show is compressed. Secrets (tokens, passwords, keys) are shown in answers to POST alone: their
- * length must not depend on what they have in common with the rest of the answer (BREACH). Whole lists hold the items of
- * these lists, and no secret either. An answer with an ETag is small, and its ETag names these bytes and no others.
+ * Only responses to GET and HEAD are compressed. Secrets (tokens, passwords, keys) occur only in responses to
+ * POST: the compressed length must not depend on text that a secret shares with the rest of the response
+ * (BREACH). Exported lists contain the items of the paged lists, and no secrets either. Responses with an
+ * ETag are not compressed: they are small, and the ETag identifies their exact bytes.
  */
 export async function compress(
   { method, headers: asked }: Pick<RequestHead, 'method' | 'headers'>,
@@ -55,11 +57,7 @@ export async function compress(
   const { status, headers, body } = rendered;
   if ((method !== 'GET' && method !== 'HEAD') || status !== 200 || body === undefined) return rendered;
   const isWhole = typeof body === 'string' || body instanceof Uint8Array;
-  if (
-    isWhole
-      ? !isCompressed(headers, body.length)
-      : !headers.some(([, value]) => streamedTypes.includes(value))
-  )
+  if (isWhole ? !isCompressed(headers, body.length) : !headers.some(([, value]) => streamedTypes.includes(value)))
     return rendered;
   const plain = { ...rendered, headers: [...headers, vary] };
   const accepted = asked.get('accept-encoding') ?? '';
@@ -89,7 +87,10 @@ const isCompressed = (headers: readonly Header[], length: number): boolean =>
   length >= limits.minCompressedBytes &&
   length <= limits.maxCompressedBytes;
 
-/** Parts of a body, each compressed when it is wanted: beside the stream's window, memory holds the part at hand. */
+/**
+ * Compresses each part of a body on request, so that memory holds only the stream's window and the current
+ * part.
+ */
 class CompressedChunks implements Chunks {
   readonly #plain: Chunks;
   readonly #stream: Stream;
@@ -100,7 +101,7 @@ class CompressedChunks implements Chunks {
     this.#plain = plain;
     this.#stream = stream;
     stream.on('data', (bytes: Buffer) => this.#made.push(bytes));
-    // `next` rejects with it.
+    // The error is handled in `next`, which rejects.
     stream.on('error', () => undefined);
   }
 
@@ -111,10 +112,9 @@ class CompressedChunks implements Chunks {
     await new Promise<void>((resolve, reject) => {
       const done = (error?: Error | null) => (error ? reject(error) : resolve());
       if (part === undefined) this.#stream.once('end', done).once('error', done).end();
-      // Flushed, so that a client sees lines as they are found.
-      // A copy, because zlib's thread still reads it after `close` gave the memory of the part back.
-      else
-        this.#stream.write(Buffer.from(part), (error) => (error ? reject(error) : this.#stream.flush(done)));
+      // Flushes, so that the client sees lines as they are found. Copies, because zlib's thread still reads
+      // the part after `close` has freed its memory.
+      else this.#stream.write(Buffer.from(part), (error) => (error ? reject(error) : this.#stream.flush(done)));
     });
     const made = this.#made;
     this.#made = [];

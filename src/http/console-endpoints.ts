@@ -8,26 +8,29 @@ import type { Header, Reply } from './reply.ts';
 const missing =
   'The console has not been built. Run `npm run build:console` in the folder of the project, then start the service again.\n';
 
-/** A year is what caches take at the most (RFC 9111, section 1.2.2): another content has another name. */
+/**
+ * Caching for a year, the maximum that caches use (RFC 9111, section 1.2.2). A file with changed content has
+ * a new name.
+ */
 const forGood: Header = ['Cache-Control', 'public, max-age=31536000, immutable'];
 
 /**
- * The pages and files of the console: for anybody, without an operation of the API. Undefined stands for a console that
- * was not built; its pages say so.
+ * Returns the endpoints of the console's pages and files, which are public and not part of the API. If
+ * `built` is undefined, the console was not built, and its paths serve a page that explains this.
  */
 export function consoleEndpoints(built: ConsoleFiles | undefined): Endpoint[] {
   return [
     ...consolePages.map((page) => pageAt(`/${page}`, built, 'Accept-Encoding')),
-    // Not always answered: a slow reader of a large file would stay. Who was here before has them in the cache.
+    // Files are not `alwaysAnswered`, because a slow reader of a large file would occupy the server.
+    // Returning visitors have the files in their cache.
     ...(built?.files ?? []).map((file) =>
       endpointAt(file.path, ({ head }) => fileReply(file, head, [forGood], 'Accept-Encoding')),
     ),
   ];
 }
 
-/** The console's first page, for who prefers a page at `/`. */
-export const firstPage = (built: ConsoleFiles | undefined): Endpoint =>
-  pageAt('/', built, 'Accept, Accept-Encoding');
+/** Returns the endpoint of the console's first page, for clients that prefer a page at `/`. */
+export const firstPage = (built: ConsoleFiles | undefined): Endpoint => pageAt('/', built, 'Accept, Accept-Encoding');
 
 function pageAt(path: string, built: ConsoleFiles | undefined, vary: string): Endpoint {
   const answer = (head: Call['head']): Reply =>
@@ -51,7 +54,10 @@ const endpointAt = (path: string, run: Endpoint['run']): Endpoint => ({
   run,
 });
 
-/** A file in the best coding that the client takes, or that it has it already (RFC 9110, section 13.1.2). */
+/**
+ * Returns the file in the best coding that the client accepts, or 304 if the client already has it (RFC 9110,
+ * section 13.1.2).
+ */
 function fileReply(
   { mediaType, variants }: ConsoleFile,
   { headers }: Call['head'],
@@ -62,13 +68,16 @@ function fileReply(
   const { coding, bytes, etag } = variants.find(
     (one) => one.coding === undefined || weightIn(accepted, one.coding) > 0,
   )!;
-  // With 304 too: browsers take the headers of it for those that they have.
+  // These headers are sent with 304 too, because browsers update their stored headers from the response.
   const all: Header[] = [['ETag', etag], ['Vary', vary], ...own];
   if (isIn(headers.get('if-none-match'), etag)) return { kind: 'empty', status: 304, headers: all };
   if (coding !== undefined) all.push(['Content-Encoding', coding]);
   return { kind: 'bare', status: 200, mediaType, body: bytes, headers: all };
 }
 
-/** A proxy that compresses makes a validator weak; here that counts as the same. */
+/**
+ * Returns whether the list contains the validator. A weak form, which a compressing proxy creates, counts as
+ * equal.
+ */
 const isIn = (list: string | undefined, etag: string): boolean =>
   (list ?? '').split(',').some((one) => one.trim() === '*' || one.trim().replace(/^W\//, '') === etag);

@@ -6,33 +6,33 @@ import { brotliCompress, constants, gzip } from 'node:zlib';
 import type { Logger } from 'pino';
 import { type LimitName, limits } from '../limits.ts';
 
-/** The console as its build has left it, in memory. */
+/** The built console, in memory. */
 export interface ConsoleFiles {
-  /** The document that all its pages begin with. */
+  /** The HTML document of all pages. */
   readonly document: ConsoleFile;
-  /** What it loads, each named after its content. */
+  /** The files that the document loads. Their names depend on their content. */
   readonly files: readonly ConsoleFile[];
 }
 
 export interface ConsoleFile {
-  /** In a URL: `/console/main-BxY3k9aQ.js`. */
+  /** The path in a URL: `/console/main-BxY3k9aQ.js`. */
   readonly path: string;
   readonly mediaType: string;
-  /** The same in several codings, the one that is served first if it may be; the last is in none. */
+  /** The same content in several codings, in order of preference; the last one is uncompressed. */
   readonly variants: readonly Variant[];
 }
 
 export interface Variant {
-  /** As `Content-Encoding` names it. */
+  /** The value of `Content-Encoding`. */
   readonly coding: Coding | undefined;
   readonly bytes: Buffer;
-  /** Of these very bytes: a strong validator (RFC 9110, section 8.8.1), with its quotes. */
+  /** A strong validator of exactly these bytes (RFC 9110, section 8.8.1), with its quotes. */
   readonly etag: string;
 }
 
 type Coding = 'br' | 'gzip';
 
-/** Text is compressed; the others are already. */
+/** Media types by file extension. Only text is compressed; the other types are already compressed. */
 const types: Readonly<Record<string, { readonly mediaType: string; readonly text: boolean }>> = {
   '.css': { mediaType: 'text/css; charset=utf-8', text: true },
   '.js': { mediaType: 'text/javascript; charset=utf-8', text: true },
@@ -42,15 +42,16 @@ const types: Readonly<Record<string, { readonly mediaType: string; readonly text
   '.woff2': { mediaType: 'font/woff2', text: false },
 };
 
-/** As the build names files. What is named otherwise is not its. */
+/** Pattern of file names of the build. Other files are ignored. */
 const plainName = /^\w[\w.-]*$/;
 
-/** Quickly, for what the build did not compress: it does so as well as can be. */
+/**
+ * Fast compression settings for files that the build did not compress. The build uses the strongest settings.
+ */
 const codings = {
   br: {
     suffix: '.br',
-    compress: (plain: Buffer) =>
-      promisify(brotliCompress)(plain, { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } }),
+    compress: (plain: Buffer) => promisify(brotliCompress)(plain, { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } }),
   },
   gzip: { suffix: '.gz', compress: (plain: Buffer) => promisify(gzip)(plain) },
 } as const satisfies Record<Coding, object>;
@@ -60,15 +61,15 @@ class TooLarge extends Error {
   readonly limit: LimitName;
 
   constructor(limit: 'maxConsoleFiles' | 'maxConsoleBytes', had: number) {
-    super(`${had} where ${limit} is ${limits[limit]}`);
+    super(`${had} exceeds ${limit} (${limits[limit]})`);
     this.limit = limit;
   }
 }
 
 /**
- * Reads what the build of the console wrote into a folder: `index.html`, and under `console/` the files that it loads,
- * some with `.br` and `.gz` beside them. The folder is not looked at again. Undefined where there is none or it can't be
- * read, which the log is told: the service does without.
+ * Reads the output folder of the console's build: `index.html`, and the files under `console/`, some with
+ * `.br` and `.gz` variants. The folder is read only once. If it is missing or cannot be read, logs this and
+ * returns undefined: the service runs without the console.
  */
 export async function readConsole(
   folder: string,
@@ -79,8 +80,8 @@ export async function readConsole(
   } catch (error) {
     if (error instanceof TooLarge) limitReached(error.limit);
     if ((error as NodeJS.ErrnoException).code === 'ENOENT')
-      log.info({ folder }, 'the console is not there: npm run build:console builds it');
-    else log.error({ folder, err: error }, 'the console cannot be read, and is left out');
+      log.info({ folder }, 'the console has not been built: run npm run build:console');
+    else log.error({ folder, err: error }, 'cannot read the console; running without it');
     return undefined;
   }
 }
@@ -111,7 +112,8 @@ async function read(folder: string): Promise<ConsoleFiles> {
     document: {
       path: '/',
       mediaType: 'text/html; charset=utf-8',
-      // Its name says nothing about its content, so that what lies beside it may be of another build.
+      // The document's name does not depend on its content, so compressed files beside it may belong to
+      // another build.
       variants: await variantsOf(document, (coding) => codings[coding].compress(document)),
     },
     files,
@@ -125,10 +127,7 @@ async function requireRoom(paths: readonly string[]): Promise<void> {
   if (bytes > limits.maxConsoleBytes) throw new TooLarge('maxConsoleBytes', bytes);
 }
 
-async function variantsOf(
-  plain: Buffer,
-  compressed: (coding: Coding) => Promise<Buffer>,
-): Promise<Variant[]> {
+async function variantsOf(plain: Buffer, compressed: (coding: Coding) => Promise<Buffer>): Promise<Variant[]> {
   const variants: Variant[] = [];
   for (const coding of ['br', 'gzip'] as const) {
     const bytes = await compressed(coding);

@@ -1,20 +1,20 @@
 import type { Static, TObject } from 'typebox';
+import type { Budget, BudgetOfEach } from '../admission/budget.ts';
 import { decodeQuery, type ParsedList, parseList, parseParams, parseQuery } from '../contract/query.ts';
 import { type OperationId, type RequestBody, type Route, type Routes, routeOf } from '../contract/routes.ts';
 import { validateBody } from '../contract/validate.ts';
 import { invalidField, type ServiceError } from '../errors.ts';
 import { limits } from '../limits.ts';
 import { type AuditedCall, auditedAs } from './audited-call.ts';
-import type { ArrivedBody, BodyTerms } from './bodies.ts';
-import type { Budget, BudgetOfEach } from './budget.ts';
-import type { Call, Endpoint, Identity } from './endpoint.ts';
+import type { ArrivedBody, BodyLimits } from './bodies.ts';
+import type { Authenticated, Call, Endpoint } from './endpoint.ts';
 import { inflated, readJson } from './json-body.ts';
-import { countingRefusals } from './reached.ts';
+import { withLimitMetrics } from './limit-metrics.ts';
 import type { Reply } from './reply.ts';
 import type { RequestHead } from './request.ts';
 import type { Services } from './services.ts';
 
-/** Operations that are answered over HTTP; the others are upgrades. */
+/** Operations that are served as HTTP requests; all others are WebSocket upgrades. */
 export type HttpOperation = {
   [Op in OperationId]: Routes[Op] extends { websocket: unknown } ? never : Op;
 }[OperationId];
@@ -23,7 +23,7 @@ type Nothing = Readonly<Record<never, never>>;
 type Read<R, Part extends 'params' | 'headers'> = R extends { [P in Part]: infer S extends TObject }
   ? Static<S>
   : Nothing;
-/** Lists have their filters sorted out already. */
+/** The type of a route's query. Filters of lists are already parsed. */
 type QueryOf<R> = R extends { query: infer S extends TObject }
   ? 'sort' extends keyof Static<S>
     ? ParsedList
@@ -37,53 +37,58 @@ type InputOf<R> = R extends { body: { kind: 'ingest' } }
       ? Static<S>
       : undefined;
 
-/** A request that has passed its credentials and its schemas: what a handler gets. */
+/** A request as passed to handlers, after its credentials were checked and its parts were validated. */
 export interface Context<Op extends HttpOperation> {
   readonly services: Services;
   readonly route: Route;
   readonly params: Read<Routes[Op], 'params'>;
   readonly query: QueryOf<Routes[Op]>;
-  /** As it came, for operations that are answered at several paths and in several media types. */
+  /** The original head, for operations with several paths and media types. */
   readonly head: RequestHead;
   /** Request headers that the operation declares. */
   readonly headers: Read<Routes[Op], 'headers'>;
-  /** A validated value; the inflated bytes of a large body, its own; the bytes of an ingest body, which the handler releases. */
+  /**
+   * The body: a validated value, the inflated bytes of a large body in a separate buffer, or the bytes of an
+   * ingest body, which the handler must release.
+   */
   readonly body: InputOf<Routes[Op]>;
   readonly identity: Routes[Op] extends { partlyPublic: true }
-    ? Identity | undefined
+    ? Authenticated | undefined
     : Routes[Op]['access'] extends 'public'
       ? undefined
-      : Identity;
-  /** What those who may not see all of it are told; undefined for those who may. */
+      : Authenticated;
+  /** The refusal for callers with partial access; undefined for other callers. */
   readonly refusal: ServiceError | undefined;
   readonly requestId: string;
   readonly remoteAddress: string;
-  /** Where the audit log tells of this call: it is to be told of entries that it caused. */
+  /** The audit record of this call. Handlers add the log entries that the call caused. */
   readonly audited: AuditedCall | undefined;
-  /** Aborted when the client goes away. */
+  /** Signal that is aborted when the client disconnects. */
   readonly signal: AbortSignal;
 }
 
 export type Handler<Op extends HttpOperation> = (context: Context<Op>) => Reply | Promise<Reply>;
 
-/** The handlers of a table of routes: one for each operation that is answered over HTTP, and no others. */
+/**
+ * The handlers of a table of routes: one for each operation that is served as an HTTP request, and no others.
+ */
 export type Handlers<Table> = { [Op in HttpOperation & keyof Table]: Handler<Op> };
 
-/** Bytes of bodies in work, by the kind of body. */
+/** Budgets for bytes of bodies in progress, by the kind of body. */
 export interface BodyBudgets {
   readonly json: Budget;
-  /** Of these, those of one principal. */
+  /** Shares of principals in `json`. */
   readonly jsonOfPrincipal: BudgetOfEach;
-  /** JSON of operations that are always public: of callers whom nobody knows. */
+  /** JSON bodies of operations that are always public, from unauthenticated callers. */
   readonly publicJson: Budget;
-  /** JSON of operations that take large bodies. */
+  /** JSON bodies of operations that accept large bodies. */
   readonly largeJson: Budget;
   readonly ingest: Budget;
-  /** Of these, those of one principal. */
+  /** Shares of principals in `ingest`. */
   readonly ingestOfPrincipal: BudgetOfEach;
 }
 
-/** The endpoints that serve an operation of the contract with a handler, one for each of its methods and paths. */
+/** Returns the endpoints of an operation: one for each of its methods and paths. */
 export function bind<Op extends HttpOperation>(
   operation: Op,
   handler: Handler<Op>,
@@ -110,7 +115,7 @@ function bindAt<Op extends HttpOperation>(
     method,
     path,
     ...(route.protocol === undefined ? {} : { protocol: route.protocol }),
-    // As of now: a policy may change between two requests.
+    // A getter, because the policy may change between requests.
     get access() {
       return services.policy.accessOf(operation);
     },
@@ -124,14 +129,15 @@ function bindAt<Op extends HttpOperation>(
         call.audited?.noteBody(operation, context.body);
         return await handler(context as Context<Op>);
       } finally {
-        // The bytes of an ingest body outlive the answer with ack=memory: they are the handler's.
+        // An ingest body is released by its handler, because with ack=memory it is processed after the
+        // response is sent.
         if (route.body?.kind === 'json') call.body?.release();
       }
     },
   };
 }
 
-/** An upgrade that came as a plain request. */
+/** Returns an endpoint that refuses requests without an upgrade for an upgrade operation. */
 export function refuseUpgrade(operation: OperationId): Endpoint {
   const { method, path } = routeOf(operation);
   return {
@@ -172,10 +178,9 @@ async function contextOf(route: Route, call: Call, services: Services) {
 
 function queryOf(route: Route, query: string): unknown {
   if (route.query === undefined) {
-    // Probes and scrapers add parameters of their own to what is public.
+    // Probes and scrapers add their own parameters to public operations.
     const [unknown] = route.access === 'public' ? [] : decodeQuery(query).keys();
-    if (unknown !== undefined)
-      throw invalidField(unknown.slice(0, 100).toWellFormed(), 'is not a known parameter');
+    if (unknown !== undefined) throw invalidField(unknown.slice(0, 100).toWellFormed(), 'is not a known parameter');
     return {};
   }
   const raw = decodeQuery(query);
@@ -200,16 +205,15 @@ async function inputOf(route: Route, call: Call, services: Services): Promise<un
   const { maxBytes, tooLong } = jsonSize(route, services);
   const reached = { PAYLOAD_TOO_LARGE: tooLong };
   if (route.body.large === true)
-    return countingRefusals(services.metrics, reached, inflated(call.body.bytes, call.coding, maxBytes));
+    return withLimitMetrics(services.metrics, reached, inflated(call.body.bytes, call.coding, maxBytes));
   const read = readJson(call.body.bytes, call.coding, maxBytes);
-  return validateBody(route, await countingRefusals(services.metrics, reached, read));
+  return validateBody(route, await withLimitMetrics(services.metrics, reached, read));
 }
 
-/** What a JSON body may have, as it is sent and inflated. Without an identity, as much as such an operation needs. */
-function jsonSize(
-  route: Route,
-  { config }: Pick<Services, 'config'>,
-): Pick<BodyTerms, 'maxBytes' | 'tooLong'> {
+/**
+ * Returns the maximum size of a JSON body, on the wire and inflated. Public operations have a lower limit.
+ */
+function jsonSize(route: Route, { config }: Pick<Services, 'config'>): Pick<BodyLimits, 'maxBytes' | 'tooLong'> {
   if (route.body?.kind === 'json' && route.body.large === true)
     return { maxBytes: limits.maxIntelBodyBytes, tooLong: 'maxIntelBodyBytes' };
   const maxBytes = config['limits.max_json_body_bytes'];
@@ -221,25 +225,25 @@ function jsonSize(
 function bodyOf(route: Route, { config }: Services, budgets: BodyBudgets): Endpoint['body'] {
   if (route.body === undefined) return undefined;
   if (route.body.kind === 'json') {
-    const terms = { ...jsonSize(route, { config }), ...jsonBudget(route, route.body, budgets) };
-    return { mediaTypes: ['application/json'], terms };
+    const bodyLimits = { ...jsonSize(route, { config }), ...jsonBudget(route, route.body, budgets) };
+    return { mediaTypes: ['application/json'], limits: bodyLimits };
   }
-  const terms: BodyTerms = {
+  const bodyLimits: BodyLimits = {
     maxBytes: config['limits.max_body_bytes'],
     budget: budgets.ingest,
     ofPrincipal: { budget: budgets.ingestOfPrincipal, overloaded: 'maxIngestShareOfPrincipal' },
     tooLong: 'maxBodyBytes',
     overloaded: 'maxIngestInFlightBytes',
   };
-  return { mediaTypes: route.body.mediaTypes, terms };
+  return { mediaTypes: route.body.mediaTypes, limits: bodyLimits };
 }
 
-/** What holds the bytes of JSON bodies. */
+/** Returns the budgets for the bytes of JSON bodies. */
 function jsonBudget(
   { alwaysPublic }: Route,
   { large }: Extract<RequestBody, { kind: 'json' }>,
   budgets: BodyBudgets,
-): Omit<BodyTerms, 'maxBytes' | 'tooLong'> {
+): Omit<BodyLimits, 'maxBytes' | 'tooLong'> {
   if (alwaysPublic) return { budget: budgets.publicJson, overloaded: 'maxPublicJsonInFlightBytes' };
   if (large) return { budget: budgets.largeJson, overloaded: 'maxIntelInFlightBytes' };
   return {

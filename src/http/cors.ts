@@ -2,8 +2,8 @@ import type { Header } from './reply.ts';
 import type { RequestHead } from './request.ts';
 
 /**
- * Cross-origin rules (Fetch standard, section 3.3). Nothing is sent unless origins are configured. Credentials travel
- * in `Authorization`, which scripts set themselves: cookies are never asked for.
+ * Returns the cross-origin headers (Fetch standard, section 3.3), none if no origins are configured.
+ * Credentials are sent in `Authorization`, which scripts set themselves; cookies are never used.
  */
 export function corsHeaders(head: RequestHead, origins: readonly string[]): Header[] {
   if (origins.length === 0) return [];
@@ -24,8 +24,8 @@ const isAllowed = (head: RequestHead, origins: readonly string[]): boolean =>
   origins.includes('*') || origins.includes(head.headers.get('origin') ?? '');
 
 /**
- * Answer to OPTIONS: `Allow`, and what a preflight of an origin that is allowed asks for. `Authorization` is named even
- * where all origins are: an asterisk does not stand for it.
+ * Returns the headers of a response to OPTIONS: `Allow`, and preflight headers for an allowed origin.
+ * `Authorization` is listed even if all origins are allowed, because an asterisk does not include it.
  */
 export function preflightHeaders(head: RequestHead, allow: string, origins: readonly string[]): Header[] {
   const headers: Header[] = [['Allow', allow]];

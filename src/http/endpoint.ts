@@ -1,82 +1,97 @@
-import type { ClientCertificate } from '../auth/client-certificate.ts';
 import type { ShipperProtocol } from '../contract/shippers.ts';
 import type { Role } from '../contract/vocabulary.ts';
 import type { ServiceError } from '../errors.ts';
+import type { ClientCertificate } from '../identities/client-certificate.ts';
 import type { LimitName } from '../limits.ts';
 import type { Actor } from '../store/store.ts';
 import type { AuditedAs, AuditedCall } from './audited-call.ts';
-import type { ArrivedBody, BodyTerms } from './bodies.ts';
+import type { ArrivedBody, BodyLimits } from './bodies.ts';
 import type { ContentCoding } from './json-body.ts';
 import type { Reply } from './reply.ts';
 import type { RequestHead } from './request.ts';
 
-/** Who is calling: what an `Authenticator` found credentials to mean. */
-export interface Identity {
+/** The caller that an `Authenticator` found for credentials. */
+export interface Authenticated {
   readonly principal: Actor;
-  /** What these credentials may do: the principal's roles, or fewer. */
+  /** The roles of these credentials: all or some of the principal's roles. */
   readonly roles: readonly Role[];
-  /** The session or the long-lived token; absent for client certificates. */
+  /** The id of the session or long-lived token; absent for client certificates. */
   readonly jti?: string;
-  /** Epoch milliseconds; absent where the credentials do not expire. */
+  /** Expiry time in epoch milliseconds; absent if the credentials do not expire. */
   readonly expiresAt?: number;
 }
 
-/** With what a caller shows who it is. */
+/** The credentials in a request. */
 export interface Credentials {
-  /** The header. */
+  /** The `Authorization` header. */
   readonly authorization: string | undefined;
-  /** Of the connection. Where there is a header too, that one counts, and a bad one is refused all the same. */
+  /**
+   * The client certificate of the connection. The `Authorization` header takes precedence: an invalid header
+   * is refused even if the certificate is valid.
+   */
   readonly certificate?: ClientCertificate | undefined;
 }
 
-/** Reads credentials at `now` (epoch milliseconds). UNAUTHENTICATED for none, for bad and for expired ones. */
-export type Authenticator<I = Identity> = (credentials: Credentials, now: number) => Promise<I> | I;
+/**
+ * A function that returns the caller for credentials at `now` (epoch milliseconds). Throws UNAUTHENTICATED if
+ * the credentials are missing, invalid or expired.
+ */
+export type Authenticator<I = Authenticated> = (credentials: Credentials, now: number) => Promise<I> | I;
 
-/** One request, as far as the server understands it. */
+/** One request, parsed by the server. */
 export interface Call {
   readonly head: RequestHead;
   /** Path parameters, decoded. */
   readonly params: ReadonlyMap<string, string>;
   readonly requestId: string;
-  /** Text form of the peer's address. */
+  /** Address of the peer, as text. */
   readonly remoteAddress: string;
-  /** Undefined for public and partly public endpoints only. */
-  readonly identity: Identity | undefined;
-  /** With what these credentials, or their lack, are refused where the endpoint is only partly public. */
+  /** The sender's identity; undefined only for public and partly public endpoints. */
+  readonly identity: Authenticated | undefined;
+  /** The refusal for insufficient or missing credentials, if the endpoint is partly public. */
   readonly refusal: ServiceError | undefined;
-  /** Where the endpoint takes a body; whoever gets it releases it. Without one in the request, it is empty. */
+  /**
+   * The body, which the endpoint must release; empty if the request has no body, undefined if the endpoint
+   * accepts none.
+   */
   readonly body: ArrivedBody | undefined;
   readonly coding: ContentCoding | undefined;
-  /** Where the audit log tells of this call; undefined for endpoints that it does not tell of. */
+  /** The audit record of this call; undefined for endpoints that are not audited. */
   readonly audited?: AuditedCall | undefined;
-  /** Aborted when the client goes away: nobody waits for the answer any more. */
+  /** Signal that is aborted when the client disconnects. */
   readonly signal: AbortSignal;
 }
 
-/** What the server serves: one operation, whatever it does. */
+/** One operation at a method and path. */
 export interface Endpoint {
-  /** Names it in metrics and logs. */
+  /** The operation's name in metrics and logs. */
   readonly operation: string;
   readonly method: string;
   readonly path: string;
-  /** The protocol of its callers, in which errors are answered. */
+  /** The protocol of the endpoint's callers, which determines the form of errors. */
   readonly protocol?: ShipperProtocol;
-  /** Roles of which the caller needs one. */
+  /** The roles that may call the endpoint; a caller needs at least one of them. */
   readonly access: 'public' | readonly Role[];
-  /** Run without such a role too, and told so in `Call.refusal`. Bad credentials are refused all the same. */
+  /**
+   * Whether the endpoint also serves callers without such a role; `Call.refusal` then contains the refusal.
+   * Invalid credentials are refused.
+   */
   readonly partlyPublic?: boolean;
-  /** However much is in work. It takes no body, so that nothing of it can stay for long. */
+  /**
+   * Whether the endpoint is served even under overload. Such an endpoint accepts no body, so that a request
+   * cannot occupy the server for long.
+   */
   readonly alwaysAnswered?: boolean;
-  readonly body?: { readonly mediaTypes: readonly string[]; readonly terms: BodyTerms };
-  /** How its calls are written to the audit log, where they are. */
+  readonly body?: { readonly mediaTypes: readonly string[]; readonly limits: BodyLimits };
+  /** How calls of the endpoint are recorded in the audit log; undefined if they are not recorded. */
   readonly audited?: AuditedAs;
   run(call: Call): Promise<Reply> | Reply;
 }
 
-/** Told what happens, for metrics. `operation` is `none` where no endpoint was found. */
+/** Receives events for metrics. `operation` is `none` if no endpoint matched. */
 export interface Observer {
   answered(operation: string, status: number, elapsedMs: number): void;
   limitReached(limit: LimitName): void;
-  /** An operation that takes data of sensors failed. */
+  /** Called when an operation that receives sensor data has failed. */
   sensorFailed?(call: AuditedCall, error: ServiceError): void;
 }

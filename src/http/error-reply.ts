@@ -1,48 +1,53 @@
 import { type ErrorCode, errorCodes, ServiceError } from '../errors.ts';
 import { type Header, jsonHeader, type Rendered } from './reply.ts';
 
-/** What a bug is answered with. */
-export const internal = new ServiceError(
-  'INTERNAL',
-  'something went wrong in the service; the request id leads to its log',
-);
+/** The error that clients receive for a bug. */
+export const internal = new ServiceError('INTERNAL', 'internal error; find the request id in the service log');
 
 /**
- * LMDB after a meta page could not be written: what is on disk is known again only to the next process. All threads have
- * one map, so that nothing can be read either; whoever owns the database ends this process for it.
+ * The error for requests after LMDB could not write a meta page: only the next process can determine the
+ * state on disk. All threads share one map, so reads fail too; the thread that owns the database ends this
+ * process.
  */
-const databaseLost = new ServiceError('UNAVAILABLE', 'the database failed, and the service is about to end');
+const databaseLost = new ServiceError('UNAVAILABLE', 'the database failed; the service is stopping');
 
-/** The error that a caller gets: the error itself, unless its message is for the service's log only. */
+/**
+ * Returns the error for the caller: the error itself, or a general error if the message is only for the
+ * service's log.
+ */
 export function answerable(error: unknown): ServiceError {
   if (error instanceof ServiceError)
     return error.code === 'INTERNAL' && error.details?.reason === undefined ? internal : error;
   return error instanceof Error && error.message.includes('MDB_PANIC') ? databaseLost : internal;
 }
 
-/** The path exists for other methods. */
+/** Signals that the path exists only for other methods. */
 export class NotAllowed extends ServiceError {
   readonly allow: string;
 
   constructor(allow: string) {
-    super('METHOD_NOT_ALLOWED', `this path takes ${allow}`, { allow: allow.split(', ') });
+    super('METHOD_NOT_ALLOWED', `this path supports only ${allow}`, { allow: allow.split(', ') });
     this.allow = allow;
   }
 }
 
-/** How long a client waits before it tries again, in seconds, where the error does not say. */
+/** The Retry-After, in seconds, of errors that do not specify it. */
 const retryAfter: Partial<Record<ErrorCode, number>> = { RATE_LIMITED: 60, LOG_EMPTY: 30 };
 
-/** What only the inside knows by its own name. Its message may say what the thread died of: that is for the log. */
+/**
+ * Messages for internal codes. The original message may contain the cause of a thread's death, which is for
+ * the log only.
+ */
 const inside: Partial<Record<ErrorCode, string>> = {
-  WORKER_LOST: 'a part of the service was lost while it worked on this; whether it was done is unknown',
-  CANCELLED: 'the request was given up',
+  WORKER_LOST: 'a part of the service crashed during this request; its outcome is unknown',
+  CANCELLED: 'the request was cancelled',
 };
 
 /**
  * Returns the code, message and details that clients see; internal codes are replaced.
  *
- * @param parameter - the path parameter that names what the request is about: at fault where that was not found
+ * @param parameter - the path parameter that identifies the resource; `details.field` if the resource was not
+ * found
  */
 export function shownError(
   error: ServiceError,
@@ -60,7 +65,7 @@ export function shownError(
   return { code, message, details: filled || undefined };
 }
 
-/** The field that an error is about, unless its details name another one. */
+/** Default fields of errors whose details do not name a field. */
 const about: Partial<Record<ErrorCode, string>> = {
   INVALID_TRANSITION: 'status',
   VERSION_MISMATCH: 'if-match',
@@ -69,17 +74,12 @@ const about: Partial<Record<ErrorCode, string>> = {
 };
 
 /**
- * An error in the specification's envelope. `details.retry_after_s`, where present, becomes `Retry-After`.
+ * Renders an error in the API's envelope. `details.retry_after_s`, if present, becomes `Retry-After`.
  *
- * @param tokenShown - whether the request came with a bearer token that the operation reads
+ * @param tokenShown - whether the request has a bearer token that the operation reads
  * @param parameter - as in `shownError`
  */
-export function renderError(
-  error: ServiceError,
-  now: number,
-  tokenShown: boolean,
-  parameter?: string,
-): Rendered {
+export function renderError(error: ServiceError, now: number, tokenShown: boolean, parameter?: string): Rendered {
   const { code, message, details } = shownError(error, parameter);
   const { status, retry } = errorCodes[code];
   const headers: Header[] = [jsonHeader];
@@ -90,13 +90,19 @@ export function renderError(
   return { status, headers, body: JSON.stringify({ error: { code, message, details }, timestamp }) };
 }
 
-/** Of an error after which trying again can help. `details.retry_after_s`, where present, is what it says. */
+/**
+ * Returns the Retry-After header of an error after which a retry can succeed, from `details.retry_after_s` if
+ * present.
+ */
 export function retryHeader({ code, details }: ServiceError): Header {
   const seconds = details?.retry_after_s;
   const wait = typeof seconds === 'number' ? Math.ceil(seconds) : (retryAfter[code] ?? 1);
   return ['Retry-After', String(wait)];
 }
 
-/** RFC 6750, section 3: without a token, or with other credentials, there is no error to speak of. */
+/**
+ * Returns the challenge of a response with status 401 (RFC 6750, section 3). For a request without a token,
+ * or with other credentials, the challenge has no error.
+ */
 const challenge = (tokenShown: boolean): string =>
   tokenShown ? 'Bearer realm="candor", error="invalid_token"' : 'Bearer realm="candor"';

@@ -1,16 +1,16 @@
+import { sha256 } from '../crypto/sha256.ts';
 import { ServiceError } from '../errors.ts';
 import type { Table } from '../events/records.ts';
-import { sha256 } from '../sha256.ts';
 import type { EventProof } from '../store/store.ts';
 import { TlogError } from '../tlog/fault.ts';
 import { hexToBytes } from '../tlog/hex.ts';
 import { verifyInclusion } from '../tlog/proof.ts';
 import { leafHash } from '../tlog/tree.ts';
-import { askedBy } from './asked-by.ts';
 import { eventTypes, notStored } from './event-reads.ts';
 import { bufferOf } from './log-entries.ts';
 import { type LogRead, logView } from './log-view.ts';
 import { type Reply, resource } from './reply.ts';
+import { runOptions } from './run-options.ts';
 import type { Services } from './services.ts';
 import { loggedProof, writeProofBundle } from './write-bundle.ts';
 
@@ -21,13 +21,13 @@ interface ProofContext extends LogRead {
 }
 
 /**
- * An event with the proof that the log covers it. UNAVAILABLE until the log has the entry; INTERNAL (`events_altered`)
- * where the log does not cover what siem.mdb has.
+ * Returns an event with the proof that the log covers it. Throws UNAVAILABLE until the log has the entry, and
+ * INTERNAL (`events_altered`) if the log does not cover the content of siem.mdb.
  */
 export async function getEventProof(table: Table, context: ProofContext): Promise<Reply> {
   const { services, params } = context;
   const id = params.event_id.toLowerCase();
-  const proven = await services.queries.run('proveEvent', { table, id }, askedBy(context));
+  const proven = await services.queries.run('proveEvent', { table, id }, runOptions(context));
   if (proven === undefined) throw notStored(table, id, services);
   const { attributes, seal, entry_waits } = proven;
   const proof = await loggedProof(services, seal.entry_id, await logView(context));
@@ -45,19 +45,18 @@ export async function getEventProof(table: Table, context: ProofContext): Promis
   if (proof === undefined)
     throw new ServiceError(
       'UNAVAILABLE',
-      `event ${id} is sealed, and entry ${seal.entry_id} is on its way into the log; try again in a minute`,
+      `event ${id} is sealed, but entry ${seal.entry_id} is not in the log yet; retry in a minute`,
       { reason: 'seal_not_logged' },
     );
   const parts = JSON.stringify({ event: { id, type: eventTypes[table], attributes }, seal });
   return resource('event_proof', id, `${parts.slice(0, -1)},"proof":${writeProofBundle(proof)}}`);
 }
 
-/** Says how the range that siem.mdb has differs from the one that the entry in the log has; undefined where it does not. */
+/** Describes how the range in siem.mdb differs from the range in the log entry; undefined if they match. */
 function differenceTo(canonical: Uint8Array, seal: EventProof['seal']): string | undefined {
   const { data } = JSON.parse(bufferOf(canonical).toString('utf8'));
   const range = (data.ranges as LoggedRange[] | undefined)?.find(
-    ({ table, first_seq, rows }) =>
-      table === seal.table && first_seq === seal.first_seq && rows === seal.rows,
+    ({ table, first_seq, rows }) => table === seal.table && first_seq === seal.first_seq && rows === seal.rows,
   );
   if (range === undefined) return `names entry ${seal.entry_id} of the log, which does not cover this range`;
   try {
@@ -82,7 +81,10 @@ interface LoggedRange {
   readonly events_root: string;
 }
 
-/** Whether the log lacks an entry that left the outbox. In a new life of the log, lost entries get others first. */
+/**
+ * Returns whether the log lacks an entry that has left the outbox. After a loss of the log, replacements of
+ * lost entries are written first.
+ */
 async function isMissing(
   entryId: string,
   { proofBundles, store, logStatus }: Pick<Services, 'proofBundles' | 'store' | 'logStatus'>,

@@ -1,16 +1,16 @@
 import type { ParsedList } from '../contract/query.ts';
 import type { WholeListForm } from '../contract/whole-list.ts';
 import { ServiceError } from '../errors.ts';
-import type { EventFilter } from '../events/filter.ts';
+import type { EventFilter } from '../events/query/filter.ts';
 import type { Table } from '../events/records.ts';
 import type { EventExportPlace, EventExportQuery } from '../store/store.ts';
-import { queriesOf } from './asked-by.ts';
 import { exportForm } from './export-form.ts';
 import { columnsOf, type ListExportContext } from './export-list.ts';
 import { type ExportPage, requireWhole } from './export-pages.ts';
 import { exportReply } from './export-reply.ts';
 import { type Header, page, type Reply, resource } from './reply.ts';
 import type { RequestHead } from './request.ts';
+import { queriesOf } from './run-options.ts';
 import type { Services } from './services.ts';
 
 interface ListContext extends ListExportContext {
@@ -21,7 +21,7 @@ interface ListContext extends ListExportContext {
 
 export const eventTypes = { network: 'network_event', dns: 'dns_event' } as const;
 
-/** A page of events, or all of them, made in the analytics pool. */
+/** Returns a page of events, or all events, from the analytics pool. */
 export async function listEvents(table: Table, context: ListContext): Promise<Reply> {
   const { services, query, head } = context;
   const { filter, order, page: number, per_page, cursor } = query;
@@ -33,7 +33,7 @@ export async function listEvents(table: Table, context: ListContext): Promise<Re
   return withDamage(services, table, filter, page(list, per_page));
 }
 
-/** The reply with the events that are damaged and missing from it. */
+/** Adds to the reply the list of damaged events that are missing from it. */
 export function withDamage(
   { reader }: Pick<Services, 'reader'>,
   table: Table,
@@ -45,14 +45,10 @@ export function withDamage(
 }
 
 /**
- * All events, a part at a time. A header counts those that are damaged and left out. Where more turn out to be damaged
- * on the way, the connection ends without the last chunk.
+ * Exports all events in parts. A header states the number of damaged events that are left out. If more damage
+ * is found during the export, the connection ends without the last chunk.
  */
-async function exportEvents(
-  context: ListContext,
-  form: WholeListForm,
-  query: EventExportQuery,
-): Promise<Reply> {
+async function exportEvents(context: ListContext, form: WholeListForm, query: EventExportQuery): Promise<Reply> {
   const { services } = context;
   const { table, filter } = query;
   const leftOut = () =>
@@ -66,13 +62,9 @@ async function exportEvents(
       const read = await readPart(context, form, place === undefined ? query : { ...query, place });
       const damaged = leftOut();
       if (place !== undefined && damaged > known!)
-        throw new ServiceError(
-          'INTERNAL',
-          `${damaged - known!} events of the export are damaged; see /health`,
-          {
-            reason: 'data_damaged',
-          },
-        );
+        throw new ServiceError('INTERNAL', `${damaged - known!} events of the export are damaged; see /health`, {
+          reason: 'data_damaged',
+        });
       known = damaged;
       return read;
     },
@@ -89,14 +81,14 @@ async function readPart(
 ): Promise<ExportPage<EventExportPlace>> {
   const queries = queriesOf(context);
   if (form === 'arrow')
-    return requireWhole(
-      await queries.run('exportArrowEvents', { ...query, columns: columnsOf(context.route) }),
-    );
+    return requireWhole(await queries.run('exportArrowEvents', { ...query, columns: columnsOf(context.route) }));
   const { lines: bytes, ...rest } = requireWhole(await queries.run('exportEvents', query));
   return { bytes, ...rest };
 }
 
-/** One event, read on this thread. NOT_FOUND as `notStored`. */
+/**
+ * Returns one event, which is read on this thread. Throws the error of `notStored` if there is no such event.
+ */
 export async function getEvent(table: Table, id: string, services: Services): Promise<Reply> {
   const { reader, damage } = services;
   let event: ReturnType<typeof reader.getEvent>;
@@ -110,15 +102,11 @@ export async function getEvent(table: Table, id: string, services: Services): Pr
   throw notStored(table, id, services);
 }
 
-/** NOT_FOUND; where it is known that there was such an event, with the reason `expired`. */
+/** Returns a NOT_FOUND error, with the reason `expired` if the event is known to have existed. */
 export function notStored(table: Table, id: string, { reader }: Pick<Services, 'reader'>): ServiceError {
   if (reader.isPast(table, id))
-    return new ServiceError(
-      'NOT_FOUND',
-      `${eventTypes[table]} ${id} is past retention and no longer stored`,
-      {
-        reason: 'expired',
-      },
-    );
+    return new ServiceError('NOT_FOUND', `${eventTypes[table]} ${id} is past retention and no longer stored`, {
+      reason: 'expired',
+    });
   return new ServiceError('NOT_FOUND', `there is no ${eventTypes[table]} ${id}`);
 }

@@ -1,29 +1,29 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { ClientCertificate } from '../auth/client-certificate.ts';
+import { Budget } from '../admission/budget.ts';
 import { ServiceError } from '../errors.ts';
+import type { ClientCertificate } from '../identities/client-certificate.ts';
 import { prefersPage } from './accept.ts';
 import { type AuditedCall, auditedCall } from './audited-call.ts';
-import { type ArrivedBody, type BodyTerms, IncomingBody, noBody } from './bodies.ts';
-import { Budget } from './budget.ts';
-import { Caller } from './caller.ts';
+import { type ArrivedBody, type BodyLimits, IncomingBody, noBody } from './bodies.ts';
+import { RequestCaller } from './caller.ts';
 import { compress } from './compress.ts';
 import { corsHeaders, preflightHeaders } from './cors.ts';
-import type { Call, Endpoint, Identity } from './endpoint.ts';
+import type { Authenticated, Call, Endpoint } from './endpoint.ts';
 import { answerable, NotAllowed, renderError } from './error-reply.ts';
-import type { Arrival, Front } from './front.ts';
 import { contentCoding } from './json-body.ts';
+import { limitByReason } from './limit-metrics.ts';
 import type { Match } from './match.ts';
-import { limitByReason } from './reached.ts';
 import { type Chunks, type Header, noContent, type Rendered, type Reply, render } from './reply.ts';
 import { copyHead, framing, mediaType, type RequestHead, requestId } from './request.ts';
 import { type Sending, send } from './send.ts';
 import { sendStream } from './send-stream.ts';
+import type { IncomingRequest, ServerState } from './server-state.ts';
 import { errorReplies } from './shippers/error-replies.ts';
 import { refuseCredentials } from './url-credentials.ts';
 import type { HttpRequest, HttpResponse } from './uws.ts';
 
-/** Bodies that nobody asked for are read and dropped. */
-const unwanted: BodyTerms = {
+/** Terms for an unexpected body, which is read and dropped. */
+const unwanted: BodyLimits = {
   maxBytes: Number.MAX_SAFE_INTEGER,
   budget: new Budget(0),
   tooLong: 'maxBodyBytes',
@@ -31,27 +31,28 @@ const unwanted: BodyTerms = {
 };
 
 /**
- * uWebSockets.js ends a connection that rests for 8 to 12 s. Clients that are told so (RFC 2068, section 19.7.1.1; those
- * of Node heed it) end theirs sooner, and none of their requests meets the end of its connection.
+ * Header that states when an idle connection ends. uWebSockets.js ends a connection that is idle for 8 to 12
+ * s. Clients that respect this header (RFC 2068, section 19.7.1.1), such as those of Node, close their
+ * connection sooner, so that no request is sent on a connection that is being closed.
  */
 const keepAlive: Header = ['Keep-Alive', 'timeout=8'];
 
 /**
- * One request and its answer.
+ * One request and its response.
  *
- * uWebSockets.js ends the process when a response is touched after its connection is lost, so `#gone` is checked
- * after everything that waits, and nothing of this class throws into its callbacks. An error that is not a
- * `ServiceError` is a bug: it is logged, and answered as INTERNAL without a word about it.
+ * uWebSockets.js ends the process when a response is used after its connection is lost. `#gone` is therefore
+ * checked after each await, and this class never throws into the callbacks of uWebSockets.js. An error that
+ * is not a `ServiceError` is a bug: it is logged, and the response is INTERNAL without details.
  */
 export class Exchange {
-  readonly #front: Front;
+  readonly #front: ServerState;
   readonly #res: HttpResponse;
   readonly #head: RequestHead;
   readonly #id: string;
   readonly #started = performance.now();
-  readonly #arrival: Arrival;
+  readonly #arrival: IncomingRequest;
   readonly #certificate: ClientCertificate | undefined;
-  readonly #caller: Caller;
+  readonly #caller: RequestCaller;
   #operation = 'none';
   #protocol: Endpoint['protocol'];
   /** The last parameter of the path. */
@@ -60,18 +61,18 @@ export class Exchange {
   #body: IncomingBody | undefined;
   #abort: AbortController | undefined;
   #sending: Sending | undefined;
-  /** Of an answer that is made while it is sent: closed whatever becomes of it. */
+  /** The source of a streamed response body; always closed at the end. */
   #chunks: Chunks | undefined;
   #gone = false;
 
-  constructor(front: Front, res: HttpResponse, req: HttpRequest, arrival: Arrival) {
+  constructor(front: ServerState, res: HttpResponse, req: HttpRequest, arrival: IncomingRequest) {
     this.#front = front;
     this.#arrival = arrival;
     this.#res = res;
     this.#head = copyHead(req);
     this.#certificate = arrival.transport.certificate(res);
     this.#id = requestId(this.#head);
-    this.#caller = new Caller(front, {
+    this.#caller = new RequestCaller(front, {
       head: this.#head,
       address: arrival.address,
       certificate: this.#certificate,
@@ -81,7 +82,10 @@ export class Exchange {
     res.onAborted(() => this.#lost());
   }
 
-  /** To be called in the turn of the request: the first bytes of the body come right behind. */
+  /**
+   * Begins to process the request. Must be called synchronously in the request handler, because the first
+   * bytes of the body are delivered right after the handler returns.
+   */
   begin(): void {
     let work: Promise<Reply>;
     try {
@@ -105,8 +109,8 @@ export class Exchange {
       this.#protocol = endpoint.protocol;
     }
     if (frame.body) {
-      const terms = endpoint?.body?.terms ?? unwanted;
-      this.#body = new IncomingBody(this.#res, frame.length, terms, this.#front.observer.limitReached);
+      const bodyLimits = endpoint?.body?.limits ?? unwanted;
+      this.#body = new IncomingBody(this.#res, frame.length, bodyLimits, this.#front.observer.limitReached);
       if (endpoint?.body === undefined) this.#body.ignore();
     }
     return this.#answer(match, endpoint);
@@ -133,7 +137,7 @@ export class Exchange {
     this.#arrival.transport.requireCertificate(this.#certificate, Date.now());
     refuseCredentials(this.#head.query);
     if (match instanceof ServiceError) throw match;
-    if (match.found === 'nothing') throw new ServiceError('NOT_FOUND', 'there is nothing at this path');
+    if (match.found === 'nothing') throw new ServiceError('NOT_FOUND', 'no such path');
     if (this.#head.method === 'OPTIONS') {
       const allow = match.found === 'path' ? match.allow : '';
       return { ...noContent, headers: preflightHeaders(this.#head, allow, this.#front.corsOrigins) };
@@ -142,12 +146,12 @@ export class Exchange {
       throw new NotAllowed(match.found === 'path' ? match.allow : '');
     if (this.#front.inFlight > this.#front.maxInFlight && !endpoint.alwaysAnswered) {
       this.#front.observer.limitReached('maxRequestsInFlight');
-      throw new ServiceError('OVERLOADED', 'too many requests are in work; nothing of this one was kept');
+      throw new ServiceError('OVERLOADED', 'too many requests in progress; nothing of this request was kept');
     }
     const { identity, refusal } = await this.#caller.identify(endpoint, this.#audited);
-    if (this.#gone) throw new ServiceError('CANCELLED', 'the client went away');
+    if (this.#gone) throw new ServiceError('CANCELLED', 'the client disconnected');
     if (!this.#caller.isCounted() && !endpoint.alwaysAnswered)
-      throw new ServiceError('OVERLOADED', 'too many requests are in work of callers who are not known');
+      throw new ServiceError('OVERLOADED', 'too many unauthenticated requests in progress');
     if (this.#audited !== undefined) this.#front.audit?.requireWritable(this.#audited);
     const exchange = this;
     const call: Call = {
@@ -167,18 +171,18 @@ export class Exchange {
     return endpoint.run(call);
   }
 
-  async #accept(endpoint: Endpoint, identity: Identity | undefined): Promise<ArrivedBody | undefined> {
+  async #accept(endpoint: Endpoint, identity: Authenticated | undefined): Promise<ArrivedBody | undefined> {
     if (endpoint.body === undefined) return undefined;
     const body = this.#body;
     if (body === undefined) return noBody;
     mediaType(this.#head, endpoint.body.mediaTypes);
-    const own = identity && endpoint.body.terms.ofPrincipal?.budget.of(identity.principal.id);
+    const own = identity && endpoint.body.limits.ofPrincipal?.budget.of(identity.principal.id);
     const arrived = await this.#caller.waitFor(body, () => body.accept(own));
     if (arrived !== undefined) return arrived;
-    throw new ServiceError('OVERLOADED', 'too many bodies are on their way from this address');
+    throw new ServiceError('OVERLOADED', 'too many incomplete request bodies from this address');
   }
 
-  /** Gets rid of what is left of the body. True when the connection must be cut instead. */
+  /** Drops the rest of the body. Returns true if the connection must be closed instead. */
   async #discard(): Promise<boolean> {
     const body = this.#body;
     if (body === undefined) return false;
@@ -209,14 +213,14 @@ export class Exchange {
     if (this.#gone) chunks.close();
   }
 
-  /** `unframed`: where the next request begins cannot be known, so the connection ends with the answer. */
+  /**
+   * Responds with the error. With `unframed`, the start of the next request is unknown, so the connection
+   * ends after the response.
+   */
   async #fail(error: unknown, unframed: boolean): Promise<void> {
     const known = answerable(error);
     if (known !== error && !this.#gone) {
-      this.#front.log.error(
-        { request_id: this.#id, operation: this.#operation, err: error },
-        'request failed',
-      );
+      this.#front.log.error({ request_id: this.#id, operation: this.#operation, err: error }, 'request failed');
     }
     if (this.#audited !== undefined) this.#front.audit?.failed(this.#audited, known);
     if (this.#audited?.as === 'ingest') this.#front.observer.sensorFailed?.(this.#audited, known);
@@ -236,10 +240,11 @@ export class Exchange {
   async #settle(make: () => Rendered, cut: boolean): Promise<void> {
     try {
       if (this.#gone) return;
-      // An answer that ends the connection waits neither for the rest of the body nor for its reader.
+      // The server waits neither for the rest of the body nor for the client if the connection ends after the
+      // response.
       const last = cut || !this.#caller.isCounted() || (await this.#discard());
-      // uWebSockets.js would serve what lies behind this request in the same packet, and keep the connection for it. It
-      // ends the connection instead where that comes before the answer.
+      // uWebSockets.js would serve another request in the same packet, and keep the connection open for it. A
+      // request that arrives before the response ends the connection.
       if (last) await nextTurn();
       if (this.#gone) return;
       const rendered = await compress(this.#head, make(), this.#front.observer.limitReached);
@@ -247,10 +252,7 @@ export class Exchange {
       if (this.#gone) return;
       this.#send(rendered, last);
     } catch (error) {
-      this.#front.log.error(
-        { request_id: this.#id, operation: this.#operation, err: error },
-        'answer failed',
-      );
+      this.#front.log.error({ request_id: this.#id, operation: this.#operation, err: error }, 'answer failed');
       if (!this.#gone) this.#res.close();
     }
   }
@@ -263,7 +265,7 @@ export class Exchange {
       ...this.#front.securityHeaders.filter(([name]) => !rendered.headers.some(([own]) => own === name)),
       ...corsHeaders(this.#head, this.#front.corsOrigins),
     ];
-    // With `cut`, uWebSockets.js writes this header itself.
+    // uWebSockets.js writes the `Connection` header itself if `cut` is set.
     if (close && !cut) general.push(['Connection', 'close']);
     if (!close && !/close/i.test(this.#head.headers.get('connection') ?? '')) general.push(keepAlive);
     const { connections, observer, unsent } = this.#front;
@@ -286,12 +288,12 @@ export class Exchange {
     const onBroken = (err: unknown) =>
       this.#front.log.error(
         { request_id: this.#id, operation: this.#operation, err },
-        'an answer could not be made to its end',
+        'a streamed answer failed before its end',
       );
     this.#sending = sendStream(this.#res, { ...rendered, body }, general, { ...options, onBroken }, onDone);
   }
 
-  /** The connection is lost. The response may not be touched any more. */
+  /** Handles the loss of the connection. The response may no longer be used. */
   #lost(): void {
     this.#front.connections.lost(this.#arrival.address);
     if (this.#gone) return;

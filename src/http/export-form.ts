@@ -5,22 +5,19 @@ import { weightIn } from './accept.ts';
 import type { RequestHead } from './request.ts';
 
 /**
- * The form in which a list is wanted whole: the one that `Accept` names and wants most, unless it wants JSON more
- * (RFC 9110, section 12.5.1). Ranges of types mean the usual page.
+ * Returns the export form with the highest weight in `Accept`; undefined, for a JSON page, if JSON has a
+ * higher weight or `Accept` names only ranges of types (RFC 9110, section 12.5.1).
  *
- * @throws INVALID_REQUEST for parameters that choose a page, of which there are none then.
+ * @throws INVALID_REQUEST for paging parameters, which an export does not have
  */
-export function exportForm({
-  headers,
-  query,
-}: Pick<RequestHead, 'headers' | 'query'>): WholeListForm | undefined {
+export function exportForm({ headers, query }: Pick<RequestHead, 'headers' | 'query'>): WholeListForm | undefined {
   const accept = headers.get('accept');
   if (accept === undefined) return undefined;
   let form: WholeListForm | undefined;
   let most = weightIn(accept, 'application/json');
   for (const one of ['lines', 'arrow'] as const) {
     const weight = weightIn(accept, wholeListTypes[one]);
-    // Of two that are wanted alike, lines are what more can read.
+    // On equal weights, lines are preferred, because more clients can read them.
     if (weight === 0 || weight < most || (form !== undefined && weight === most)) continue;
     form = one;
     most = weight;
@@ -29,6 +26,6 @@ export function exportForm({
   const given = decodeQuery(query);
   for (const parameter of ['page', 'per_page', 'cursor'])
     if (given.has(parameter))
-      throw invalidField(parameter, `is not for ${wholeListTypes[form]}, which is the whole list`);
+      throw invalidField(parameter, `cannot be used with ${wholeListTypes[form]}, which returns the whole list`);
   return form;
 }

@@ -1,20 +1,22 @@
-import type { ArrowColumn } from '../analytics/arrow-columns.ts';
+import type { ArrowColumn } from '../analytics/arrow/columns.ts';
 import type { Route } from '../contract/routes.ts';
 import type { WholeListForm } from '../contract/whole-list.ts';
 import { arrowColumns } from './arrow-columns.ts';
-import { queriesOf } from './asked-by.ts';
 import type { ReadPage } from './export-pages.ts';
 import { type ExportContext, exportReply } from './export-reply.ts';
 import type { Reply } from './reply.ts';
+import { queriesOf } from './run-options.ts';
 import type { Services } from './services.ts';
 
 export interface ListExportContext extends ExportContext {
   readonly services: Pick<Services, 'exports' | 'queries' | 'metrics'>;
-  /** Its answer of status 200 says what an item is. */
+  /** The route whose response with status 200 describes an item. */
   readonly route: Route;
 }
 
-/** A list whole, of which `read` gives a page at a time as lines; an Arrow stream is made of them in the analytics pool. */
+/**
+ * Exports a whole list. `read` returns pages of lines, which the analytics pool converts for an Arrow stream.
+ */
 export function exportList<Place>(
   context: ListExportContext,
   form: WholeListForm,
@@ -30,7 +32,7 @@ export function exportList<Place>(
   });
 }
 
-/** The columns of a route's list in Arrow. */
+/** Returns the Arrow columns of a route's list. */
 export function columnsOf({ path, responses }: Route): ArrowColumn[] {
   const answer = responses[200];
   if (answer?.kind !== 'json' || answer.lines === undefined) throw new Error(`${path} has no list`);

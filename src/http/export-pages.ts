@@ -6,35 +6,38 @@ import type { Chunks } from './reply.ts';
 
 /** A page of an export. */
 export interface ExportPage<Place> {
-  /** Of lines, each item with its end; may be empty where more follows. */
+  /** Lines with their line ends; may be empty if more pages follow. */
   readonly bytes: Uint8Array;
-  /** Where it goes on; absent on the last page. */
+  /** The place of the next page; absent on the last page. */
   readonly next?: Place;
 }
 
-/** Reads the page at a place, without one the first, elsewhere than on this thread where that may be long. */
+/** Reads the page at a place, or the first page. Reads that may be long run on other threads. */
 export type ReadPage<Place> = (place: Place | undefined) => Promise<ExportPage<Place>>;
 
 export interface ExportOptions {
-  /** Aborted when nobody waits any more. */
+  /** Signal that is aborted when the client disconnects. */
   readonly signal: AbortSignal;
-  /** Called once nothing more is read, and where the first page fails. */
+  /** Called when reading has ended, even if the first page failed. */
   readonly onClose: () => void;
 }
 
-/** What passes: other queries wait for the threads, of all or of this principal, or one of these is being replaced. */
+/**
+ * Codes of temporary failures: the threads are busy, in total or for this principal, or a thread is being
+ * replaced.
+ */
 const passing: readonly ErrorCode[] = ['OVERLOADED', 'RATE_LIMITED', 'WORKER_LOST'];
 const retryPauseMs = 1000;
 
 /**
- * The pages of an export, each read when the client has taken the one before. The first is read by `open`, which fails
- * as any query does; later ones are tried again, since their answer has begun.
+ * The pages of an export. Each page is read when the client has received the previous one. `open` reads the
+ * first page and fails like any query; reads of later pages are retried, because the response has begun.
  */
 export class ExportPages<Place> implements Chunks {
   readonly #read: ReadPage<Place>;
   readonly #options: ExportOptions;
   #ready: Uint8Array | undefined;
-  /** The page that was given last. */
+  /** The latest page returned. */
   #given: Uint8Array | undefined;
   #place: Place | undefined;
   #isClosed = false;
@@ -84,7 +87,7 @@ export class ExportPages<Place> implements Chunks {
     this.#options.onClose();
   }
 
-  /** Pages of up to 2 MB come one after the other: left to the garbage collector, some 20 MB of them lie there. */
+  /** Frees the memory of a page; otherwise about 20 MB of pages would wait for the garbage collector. */
   #giveBack(): void {
     const page = this.#given;
     this.#given = undefined;
@@ -98,15 +101,18 @@ export class ExportPages<Place> implements Chunks {
   }
 }
 
-/** An export has all or fails: nothing in it says what is missing. @throws INTERNAL (`data_damaged`) */
+/**
+ * Returns the part if it is complete. Throws INTERNAL (`data_damaged`) if rows are missing, because an export
+ * cannot list them.
+ */
 export function requireWhole<T extends object>(part: T): T {
   const [row] = damagedRowsOf(part);
   if (row === undefined) return part;
   const reason = { reason: 'data_damaged', table: row.slice(0, row.indexOf(' ')) };
-  throw new ServiceError('INTERNAL', `the export lacks a damaged row, ${row}; see /health`, reason);
+  throw new ServiceError('INTERNAL', `the export ended at a damaged row, ${row}; see /health`, reason);
 }
 
-/** Whether nothing else lies in its memory, as beside small Buffers. */
+/** Returns whether the array fills its whole buffer, unlike small Buffers. */
 function ownsBuffer({ buffer, byteOffset, byteLength }: Uint8Array): boolean {
   return byteOffset === 0 && byteLength === buffer.byteLength && byteLength > Buffer.poolSize;
 }

@@ -1,21 +1,21 @@
 import { type WholeListForm, wholeListTypes } from '../contract/whole-list.ts';
-import type { Identity } from './endpoint.ts';
+import type { Authenticated } from './endpoint.ts';
 import { ExportPages, type ReadPage } from './export-pages.ts';
 import type { Header, Reply } from './reply.ts';
 import type { Services } from './services.ts';
 
 export interface ExportContext {
   readonly services: Pick<Services, 'exports'>;
-  /** Undefined where anybody may ask. */
-  readonly identity: Identity | undefined;
+  /** The caller's identity; undefined for unauthenticated callers. */
+  readonly identity: Authenticated | undefined;
   readonly signal: AbortSignal;
 }
 
 /**
- * All that `read` gives, page by page as the client takes it: one item a line, or an Arrow stream. What fails on the way
- * ends the connection without the last chunk, so that the client sees that something is missing.
+ * Streams all pages of `read` as fast as the client receives them: one item per line, or an Arrow stream. A
+ * failure ends the connection without the last chunk, so that the client notices.
  *
- * @throws OVERLOADED, RATE_LIMITED while as many exports are under way as may be; what reading the first page fails with
+ * @throws OVERLOADED or RATE_LIMITED at the limit of concurrent exports; the error of reading the first page
  */
 export async function exportReply<Place>(
   { services, identity, signal }: ExportContext,

@@ -2,9 +2,9 @@ import { listFilterOf } from '../contract/query.ts';
 import { onlyId } from '../contract/singleton.ts';
 import type { Table } from '../events/records.ts';
 import { limits } from '../limits.ts';
-import { type QueryContext, queriesOf } from './asked-by.ts';
 import { withDamage } from './event-reads.ts';
 import { type Reply, resource } from './reply.ts';
+import { type QueryContext, queriesOf } from './run-options.ts';
 import type { Services } from './services.ts';
 
 type HistogramContext = QueryContext & {
@@ -12,7 +12,7 @@ type HistogramContext = QueryContext & {
   readonly query: { readonly buckets?: number };
 };
 
-/** Made in the analytics pool. */
+/** Returns the histogram of events, computed in the analytics pool. */
 export async function eventHistogram(table: Table, context: HistogramContext): Promise<Reply> {
   const asked = { table, ...asksFor(context) };
   const histogram = await queriesOf(context).run('eventHistogram', asked);

@@ -1,6 +1,9 @@
 import { invalidField } from '../errors.ts';
 
-/** The version in `If-Match: "<version>"` (RFC 9110, section 13.1.1); undefined where any will do. */
+/**
+ * Returns the version in `If-Match: "<version>"` (RFC 9110, section 13.1.1); undefined if the header accepts
+ * any version.
+ */
 export function ifMatchVersion(header: string | undefined): number | undefined {
   if (header === undefined || header.trim() === '*') return undefined;
   const digits = /^\s*"([1-9][0-9]{0,14})"\s*$/.exec(header)?.[1];

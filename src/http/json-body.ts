@@ -8,7 +8,10 @@ type Inflate = (data: Uint8Array, options: { maxOutputLength: number }) => Promi
 const inflateZlib = promisify<Uint8Array, zlib.ZlibOptions, Buffer>(zlib.inflate);
 const inflateRaw = promisify<Uint8Array, zlib.ZlibOptions, Buffer>(zlib.inflateRaw);
 
-/** RFC 1950, section 2.2: method 8 in the low half of the first byte, and the first two divide by 31. */
+/**
+ * Returns whether the data starts like zlib (RFC 1950, section 2.2): method 8 in the low half of the first
+ * byte, and the first two bytes as a number are divisible by 31.
+ */
 function isZlib([method = 0, check = 0]: Uint8Array): boolean {
   return (method & 15) === 8 && ((method << 8) | check) % 31 === 0;
 }
@@ -16,7 +19,7 @@ function isZlib([method = 0, check = 0]: Uint8Array): boolean {
 /** Content codings of request bodies (RFC 9110, section 8.4.1; zstd: RFC 8878). */
 const inflaters = {
   gzip: promisify<Uint8Array, zlib.ZlibOptions, Buffer>(zlib.gunzip),
-  // RFC 9110 means the zlib wrapper (RFC 1950), but some senders leave it out.
+  // RFC 9110 requires the zlib wrapper (RFC 1950), but some senders omit it.
   deflate: (data, options) => (isZlib(data) ? inflateZlib(data, options) : inflateRaw(data, options)),
   br: promisify<Uint8Array, zlib.BrotliOptions, Buffer>(zlib.brotliDecompress),
   zstd: promisify<Uint8Array, zlib.ZstdOptions, Buffer>(zlib.zstdDecompress),
@@ -24,22 +27,25 @@ const inflaters = {
 
 export type ContentCoding = keyof typeof inflaters;
 
-/** The coding that a Content-Encoding header names; undefined for none. Several at once are not taken. */
+/**
+ * Returns the coding in a Content-Encoding header; undefined without a coding. Throws for an unsupported
+ * coding, including a list of several codings.
+ */
 export function contentCoding(header: string | undefined): ContentCoding | undefined {
   const name = header?.trim().toLowerCase() ?? '';
   if (name === '' || name === 'identity') return undefined;
   const coding = name === 'x-gzip' ? 'gzip' : name;
   if (Object.hasOwn(inflaters, coding)) return coding as ContentCoding;
-  throw new ServiceError(
-    'UNSUPPORTED_MEDIA_TYPE',
-    `Content-Encoding is ${name}, wanted gzip, deflate, br or zstd`,
-    { field: 'content-encoding', reason: 'must be gzip, deflate, br or zstd' },
-  );
+  throw new ServiceError('UNSUPPORTED_MEDIA_TYPE', `Content-Encoding must be gzip, deflate, br or zstd (got ${name})`, {
+    field: 'content-encoding',
+    reason: 'must be gzip, deflate, br or zstd',
+  });
 }
 
 /**
- * A request body as a JSON value. Strings come out as well-formed Unicode. Errors: PAYLOAD_TOO_LARGE when it
- * inflates to more than `maxBytes`; INVALID_REQUEST with field `body` for anything that is not JSON in UTF-8.
+ * Parses a request body as JSON. Strings in the result are well-formed Unicode. Throws PAYLOAD_TOO_LARGE if
+ * the body inflates to more than `maxBytes`, and INVALID_REQUEST with field `body` if it is not JSON in
+ * UTF-8.
  */
 export async function readJson(
   bytes: ArrayBuffer,
@@ -50,7 +56,10 @@ export async function readJson(
   return parseJson(coding === undefined ? plain : await inflate(plain, coding, maxBytes));
 }
 
-/** The bytes of a body, inflated, in a buffer of their own. Errors: as `readJson`, but for what is no JSON. */
+/**
+ * Inflates a body into a separate buffer; a body without a coding is returned unchanged. Throws the errors of
+ * `readJson`, except for invalid JSON.
+ */
 export async function inflated(
   bytes: ArrayBuffer,
   coding: ContentCoding | undefined,

@@ -3,13 +3,13 @@ import type { ParsedList } from '../contract/query.ts';
 import { limits } from '../limits.ts';
 import type { RunOptions } from '../rpc/pool.ts';
 import type { ListPage, ListQuery } from '../store/store.ts';
-import { askedBy } from './asked-by.ts';
 import { exportForm } from './export-form.ts';
 import { exportList, type ListExportContext } from './export-list.ts';
 import { requireWhole } from './export-pages.ts';
-import { countingRefusals, queryLimits } from './reached.ts';
+import { queryLimits, withLimitMetrics } from './limit-metrics.ts';
 import { page, type Reply } from './reply.ts';
 import type { RequestHead } from './request.ts';
+import { runOptions } from './run-options.ts';
 import type { Services } from './services.ts';
 
 interface ListContext extends ListExportContext {
@@ -18,19 +18,19 @@ interface ListContext extends ListExportContext {
   readonly head: RequestHead;
 }
 
-/** Tasks of the analytics pool that make a page of a query and of nothing else. */
+/** Tasks of the analytics pool that need only a query to compute a page. */
 type ListTask = {
   [K in keyof Queries]: Queries[K] extends (query: ListQuery) => ListPage ? K : never;
 }[keyof Queries];
 
-/** A list that a task of the analytics pool makes. */
+/** Returns a list that a task of the analytics pool computes. */
 export const pooledList = (context: ListContext, task: ListTask): Promise<Reply> =>
   listReply(context, (query, options) => context.services.queries.run(task, query, options));
 
 /**
- * A page of a list, or all of it, of which `read` makes a page at a time as lines, elsewhere than on this thread where it
- * may be long. All is what cursors lead through, as of the time of each page: of an order that changes meanwhile,
- * something may be missed.
+ * Returns a page of a list, or exports the whole list. `read` returns one page as lines; reads that may be
+ * long run on other threads. An export follows the cursors, and its pages are read at different times: if the
+ * order changes during the export, items may be missing.
  */
 export async function listReply(
   context: ListContext,
@@ -39,15 +39,13 @@ export async function listReply(
   const { services, query, head } = context;
   const { filter, ...rest } = query;
   const asked = { ...filter, ...rest };
-  const options = askedBy(context);
-  const counted = (query: ListQuery) => countingRefusals(services.metrics, queryLimits, read(query, options));
+  const options = runOptions(context);
+  const counted = (query: ListQuery) => withLimitMetrics(services.metrics, queryLimits, read(query, options));
   const form = exportForm(head);
   if (form !== undefined) {
     const all = { ...asked, per_page: limits.maxPerPage, form: 'lines' } as const;
     return exportList<string>(context, form, async (cursor) => {
-      const { json, next_cursor } = requireWhole(
-        await counted(cursor === undefined ? all : { ...all, cursor }),
-      );
+      const { json, next_cursor } = requireWhole(await counted(cursor === undefined ? all : { ...all, cursor }));
       return next_cursor === undefined ? { bytes: json } : { bytes: json, next: next_cursor };
     });
   }

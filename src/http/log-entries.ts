@@ -1,26 +1,26 @@
 import { type ErrorCode, ServiceError } from '../errors.ts';
 import type { StoredLeaf } from '../ledger/ledger.ts';
 
-/** Kinds of the entries that tell which key signs when. */
-export const keyHistoryKinds: readonly string[] = [
-  'key.rotated',
-  'key.retired',
-  'key.revoked',
-  'log.life_started',
-];
+/** Kinds of entries about the keys of the log and their validity. */
+export const keyHistoryKinds: readonly string[] = ['key.rotated', 'key.retired', 'key.revoked', 'log.life_started'];
 
-/** Entries about keys are public: auditors follow the keys of the log with them. */
-export const isPublicKind = (kind: string): boolean =>
-  kind.startsWith('key.') || keyHistoryKinds.includes(kind);
+/**
+ * Returns whether entries of a kind are public. Entries about keys are, because auditors use them to follow
+ * the keys of the log.
+ */
+export const isPublicKind = (kind: string): boolean => kind.startsWith('key.') || keyHistoryKinds.includes(kind);
 
-/** The members of a leaf as JSON. `entry` is spliced in as it was hashed, so that no number in it is printed anew. */
+/**
+ * Writes the members of a leaf as JSON. `entry` is inserted as it was hashed, so that no number in it is
+ * reformatted.
+ */
 export function writeLeaf({ leaf_index, leaf_hash, canonical }: StoredLeaf): string {
   const bytes = bufferOf(canonical);
   const head = JSON.stringify({ leaf_index, leaf_hash, canonical: bytes.toString('base64') });
   return `${head.slice(0, -1)},"entry":${bytes.toString('utf8')}}`;
 }
 
-/** The same as an item of a list. */
+/** Writes a leaf as an item of a list. */
 export const leafItem = (leaf: StoredLeaf): string =>
   `{"id":${JSON.stringify(entryOf(leaf).id)},"type":"log_entry","attributes":${writeLeaf(leaf)}}`;
 
@@ -28,16 +28,16 @@ export function entryOf(leaf: StoredLeaf): { readonly id: string; readonly kind:
   return JSON.parse(bufferOf(leaf.canonical).toString('utf8'));
 }
 
-/** The bytes of a leaf without a copy. */
+/** Returns the bytes of a leaf without copying. */
 export function bufferOf({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
   return Buffer.from(buffer, byteOffset, byteLength);
 }
 
 /**
- * What shows one leaf, to those who may see it. Who is refused is told just that, unless the leaf is a public one:
- * neither whether there is such a leaf nor what it is.
+ * Returns data about one leaf if the caller may see it. Callers without the role receive the refusal unless
+ * the leaf is public, so they cannot learn whether a leaf exists.
  *
- * @param refusal - what these credentials are refused with; undefined where they suffice
+ * @param refusal - the error for these credentials; undefined if they suffice
  */
 export async function readable<T>(
   refusal: ServiceError | undefined,

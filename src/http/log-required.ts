@@ -2,8 +2,9 @@ import { ServiceError } from '../errors.ts';
 import type { Services } from './services.ts';
 
 /**
- * For a change that must be logged: UNAVAILABLE while the transparency log takes nothing. What sensors raise, and what
- * begins or ends a session, isn't refused but waits in the outbox: people must be able to sign in and see what is wrong.
+ * Throws UNAVAILABLE while the transparency log accepts no entries. Must be called before a change that must
+ * be logged. Sensors' findings and session changes are not refused but wait in the outbox, because users must
+ * be able to sign in and see the cause.
  */
 export async function requireLog({ ledger }: Pick<Services, 'ledger'>): Promise<void> {
   const { health } = await ledger.status();

@@ -1,8 +1,8 @@
 import { invalidField } from '../errors.ts';
 
 /**
- * A path pattern: `/api/v1/alerts/:alert_id/notes`. A parameter is one whole segment; the last one, with a star behind
- * its name (`/tile/:tile*`), is all segments from there on.
+ * A path pattern, such as `/api/v1/alerts/:alert_id/notes`. A parameter matches one whole segment; a final
+ * parameter with a star after its name (`/tile/:tile*`) matches all remaining segments.
  */
 export interface Pattern {
   readonly method: string;
@@ -11,21 +11,24 @@ export interface Pattern {
 
 export type Match<P> =
   | { readonly found: 'route'; readonly route: P; readonly params: ReadonlyMap<string, string> }
-  /** The path exists for other methods; `allow` names them, HEAD and OPTIONS included. */
+  /** The path exists only for other methods; `allow` lists them, including HEAD and OPTIONS. */
   | { readonly found: 'path'; readonly allow: string }
   | { readonly found: 'nothing' };
 
-/** One segment of the tree of paths. A literal segment wins over a parameter. */
+/** One segment of the tree of paths. A literal segment takes precedence over a parameter. */
 interface Node<P> {
   readonly literals: Map<string, Node<P>>;
   parameter: Node<P> | undefined;
-  /** What takes all that follows. */
+  /** A parameter that matches all remaining segments. */
   rest: Node<P> | undefined;
   readonly routes: Map<string, { route: P; names: readonly string[] }>;
   allow: string;
 }
 
-/** Matches in time of the path's length, however many routes there are. */
+/**
+ * Finds routes by path. The time is proportional to the path's length and independent of the number of
+ * routes.
+ */
 export class Routes<P extends Pattern> {
   readonly #root: Node<P> = node();
 
@@ -34,8 +37,9 @@ export class Routes<P extends Pattern> {
   }
 
   /**
-   * HEAD is matched as GET. Segments are compared as sent, parameters are decoded, but for one that takes all that
-   * follows: INVALID_REQUEST that names the parameter when its percent-encoding is broken.
+   * Finds the route of a request. HEAD is matched as GET. Segments are compared as sent. Parameters are
+   * decoded, except a parameter for all remaining segments; if the percent-encoding is broken, throws
+   * INVALID_REQUEST that names the parameter.
    */
   match(method: string, path: string): Match<P> {
     const values: string[] = [];

@@ -1,9 +1,10 @@
 import type { Header } from './reply.ts';
 
 /**
- * What a page may do: run, show and ask for what comes from here, and nothing else. Scripts and styles are files, never
- * text in a page, and no script may make markup of a text (`require-trusted-types-for`), so that what sensors send
- * stays text. `'self'` covers WebSockets of the same host and port (CSP 3, section 6.7.2.8).
+ * The content security policy of pages, which may run, show and request only content from this server.
+ * Scripts and styles are files, never inline, and no script may turn text into markup
+ * (`require-trusted-types-for`), so that sensor data stays text. `'self'` covers WebSockets of the same host
+ * and port (CSP 3, section 6.7.2.8).
  */
 const contentPolicy = [
   "default-src 'none'",
@@ -21,7 +22,10 @@ const contentPolicy = [
   "trusted-types 'none'",
 ].join('; ');
 
-/** What browsers can do for pages and these don't need. To write to the clipboard is left: hashes and tokens are copied. */
+/**
+ * Browser features that the pages do not need. Writing to the clipboard is not listed, because pages copy
+ * hashes and tokens.
+ */
 const withoutFeatures = [
   'accelerometer',
   'autoplay',
@@ -56,11 +60,11 @@ const withoutFeatures = [
   .map((feature) => `${feature}=()`)
   .join(', ');
 
-/** Of every answer that is a page; the general ones of other names come too. */
+/** Headers of every page, in addition to the general headers with other names. */
 export const pageHeaders: readonly Header[] = [
   ['Content-Security-Policy', contentPolicy],
   ['Permissions-Policy', withoutFeatures],
   ['Cross-Origin-Opener-Policy', 'same-origin'],
-  // Kept, and asked for again each time: it names the files of one build.
+  // Pages are cached but revalidated each time, because the document names the files of one build.
   ['Cache-Control', 'no-cache'],
 ];

@@ -3,15 +3,15 @@ import type { ReceiptSignature } from '../ledger/ledger.ts';
 import type { Header } from './reply.ts';
 import type { Services } from './services.ts';
 
-/** The receipt as the answer to an ingest body carries it. */
+/** Returns the receipt as a header of the response to an ingest body. */
 export async function receiptHeader(services: Services, receipt: ReceiptStatement): Promise<Header> {
   const signed = JSON.stringify({ receipt, ...(await signatureOf(services, receipt)) });
   return ['Candor-Receipt', Buffer.from(signed).toString('base64url')];
 }
 
 /**
- * The signature of a receipt by the current event key. Undefined while the log can't sign: the events and the receipt are
- * stored all the same, so the answer is still a success, and the signature can be fetched later.
+ * Signs a receipt with the current event key. Returns undefined while the log cannot sign: the events and the
+ * receipt are stored, so the response is still a success, and the signature can be fetched later.
  */
 export async function signatureOf(
   { ledger, log }: Services,
@@ -20,7 +20,7 @@ export async function signatureOf(
   try {
     return await ledger.signReceipt(receipt);
   } catch (error) {
-    log.warn({ err: error, receipt_id: receipt.id }, 'a receipt was given without a signature');
+    log.warn({ err: error, receipt_id: receipt.id }, 'a receipt was returned without a signature');
     return undefined;
   }
 }

@@ -1,18 +1,21 @@
 import { damagedRowsOf } from '../contract/damaged-rows.ts';
 import type { ResourceType } from '../contract/resource-types.ts';
-import type { DamagedEvents } from '../store/damage.ts';
+import type { DamagedEvents } from '../database/damage.ts';
 import type { ListPage } from '../store/store.ts';
 
-/** What a handler answers, before it has an envelope. */
+/** A handler's result, before it is rendered with an envelope. */
 export type Reply =
   | {
       readonly kind: 'resource';
       readonly status: 200 | 201 | 202;
       readonly type: ResourceType;
       readonly id: string;
-      /** A text is JSON already, of integers that a double would print with other digits. */
+      /**
+       * The attributes. A string is serialised JSON, whose integers may have digits that a double would print
+       * differently.
+       */
       readonly attributes: object | string;
-      /** Path of what was created. */
+      /** The path of the created resource. */
       readonly location?: string;
       readonly damaged?: readonly DamagedEvents[];
       readonly damagedRows?: number;
@@ -24,40 +27,40 @@ export type Reply =
       readonly damaged?: readonly DamagedEvents[];
       readonly damagedRows?: number;
     }
-  /** Something that is no resource, beside its `meta`. */
+  /** Data other than a resource, in an envelope with `meta`. */
   | {
       readonly kind: 'data';
       readonly data: unknown;
       readonly headers?: readonly Header[];
       readonly damagedRows?: number;
     }
-  /** Without an envelope. */
+  /** A body without an envelope. */
   | {
       readonly kind: 'bare';
       readonly status: number;
       readonly mediaType: string;
       readonly body: string | Uint8Array;
-      /** Others than the content type; a `Cache-Control` stands for the general `no-store`. */
+      /** Headers other than the content type; `Cache-Control` replaces the general `no-store`. */
       readonly headers?: readonly Header[];
     }
-  /** Without an envelope, of a length that nobody knows yet. */
+  /** A body without an envelope whose length is not known in advance. */
   | {
       readonly kind: 'stream';
       readonly mediaType: string;
       readonly chunks: Chunks;
       readonly headers: readonly Header[];
     }
-  /** Of 304, what the client has still holds. */
+  /** A response without a body. Status 304 means that the client's cached copy is still valid. */
   | { readonly kind: 'empty'; readonly status: 204 | 304; readonly headers?: readonly Header[] };
 
-/** A body that is made while it is sent, a part at a time: whoever has it closes it, sent or not. */
+/** A body produced in parts while it is sent. Its owner must close it, even if it was not sent. */
 export interface Chunks {
   /**
-   * The next part, which may be empty; undefined behind the last. Not called again before it has come. A part is good until
-   * the next is asked for, or there is to be none.
+   * Returns the next part, which may be empty; undefined after the last part. Must not be called again before
+   * the promise is settled. A part is valid until the next call of `next` or `close`.
    */
   next(): Promise<Uint8Array | undefined>;
-  /** No more is wanted: what it holds is given back. Harmless when repeated. */
+  /** Frees the remaining parts. May be repeated. */
   close(): void;
 }
 
@@ -81,13 +84,8 @@ export const created = (type: ResourceType, id: string, attributes: object, loca
   attributes,
   location,
 });
-/** Something has begun; `location` tells how far it is. */
-export const accepted = (
-  type: ResourceType,
-  id: string,
-  attributes: object | string,
-  location: string,
-): Reply => ({
+/** Returns the reply for work that has begun. The resource at `location` shows its progress. */
+export const accepted = (type: ResourceType, id: string, attributes: object | string, location: string): Reply => ({
   kind: 'resource',
   status: 202,
   type,
@@ -106,24 +104,21 @@ export const data = (value: unknown): Extract<Reply, { kind: 'data' }> => ({
   data: value,
   ...lacking(value),
 });
-/** How many damaged rows the result of a query lacks. */
+/** Returns the number of damaged rows that are missing from a query's result. */
 function lacking(result: unknown): { readonly damagedRows?: number } {
   const rows = typeof result === 'object' && result !== null ? damagedRowsOf(result) : [];
   return rows.length === 0 ? {} : { damagedRows: rows.length };
 }
 export const bareJson = (value: unknown, status = 200): BareReply => jsonText(JSON.stringify(value), status);
-/** JSON that is written already. */
+/** Returns a reply with JSON that is already serialised. */
 export const jsonText = (body: string | Uint8Array, status = 200): BareReply => ({
   kind: 'bare',
   status,
   mediaType: json,
   body,
 });
-/** The reply with one more header, where there is one to add. */
-export function withHeader(
-  reply: Extract<Reply, { kind: 'data' | 'bare' }>,
-  header: Header | undefined,
-): Reply {
+/** Returns the reply with an additional header, if one is given. */
+export function withHeader(reply: Extract<Reply, { kind: 'data' | 'bare' }>, header: Header | undefined): Reply {
   return header === undefined ? reply : { ...reply, headers: [...(reply.headers ?? []), header] };
 }
 export const noContent = { kind: 'empty', status: 204 } as const satisfies Reply;
@@ -138,7 +133,7 @@ export interface Rendered {
 const json = 'application/json';
 export const jsonHeader: Header = ['Content-Type', json];
 
-/** `now` is epoch milliseconds, `elapsedMs` the time since the request came. */
+/** Renders a reply. `now` is epoch milliseconds, `elapsedMs` the time since the request arrived. */
 export function render(reply: Reply, now: number, elapsedMs: number): Rendered {
   const end = meta(now, elapsedMs, reply);
   switch (reply.kind) {
@@ -165,10 +160,7 @@ export function render(reply: Reply, now: number, elapsedMs: number): Rendered {
     case 'bare':
       return {
         status: reply.status,
-        headers: [
-          reply.mediaType === json ? jsonHeader : ['Content-Type', reply.mediaType],
-          ...(reply.headers ?? []),
-        ],
+        headers: [reply.mediaType === json ? jsonHeader : ['Content-Type', reply.mediaType], ...(reply.headers ?? [])],
         body: reply.body,
       };
     case 'stream':
@@ -182,7 +174,7 @@ export function render(reply: Reply, now: number, elapsedMs: number): Rendered {
   }
 }
 
-/** The end of an envelope, its closing brace included. */
+/** Returns the end of an envelope, including its closing brace. */
 function meta(now: number, elapsedMs: number, reply: Reply): string {
   const timestamp = new Date(now).toISOString();
   const damaged = ('damaged' in reply ? reply.damaged : undefined) ?? [];
@@ -195,7 +187,7 @@ function meta(now: number, elapsedMs: number, reply: Reply): string {
 const timeOf = (ms: number | undefined): string | undefined =>
   ms === undefined ? undefined : new Date(ms).toISOString();
 
-/** The items come as JSON from the pool and are not looked at again. */
+/** Writes a page. The pool has already written the items as JSON, which is not parsed again. */
 function renderPage({ page, perPage }: Extract<Reply, { kind: 'page' }>, end: string): Uint8Array {
   const pages = Math.ceil(page.total / perPage);
   const pagination = JSON.stringify({
@@ -207,9 +199,5 @@ function renderPage({ page, perPage }: Extract<Reply, { kind: 'page' }>, end: st
     has_prev: page.page > 1,
     next_cursor: page.next_cursor,
   });
-  return Buffer.concat([
-    Buffer.from('{"data":'),
-    page.json,
-    Buffer.from(`,"pagination":${pagination},${end}`),
-  ]);
+  return Buffer.concat([Buffer.from('{"data":'), page.json, Buffer.from(`,"pagination":${pagination},${end}`)]);
 }

@@ -2,7 +2,7 @@ import { anyMediaType } from '../contract/routes/route.ts';
 import { invalidField, ServiceError } from '../errors.ts';
 import { limits } from '../limits.ts';
 
-/** The headers that anything here reads. All of them have one value: a second one is refused. */
+/** Request headers that the service reads. Repeating one is an error, except for the headers in `lists`. */
 const headerNames = [
   'accept',
   'accept-encoding',
@@ -26,7 +26,7 @@ const headerNames = [
 export type HeaderName = (typeof headerNames)[number];
 
 const wanted: ReadonlySet<string> = new Set(headerNames);
-/** Two of these are a list (RFC 9110, section 5.3). */
+/** Headers that may be repeated: their values form a list (RFC 9110, section 5.3). */
 const lists: ReadonlySet<string> = new Set([
   'accept',
   'accept-encoding',
@@ -35,25 +35,25 @@ const lists: ReadonlySet<string> = new Set([
   'if-none-match',
 ]);
 
-/** The part of a uWebSockets.js request that is read. It lives only inside the handler. */
+/** The part of a uWebSockets.js request that is read. Valid only inside the handler. */
 export interface RequestSource {
   getCaseSensitiveMethod(): string;
   getUrl(): string;
-  /** Undefined without a question mark, whatever the types of uWebSockets.js say. */
+  /** Returns the query; undefined without a question mark, contrary to the types of uWebSockets.js. */
   getQuery(): string | undefined;
   forEach(visit: (name: string, value: string) => void): void;
 }
 
-/** Everything that is needed of a request later, copied while it lives. */
+/** The parts of a request that are needed later, copied while the request is valid. */
 export interface RequestHead {
-  /** As sent: methods are case-sensitive. */
+  /** Method as sent: methods are case-sensitive. */
   readonly method: string;
-  /** Not decoded, without the query. */
+  /** Path as sent, not decoded, without the query. */
   readonly path: string;
-  /** Not decoded, without the question mark. */
+  /** Query as sent, not decoded, without the question mark. */
   readonly query: string;
   readonly headers: ReadonlyMap<HeaderName, string>;
-  /** The first header that came twice and may not. */
+  /** The first repeated header, among the headers that must not be repeated. */
   readonly repeated: HeaderName | undefined;
 }
 
@@ -77,15 +77,16 @@ export function copyHead(source: RequestSource): RequestHead {
   };
 }
 
-/** How the body is framed. `length` is undefined when it is chunked. */
+/** The framing of the body. `length` is undefined if the body is chunked. */
 export type Framing = { readonly body: false } | { readonly body: true; readonly length: number | undefined };
 
 /**
- * The framing (RFC 9112, section 6). uWebSockets.js has refused what it cannot parse, and both headers at once.
- * Errors: INVALID_REQUEST for a repeated header, a transfer coding other than `chunked`, no `Host`.
+ * Returns the framing (RFC 9112, section 6). uWebSockets.js has already refused malformed requests, and
+ * requests with both framing headers. Throws INVALID_REQUEST for a repeated header, a transfer coding other
+ * than `chunked`, and a missing `Host`.
  */
 export function framing(head: RequestHead): Framing {
-  if (head.repeated !== undefined) throw invalidField(head.repeated, 'came more than once');
+  if (head.repeated !== undefined) throw invalidField(head.repeated, 'must not be repeated');
   if (!head.headers.has('host')) throw invalidField('host', 'is missing');
   const coding = head.headers.get('transfer-encoding');
   if (coding !== undefined) {
@@ -102,15 +103,19 @@ const sane = new RegExp(`^[A-Za-z0-9._:/+=@-]{1,${limits.maxRequestIdBytes}}$`);
 const instance = crypto.randomUUID().slice(0, 8);
 let requests = 0;
 
-/** The client's X-Request-Id if it is harmless in a log, else an id of our own, unique in this process. */
+/**
+ * Returns the client's X-Request-Id if it is safe to log, otherwise generates an id that is unique in this
+ * process.
+ */
 export function requestId(head: RequestHead): string {
   const given = head.headers.get('x-request-id');
   return given !== undefined && sane.test(given) ? given : `${instance}-${(requests++).toString(36)}`;
 }
 
 /**
- * The media type of the body in lower case, without parameters. UNSUPPORTED_MEDIA_TYPE unless it is one of these, or any
- * is accepted. A missing one is accepted where lines of JSON are: the body is recognised then.
+ * Returns the media type of the body in lower case, without parameters. Throws UNSUPPORTED_MEDIA_TYPE for a
+ * type that is not in `accepted`. A missing type is accepted where JSON lines are accepted: the format is
+ * then detected.
  */
 export function mediaType(head: RequestHead, accepted: readonly string[]): string {
   const type = (head.headers.get('content-type') ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? '';
@@ -118,7 +123,7 @@ export function mediaType(head: RequestHead, accepted: readonly string[]): strin
   if (type === '' && accepted.includes('application/x-ndjson')) return type;
   throw new ServiceError(
     'UNSUPPORTED_MEDIA_TYPE',
-    `Content-Type is ${type === '' ? 'missing' : type.slice(0, 100)}, wanted ${accepted.join(' or ')}`,
+    `Content-Type is ${type === '' ? 'missing' : type.slice(0, 100)}, expected ${accepted.join(' or ')}`,
     { field: 'content-type', reason: `must be ${accepted.join(' or ')}` },
   );
 }

@@ -1,10 +1,11 @@
 import type { Header } from './reply.ts';
 
 /**
- * What every answer tells a browser. Nothing that is answered here is a page: it may load nothing, be shown in no
- * frame, and be taken for nothing but its type (hence no Permissions-Policy, which is for pages). The resource policy
- * keeps other sites from embedding answers; it does not touch scripts that fetch with CORS (Fetch standard, section
- * 4.3, asks for it for opaque responses only), so proofs can be checked in any browser whose origin is configured.
+ * Headers of every response. Responses other than pages must not load content or be framed, and may be
+ * interpreted only as their type (no Permissions-Policy, which is for pages). The resource policy keeps other
+ * sites from embedding responses. It does not affect scripts that fetch with CORS (Fetch standard, section
+ * 4.3, requires it for opaque responses only), so proofs can be checked in any browser whose origin is
+ * configured.
  */
 const always: readonly Header[] = [
   ['X-Content-Type-Options', 'nosniff'],
@@ -15,12 +16,12 @@ const always: readonly Header[] = [
 ];
 
 /**
- * RFC 6797: a browser that came over TLS once keeps to it for a year. Sent over TLS only (section 7.2), and for this
- * host alone: its subdomains are not ours to speak for.
+ * Header that makes browsers use TLS for a year (RFC 6797). It is sent over TLS only (section 7.2), and
+ * without `includeSubDomains`, because subdomains may belong to other services.
  */
 const overTls: Header = ['Strict-Transport-Security', 'max-age=31536000'];
 
-/** The general headers of all answers. One of the same name in an answer stands in place of the general one. */
+/** Returns the general headers of all responses. A header that a response sets itself takes precedence. */
 export function securityHeaders(isTls: boolean): readonly Header[] {
   return isTls ? [...always, overTls] : always;
 }

@@ -1,26 +1,28 @@
 import { STATUS_CODES } from 'node:http';
+import { Reservation } from '../admission/budget.ts';
 import { limits } from '../limits.ts';
-import { Share } from './budget.ts';
 import type { Chunks, Header, Rendered } from './reply.ts';
 import type { Sending, SendOptions } from './send.ts';
 import type { HttpResponse } from './uws.ts';
 
 export interface StreamOptions extends SendOptions {
-  /** The body could not be made to its end. The connection is cut: so the client sees that there is no end. */
+  /** Called when the body fails before its end. The connection is closed, so that the client notices. */
   readonly onBroken: (error: unknown) => void;
 }
 
-/** An answer that is made while it is sent. */
+/** A response whose body is produced while it is sent. */
 export interface Streamed extends Omit<Rendered, 'body'> {
   readonly body: Chunks;
 }
 
 /**
- * Writes an answer of unknown length, in chunks (RFC 9112, section 7.1). A part is asked for once the one before has
- * been taken: with a client that does not read, one part waits here, counted, and nothing more is made.
+ * Writes a response of unknown length in chunks (RFC 9112, section 7.1). Each part is requested when the
+ * client has received the previous part. If a client does not read, only one part is buffered (and counted in
+ * the buffer limit), and no further parts are produced.
  *
- * Clients that don't read are cut off: by uWebSockets.js after 10 s without progress, here when one part takes longer
- * than `limits.replyTimeoutMs`, at once when too much is waiting for all of them. The body is closed in any case.
+ * Clients that do not read are disconnected: by uWebSockets.js after 10 s without progress, here when one
+ * part takes longer than `limits.replyTimeoutMs`, and immediately when too many bytes are buffered for all
+ * clients together. The body is closed in any case.
  */
 export function sendStream(
   res: HttpResponse,
@@ -29,7 +31,7 @@ export function sendStream(
   options: StreamOptions,
   onDone: () => void,
 ): Sending {
-  const share = new Share(options.unsent);
+  const reservation = new Reservation(options.unsent);
   let timer: NodeJS.Timeout | undefined;
   let isOver = false;
   let onTaken: (() => void) | undefined;
@@ -38,7 +40,7 @@ export function sendStream(
     abort(): void {
       isOver = true;
       clearTimeout(timer);
-      share.release();
+      reservation.release();
       body.close();
       onTaken?.();
     },
@@ -49,7 +51,7 @@ export function sendStream(
       res.writeStatus(`${status} ${STATUS_CODES[status] ?? 'Unknown'}`);
       for (const [name, value] of [...general, ...headers]) res.writeHeader(name, value);
       if (!options.headOnly) return;
-      // Without a length given, not even as undefined: it would be told as one.
+      // `endWithoutBody` is called without an argument, because even undefined would be sent as a length.
       if (options.cut) res.end('', true);
       else res.endWithoutBody();
     });
@@ -60,14 +62,17 @@ export function sendStream(
     onDone();
   };
 
-  /** Resolves when the client has taken the part, or the answer is over. */
+  /**
+   * Writes a part. The promise resolves when the client has received the part, or when the response has
+   * ended; it is undefined if there is no need to wait.
+   */
   const write = (part: Uint8Array): Promise<void> | undefined => {
     let taken = true;
     res.cork(() => {
       taken = res.write(part);
     });
     if (taken || isOver) return undefined;
-    if (!share.growTo(part.byteLength)) {
+    if (!reservation.growTo(part.byteLength)) {
       options.limitReached('maxUnsentReplyBytes');
       res.close();
       return undefined;
@@ -82,7 +87,7 @@ export function sendStream(
   };
   const taken = (): boolean => {
     clearTimeout(timer);
-    share.release();
+    reservation.release();
     onTaken?.();
     return true;
   };
@@ -92,7 +97,7 @@ export function sendStream(
       const part = await body.next();
       if (isOver) return;
       if (part === undefined) break;
-      // An empty chunk would be the end.
+      // An empty chunk would end the response.
       if (part.byteLength > 0) await write(part);
       if (isOver) return;
     }

@@ -1,36 +1,42 @@
 import { STATUS_CODES } from 'node:http';
+import { type Budget, Reservation } from '../admission/budget.ts';
 import { type LimitName, limits } from '../limits.ts';
-import { type Budget, Share } from './budget.ts';
 import type { Chunks, Header, Rendered } from './reply.ts';
 import type { HttpResponse } from './uws.ts';
 
 export interface SendOptions {
-  /** The request was HEAD: headers only, with the length that the body would have. */
+  /**
+   * Whether the method of the request is HEAD. Only headers are then sent, with the length that the body
+   * would have.
+   */
   readonly headOnly: boolean;
-  /** Close the connection behind the answer, because what follows on it is not worth reading. */
+  /**
+   * Whether to close the connection after the response, because the rest of the request is not worth reading.
+   */
   readonly cut: boolean;
-  /** Bytes that clients have not read. */
+  /** Limit on the bytes that clients have not read. */
   readonly unsent: Budget;
   readonly limitReached: (limit: LimitName) => void;
 }
 
-/** An answer whose body is there. */
+/** A response with a complete body. */
 export interface Whole extends Omit<Rendered, 'body'> {
   readonly body: Exclude<Rendered['body'], Chunks>;
 }
 
-/** An answer on its way out. */
+/** A response being sent. */
 export interface Sending {
-  /** True once the last byte was handed over; the response may not be touched any more. */
+  /** Whether the last byte was passed to the socket, after which the response may no longer be used. */
   readonly done: boolean;
-  /** To be called when the connection is lost: gives back what the answer holds. */
+  /** Frees the resources of the response. Must be called when the connection is lost. */
   abort(): void;
 }
 
 /**
- * Writes a whole answer. What the socket does not take at once waits here, counted, and is written as the client
- * reads; `onDone` is called when all of it is out. Clients that do not read are cut off: by uWebSockets.js after 10 s
- * without progress, here after `limits.replyTimeoutMs`, at once when too much is waiting for all of them.
+ * Writes a complete response. Bytes that the socket does not accept immediately are buffered (and counted in
+ * the buffer limit), and written as the client reads; `onDone` is called when all are written. Clients that
+ * do not read are disconnected: by uWebSockets.js after 10 s without progress, here after
+ * `limits.replyTimeoutMs`, and immediately when the bytes buffered for all clients together exceed the limit.
  */
 export function send(
   res: HttpResponse,
@@ -39,13 +45,13 @@ export function send(
   options: SendOptions,
   onDone: () => void,
 ): Sending {
-  const share = new Share(options.unsent);
+  const reservation = new Reservation(options.unsent);
   let timer: NodeJS.Timeout | undefined;
   const sending = {
     done: false,
     abort(): void {
       clearTimeout(timer);
-      share.release();
+      reservation.release();
     },
   };
   const finish = (): void => {
@@ -64,8 +70,9 @@ export function send(
     if (options.cut) {
       res.end(options.headOnly ? '' : (bytes ?? ''), true);
     } else if (options.headOnly || bytes === undefined) {
-      // endWithoutBody with a length would leave the response pending and kill the connection's next request.
-      // With 204 and 304 a length would be one of what is not sent (RFC 9110, section 8.6).
+      // `endWithoutBody` with a length would leave the response pending and break the next request of the
+      // connection. With 204 and 304, a Content-Length would refer to a body that is not sent (RFC 9110,
+      // section 8.6).
       if (status !== 204 && status !== 304) res.writeHeader('Content-Length', String(length));
       res.endWithoutBody();
     } else {
@@ -83,8 +90,9 @@ export function send(
     if (responded) finish();
     return taken;
   });
-  // Closed here, the answer is over before its caller has it: nothing may be left that would have to be aborted.
-  if (!share.growTo(length - res.getWriteOffset())) {
+  // Closing here ends the response before `sending` is returned, so no resource may be left that `abort`
+  // would have to free.
+  if (!reservation.growTo(length - res.getWriteOffset())) {
     options.limitReached('maxUnsentReplyBytes');
     res.close();
     return sending;

@@ -1,14 +1,14 @@
 import type { Logger } from 'pino';
+import { Budget } from '../admission/budget.ts';
+import { addressOf, type ConnectionSource, Connections } from '../admission/connections.ts';
+import type { RequestRate } from '../admission/request-rate.ts';
 import { limits } from '../limits.ts';
 import type { Audit } from './audit-log.ts';
-import { Budget } from './budget.ts';
-import { addressOf, type ConnectionSource, Connections } from './connections.ts';
 import type { Authenticator, Endpoint, Observer } from './endpoint.ts';
 import { Exchange } from './exchange.ts';
-import type { Arrival, Front } from './front.ts';
 import { Routes } from './match.ts';
-import type { RequestRate } from './request-rate.ts';
 import { securityHeaders } from './security-headers.ts';
+import type { IncomingRequest, ServerState } from './server-state.ts';
 import { type Acceptor, type App, type Reloaded, TlsListener, type TlsOptions } from './tls-listener.ts';
 import { plainTransport, type Transport } from './tls-transport.ts';
 import {
@@ -23,72 +23,82 @@ import {
 
 export interface ServerOptions {
   readonly host: string;
-  /** 0 takes any free one. */
+  /** The port; 0 selects a free port. */
   readonly port: number;
-  /** Plain HTTP where absent. */
+  /** The TLS files; plain HTTP if absent. */
   readonly tls?: TlsOptions;
   readonly endpoints: readonly Endpoint[];
-  /** These stand before `endpoints` for requests that prefer a page to JSON. */
+  /** Endpoints that take precedence over `endpoints` for requests that prefer a page to JSON. */
   readonly pages?: readonly Endpoint[];
   readonly authenticate: Authenticator;
-  /** Told of the calls of audited endpoints. */
+  /** Receives the calls of audited endpoints. */
   readonly audit?: Audit;
   readonly corsOrigins?: readonly string[];
   readonly log: Logger;
   readonly observer: Observer;
-  /** Registers WebSocket routes; they come before the endpoints of the same path. Called anew for each certificate. */
+  /**
+   * Registers WebSocket routes, which take precedence over endpoints of the same path. Called for the first
+   * app, and again for each new certificate.
+   */
   readonly sockets?: (app: TemplatedApp, front: SocketFront) => void;
-  /** Closes the WebSockets of connections whose certificate has been replaced, and tells them so. */
+  /** Closes the WebSockets of connections whose certificate has been replaced, with the reason. */
   readonly leave?: (transport: Transport) => void;
-  /** Counts connections. Default: with the limits of `limits`. */
+  /** The counter of connections. Default: a counter with the limits of `limits`. */
   readonly connections?: Connections;
-  /** Without it, clients may ask as often as they like. */
+  /** The request rate limits; if absent, clients are not rate limited. */
   readonly rate?: RequestRate;
-  /** How long `close` waits for requests that were accepted. */
+  /** How long `close` waits for accepted requests. */
   readonly drainMs: number;
-  /** Requests in work, past which others are refused with OVERLOADED. Default `limits.maxRequestsInFlight`. */
+  /**
+   * Maximum concurrent requests; further requests are refused with OVERLOADED. Default
+   * `limits.maxRequestsInFlight`.
+   */
   readonly maxInFlight?: number;
 }
 
-/** What WebSockets share with the requests beside them. */
+/** The part of the server that WebSockets use. */
 export interface SocketFront {
-  /** A socket is one of these; what closes it says `ended`. */
+  /** The counter of connections, including WebSockets. `ended` must be called when a WebSocket has closed. */
   readonly connections: Connections;
   readonly rate?: RequestRate | undefined;
   readonly transport: Transport;
-  /** Origins, besides our own, whose browsers may open a socket. */
+  /** Origins, in addition to the server's own, whose pages may open a socket. */
   readonly corsOrigins: readonly string[];
-  /** To be called before an upgrade is yielded, not met: the request is answered with this error, as any other. */
+  /**
+   * Sets the error of a refused upgrade. Must be called before the upgrade is yielded; the request then gets
+   * this error like any other request.
+   */
   refuse(error: unknown): void;
 }
 
 export interface Server {
-  /** The port that was taken. */
+  /** The port in use. */
   readonly port: number;
-  /** Requests that were not answered yet. */
+  /** Number of requests in progress. */
   readonly inFlight: number;
-  /** Open connections, WebSockets included. */
+  /** Number of open connections, including WebSockets. */
   readonly connections: number;
-  /** Bytes of answers that clients have not read. */
+  /** Number of response bytes that clients have not read. */
   readonly unsentBytes: number;
-  /** Reads the TLS files again; the log says what came of it. They are read without being asked when they change. */
+  /** Reads the TLS files again and logs the result. Changed files are also read automatically. */
   reloadTls(): Promise<Reloaded>;
   /**
-   * Refuses new connections, waits until what was accepted is answered (at most `drainMs`), then closes all
-   * connections, sockets included. Repeated calls wait for the same end.
+   * Refuses new connections, waits until accepted requests are completed (at most `drainMs`), then closes all
+   * connections, including WebSockets. Repeated calls return the same promise.
    */
   close(): Promise<void>;
 }
 
 /**
- * Starts to listen, with the port to itself. Rejects with one clear line when the address cannot be had or the
- * certificate cannot be used.
+ * Starts to listen, exclusively on the port. Rejects with a one-line message if the address is unavailable or
+ * the certificate unusable.
  *
- * Requests that a client pipelines behind one whose answer takes time end the connection: uWebSockets.js has no
- * order for their answers. Malformed requests never get here: it answers them itself and closes.
+ * A pipelined request ends the connection if the previous request is still in progress, because
+ * uWebSockets.js does not order their responses. uWebSockets.js itself responds to malformed requests and
+ * closes their connections.
  */
 export async function startServer(options: ServerOptions): Promise<Server> {
-  const front: Front = {
+  const front: ServerState = {
     routes: new Routes(options.endpoints),
     pages: new Routes(options.pages ?? []),
     authenticate: options.authenticate,
@@ -96,8 +106,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     corsOrigins: options.corsOrigins ?? [],
     securityHeaders: securityHeaders(options.tls !== undefined),
     connections:
-      options.connections ??
-      new Connections({ limitReached: (limit) => options.observer.limitReached(limit) }),
+      options.connections ?? new Connections({ limitReached: (limit) => options.observer.limitReached(limit) }),
     rate: options.rate,
     log: options.log,
     observer: options.observer,
@@ -135,20 +144,20 @@ export async function startServer(options: ServerOptions): Promise<Server> {
 }
 
 interface Apps {
-  /** The one that listens. */
+  /** The app that listens. */
   readonly app: TemplatedApp;
   readonly reloadTls: () => Promise<Reloaded>;
   /** Ends all connections. */
   readonly closeAll: () => void;
 }
 
-function plain(front: Front, options: ServerOptions): Apps {
+function plain(front: ServerState, options: ServerOptions): Apps {
   const app = plainApp();
   equip(app, plainTransport, front, options);
   return { app, reloadTls: async () => 'unchanged', closeAll: () => app.close() };
 }
 
-function overTls(front: Front, options: ServerOptions, tls: TlsOptions): Apps {
+function overTls(front: ServerState, options: ServerOptions, tls: TlsOptions): Apps {
   const app = acceptorApp();
   const listener = new TlsListener({
     tls,
@@ -168,10 +177,10 @@ function overTls(front: Front, options: ServerOptions, tls: TlsOptions): Apps {
   return { app, reloadTls: () => listener.reload(), closeAll };
 }
 
-/** Routes, counts, sockets: what makes an app ours. */
-function equip(app: TemplatedApp, transport: Transport, front: Front, options: ServerOptions): void {
+/** Adds routes, connection counts and sockets to an app. */
+function equip(app: TemplatedApp, transport: Transport, front: ServerState, options: ServerOptions): void {
   front.connections.watch(app);
-  // Of the request that is being routed, in this turn.
+  // The connection of the request that is being routed.
   let connection: ConnectionSource | undefined;
   let refusal: unknown;
   options.sockets?.(app, {
@@ -183,7 +192,8 @@ function equip(app: TemplatedApp, transport: Transport, front: Front, options: S
       refusal = error;
     },
   });
-  // Two names of one wildcard: routes of the same name would replace each other, and these are tried in this order.
+  // The two wildcards have different names, because routes of the same name would replace each other. They
+  // are tried in this order.
   app.any('/*connection', (res, req) => {
     connection = res;
     req.setYield(true);
@@ -195,19 +205,20 @@ function equip(app: TemplatedApp, transport: Transport, front: Front, options: S
   });
 }
 
-function serve(front: Front, res: HttpResponse, req: HttpRequest, arrival: Arrival): void {
-  // The client has reset the connection: only its abort handler knows which address to count down.
+function serve(front: ServerState, res: HttpResponse, req: HttpRequest, arrival: IncomingRequest): void {
+  // An empty address means that the client has reset the connection. Only the abort handler knows the address
+  // whose count to reduce.
   if (arrival.address === '') return void res.close();
   try {
     new Exchange(front, res, req, arrival).begin();
   } catch (error) {
-    // Nothing may be thrown into uWebSockets.js: it would end the process.
-    front.log.error({ err: error }, 'request could not be read');
+    // An exception inside a callback of uWebSockets.js would end the process.
+    front.log.error({ err: error }, 'could not read a request');
     res.close();
   }
 }
 
-async function drain(front: Front, drainMs: number, stopListening: () => void): Promise<void> {
+async function drain(front: ServerState, drainMs: number, stopListening: () => void): Promise<void> {
   front.closing = true;
   stopListening();
   if (front.inFlight > 0) {
@@ -223,6 +234,6 @@ async function drain(front: Front, drainMs: number, stopListening: () => void): 
       };
     });
   }
-  // An answer may still be in the last buffer before the system; closing now would lose it.
+  // Part of a response may still be buffered in user space; closing now would lose it.
   await new Promise((resolve) => setTimeout(resolve, 50));
 }

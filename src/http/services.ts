@@ -1,52 +1,42 @@
 import type { Logger } from 'pino';
+import type { LogReadRate } from '../admission/request-rate.ts';
+import type { Semaphore } from '../admission/semaphore.ts';
 import type { Queries } from '../analytics/queries.ts';
-import type { Caller } from '../auth/access.ts';
-import type { AccessPolicy } from '../auth/access-policy.ts';
-import type { ChangePassword } from '../auth/change-password.ts';
-import type { TokenTerms } from '../auth/long-lived.ts';
-import type { Provision } from '../auth/provision.ts';
-import type { SignIn } from '../auth/sign-in.ts';
 import type { Backups } from '../backup/backups.ts';
 import type { Config } from '../config/settings.ts';
 import type { StoredSettings } from '../config/stored-settings.ts';
 import type { Status, WitnessStatus } from '../contract/resources/status.ts';
 import type { Scans } from '../discovery/scans.ts';
-import type { IngestInput } from '../ingest/parse-body.ts';
+import type { Caller } from '../identities/access.ts';
+import type { AccessPolicy } from '../identities/access-policy.ts';
+import type { ChangePassword } from '../identities/change-password.ts';
+import type { TokenOptions } from '../identities/long-lived.ts';
+import type { Provision } from '../identities/provision.ts';
+import type { SignIn } from '../identities/sign-in.ts';
+import type { IngestPipeline } from '../ingest/pipeline.ts';
 import type { Ledger, LedgerStatus, LogReader } from '../ledger/ledger.ts';
 import type { ProofBundles } from '../ledger/proof-bundles.ts';
+import type { HealthCheck } from '../observability/health.ts';
+import type { Metrics } from '../observability/metrics.ts';
 import type { Pool } from '../rpc/pool.ts';
 import type { DetectionRules } from '../rules/detection-rules.ts';
 import type { IntelLists } from '../rules/intel/intel-lists.ts';
 import type { SiemDamage } from '../store/siem-damage.ts';
-import type {
-  AlertUpdate,
-  Committed,
-  ListPage,
-  ListQuery,
-  Principal,
-  Store,
-  StoreReader,
-  Token,
-} from '../store/store.ts';
+import type { ListPage, ListQuery, Principal, Store, StoreReader, Token } from '../store/store.ts';
 import type { Authenticator } from './endpoint.ts';
-import type { HealthCheck } from './health.ts';
-import type { ParsedShare } from './ingest-queue.ts';
-import type { Metrics } from './metrics.ts';
-import type { LogReadRate } from './request-rate.ts';
-import type { TopologyGate } from './topology-gate.ts';
-import type { Turns } from './turns.ts';
+import type { SingleFlight } from './single-flight.ts';
 
-/** What the operations need of the rest of the service. The composition root puts it together. */
+/** The parts of the service that operations use, assembled by the composition root. */
 export interface Services {
   readonly version: string;
-  /** Epoch milliseconds. */
+  /** When the service started, epoch milliseconds. */
   readonly startedAt: number;
   readonly config: Config;
   readonly settings: StoredSettings;
   readonly log: Logger;
   readonly metrics: Metrics;
   readonly store: Store;
-  /** Point reads, on this thread. */
+  /** The reader of single rows, which reads on this thread. */
   readonly reader: Pick<
     StoreReader,
     | 'assets'
@@ -68,80 +58,69 @@ export interface Services {
   >;
   readonly policy: AccessPolicy;
   readonly ledger: Ledger;
-  /** The status of the log, with the findings of its witnesses. Rejects as `ledger.status`. */
+  /**
+   * Returns the status of the log, with the findings of its witnesses. Rejects with the errors of
+   * `ledger.status`.
+   */
   logStatus(): Promise<LedgerStatus>;
-  /** Everything that requests read from the log. Bundles come from `proofBundles`, which add the checkpoint. */
+  /** Reads the log, except proof bundles: these come from `proofBundles`, which adds the checkpoint. */
   readonly logReader: LogReader;
   readonly proofBundles: Pick<ProofBundles, 'get'>;
-  /** How often an address may read the log without an identity; undefined for as often as it likes. */
+  /** The rate limit for unauthenticated reads of the log per address; undefined for no limit. */
   readonly logRate: Pick<LogReadRate, 'take'> | undefined;
   readonly health: HealthCheck;
-  /** The checkpoint that may be shown, as a note. LOG_EMPTY; UNAVAILABLE while the witnesses that it wants are missing. */
+  /**
+   * Returns the published checkpoint as a note. Throws LOG_EMPTY, or UNAVAILABLE while required witnesses are
+   * missing.
+   */
   checkpoint(): Promise<string>;
   readonly auth: Auth;
   readonly backups: Backups;
   readonly scans: Pick<Scans, 'start' | 'cancel' | 'current' | 'counts'>;
   readonly rules: Pick<
     DetectionRules,
-    | 'list'
-    | 'get'
-    | 'create'
-    | 'update'
-    | 'remove'
-    | 'reload'
-    | 'validate'
-    | 'test'
-    | 'count'
-    | 'wereSlow'
-    | 'slow'
+    'list' | 'get' | 'create' | 'update' | 'remove' | 'reload' | 'validate' | 'test' | 'count' | 'wereSlow' | 'slow'
   >;
   readonly intel: Pick<IntelLists, 'list' | 'get' | 'indicators' | 'create' | 'update' | 'remove'>;
-  /** The threads that parse bodies, with the rules that are in effect: the body is moved. OVERLOADED when too many wait. */
-  ingest(input: IngestInput): Promise<ParsedShare>;
+  readonly ingest: Pick<IngestPipeline, 'add'>;
   /**
-   * The analytics pool. OVERLOADED when its queue is full, RATE_LIMITED when the caller has as many queries under way as
-   * one may; CANCELLED when the signal is aborted.
+   * The analytics pool. `run` throws OVERLOADED if the queue is full, RATE_LIMITED if the caller has too many
+   * queries in progress, and CANCELLED if the signal is aborted.
    */
   readonly queries: Pick<Pool<Queries>, 'run'>;
-  /** Takes damage of siem.mdb that a read on this thread met. */
+  /** Receives damage of siem.mdb that a read on this thread found. */
   readonly damage: Pick<SiemDamage, 'report'>;
-  /** Lists that are being sent whole. */
-  readonly exports: Pick<Turns, 'take'>;
-  /** Changes of many alerts that are under way. */
-  readonly bulkChanges: Pick<Turns, 'take'>;
-  /** The graph of flows, before which others may have to be made. */
-  readonly topology: Pick<TopologyGate, 'ask'>;
-  /** Of the ledger's keys; there are few. */
+  /** Limits exports in progress. */
+  readonly exports: Pick<Semaphore, 'take'>;
+  /** Limits bulk changes of alerts in progress. */
+  readonly bulkChanges: Pick<Semaphore, 'take'>;
+  /** Computes the graph of flows. Requests may wait for other graphs. */
+  readonly topology: Pick<SingleFlight, 'ask'>;
+  /** Lists the ledger's keys on this thread, because there are few. */
   listKeys(query: ListQuery): Promise<ListPage>;
-  /** Live subscribers. The buffers of the blocks stay the caller's. */
-  publish(committed: Pick<Committed, 'blocks' | 'alerts'>): void;
-  publishAlert(update: AlertUpdate): void;
-  /** There are rows in the outbox. Returns at once. */
-  pokeOutbox(): void;
-  /** A token or session was revoked: what was opened with it is closed. */
+  /** Closes the WebSockets of a token or session that was revoked. */
   revoked(jti: string): void;
-  /** A principal's roles, status or password changed, or sessions of it ended: what it opened is judged anew. */
+  /** Checks the WebSockets of a principal again after a change of its roles, status, password or sessions. */
   principalChanged(id: string): void;
-  /** A key was rotated or revoked: resolves when access tokens are signed and verified with the keys of now. */
+  /**
+   * Must be called after a key was rotated or revoked. Resolves when access tokens are signed and verified
+   * with the current keys.
+   */
   keysChanged(): Promise<void>;
-  /** Undefined where none is configured. */
+  /** Returns the status of the witnesses; undefined if none is configured. */
   witnesses(): WitnessStatus | undefined;
-  /** Absent while sealing of events is off. */
+  /** Returns the status of event sealing; absent if sealing is off. */
   readonly sealing?: () => NonNullable<Status['sealing']>;
   threads(): Status['threads'];
   sockets(): Status['sockets'];
-  /** False while starting or stopping. */
+  /** Returns whether the service is neither starting nor stopping. */
   ready(): boolean;
 }
 
-/** Credentials: sessions, passwords, principals, long-lived tokens. */
+/** Manages credentials: sessions, passwords, principals and long-lived tokens. */
 export interface Auth extends SignIn, ChangePassword, Provision {
-  /** What the front does with the credentials of operations that are not public. */
+  /** Authenticates operations that are not public. */
   readonly authenticate: Authenticator;
-  /** As the function of that name. */
-  issueLongLived(
-    principal: Principal,
-    terms: TokenTerms,
-    by: Caller,
-  ): Promise<{ token: string; record: Token }>;
+  /** Issues a long-lived token; see the function `issueLongLived`. */
+  issueLongLived(principal: Principal, options: TokenOptions, by: Caller): Promise<{ token: string; record: Token }>;
 }

@@ -2,16 +2,21 @@ import { ServiceError } from '../errors.ts';
 import type { RequestHead } from './request.ts';
 
 /**
- * Who may open a WebSocket from a browser: CORS does not hold scripts of other sites back from that, the server has to
- * (RFC 6455, section 10.2). Our own origin may, and those of `cors.origins`; what is no browser names none.
+ * Checks the origin of a WebSocket request. CORS does not keep scripts of other sites from opening sockets,
+ * so the server must check (RFC 6455, section 10.2). The server's own origin and the origins in
+ * `cors.origins` are allowed. Clients other than browsers send no origin.
  *
- * @param isTls - whether we are reached over TLS; behind a proxy that ends it, its origin belongs into `cors.origins`
- * @throws FORBIDDEN for any other.
+ * @param isTls - whether this server uses TLS; behind a proxy that terminates TLS, the proxy's origin belongs
+ * in `cors.origins`
+ * @throws FORBIDDEN for any other origin
  */
 export function requireOrigin(head: RequestHead, isTls: boolean, origins: readonly string[]): void {
   const origin = head.headers.get('origin');
   if (origin === undefined || origins.includes('*') || origins.includes(origin)) return;
   const own = `${isTls ? 'https' : 'http'}://${head.headers.get('host') ?? ''}`;
   if (origin.toLowerCase() === own.toLowerCase()) return;
-  throw new ServiceError('FORBIDDEN', 'sockets from this origin are not allowed; cors.origins names others');
+  throw new ServiceError(
+    'FORBIDDEN',
+    'sockets from this origin are not allowed; allowed origins are set in cors.origins',
+  );
 }

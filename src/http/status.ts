@@ -1,12 +1,15 @@
 import type { Status } from '../contract/resources/status.ts';
-import { homeAdvice } from '../events/home-networks.ts';
+import type { StoreDamage } from '../database/damage.ts';
 import { limits } from '../limits.ts';
-import type { StoreDamage } from '../store/damage.ts';
+import { homeAdvice } from '../net/home-networks.ts';
 import type { RetentionStatus } from '../store/store.ts';
 import type { Services } from './services.ts';
 import { verdictOf } from './verdict.ts';
 
-/** The state of the whole service. UNAVAILABLE or WORKER_LOST when the store or the ledger cannot tell. */
+/**
+ * Returns the state of the whole service. Throws UNAVAILABLE or WORKER_LOST if the thread of the store or the
+ * ledger is not available.
+ */
 export async function currentStatus(services: Services): Promise<Status> {
   const [store, ledger] = await Promise.all([services.store.status(), services.logStatus()]);
   const now = Date.now();
@@ -96,6 +99,9 @@ const maxSlowRules = 3;
 const slowRule = ([rule, ms]: readonly [string, number]): string =>
   `The detection rule ${rule} took ${ms.toFixed(1)} ms for one record, which slows ingest: simplify or disable it.`;
 
-/** Why, is for administrators: the policy says it. */
+/**
+ * Warning about an invalid policy file. It does not contain the reason, which only administrators may see,
+ * with the policy.
+ */
 const policyFileRefused =
-  'The file of the access policy is refused, and the policy that was in effect stays: see GET /api/v1/policy.';
+  'The access policy file is invalid; the previous policy stays in effect: see GET /api/v1/policy.';

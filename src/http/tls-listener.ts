@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
+import { VolumeQueue } from '../files/volume-queue.ts';
 import { limits } from '../limits.ts';
-import { VolumeTurns } from '../volume-turns.ts';
 import {
   readTlsFiles,
   readTlsFilesLater,
@@ -16,14 +16,14 @@ export interface TlsOptions extends TlsFiles {
   readonly clientCertificates?: 'optional' | 'required';
 }
 
-/** A uWebSockets.js app, as far as it matters here. */
+/** The part of a uWebSockets.js app in use. */
 export interface App {
   getDescriptor(): number;
-  /** Ends all of its connections. */
+  /** Ends all connections of the app. */
   close(): unknown;
 }
 
-/** The app that listens, and gives each connection to one of its children, untouched. */
+/** The app that listens. It passes each connection, before its first byte, to one of its child apps. */
 export interface Acceptor {
   addChildAppDescriptor(child: number): unknown;
   removeChildAppDescriptor(child: number): unknown;
@@ -32,17 +32,17 @@ export interface Acceptor {
 export interface TlsListenerOptions {
   readonly tls: TlsOptions;
   readonly acceptor: Acceptor;
-  /** Makes an app that serves over TLS with the files as they are now. Throws where they are of no use. */
+  /** Creates an app that serves TLS with the current files. Throws if the files are unusable. */
   readonly open: (transport: TlsTransport) => App;
-  /** Closes the sockets of these connections, with a word. */
+  /** Closes the WebSockets of a transport, with the reason. */
   readonly leave: (transport: TlsTransport) => void;
   readonly log: Logger;
-  /** Default: `limits.retiredTlsMs`. */
+  /** How long connections of replaced files stay open. Default: `limits.retiredTlsMs`. */
   readonly retiredMs?: number;
-  /** How often the files are looked at. Default: 10 s. */
+  /** Interval of checks for changed files. Default: 10 s. */
   readonly watchMs?: number;
-  /** Guards against a volume of the files that hangs. */
-  readonly turns?: VolumeTurns;
+  /** Limits concurrent file reads, in case a volume hangs. */
+  readonly volume?: VolumeQueue;
 }
 
 export type Reloaded = 'reloaded' | 'unchanged' | 'refused';
@@ -53,48 +53,53 @@ interface Generation {
   readonly material: TlsMaterial;
 }
 
-/** Frequent enough for whoever waits for a new certificate to be served; the files are only looked at, not read. */
+/**
+ * Default interval of checks for changed files, short enough for an operator who waits for a new certificate.
+ * A check reads only the metadata of the files.
+ */
 const defaultWatchMs = 10_000;
 
-/** What a socket that is told to leave needs to read it. */
+/** The time that WebSocket clients have to read the reason before their connections end. */
 const leaveMs = 1000;
 
 /**
- * Serves over TLS, and takes new certificates without losing a connection: the socket that listens stays, and only the
- * app behind it is another.
+ * Serves TLS, and replaces certificates without losing a connection: the listening socket stays open, and
+ * only the app behind it changes.
  *
- * ```
- *   acceptor ──connection──▶ app of the newest files
- *                    ╌╌╌╌╌╌╌ app of the files before: its connections end with their next answer, at the latest after
- *                            `limits.retiredTlsMs`; sockets at that time, or at once where an authority lost its trust
- * ```
+ * Connections that were made with previous files end with their next response, at the latest after
+ * `limits.retiredTlsMs`. WebSockets are closed at that time, or immediately if an authority is no longer
+ * trusted.
  *
- * An app cannot be told of new files, and one that listens anew would lose what waits to be accepted. Of an app that was
- * closed, uWebSockets.js keeps some 90 kB; certificates change every few weeks.
+ * An app cannot load new files, and opening a new listening socket would lose pending connections.
+ * uWebSockets.js keeps about 90 kB of a closed app, which is acceptable because certificates change every few
+ * weeks.
  */
 export class TlsListener {
   readonly #options: TlsListenerOptions;
   readonly #retired: { readonly generation: Generation; readonly timer: NodeJS.Timeout }[] = [];
   readonly #watch: NodeJS.Timeout;
-  readonly #turns: VolumeTurns;
-  /** Of the files when they were last read after the start; the first look reads them again. */
+  readonly #volume: VolumeQueue;
+  /**
+   * The state of the files when they were last read, except at the start; the first check therefore reads
+   * them again.
+   */
   #state: string | undefined;
   #isLooking = false;
   #current: Generation;
   #closed = false;
 
-  /** @throws TlsFileError for files that are of no use, `open`'s otherwise. */
+  /** Opens the first app. Throws TlsFileError for unusable files, and the errors of `open`. */
   constructor(options: TlsListenerOptions) {
     this.#options = options;
-    this.#turns = options.turns ?? new VolumeTurns('the volume of the TLS files');
+    this.#volume = options.volume ?? new VolumeQueue('the volume of the TLS files');
     this.#current = this.#open(readTlsFiles(options.tls));
     this.#watch = setInterval(() => void this.#look(), options.watchMs ?? defaultWatchMs);
     this.#watch.unref();
   }
 
   /**
-   * Reads the files again. Where they are of no use, everything stays as it is and the log names the file; connections
-   * that come from now on get the new certificate otherwise.
+   * Reads the files again. New connections get the new certificate. If a file is unusable, the error, which
+   * names the file, is logged, and the previous files stay in use.
    */
   reload(): Promise<Reloaded> {
     return this.#guarded(async () => this.#take(await stateOf(this.#options.tls)));
@@ -104,16 +109,15 @@ export class TlsListener {
     const { log } = this.#options;
     if (this.#closed) return 'unchanged';
     try {
-      return await this.#turns.run(work);
+      return await this.#volume.run(work);
     } catch (error) {
-      const why =
-        error instanceof TlsFileError ? { file: error.file, problem: error.message } : { err: error };
-      log.error(why, 'the TLS files cannot be used; those of before stay in use');
+      const why = error instanceof TlsFileError ? { file: error.file, problem: error.message } : { err: error };
+      log.error(why, 'cannot load the new TLS files; keeping the previous ones');
       return 'refused';
     }
   }
 
-  /** @param state - from before they are read, so that later changes are seen the next time */
+  /** @param state - read before the files, so that the next check notices later changes */
   async #take(state: string): Promise<Reloaded> {
     const { tls, log } = this.#options;
     this.#state = state;
@@ -132,8 +136,7 @@ export class TlsListener {
     this.#closed = true;
     clearInterval(this.#watch);
     for (const { timer } of this.#retired) clearTimeout(timer);
-    for (const { app } of [...this.#retired.splice(0).map((one) => one.generation), this.#current])
-      app.close();
+    for (const { app } of [...this.#retired.splice(0).map((one) => one.generation), this.#current]) app.close();
   }
 
   async #look(): Promise<void> {
@@ -148,7 +151,7 @@ export class TlsListener {
 
   #open(material: TlsMaterial): Generation {
     const { tls, acceptor, open, log } = this.#options;
-    for (const warning of material.warnings) log.warn({ warning }, 'TLS: something to look at');
+    for (const warning of material.warnings) log.warn({ warning }, 'TLS warning');
     const transport = new TlsTransport(material.authorities, tls.clientCertificates === 'required');
     const app = open(transport);
     acceptor.addChildAppDescriptor(app.getDescriptor());
@@ -160,10 +163,9 @@ export class TlsListener {
     const { app, transport } = generation;
     acceptor.removeChildAppDescriptor(app.getDescriptor());
     const lostTrust = transport.retire(this.#current.material.authorities);
-    // Those that were retired before have the authorities of today too.
+    // Transports that were retired earlier get the current authorities too.
     for (const one of this.#retired) {
-      if (one.generation.transport.retire(this.#current.material.authorities))
-        leave(one.generation.transport);
+      if (one.generation.transport.retire(this.#current.material.authorities)) leave(one.generation.transport);
     }
     if (lostTrust) leave(transport);
     const timer = setTimeout(() => this.#end(generation), retiredMs);
@@ -172,7 +174,7 @@ export class TlsListener {
     if (this.#retired.length > limits.maxRetiredTls) this.#end(this.#retired[0]!.generation);
   }
 
-  /** Sockets first: they are told why. */
+  /** Ends the connections of a retired app. WebSockets are closed first, with the reason. */
   #end(generation: Generation): void {
     const index = this.#retired.findIndex((one) => one.generation === generation);
     const [retired] = this.#retired.splice(index, 1);

@@ -1,27 +1,41 @@
 import { X509Certificate } from 'node:crypto';
-import type { ClientCertificate } from '../auth/client-certificate.ts';
 import { ServiceError } from '../errors.ts';
+import type { ClientCertificate } from '../identities/client-certificate.ts';
 import { limits } from '../limits.ts';
 import type { RequestHead } from './request.ts';
 
-/** The part of a uWebSockets.js response that tells of the client's certificate. Its types lack it. */
+/**
+ * The part of a uWebSockets.js response that returns the client's certificate. The library's types lack it.
+ */
 export interface CertificateSource {
-  /** PEM of the client's own certificate, whose chain the handshake has verified; empty where it showed none. */
+  /**
+   * Returns the client certificate as PEM, without its chain, which the handshake has verified. Returns an
+   * empty string if the client sent none.
+   */
   getX509Certificate(): string;
 }
 
-/** What the connections of one listener have in common: how they came, and what they say of their clients. */
+/** The common properties of a listener's connections. */
 export interface Transport {
   readonly isTls: boolean;
-  /** It was replaced by another: answers ask clients to connect anew. */
+  /** Whether the TLS files were replaced. Responses then ask clients to reconnect. */
   readonly retired: boolean;
-  /** To be called in the turn of the request, while its response lives. */
+  /**
+   * Returns the client certificate of a request. Must be called synchronously in the request handler, while
+   * the response is valid.
+   */
   certificate(res: object): ClientCertificate | undefined;
-  /** UNAUTHENTICATED where every request has to come with a certificate, and this one has none that is valid now. */
+  /**
+   * Throws UNAUTHENTICATED if requests need a certificate, and `certificate` is missing or not valid at
+   * `nowMs`.
+   */
   requireCertificate(certificate: ClientCertificate | undefined, nowMs: number): void;
 }
 
-/** Without TLS. There is nothing behind the response to be asked: uWebSockets.js would read what isn't there. */
+/**
+ * The properties of plain HTTP connections. `getX509Certificate` must not be called for them, because
+ * uWebSockets.js would read invalid memory.
+ */
 export const plainTransport: Transport = {
   isTls: false,
   retired: false,
@@ -29,18 +43,18 @@ export const plainTransport: Transport = {
   requireCertificate: () => undefined,
 };
 
-/** The connections that were made under one reading of the TLS files. */
+/** The properties of the connections that were made with one version of the TLS files. */
 export class TlsTransport implements Transport {
   readonly isTls = true;
   readonly #authorities: readonly X509Certificate[];
   readonly #required: boolean;
-  /** By their PEM text. */
+  /** Parsed certificates by their PEM text. */
   readonly #known = new Map<string, ClientCertificate>();
   #retired = false;
-  /** Undefined as long as all of `#authorities` are trusted. */
+  /** The authorities that are still trusted; undefined while all of `#authorities` are trusted. */
   #stillTrusted: readonly X509Certificate[] | undefined;
 
-  /** @param authorities - under which client certificates may be issued; without any, none is asked for */
+  /** @param authorities - issuers of client certificates; if empty, no certificate is requested */
   constructor(authorities: readonly X509Certificate[], required: boolean) {
     this.#authorities = authorities;
     this.#required = required;
@@ -51,8 +65,9 @@ export class TlsTransport implements Transport {
   }
 
   /**
-   * Others are trusted from now on. Where one of ours is not among them, certificates count only if one that is left
-   * signed them directly: what lay between was in the handshake and is gone.
+   * Replaces the trusted authorities. If an authority of this transport is missing, a certificate is valid
+   * only if one of the remaining authorities signed it directly: intermediate certificates were only in the
+   * handshake.
    *
    * @returns whether an authority lost its trust
    */
@@ -65,7 +80,10 @@ export class TlsTransport implements Transport {
     return true;
   }
 
-  /** Costs 11 µs, most of which uWebSockets.js takes to write the PEM; reading it anew would cost 80. */
+  /**
+   * Returns the client certificate of a request. Takes 11 µs, mostly for uWebSockets.js to write the PEM;
+   * parsing the PEM each time would take 80 µs.
+   */
   certificate(res: object): ClientCertificate | undefined {
     if (this.#authorities.length === 0) return undefined;
     const pem = (res as CertificateSource).getX509Certificate();
@@ -74,7 +92,7 @@ export class TlsTransport implements Transport {
     if (known !== undefined) return known;
     const certificate = read(pem);
     if (this.#stillTrusted?.some((authority) => issued(authority, certificate)) === false) return undefined;
-    // The oldest goes; it is read again when it comes back.
+    // The oldest certificate is dropped, and parsed again when it is next used.
     if (this.#known.size >= limits.maxKnownCertificates) this.#known.delete(this.#known.keys().next().value!);
     this.#known.set(pem, certificate);
     return certificate;
@@ -83,7 +101,7 @@ export class TlsTransport implements Transport {
   requireCertificate(certificate: ClientCertificate | undefined, nowMs: number): void {
     if (!this.#required) return;
     if (certificate !== undefined && nowMs >= certificate.validFrom && nowMs <= certificate.validTo) return;
-    throw new ServiceError('UNAUTHENTICATED', 'this service answers only with a valid client certificate');
+    throw new ServiceError('UNAUTHENTICATED', 'this service requires a valid client certificate');
   }
 }
 
@@ -96,9 +114,10 @@ const issued = (authority: X509Certificate, { x509 }: ClientCertificate): boolea
   x509.checkIssued(authority) && x509.verify(authority.publicKey);
 
 /**
- * Whether a browser sent this for a page of another site. It adds the certificate by itself, whoever's page asks, so
- * there the certificate says nothing about who wants it (CSRF). Only origins that are named in `cors.origins` speak
- * for themselves; `*` names none. A token in a header is added by a script that has it, and is not touched by this.
+ * Returns whether a browser sent the request for a page of another site. Browsers attach the certificate to
+ * requests from any page, so a certificate does not prove the user's intent (CSRF). Only origins named in
+ * `cors.origins` are trusted; `*` names none. Tokens in a header are unaffected, because scripts add them
+ * explicitly.
  */
 export function fromOtherSite(head: RequestHead, origins: readonly string[]): boolean {
   const origin = head.headers.get('origin');

@@ -1,4 +1,4 @@
-/** What we take of uWebSockets.js, and how it is set up. */
+/** The parts of uWebSockets.js in use, and their setup. */
 import './header-limit.ts';
 import * as uWS from 'uWebSockets.js';
 import { createServer } from 'node:net';
@@ -11,15 +11,18 @@ export function plainApp(): uWS.TemplatedApp {
   return uWS.App();
 }
 
-/** Accepts the connections of TLS apps. It hands them on before the first byte of them, so it has no certificate. */
+/**
+ * Creates the app that accepts the connections of TLS apps. It passes connections on before their first byte,
+ * so it needs no certificate.
+ */
 export function acceptorApp(): uWS.TemplatedApp {
   quiet();
   return uWS.SSLApp({});
 }
 
 /**
- * TLS 1.2 with forward secrecy and authenticated encryption; RFC 9325, section 4.2, recommends these. Of TLS 1.3
- * all suites are so; what is older than 1.2 uWebSockets.js refuses by itself.
+ * Ciphers of TLS 1.2 with forward secrecy and authenticated encryption, as recommended in RFC 9325, section
+ * 4.2. All TLS 1.3 suites qualify; uWebSockets.js refuses versions before 1.2.
  */
 const ciphers = [
   'ECDHE-ECDSA-AES128-GCM-SHA256',
@@ -30,7 +33,10 @@ const ciphers = [
   'ECDHE-RSA-CHACHA20-POLY1305',
 ].join(':');
 
-/** A client authority makes the handshake ask for a certificate, and fail for a bad one; none at all passes. */
+/**
+ * Creates a TLS app. With a client authority, the handshake requests a certificate and fails if it is
+ * invalid; a missing certificate is accepted.
+ */
 export function tlsApp({ cert, key, clientCa }: TlsFiles): uWS.TemplatedApp {
   try {
     return uWS.SSLApp({
@@ -40,21 +46,21 @@ export function tlsApp({ cert, key, clientCa }: TlsFiles): uWS.TemplatedApp {
       ssl_ciphers: ciphers,
     });
   } catch {
-    // They have just been read and were good: something in them is beyond this library.
+    // The files were read before and are valid, so the library does not support a part of their content.
     throw new TlsFileError(
       [cert, key, clientCa].filter((path) => path !== undefined).join(', '),
-      'uWebSockets.js refuses it',
+      'uWebSockets.js rejects it',
     );
   }
 }
 
-/** What uWebSockets.js has at run time and its types lack. */
+/** Parts of uWebSockets.js that exist at run time but not in its types. */
 const untyped = uWS as unknown as {
   readonly LIBUS_LISTEN_EXCLUSIVE_PORT: number;
   _cfg(setting: string): void;
 };
 
-/** Leaves out the header that names and numbers the front. */
+/** Disables the response header with the name and version of uWebSockets.js. */
 function quiet(): void {
   untyped._cfg('silent');
 }
@@ -68,15 +74,16 @@ type Listen = (
 
 export interface Listening {
   readonly port: number;
-  /** Takes no more connections; those that there are go on. */
+  /** Stops accepting connections; existing connections continue. */
   stop(): void;
 }
 
 /**
- * By default several processes could listen on one port, and the system would deal connections out among them.
+ * Listens on a port exclusively. By default, several processes could listen on one port and share its
+ * connections.
  *
- * @param port - 0 takes any free one
- * @throws Error with one clear line when the address cannot be had
+ * @param port - 0 selects a free port
+ * @throws Error with a one-line message if the address is unavailable
  */
 export function listen(app: uWS.TemplatedApp, host: string, port: number): Promise<Listening> {
   return new Promise((resolve, reject) => {
@@ -95,9 +102,10 @@ export function listen(app: uWS.TemplatedApp, host: string, port: number): Promi
 }
 
 /**
- * Makes sure that the address can be listened on, of which uWebSockets.js says no more than that it cannot.
+ * Checks that the server can listen on an address, because uWebSockets.js does not report the reason if it
+ * cannot.
  *
- * @throws Error with one clear line
+ * @throws Error with a one-line message that states the reason
  */
 export function requireAddress(host: string, port: number): Promise<void> {
   return new Promise((resolve, reject) => {
@@ -108,14 +116,13 @@ export function requireAddress(host: string, port: number): Promise<void> {
 }
 
 const reasons: Readonly<Record<string, string>> = {
-  EADDRINUSE: 'another process listens there; stop it, or choose another CANDOR_PORT',
-  EACCES:
-    'this user may not listen there (EACCES); choose a port from 1024 on, or grant CAP_NET_BIND_SERVICE',
+  EADDRINUSE: 'the port is in use by another process; stop it, or choose another CANDOR_PORT',
+  EACCES: 'this user may not listen there (EACCES); choose a port from 1024 on, or grant CAP_NET_BIND_SERVICE',
   EADDRNOTAVAIL: 'it is not an address of this machine; choose another CANDOR_HOST',
   ENOTFOUND: 'the name has no address; choose another CANDOR_HOST',
 };
 
 const refused = (host: string, port: number, code = ''): Error =>
   new Error(
-    `cannot listen on ${host} port ${port}: ${reasons[code] ?? `the system refuses it${code && ` (${code})`}`}`,
+    `cannot listen on ${host} port ${port}: ${reasons[code] ?? `the operating system refused it${code && ` (${code})`}`}`,
   );

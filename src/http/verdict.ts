@@ -1,7 +1,7 @@
 import type { Status } from '../contract/resources/status.ts';
 
-/** What a verdict goes by. */
-interface Judged {
+/** The input of a verdict. */
+interface VerdictInput {
   readonly ready: boolean;
   readonly ledger: Pick<Status['ledger'], 'state'> & { readonly findings: readonly unknown[] };
   readonly warnings: readonly string[];
@@ -10,22 +10,24 @@ interface Judged {
 
 type Reached = readonly Readonly<Pick<Status['limits_reached'][number], 'limit' | 'times'>>[];
 
-/** As many limits are named. */
+/** Maximum number of limits named in a verdict. */
 const maxNamed = 3;
 
-/** How the service is, in words. A limit that was reached is told, and is no illness: it did what it is for. */
-export function verdictOf({ ready, ledger, warnings, limits_reached }: Judged): Status['verdict'] {
+/**
+ * Returns the state of the service in words. Reached limits are listed, but do not make the service faulty.
+ */
+export function verdictOf({ ready, ledger, warnings, limits_reached }: VerdictInput): Status['verdict'] {
   const text =
     ledger.state !== 'ok'
-      ? 'The transparency log takes no entries.'
+      ? 'The transparency log accepts no entries.'
       : !ready
         ? 'The service is starting or stopping.'
         : warnings.length > 0 || ledger.findings.length > 0
-          ? 'Something needs to be looked at.'
+          ? 'Needs attention.'
           : undefined;
   return {
     well: text === undefined,
-    text: text ?? 'Everything is as it should be.',
+    text: text ?? 'Healthy.',
     ...(limits_reached.length === 0 ? {} : { limits: inWords(limits_reached) }),
   };
 }

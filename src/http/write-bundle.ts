@@ -4,15 +4,8 @@ import type { LogView, ProofBundle } from '../ledger/ledger.ts';
 import { bufferOf } from './log-entries.ts';
 import type { Services } from './services.ts';
 
-/** A bundle as JSON, the head's timestamp in exact digits. */
-export function writeProofBundle({
-  leaf,
-  audit_path,
-  head,
-  keys,
-  checkpoint,
-  timestamps,
-}: ProofBundle): string {
+/** Writes a bundle as JSON, with the exact digits of the head's timestamp. */
+export function writeProofBundle({ leaf, audit_path, head, keys, checkpoint, timestamps }: ProofBundle): string {
   const texts = JSON.stringify({
     leaf_index: leaf.leaf_index,
     leaf_hash: leaf.leaf_hash,
@@ -35,7 +28,10 @@ export function writeProofBundle({
   return `${texts.slice(0, -1)},"head":${writeTreeHead(head)}}`;
 }
 
-/** Undefined until the entry is in the log, as far as the caller may see it, and while the log can't prove it. */
+/**
+ * Returns the proof of an entry; undefined until the entry is in the part of the log that the caller can see,
+ * and while the log cannot prove it.
+ */
 export async function loggedProof(
   { proofBundles }: Pick<Services, 'proofBundles'>,
   entryId: string,

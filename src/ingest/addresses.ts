@@ -1,6 +1,6 @@
-import type { IsHome } from '../events/home-networks.ts';
-import { knownAddresses } from '../events/known-addresses.ts';
+import { knownAddresses } from '../events/format/address-cache.ts';
 import type { NetworkRecord } from '../events/records.ts';
+import type { IsHome } from '../net/home-networks.ts';
 import { named, reject } from './rejection.ts';
 
 export interface Address {
@@ -8,14 +8,20 @@ export interface Address {
   readonly home: boolean;
 }
 
-/** Addresses of the last home networks that this thread was asked about, by their places among those known. */
+/**
+ * Whether each address is in the current home networks, as far as this thread has determined it, by the
+ * address's index in `knownAddresses`.
+ */
 const placed = {
   isHome: undefined as IsHome | undefined,
   generation: 0,
   addresses: [] as (Address | undefined)[],
 };
 
-/** The addresses of one body, each checked and compared with the home networks once in a thread. */
+/**
+ * The addresses of one body. Each thread parses an address, and compares it with the home networks, only once
+ * while the address is cached.
+ */
 export class Addresses {
   readonly #isHome: IsHome;
 
@@ -29,7 +35,7 @@ export class Addresses {
 
   optional(value: unknown, field: string): Address | undefined {
     if (value === undefined || value === null) return undefined;
-    if (typeof value !== 'string') return reject(field, `is ${named(value)}, not a text`);
+    if (typeof value !== 'string') return reject(field, `is ${named(value)}, not a string`);
     const place = knownAddresses.place(value);
     if (place < 0) return reject(field, `is ${named(value)}, not an IP address`);
     if (placed.isHome !== this.#isHome || placed.generation !== knownAddresses.generation) this.#begin();
@@ -50,7 +56,10 @@ export class Addresses {
   }
 }
 
-/** By the home networks alone, whatever a sensor holds to be local: one configuration decides for all of them. */
+/**
+ * Returns the direction of a connection. Depends only on the configured home networks, not on the networks
+ * that a sensor considers local.
+ */
 export function direction(src: Address, dst: Address): NetworkRecord['direction'] {
   if (src.home) return dst.home ? 'internal' : 'outbound';
   return dst.home ? 'inbound' : 'external';

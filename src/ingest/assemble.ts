@@ -1,11 +1,15 @@
 import { limits } from '../limits.ts';
 
-/** Of this thread, which reads one body at a time; its bytes are those of the last. */
+/**
+ * Buffer of this thread for bodies. The thread reads one body at a time, and each body overwrites the previous
+ * one.
+ */
 let kept = Buffer.allocUnsafeSlow(0);
 
 /**
- * A body in one piece. What came in several is put together in memory that is kept for the next (fresh pages cost seven
- * times the copying): it may be read until then, up to `limits.maxKeptBodyBytes`.
+ * Returns the body in one piece. Several pieces are copied into a buffer, which is reused for the next body
+ * if the body has at most `limits.maxKeptBodyBytes` (allocating fresh pages takes seven times as long as
+ * copying). The result is valid until the next body.
  */
 export function assemble(pieces: readonly ArrayBuffer[], length: number): Buffer {
   const [only] = pieces;

@@ -1,56 +1,58 @@
 import type { IngestAnswer } from '../contract/resources/ingest.ts';
-import { BlockBuilder } from '../events/block-builder.ts';
-import { hasImplausibleBytes } from '../events/carried.ts';
-import type { RecordOf } from '../events/columns.ts';
-import type { Contact } from '../events/contact.ts';
 import type { CorrelationFact } from '../events/correlation-fact.ts';
 import type { Finding } from '../events/finding.ts';
+import { BlockBuilder } from '../events/format/block-builder.ts';
+import type { RecordOf } from '../events/format/columns.ts';
+import type { NamedHost } from '../events/named-host.ts';
+import { hasImplausibleBytes } from '../events/plausible-bytes.ts';
 import type { DnsRecord, EventSource, NetworkRecord, Table } from '../events/records.ts';
-import type { Sighting } from '../inventory/sighting.ts';
+import type { Sighting } from '../inventory/model/sighting.ts';
 import { type LimitName, limits } from '../limits.ts';
-import { Contacts } from './contacts.ts';
+import { complete, type EnvelopeContext } from './envelope-context.ts';
+import { NamedHosts } from './named-hosts.ts';
 import { type Rejection, reject } from './rejection.ts';
 import { RuleMatches } from './rule-matches.ts';
-import { complete, type Said } from './said.ts';
 import { Sightings, type Told } from './sightings.ts';
 import { type UnstoredRecords, UnstoredTally } from './unstored.ts';
 
-/** The records of one body, or of several that came at one time. Plain data. */
+/** The records of one body, or of several bodies read together. Plain data. */
 export interface ParsedBatch {
-  /** Of either table, at most `limits.maxBlockRows` rows each; each an own buffer. */
+  /** Blocks of both tables, with at most `limits.maxBlockRows` rows each. Each block has a separate buffer. */
   readonly blocks: ArrayBuffer[];
-  /** `event` points into `blocks`. */
+  /** Findings, whose `event` refers to a row in `blocks`. */
   readonly findings: Finding[];
-  /** What records that are no events tell of hosts, each thing once; at most `limits.maxBodySightings`. */
+  /**
+   * Facts about hosts, from records that are not events, without duplicates: at most `limits.maxBodySightings`.
+   */
   readonly sightings: Sighting[];
-  /** Hosts that records name that are no events; at most `limits.maxBodySightings`. */
-  readonly contacts: Contact[];
-  /** What matches of rules tell correlations; `event` points into `blocks`. */
+  /** Hosts named in records that are not events: at most `limits.maxBodySightings`. */
+  readonly namedHosts: NamedHost[];
+  /** Rule matches for correlations, whose `event` refers to a row in `blocks`. */
   readonly facts: CorrelationFact[];
-  /** How often each rule matched. */
+  /** Number of matches by rule. */
   readonly hits: readonly (readonly [rule: string, times: number])[];
   /** Rules that took longer than `limits.slowRuleMs` for a record. */
   readonly slow: readonly (readonly [rule: string, ms: number])[];
-  /** Limits for which something was left out. */
+  /** Limits that caused data to be left out. */
   readonly reached: readonly LimitName[];
 }
 
-/** Rows [from, to) of one of a batch's blocks. */
+/** The rows [from, to) of a block in a batch. */
 export type RowRange = readonly [block: number, from: number, to: number];
 
-/** What became of one body's records. Plain data. */
+/** The result of one body's records. Plain data. */
 export interface BodyRows {
-  /** Of duplicates nothing is known yet. */
+  /** Response of the request. Duplicates are not known yet, and not counted. */
   readonly answer: IngestAnswer;
-  /** The rows that its events became. */
+  /** The rows of the body's events. */
   readonly rows: readonly RowRange[];
   /** Records that are not stored, by reason. */
   readonly unstored: readonly UnstoredRecords[];
 }
 
 /**
- * What bodies become, one after the other: blocks of events, findings that point into them, what they tell of hosts, and
- * the count of what happened, for each body.
+ * Collects the records of bodies, one body after the other: blocks of events, findings that refer to these
+ * blocks, facts about hosts, and counts for each body.
  */
 export class Batch {
   readonly #network: BlockSeries<'network'>;
@@ -58,13 +60,14 @@ export class Batch {
   readonly #blocks: (ArrayBuffer | undefined)[] = [];
   readonly #findings: Finding[] = [];
   readonly #sightings = new Sightings();
-  readonly #contacts = new Contacts();
-  /** What rules find in the record that is read. */
+  readonly #namedHosts = new NamedHosts();
+  /** Matches of rules in the current record. */
   readonly matches = new RuleMatches(this.#findings);
   #errors: IngestAnswer['errors'] = [];
-  #said: Said | undefined;
-  /** The sensor of the body that is read, and the place of its first finding. */
+  #said: EnvelopeContext | undefined;
+  /** The principal that sent the current body. */
   #sensorId: string | undefined;
+  /** Index of the first finding of the current body. */
   #firstFinding = 0;
   #accepted = 0;
   #rejected = 0;
@@ -72,9 +75,9 @@ export class Batch {
   #unstored = new UnstoredTally();
   #hasImplausibleBytes = false;
   #isIgnored = false;
-  /** The format that the record came in, where it is another than that of who reads it. */
+  /** The format of the current record, if it differs from the reader's format. */
   source: EventSource | undefined;
-  /** Why the record that is read is refused. */
+  /** The reason why the current record is rejected. */
   refused: Rejection | undefined;
 
   constructor() {
@@ -83,13 +86,13 @@ export class Batch {
   }
 
   /**
-   * The records of a body follow.
+   * Begins a body.
    *
    * @param receivedAt - epoch milliseconds
-   * @param sensorId - the principal that sent it
-   * @param said - what is known of the record that is read from what it came in; filled anew for each
+   * @param sensorId - the principal that sent the body
+   * @param said - envelope data of the current record; filled again for each record
    */
-  beginBody(receivedAt: number, sensorId?: string, said?: Said): void {
+  beginBody(receivedAt: number, sensorId?: string, said?: EnvelopeContext): void {
     this.#said = said;
     this.#sensorId = sensorId;
     this.#firstFinding = this.#findings.length;
@@ -133,7 +136,7 @@ export class Batch {
     this.#accepted++;
   }
 
-  /** One record of a sensor that is a finding, and an event too where it has both addresses. */
+  /** Adds a finding of a sensor, and an event if the record has both addresses. */
   addFinding(finding: Finding, record: NetworkRecord | undefined): void {
     if (record === undefined) this.#findings.push(finding);
     else {
@@ -143,24 +146,30 @@ export class Batch {
     this.#accepted++;
   }
 
-  /** A record that tells of a host, and is no event. A body with too many different ones has the rest refused. */
+  /**
+   * Adds a fact about a host from a record that is not an event. Rejects the record if the body has too many
+   * different facts.
+   */
   sight(told: Told, at: number): void {
     if (!this.#sightings.add(told, at))
       reject('line', `is one of more than ${limits.maxBodySightings} different sightings in one body`);
     this.#accepted++;
   }
 
-  /** What a record that counts otherwise tells of a host as well; passed over where there are too many different ones. */
+  /**
+   * Adds a fact about a host from a record that is counted elsewhere. Drops the fact if there are too many
+   * different facts.
+   */
   alsoSight(told: Told, at: number): void {
     this.#sightings.add(told, at);
   }
 
-  /** A record that is no event names a host. */
-  meet(contact: Contact): void {
-    this.#contacts.add(this.#sensorId === undefined ? contact : { ...contact, sensor: this.#sensorId });
+  /** Adds a host named in a record that is not an event. */
+  addNamedHost(host: NamedHost): void {
+    this.#namedHosts.add(this.#sensorId === undefined ? host : { ...host, sensor: this.#sensorId });
   }
 
-  /** Another record is read. */
+  /** Begins a record. */
   begin(): void {
     this.matches.row = -1;
     this.refused = undefined;
@@ -172,16 +181,20 @@ export class Batch {
     this.#isIgnored = true;
   }
 
-  /** The kind of the record that is read, where it was ignored. */
+  /** Counts the current record under its kind if it was ignored. */
   nameIgnored(kind: string): void {
     if (this.#isIgnored) this.#unstored.count('ignored', kind);
   }
 
-  /** @param text - what was read, where there is any */
+  /**
+   * Rejects a record.
+   *
+   * @param text - returns the text of the record, if available
+   */
   reject(line: number, refused: Rejection, text?: () => string): void {
     const { field, reason } = refused;
     this.refused = refused;
-    // A reader may find an error after it ignored the record, which counts once.
+    // A reader may find an error after it ignored the record, but the record must be counted only once.
     if (this.#isIgnored) this.#ignored--;
     this.#isIgnored = false;
     this.#unstored.reject(refused, line, text);
@@ -197,7 +210,7 @@ export class Batch {
       blocks: this.#blocks.filter((block) => block !== undefined),
       findings: this.#findings,
       sightings: this.#sightings.list(),
-      contacts: this.#contacts.list(),
+      namedHosts: this.#namedHosts.list(),
       facts: this.matches.facts,
       hits: this.matches.hits(),
       slow: this.matches.slowRules(),
@@ -208,14 +221,14 @@ export class Batch {
   get reached(): readonly LimitName[] {
     const { findings, facts } = this.matches.overflowed;
     return [
-      ...(this.#sightings.overflowed || this.#contacts.overflowed ? (['maxBodySightings'] as const) : []),
+      ...(this.#sightings.overflowed || this.#namedHosts.overflowed ? (['maxBodySightings'] as const) : []),
       ...(findings ? (['maxBodyFindings'] as const) : []),
       ...(this.#hasImplausibleBytes ? (['maxLinkBytesPerMs'] as const) : []),
       ...(facts ? (['maxBodyFacts'] as const) : []),
     ];
   }
 
-  /** Findings of the body rest on its sensor. */
+  /** Sets the sensor of the body's findings. */
   #nameSensor(): void {
     if (this.#sensorId === undefined) return;
     const sensors = [this.#sensorId];
@@ -233,7 +246,7 @@ export class Batch {
     return row;
   }
 
-  /** The record that is read has become this row. */
+  /** Sets the row of the current record. */
   #at({ slot }: { readonly slot: number }, row: number): void {
     this.matches.block = slot;
     this.matches.row = row;
@@ -241,8 +254,8 @@ export class Batch {
 }
 
 /**
- * Blocks of one table, each of at most `limits.maxBlockRows`. A block's place in the batch is taken with its first
- * row, so that findings can name it before it is finished and whatever the other table adds meanwhile.
+ * Blocks of one table, each with at most `limits.maxBlockRows` rows. A block gets its index in the batch
+ * together with its first row, so that findings can refer to the block before it is finished.
  */
 class BlockSeries<T extends Table> {
   readonly #table: T;
@@ -250,9 +263,9 @@ class BlockSeries<T extends Table> {
   #sensorId: string | undefined;
   readonly #blocks: (ArrayBuffer | undefined)[];
   #builder: BlockBuilder<T> | undefined;
-  /** Place of the block in work. */
+  /** Index of the current block. */
   slot = -1;
-  /** Of the body that is read. */
+  /** Rows of the current body. */
   ranges: [block: number, from: number, to: number][] = [];
 
   constructor(table: T, blocks: (ArrayBuffer | undefined)[]) {
@@ -278,7 +291,7 @@ class BlockSeries<T extends Table> {
     return row;
   }
 
-  /** After it there are no more records. */
+  /** Writes the last block. No records may be added afterwards. */
   finish(): void {
     if (this.#builder === undefined) return;
     if (this.#builder.rows > 0) this.#write(this.#builder);
@@ -303,7 +316,10 @@ class BlockSeries<T extends Table> {
   }
 }
 
-/** Builders of this thread between two bodies, as their arrays are 2 MB each. One that a body took and broke off is lost. */
+/**
+ * Unused builders of this thread, kept between bodies because the arrays of a builder take 2 MB. If a body
+ * fails, its builders are not reused.
+ */
 const idle: { [T in Table]: BlockBuilder<T> | undefined } = { network: undefined, dns: undefined };
 
 function takeBuilder<T extends Table>(table: T): BlockBuilder<T> {

@@ -3,26 +3,32 @@ import type { Finding } from '../events/finding.ts';
 import type { SuricataAlert, ZeekNotice } from '../events/sensor-alert.ts';
 import type { JsonObject } from './fields.ts';
 
-/** What judges the alerts of sensors, given by who composes ingest and detection. Pure, and never throws. */
+/**
+ * Converts alerts of sensors to findings. Supplied by the code that composes ingest and detection. Functions
+ * without side effects, which never throw.
+ */
 export interface Detectors {
   suricataAlert(alert: SuricataAlert): Finding;
   zeekNotice(notice: ZeekNotice): Finding;
-  /** What is asked about every record that is taken or ignored; absent where there are no rules. */
+  /** Rules that are evaluated for every accepted or ignored record; absent without rules. */
   readonly rules?: Rules | undefined;
 }
 
-/** Rules over records as they came. */
+/** Rules for records in the form in which they were received. */
 export interface Rules {
   /**
-   * @param kind - `zeek.<log>`, `suricata.<event_type>`, `ecs.<what>`, `candor.network_event` or `candor.dns_event`
-   * @param timeOf - when it happened, epoch milliseconds
+   * Evaluates the rules on a record.
+   *
+   * @param kind - `zeek.<log>`, `suricata.<event_type>`, `ecs.<what>`, `candor.network_event` or
+   *   `candor.dns_event`
+   * @param timeOf - returns the time of the record in epoch milliseconds
    */
   ask(kind: string, record: JsonObject, timeOf: () => number, sink: Found): void;
 }
 
-/** What takes what rules find in one record. */
+/** Receives the results of rules for one record. */
 export interface Found {
-  /** The event that the record has become; undefined where none is stored. */
+  /** The event of the record; undefined if no event is stored. */
   readonly event: Finding['event'];
   hit(rule: string): void;
   find(finding: Finding): void;
@@ -30,9 +36,12 @@ export interface Found {
   slow(rule: string, ms: number): void;
 }
 
-/** Rules as a task names them: a thread that has another version makes them of the documents. */
+/**
+ * Reference to the rules of a task. A thread with rules of another version compiles the rules from the
+ * documents.
+ */
 export interface RulesInEffect {
   readonly version: number;
-  /** Shared, not moved. */
+  /** Packed documents, which are shared between threads and not transferred. */
   readonly documents: SharedArrayBuffer;
 }

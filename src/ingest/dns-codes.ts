@@ -1,11 +1,12 @@
-import { remembered } from './remembered.ts';
+import { memoize } from './memoize.ts';
 
 /**
- * Names of numbers in DNS (IANA "Domain Name System (DNS) Parameters"), with the spellings of the sensors brought
- * together: Zeek's NOTIMP and `*`, Suricata's FORMERROR and SERVERROR, mixed case.
+ * Returns a name in upper case. This file names the numbers of DNS (IANA "Domain Name System (DNS)
+ * Parameters"), and unifies the spellings of sensors: Zeek's NOTIMP and `*`, Suricata's FORMERROR and
+ * SERVERROR, mixed case.
  */
 
-const upper = remembered((name) => name.toUpperCase());
+const upper = memoize((name) => name.toUpperCase());
 
 const rcodeNames: readonly string[] = [
   'NOERROR',
@@ -22,7 +23,7 @@ const rcodeNames: readonly string[] = [
   'DSOTYPENI',
 ];
 
-/** RFC 6895, 2.3: those past the four bits of the header come from EDNS or TSIG. */
+/** Response codes beyond the four bits of the header, which come from EDNS or TSIG (RFC 6895, 2.3). */
 const extendedRcodes: readonly (readonly [number, string])[] = [
   [16, 'BADVERS'],
   [17, 'BADKEY'],
@@ -45,19 +46,19 @@ const rcodeOfName = new Map<string, number>([
   ['BADSIG', 16],
 ]);
 
-/** The number of a response code, however its name is spelt; undefined for names that are none. */
+/** Returns the number of a response code in any spelling; undefined for unknown names. */
 export function rcodeOf(name: string): number | undefined {
   return rcodeOfName.get(upper(name));
 }
 
-/** The name as IANA has it, else the sensor's in upper case. */
+/** Returns the IANA name, or the sensor's name in upper case. */
 export function rcodeName(name: string): string {
   const inUpper = upper(name);
   const number = rcodeOfName.get(inUpper);
   return (number === undefined ? undefined : nameOfRcode.get(number)) ?? inUpper;
 }
 
-/** RFC 3597's manner for numbers without a name. */
+/** Returns the name of a response code, or the notation of RFC 3597 for numbers without a name. */
 export function rcodeNameOf(number: number): string {
   return nameOfRcode.get(number) ?? `RCODE${number}`;
 }
@@ -97,7 +98,7 @@ const nameOfType = new Map<number, string>([
   [257, 'CAA'],
 ]);
 
-/** Zeek writes `*` for 255. */
+/** Returns the name of a type. Zeek writes `*` for 255. */
 export function typeName(name: string): string {
   return name === '*' ? 'ANY' : upper(name);
 }
@@ -115,7 +116,7 @@ const classNames = new Map<string, string>([
   ['*', 'ANY'],
 ]);
 
-/** Zeek's names for the classes, in the words of RFC 1035 and RFC 2136. */
+/** Returns the name of a class as in RFC 1035 and RFC 2136, from Zeek's name. */
 export function className(name: string): string {
   return classNames.get(name) ?? name;
 }

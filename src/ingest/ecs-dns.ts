@@ -1,15 +1,17 @@
-import { isAddress, parseIpv4 } from '../events/ip.ts';
 import type { DnsRecord } from '../events/records.ts';
+import { isAddress, parseIpv4 } from '../net/ip.ts';
 import { type Answer, writeAnswers } from './dns-answers.ts';
 import { className, rcodeName, rcodeNameOf, rcodeOf, typeName } from './dns-codes.ts';
 import { field, numeric, single, values } from './ecs-document.ts';
 import { type End, ecsDuration, ecsTransport, end, hasEnd } from './ecs-ends.ts';
 import { ecsConnection, ecsTime } from './ecs-network.ts';
-import { dnsRecord } from './event-records.ts';
+import { newDnsRecord } from './event-records.ts';
 import { dnsRcode, flag, type JsonObject, object, text, timeToLive, whole } from './fields.ts';
-import type { Reading } from './reading.ts';
+import type { ParseContext } from './parse-context.ts';
 import { named, reject } from './rejection.ts';
 import { senderOf } from './wrapped.ts';
+
+const dnsRecord = newDnsRecord();
 
 const dnsType = field('dns.type');
 const id = field('dns.id');
@@ -22,18 +24,19 @@ const resolved = field('dns.resolved_ip');
 const headerFlags = field('dns.header_flags');
 const communityId = field('network.community_id');
 
-/** Of Packetbeat beside `dns.header_flags`, or in its place. */
+/** Packetbeat's fields for flags. Documents have these fields in addition to `dns.header_flags`, or instead. */
 const flagOf = {
   AA: 'dns.flags.authoritative',
   TC: 'dns.flags.truncated_response',
   RD: 'dns.flags.recursion_desired',
   RA: 'dns.flags.recursion_available',
 } as const;
-const flagFields = Object.fromEntries(
-  Object.entries(flagOf).map(([name, path]) => [name, field(path)]),
-) as Record<keyof typeof flagOf, ReturnType<typeof field>>;
+const flagFields = Object.fromEntries(Object.entries(flagOf).map(([name, path]) => [name, field(path)])) as Record<
+  keyof typeof flagOf,
+  ReturnType<typeof field>
+>;
 
-/** Whether the document is about DNS. */
+/** Returns whether the document is about DNS. */
 export function isEcsDns(d: JsonObject): boolean {
   return (
     questionName(d) !== undefined ||
@@ -44,10 +47,11 @@ export function isEcsDns(d: JsonObject): boolean {
 }
 
 /**
- * DNS in ECS (elastic.co/guide/en/ecs, "DNS fields"): a query that nobody has answered, or (`dns.type: answer`) the whole
- * exchange. A document whose source is the server is of the reply's packet, and no more than a response.
+ * Reads DNS in ECS (elastic.co/guide/en/ecs, "DNS fields"): an unanswered query, or (`dns.type: answer`) the
+ * whole exchange. A document whose source is the server describes the packet of the response, and is read as a
+ * response only.
  */
-export function ecsDns(d: JsonObject, reading: Reading): DnsRecord {
+export function ecsDns(d: JsonObject, reading: ParseContext): DnsRecord {
   const { client, server, turned } = ends(d, reading);
   const code = codeOf(d);
   const kind = kindOf(d, turned, code !== undefined);
@@ -82,13 +86,16 @@ export function ecsDns(d: JsonObject, reading: Reading): DnsRecord {
   return dnsRecord;
 }
 
-/** DNS, NetBIOS names, mDNS, LLMNR. */
+/** Ports of DNS, NetBIOS names, mDNS and LLMNR servers. */
 const serverPorts: ReadonlySet<unknown> = new Set([53, 137, 5353, 5355]);
 
-/** `client` and `server` say who is who; without them a port that only servers have does, else the source has asked. */
+/**
+ * Returns client and server of the exchange, from `client` and `server` if present. Otherwise, the source is
+ * the server if only servers use the source port; if not, the source is the client.
+ */
 function ends(
   d: JsonObject,
-  reading: Reading,
+  reading: ParseContext,
 ): { readonly client: End; readonly server: End; readonly turned: boolean } {
   if (hasEnd(d, 'client') && hasEnd(d, 'server')) {
     return { client: end(d, 'client', reading), server: end(d, 'server', reading), turned: false };
@@ -96,9 +103,7 @@ function ends(
   const source = end(d, 'source', reading);
   const destination = end(d, 'destination', reading);
   const turned = serverPorts.has(source.port) && !serverPorts.has(destination.port);
-  return turned
-    ? { client: destination, server: source, turned }
-    : { client: source, server: destination, turned };
+  return turned ? { client: destination, server: source, turned } : { client: source, server: destination, turned };
 }
 
 const kinds: ReadonlyMap<unknown, DnsRecord['kind']> = new Map<unknown, DnsRecord['kind']>([
@@ -125,7 +130,7 @@ function codeOf(d: JsonObject): { readonly number: number | undefined; readonly 
   return name === undefined ? undefined : { number: rcodeOf(name), name: rcodeName(name) };
 }
 
-/** `dns.header_flags` lists those that are set. */
+/** Returns whether a flag is set. `dns.header_flags` lists the flags that are set. */
 function headerFlag(d: JsonObject, name: keyof typeof flagOf): boolean | undefined {
   const set = headerFlags(d);
   if (set === undefined) return flag(single(flagFields[name](d)), flagOf[name]);
@@ -137,7 +142,7 @@ function answers(d: JsonObject): string | undefined {
   if (given.length > 0) return writeAnswers(given.map(answer));
   return writeAnswers(
     values(resolved(d)).map((one) => {
-      const data = text(one, 'dns.resolved_ip') ?? reject('dns.resolved_ip', 'holds nothing');
+      const data = text(one, 'dns.resolved_ip') ?? reject('dns.resolved_ip', 'is empty');
       if (!isAddress(data)) reject('dns.resolved_ip', `is ${named(data)}, not an IP address`);
       return { type: parseIpv4(data) >= 0 ? 'A' : 'AAAA', ttl: undefined, data };
     }),
@@ -145,7 +150,7 @@ function answers(d: JsonObject): string | undefined {
 }
 
 function answer(value: unknown): Answer {
-  const given = object(value, 'dns.answers') ?? reject('dns.answers', 'holds null');
+  const given = object(value, 'dns.answers') ?? reject('dns.answers', 'contains null');
   const type = text(single(given.type), 'dns.answers.type');
   const data = single(given.data);
   return {

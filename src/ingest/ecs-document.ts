@@ -1,18 +1,22 @@
 import { isObject, type JsonObject } from './fields.ts';
 
 /*
- * Documents of the Elastic Common Schema say `source.ip` as objects within objects, with dots in names, or as a mixture,
- * and mean the same; a list of one value and the value are the same, too, and so are a number and its text, as
- * Elasticsearch takes either for a field (elastic.co/guide/en/ecs, "Conventions").
+ * Elastic Common Schema documents write `source.ip` as nested objects, as names with dots, or as a mixture;
+ * these forms are equivalent. A list of one value is equivalent to the value, and a number to its text, because
+ * Elasticsearch accepts both for a field (elastic.co/guide/en/ecs, "Conventions").
  */
 
-/** Names of ECS and of what Beats add have up to six parts. Longer ones, which could nest without end, stay as they are. */
+/**
+ * Maximum parts of a name that is converted to nested objects. Names of ECS and of Beats have up to six parts.
+ * Longer names, which could nest without limit, keep their dots.
+ */
 const mostParts = 8;
 const longestName = 200;
 
 /**
- * The document with objects instead of dots, however deep they are: the same object where there are none, else a copy. Where
- * a name is said twice, the first counts; where it is both a value and an object, the dots stay.
+ * Returns the document with nested objects instead of dotted names at every level: the given object if it has
+ * no dotted names, otherwise a copy. If a name occurs twice, the first value is used. If a name is both a value
+ * and an object, the dots stay.
  */
 export function nested(document: JsonObject): JsonObject {
   return hasDots(document) ? expanded(document) : document;
@@ -29,7 +33,7 @@ function hasDots(object: JsonObject): boolean {
 
 type Own = Record<string, unknown>;
 
-/** Without a prototype: whatever names come are names like others. */
+/** Creates an object without a prototype, so that every name is an ordinary key. */
 function emptyObject(): Own {
   return Object.create(null) as Own;
 }
@@ -65,7 +69,7 @@ function set(own: Own, name: string, value: unknown): void {
   }
 }
 
-/** Reads a name with dots in a nested document. */
+/** Returns a function that reads a name with dots from a nested document. */
 export function field(name: string): (document: JsonObject) => unknown {
   const steps = name.split('.');
   return (document) => {
@@ -78,18 +82,20 @@ export function field(name: string): (document: JsonObject) => unknown {
   };
 }
 
-/** The one value of a list that has one. */
+/**
+ * Returns the value of a list with one value, and undefined for an empty list. Returns other values unchanged.
+ */
 export function single(value: unknown): unknown {
   return Array.isArray(value) && value.length <= 1 ? (value[0] ?? undefined) : value;
 }
 
-/** A number that may have come as a text; anything else as it is, for whoever reads it to refuse. */
+/** Converts a number in text form. Returns other values unchanged; the reader of the field rejects them. */
 export function numeric(value: unknown): unknown {
   const one = single(value);
   return typeof one === 'string' && /^\d{1,20}(\.\d{1,20})?$/.test(one) ? Number(one) : one;
 }
 
-/** All values of a field, be it one or a list. */
+/** Returns all values of a field that is a single value or a list. */
 export function values(value: unknown): readonly unknown[] {
   if (value === undefined || value === null) return [];
   return Array.isArray(value) ? value : [value];

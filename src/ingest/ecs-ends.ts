@@ -1,12 +1,12 @@
-import { maxTime } from '../events/columns.ts';
+import { maxTime } from '../events/format/columns.ts';
 import type { Address } from './addresses.ts';
 import { field, numeric, single } from './ecs-document.ts';
 import { type JsonObject, port } from './fields.ts';
-import type { Reading } from './reading.ts';
+import type { ParseContext } from './parse-context.ts';
 import { reject } from './rejection.ts';
 import { transportField } from './transport.ts';
 
-/** One end of a connection: `source`, `destination`, `client` or `server`. */
+/** Source, destination, client or server of a connection. */
 export interface End {
   readonly address: Address;
   readonly port: number | undefined;
@@ -27,12 +27,12 @@ const sides = {
   server: places('server'),
 } as const satisfies Record<Side, unknown>;
 
-/** Whether the document says where this end is. `address` may be a name, and then is none. */
+/** Returns whether the document has the IP address of this side. A host name in `address` is not enough. */
 export function hasEnd(document: JsonObject, side: Side): boolean {
   return sides[side].ip(document) !== undefined;
 }
 
-export function end(document: JsonObject, side: Side, { addresses }: Reading): End {
+export function end(document: JsonObject, side: Side, { addresses }: ParseContext): End {
   const { ip, port: portOf } = sides[side];
   return {
     address: addresses.required(single(ip(document)), `${side}.ip`),
@@ -54,7 +54,10 @@ const ofNumber: ReadonlyMap<unknown, string> = new Map([
   [132, 'sctp'],
 ]);
 
-/** In lower case; ICMP is one for both versions of IP, as with all other sensors. `unknown` where the document names none. */
+/**
+ * Returns the transport in lower case. As with all other sensors, ICMP has one name for both versions of IP.
+ * Returns `unknown` if the document has no transport.
+ */
 export function ecsTransport(document: JsonObject): string {
   const named = transportField(single(transport(document)), 'network.transport');
   if (named === undefined) return ofNumber.get(numeric(protocolNumber(document))) ?? 'unknown';
@@ -63,11 +66,14 @@ export function ecsTransport(document: JsonObject): string {
 
 const duration = field('event.duration');
 
-/** `event.duration` is in nanoseconds: as milliseconds, exact to the microsecond, as of all other sensors. */
+/**
+ * Returns the duration in milliseconds, exact to the microsecond as with all other sensors. `event.duration` is
+ * in nanoseconds.
+ */
 export function ecsDuration(document: JsonObject): number | undefined {
   const nanoseconds = numeric(duration(document));
   if (nanoseconds === undefined) return undefined;
   if (typeof nanoseconds === 'number' && nanoseconds >= 0 && nanoseconds <= maxTime * 1e6)
     return Math.round(nanoseconds / 1e3) / 1e3;
-  return reject('event.duration', 'is no span of time in nanoseconds');
+  return reject('event.duration', 'is not a duration in nanoseconds');
 }

@@ -1,13 +1,15 @@
 import { joinedProtocols } from '../contract/app-protocols.ts';
-import { ecsState, sensorState } from '../events/outcome.ts';
+import { ecsState, sensorState } from '../events/connection-state.ts';
 import type { NetworkRecord } from '../events/records.ts';
 import { direction } from './addresses.ts';
 import { field, numeric, single, values } from './ecs-document.ts';
 import { ecsDuration, ecsTransport, end } from './ecs-ends.ts';
-import { networkRecord } from './event-records.ts';
+import { newNetworkRecord } from './event-records.ts';
 import { count, type JsonObject, mac, text, whole, zeekTime } from './fields.ts';
-import type { Reading } from './reading.ts';
+import type { ParseContext } from './parse-context.ts';
 import { senderOf } from './wrapped.ts';
+
+const networkRecord = newNetworkRecord();
 
 const timestamp = field('@timestamp');
 const start = field('event.start');
@@ -29,11 +31,13 @@ const event = field('event.id');
 const vlan = field('network.vlan.id');
 
 /**
- * A flow in ECS, whoever saw it (Packetbeat, firewalls, what Logstash made). Bytes are of IP packets, as flow reports count
- * them; `network.bytes` is the sum of both sides and says nothing of either. `network.direction` is by the networks that the
- * sender was told of, and may be from the point of view of a host (`ingress`, `egress`): ours is by the home networks alone.
+ * Reads a flow in ECS from any source (Packetbeat, firewalls, Logstash pipelines). Byte counts are counts of IP
+ * packets, as in flow reports. `network.bytes` is the sum of both sides, from which the bytes of each side
+ * cannot be derived. `network.direction` is not used: it follows the networks configured at the sender, and may
+ * describe the point of view of a host (`ingress`, `egress`). The stored direction depends only on the home
+ * networks.
  */
-export function ecsNetwork(d: JsonObject, reading: Reading): NetworkRecord {
+export function ecsNetwork(d: JsonObject, reading: ParseContext): NetworkRecord {
   const src = end(d, 'source', reading);
   const dst = end(d, 'destination', reading);
   const transport = ecsTransport(d);
@@ -52,16 +56,11 @@ export function ecsNetwork(d: JsonObject, reading: Reading): NetworkRecord {
   networkRecord.dst_port = dst.port;
   networkRecord.dst_mac = mac(single(destinationMac(d)), 'destination.mac');
   networkRecord.transport = transport;
-  networkRecord.app_protocol = joinedProtocols(
-    values(protocol(d)).map((one) => text(one, 'network.protocol') ?? ''),
-  );
+  networkRecord.app_protocol = joinedProtocols(values(protocol(d)).map((one) => text(one, 'network.protocol') ?? ''));
   networkRecord.src_bytes = count(numeric(sourceBytes(d)), 'source.bytes');
   networkRecord.dst_bytes = count(numeric(destinationBytes(d)), 'destination.bytes');
-  networkRecord.src_payload_bytes = undefined;
-  networkRecord.dst_payload_bytes = undefined;
   networkRecord.src_packets = srcPackets;
   networkRecord.dst_packets = dstPackets;
-  networkRecord.missed_bytes = undefined;
   networkRecord.state = ecsState(values(eventType(d)), bySensor, srcPackets, dstPackets);
   networkRecord.conn_state = connState;
   networkRecord.history = flags;
@@ -75,13 +74,19 @@ export function ecsNetwork(d: JsonObject, reading: Reading): NetworkRecord {
   return networkRecord;
 }
 
-/** `@timestamp` is when a flow was reported, `event.start` when it began, where it is told. */
+/**
+ * Returns the start of a flow: `event.start` if present, otherwise `@timestamp`, which is the time of the
+ * report.
+ */
 export function ecsTime(d: JsonObject): number {
   const began = start(d);
   return began === undefined ? zeekTime(timestamp(d), '@timestamp') : zeekTime(began, 'event.start');
 }
 
-/** From start to end where nobody says how long it took; an end before the start tells nothing. */
+/**
+ * Returns the time from start to end, which is used if the document has no duration; undefined if the end is
+ * before the start.
+ */
 function between(d: JsonObject): number | undefined {
   if (start(d) === undefined || ended(d) === undefined) return undefined;
   const millis = zeekTime(ended(d), 'event.end') - zeekTime(start(d), 'event.start');
@@ -89,8 +94,9 @@ function between(d: JsonObject): number | undefined {
 }
 
 /**
- * Zeek's uid, the flow that Packetbeat reports again and again, or the id of the event. Packetbeat makes its id of the ends,
- * so that a later flow between the same ports has it as well: only with the start it is one of a flow.
+ * Returns the id of a connection: Zeek's uid, the flow id that Packetbeat reports repeatedly, or the id of the
+ * event. Packetbeat derives the id from the addresses and ports, so a later flow between these ports has the
+ * same id. The id therefore identifies a flow only together with the start.
  */
 export function ecsConnection(d: JsonObject): string | undefined {
   const uid = text(single(session(d)), 'zeek.session_id');

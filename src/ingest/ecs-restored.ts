@@ -2,23 +2,26 @@ import { field, numeric, single } from './ecs-document.ts';
 import { isObject, type JsonObject } from './fields.ts';
 import { Rejection } from './rejection.ts';
 
-/** What Elastic's modules for a sensor have moved: a field by the sensor's name and by those that it may have in ECS. */
+/** A field that Elastic's modules for a sensor moved to another name. */
 export interface Moved {
   readonly raw: string;
-  /** What is before and after the first dot of it; all before, where it has none. */
+  /** The part of `raw` before the first dot. */
   readonly outer: string;
+  /** The part of `raw` after the first dot. */
   readonly inner: string;
   readonly names: readonly string[];
   readonly read: (document: JsonObject) => unknown;
 }
 
-/** A field that is taken back as it is. */
+/** Describes a field that is restored unchanged. */
 export const moved = (raw: string, ...names: string[]): Moved => made(raw, names, single);
 
-/** A field that is a number with the sensor, and may have become a text. */
+/** Describes a field that is a number in the sensor's record, and may have become a text. */
 export const movedNumber = (raw: string, ...names: string[]): Moved => made(raw, names, numeric);
 
-/** A field that is made of others' values; `make` is not asked where there is none. */
+/**
+ * Describes a field that is computed from another field. `make` is not called if the other field is missing.
+ */
 export function made(raw: string, names: readonly string[], make: (value: unknown) => unknown): Moved {
   const places = names.map(field);
   const dot = raw.indexOf('.');
@@ -38,8 +41,9 @@ export function made(raw: string, names: readonly string[], make: (value: unknow
 }
 
 /**
- * The sensor's own record, of what the modules have left under its name and what they have moved. A raw name with a dot is
- * a path where `objects` says so (EVE), else a name (Zeek). What was left where it was is nearer to the sensor, and counts.
+ * Restores the sensor's own record from the fields that the modules left under the sensor's name and the fields
+ * that the modules moved. A raw name with a dot is a path if `objects` is set (EVE), otherwise a name (Zeek). A
+ * field that was not moved takes precedence, as it is closer to the sensor.
  */
 export function restored(
   document: JsonObject,
@@ -57,14 +61,14 @@ export function restored(
     if (isObject(there) && there[inner] !== undefined && there[inner] !== null) continue;
     const value = read(document);
     if (value === undefined || (there !== undefined && !isObject(there))) continue;
-    // The document's own objects are not this record's to change.
+    // The document's own objects must not be modified.
     if (there === undefined || there === left[outer]) record[outer] = { ...there };
     (record[outer] as Record<string, unknown>)[inner] = value;
   }
   return record;
 }
 
-/** Reads a restored record; what is wrong with it is named as the document has it. */
+/** Reads a restored record. Rejections name fields as in the document. */
 export function reading<T>(read: () => T, document: JsonObject, under: string, all: readonly Moved[]): T {
   try {
     return read();
@@ -77,8 +81,6 @@ export function reading<T>(read: () => T, document: JsonObject, under: string, a
 function nameOf(raw: string, document: JsonObject, under: string, all: readonly Moved[]): string {
   const there = `${under}.${raw}`;
   if (field(there)(document) !== undefined) return there;
-  const names = all
-    .filter((one) => raw === one.raw || raw.startsWith(`${one.raw}.`))
-    .flatMap((one) => one.names);
+  const names = all.filter((one) => raw === one.raw || raw.startsWith(`${one.raw}.`)).flatMap((one) => one.names);
   return names.find((name) => field(name)(document) !== undefined) ?? names[0] ?? there;
 }

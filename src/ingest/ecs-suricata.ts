@@ -3,15 +3,16 @@ import { field, single, values } from './ecs-document.ts';
 import { made, moved, movedNumber, reading, restored } from './ecs-restored.ts';
 import { isObject, type JsonObject } from './fields.ts';
 import { flowId } from './flow-id.ts';
-import type { Reading } from './reading.ts';
+import type { ParseContext } from './parse-context.ts';
 import { reject } from './rejection.ts';
 import { readSuricata } from './suricata.ts';
 import { senderOf } from './wrapped.ts';
 
 /*
- * EVE by Filebeat's module and Elastic's integration (elastic/beats x-pack/filebeat/module/suricata, elastic/integrations
- * packages/suricata): what ECS has a name for is moved there, the rest stays under `suricata.eve`. Filebeat moves the ends
- * only, pipelines of Elasticsearch's the rest; a document may come after either.
+ * EVE from Filebeat's module and Elastic's integration (elastic/beats x-pack/filebeat/module/suricata,
+ * elastic/integrations packages/suricata). Fields that have an ECS name are moved to that name; the other
+ * fields stay under `suricata.eve`. Filebeat moves only addresses and ports, and Elasticsearch pipelines move
+ * the other fields. A document may be received before or after the pipeline.
  */
 
 const action = (type: unknown): unknown => {
@@ -25,7 +26,7 @@ const headerFlag =
   (flags: unknown): unknown =>
     values(flags).includes(name);
 
-/** Records of an answer section with EVE's names for what they have. */
+/** Restores EVE's names in the records of an answer section. */
 const answers = (given: unknown): unknown =>
   values(given).map((one) =>
     isObject(one) ? { ...one, rrname: one.name, rrtype: one.type, rdata: single(one.data) } : one,
@@ -70,7 +71,7 @@ const table = [
   movedNumber('fileinfo.size', 'file.size'),
 ] as const;
 
-/** What EVE of an older format says otherwise: taken where the record itself has nothing of the kind. */
+/** Fields of older EVE formats, which are used if the record itself has none of these fields. */
 const answered = [made('dns.answers', ['dns.answers'], answers)] as const;
 const flagged = (['AA', 'TC', 'RD', 'RA'] as const).map((name) =>
   made(`dns.${name.toLowerCase()}`, ['dns.header_flags'], headerFlag(name)),
@@ -87,28 +88,29 @@ const tacticsAndTechniques = {
 
 const eveOf = field('suricata.eve');
 
-/** What is left of the EVE record; undefined where the document is none of Suricata's. */
+/** Returns the remainder of the EVE record; undefined if the document is not from Suricata. */
 export function eveLeft(document: JsonObject): JsonObject | undefined {
   const eve = eveOf(document);
   return isObject(eve) && typeof eve.event_type === 'string' ? eve : undefined;
 }
 
 /**
- * The record as Suricata wrote it, as far as the document has it, and its kind.
+ * Reads the record as Suricata wrote it, except fields that are missing in the document. Returns the record and
+ * its kind.
  *
- * @param lineOf - the document's text
+ * @param lineOf - returns the document's text
  */
 export function readEcsOfSuricata(
   document: JsonObject,
   left: JsonObject,
   lineOf: () => string,
-  shared: Reading,
+  shared: ParseContext,
 ): { readonly kind: string; readonly record: JsonObject } {
   const { event_type: type } = left;
   const record = restored(document, left, table, true);
   if (type === 'dns') Object.assign(record, restored(document, record, dnsOf(left), true));
   if (type === 'alert') record.alert = withMetadata(document, record.alert);
-  // Only flows and alerts have these, and a rule may ask whether they are there.
+  // Only flows and alerts have `flow`, and a rule may test whether it is present.
   if (type !== 'flow' && type !== 'alert' && left.flow === undefined) record.flow = undefined;
   record.host = isObject(record.host) ? senderOf(document) : (record.host ?? senderOf(document));
   const kind = reading(
@@ -131,7 +133,10 @@ function dnsOf({ dns }: JsonObject) {
   ];
 }
 
-/** The pipelines move what they know of a rule's metadata beside it, and ATT&CK to `threat`; lists of one may be values. */
+/**
+ * Restores a rule's metadata. The pipelines move known metadata to fields next to `metadata`, and ATT&CK to
+ * `threat`. Lists of one value may be single values.
+ */
 function withMetadata(document: JsonObject, alert: unknown): unknown {
   if (!isObject(alert)) return alert;
   const given = isObject(alert.metadata) ? alert.metadata : {};

@@ -1,16 +1,18 @@
 import { field, numeric, values } from './ecs-document.ts';
 import { type Moved, made, moved, movedNumber, reading, restored } from './ecs-restored.ts';
 import { isObject, type JsonObject } from './fields.ts';
-import type { Reading } from './reading.ts';
-import { remembered } from './remembered.ts';
+import { memoize } from './memoize.ts';
+import type { ParseContext } from './parse-context.ts';
 import { senderOf } from './wrapped.ts';
 import { readZeek } from './zeek.ts';
 
 /*
- * Zeek's logs by Filebeat's module and Elastic's integration (elastic/beats x-pack/filebeat/module/zeek, elastic/integrations
- * packages/zeek): what ECS has a name for is moved there, the rest stays under `zeek.<log>`, but for what they drop (payload
- * bytes of connections, tunnels). Filebeat leaves the time and the duration for a pipeline of Elasticsearch's, so that a
- * document may come with either: `@timestamp` is then when the line was read, and the log's `ts` when it happened.
+ * Zeek's logs from Filebeat's module and Elastic's integration (elastic/beats x-pack/filebeat/module/zeek,
+ * elastic/integrations packages/zeek). Fields that have an ECS name are moved to that name; the other fields
+ * stay under `zeek.<log>`, except dropped fields (payload bytes of connections, tunnels). Filebeat leaves the
+ * conversion of time and duration to an Elasticsearch pipeline, so a document may be received before or after
+ * the conversion. Before the conversion, `@timestamp` is the time when the line was read, and the log's `ts` is
+ * the time of the event.
  */
 
 const nanoseconds = (value: unknown): unknown => {
@@ -18,7 +20,7 @@ const nanoseconds = (value: unknown): unknown => {
   return typeof given === 'number' ? given / 1e9 : given;
 };
 
-/** Of every log. */
+/** Fields of every log. */
 const envelope = [
   moved('ts', '@timestamp'),
   moved('uid', 'zeek.session_id', 'event.id'),
@@ -33,7 +35,7 @@ const ends = [
   movedNumber('id.resp_p', 'destination.port', 'zeek.connection.icmp.code'),
 ] as const;
 
-/** A notice about hosts, not about a connection. */
+/** Fields of a notice about hosts rather than a connection. */
 const hosts = [
   moved('src', 'source.ip', 'source.address'),
   moved('dst', 'destination.ip', 'destination.address'),
@@ -42,7 +44,7 @@ const hosts = [
 
 const notice = [moved('note', 'rule.name'), moved('msg', 'rule.description', 'message')] as const;
 
-/** By the name of the log, what it has beside its envelope and its ends. */
+/** Fields besides the envelope, addresses and ports, by the name of the log. */
 const logs: ReadonlyMap<string, readonly Moved[]> = new Map(
   Object.entries({
     conn: [
@@ -123,18 +125,18 @@ const logs: ReadonlyMap<string, readonly Moved[]> = new Map(
   }),
 );
 
-/** The logs that something is taken from, and that are whole enough for it; rules see the others. */
-const read: ReadonlySet<string> = new Set(
-  'conn dns notice ssl http quic dhcp known_hosts known_services'.split(' '),
-);
+/**
+ * Logs that are read, because the modules leave them complete enough. Other logs are only passed to rules.
+ */
+const read: ReadonlySet<string> = new Set('conn dns notice ssl http quic dhcp known_hosts known_services'.split(' '));
 
-/** As the modules call it. */
+/** Zeek's names of logs whose data set has another name in the modules. */
 const nameOfSet: ReadonlyMap<string, string> = new Map([
   ['connection', 'conn'],
   ['signature', 'signatures'],
 ]);
 
-const tables = remembered((log) => ({
+const tables = memoize((log) => ({
   connection: [...(logs.get(log) ?? []), ...(log === 'notice' ? notice : []), ...ends, ...envelope],
   hosts: [...(logs.get(log) ?? []), ...notice, ...hosts, ...envelope],
 }));
@@ -144,7 +146,7 @@ const zeekOf = field('zeek');
 const sourceOf = ends[0];
 const destinationOf = ends[2];
 
-/** Which of the module's sets it is; undefined where it is none. */
+/** Returns the module's data set; undefined if the document is not from Zeek. */
 export function zeekSet(document: JsonObject): string | undefined {
   const zeek = zeekOf(document);
   const dataset = datasetOf(document);
@@ -155,11 +157,14 @@ export function zeekSet(document: JsonObject): string | undefined {
   return named;
 }
 
-/** The record as Zeek wrote it, as far as the document has it, and its kind. */
+/**
+ * Reads the record as Zeek wrote it, except fields that are missing in the document. Returns the record and its
+ * kind.
+ */
 export function readEcsOfZeek(
   document: JsonObject,
   set: string,
-  shared: Reading,
+  shared: ParseContext,
 ): { readonly kind: string; readonly record: JsonObject } {
   const log = nameOfSet.get(set) ?? set;
   const zeek = zeekOf(document);
@@ -169,7 +174,7 @@ export function readEcsOfZeek(
     log === 'notice' && (sourceOf.read(document) === undefined || destinationOf.read(document) === undefined);
   const table = ofHosts ? hosts : connection;
   const record = restored(document, left, table, false);
-  // A transaction number is a text in both.
+  // Both Filebeat and the integration write a transaction number as a text.
   if (log === 'dns') record.trans_id = numeric(record.trans_id);
   if (record._node_name === undefined && record['@system'] === undefined) {
     record._system_name ??= senderOf(document);
@@ -179,4 +184,4 @@ export function readEcsOfZeek(
   return { kind: kindOf(log), record };
 }
 
-const kindOf = remembered((log) => `zeek.${log}`);
+const kindOf = memoize((log) => `zeek.${log}`);

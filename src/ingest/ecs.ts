@@ -1,4 +1,3 @@
-import { absoluteUrl, takeContacts } from './contacts.ts';
 import { ecsDns, isEcsDns } from './ecs-dns.ts';
 import { field, nested, numeric, single, values } from './ecs-document.ts';
 import { hasEnd } from './ecs-ends.ts';
@@ -6,10 +5,11 @@ import { ecsNetwork } from './ecs-network.ts';
 import { eveLeft, readEcsOfSuricata } from './ecs-suricata.ts';
 import { readEcsOfZeek, zeekSet } from './ecs-zeek.ts';
 import { isObject, type JsonObject, zeekTime } from './fields.ts';
-import type { Reading } from './reading.ts';
+import { absoluteUrl, takeNamedHosts } from './named-hosts.ts';
+import type { ParseContext } from './parse-context.ts';
 import { reject } from './rejection.ts';
 
-/** What a document has become: the kind under which rules are asked about it, and the record that they are asked about. */
+/** The kind and the record with which rules are evaluated for a document. */
 export interface EcsRead {
   readonly kind: string;
   readonly record: JsonObject;
@@ -20,39 +20,37 @@ const kind = field('event.kind');
 const type = field('event.type');
 const zeek = field('zeek');
 
-/** Categories of what is seen on networks; `network_traffic` is Packetbeat's before 8. */
+/** Event categories of network activity. Packetbeat before version 8 writes `network_traffic`. */
 const ofNetworks: readonly unknown[] = ['network', 'network_traffic', 'intrusion_detection'];
 
 /**
- * One document of the Elastic Common Schema. It is one where it has `@timestamp` and
+ * Reads one document of the Elastic Common Schema. It must have `@timestamp` and one of
+ * - `suricata.eve` with an `event_type`: the remainder of an EVE record
+ * - `zeek` with an object in it: the remainder of a log's record; or `event.dataset: zeek.…` with an
+ *   `event.category`
+ * - `event.category` with `network`, `network_traffic` or `intrusion_detection`, and both `source.ip` and
+ *   `destination.ip` (for DNS also `client.ip` and `server.ip`)
+ * - `event.kind` and `event.category` with none of these: a kind that is not stored
  *
- *   - `suricata.eve` with an `event_type`: what is left of an EVE record
- *   - `zeek` with an object in it: what is left of a log's record; or `event.dataset: zeek.…` with an `event.category`
- *   - `event.category` with `network`, `network_traffic` or `intrusion_detection`, and both `source.ip` and `destination.ip`
- *     (of DNS `client.ip` and `server.ip` do)
- *   - `event.kind` and `event.category` with none of these: of a kind that is not stored
+ * Native records and records of Zeek and Suricata never have these fields. A document with these fields is
+ * complete without the original text (`event.original`, `message`), and may have been corrected or redacted by
+ * shippers. Its fields therefore take precedence, so that an included original does not change the event. If a document has none of these fields, only the text in it is read.
  *
- * None of our own records, of Zeek's and of Suricata's has these. What such a document says is complete without the text
- * that it may have been made of (`event.original`, `message`), and may have been put right or hidden on the way: it comes
- * first, so that keeping the original or not makes no other event. A document that lacks any of this tells nothing but the
- * text in it.
+ * Records of Zeek and Suricata get the sensor's field names back, so that events and rules do not depend on
+ * the shipper. Rules see all other documents as `ecs.connection`, `ecs.dns`, `ecs.http`, `ecs.tls` or
+ * `ecs.other`, with objects instead of dots.
  *
- * Records of Zeek and Suricata are given back the sensor's names, so that they become what the sensor's own would have
- * become, and rules for the sensor see them; rules see all others as `ecs.connection`, `ecs.dns`, `ecs.http`, `ecs.tls` or
- * `ecs.other`, with objects in the place of dots.
- *
- * @param lineOf - the document's text
- * @param only - nothing else is expected: what is missing is said by name
- * @returns undefined, and nothing done, where it is none
+ * @param lineOf - returns the document's text
+ * @param only - true to reject other records with the name of the missing field
+ * @returns undefined, without any effect, if the record is not such a document
  */
 export function readEcs(
   given: JsonObject,
   lineOf: () => string,
-  reading: Reading,
+  reading: ParseContext,
   only = false,
 ): EcsRead | undefined {
-  if ((given['@timestamp'] ?? undefined) === undefined)
-    return only ? reject('@timestamp', 'is missing') : undefined;
+  if ((given['@timestamp'] ?? undefined) === undefined) return only ? reject('@timestamp', 'is missing') : undefined;
   const document = nested(given);
   const { batch } = reading;
   batch.source = 'ecs';
@@ -76,7 +74,7 @@ function hasObject(value: unknown): boolean {
 function readPlain(
   document: JsonObject,
   categories: readonly unknown[],
-  reading: Reading,
+  reading: ParseContext,
   only: boolean,
 ): EcsRead | undefined {
   if (categories.length === 0) return only ? reject('event.category', 'is missing') : undefined;
@@ -99,7 +97,10 @@ function readPlain(
   return { kind: 'ecs.connection', record: document };
 }
 
-/** A document about what is said in a connection: the flow that it is in comes in one of its own. */
+/**
+ * Returns the kind of a document about the contents of a connection; undefined for other documents. The sender
+ * describes the flow of the connection in a separate document.
+ */
 function transactionOf(document: JsonObject): 'http' | 'tls' | 'other' | undefined {
   if (!values(type(document)).includes('protocol')) return undefined;
   if (isObject(document.http) || isObject(document.url)) return 'http';
@@ -114,8 +115,11 @@ const method = field('http.request.method');
 const urls = ['url.original', 'url.full'].map(field);
 const hosts = ['url.domain', 'destination.domain', 'server.domain'].map(field);
 
-/** HTTP and TLS documents are not stored; the hosts that they name are compared with the intelligence lists. */
-function ignored(what: 'http' | 'tls' | 'other', document: JsonObject, reading: Reading): EcsRead {
+/**
+ * Reads a document that is not stored. Hosts that HTTP and TLS documents name are compared with the
+ * intelligence lists.
+ */
+function ignored(what: 'http' | 'tls' | 'other', document: JsonObject, reading: ParseContext): EcsRead {
   reading.batch.ignore();
   const { source, destination } = document;
   if (what !== 'other' && isObject(source) && isObject(destination)) {
@@ -129,15 +133,12 @@ function ignored(what: 'http' | 'tls' | 'other', document: JsonObject, reading: 
     } as const;
     if (what === 'tls') {
       const answered = established(document) === true;
-      takeContacts('server_name', [serverName(document)], { ...record, answered }, reading);
+      takeNamedHosts('server_name', [serverName(document)], { ...record, answered }, reading);
     } else {
       const asked = method(document);
-      const named = [
-        ...hosts.map((read) => read(document)),
-        ...urls.map((read) => absoluteUrl(read(document), asked)),
-      ];
+      const named = [...hosts.map((read) => read(document)), ...urls.map((read) => absoluteUrl(read(document), asked))];
       const answered = statusCode(document) !== undefined;
-      takeContacts('http_host', named, { ...record, answered }, reading);
+      takeNamedHosts('http_host', named, { ...record, answered }, reading);
     }
   }
   return { kind: `ecs.${what}`, record: document };

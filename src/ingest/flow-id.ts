@@ -2,10 +2,11 @@ import type { JsonObject } from './fields.ts';
 import { named, reject } from './rejection.ts';
 
 /**
- * Suricata's flow_id as written. It may have 63 bits, of which a double keeps 53: a larger one is read again from
- * the text, by a reviver that sees the source of every number (ECMA-262, JSON.parse source text access).
+ * Returns Suricata's flow_id as written. The id may have 63 bits, but a double holds only 53. A larger id is
+ * read again from the text, with a reviver that sees the source of every number (ECMA-262, JSON.parse source
+ * text access).
  *
- * @param lineOf - the record's text
+ * @param lineOf - returns the record's text
  */
 export function flowId(record: JsonObject, lineOf: () => string): string | undefined {
   const value = record.flow_id;
@@ -21,7 +22,5 @@ export function flowId(record: JsonObject, lineOf: () => string): string | undef
     return parsed;
   };
   JSON.parse(lineOf(), revive);
-  return source !== undefined && /^\d{1,20}$/.test(source)
-    ? source
-    : reject('flow_id', 'has more than 64 bits');
+  return source !== undefined && /^\d{1,20}$/.test(source) ? source : reject('flow_id', 'has more than 64 bits');
 }

@@ -2,8 +2,9 @@ import type { JsonObject } from './fields.ts';
 import { LineOutline } from './line-outline.ts';
 
 /**
- * Lines of one sensor are of few shapes: the same names in the same order, and only the values differ. What stands
- * between the values is learned from lines that JSON.parse has read, as a tree in which optional fields are branches:
+ * A node in the tree of line shapes. Lines of one sensor have few shapes: equal names in equal order, with
+ * different values. The bytes between the values are learned from lines that JSON.parse has read, as a tree
+ * in which optional fields are branches:
  *
  * ```
  *   {"ts":  →  ,"uid":  →  …  ,"proto":  →  ,"service":  →  ,"duration":  →  …  ,"resp_ip_bytes":  →  }
@@ -12,48 +13,57 @@ import { LineOutline } from './line-outline.ts';
  * ```
  */
 export interface ShapeNode {
-  /** Of the bytes before the next value (after the last one, to the end of the line): how many, … */
+  /** Number of bytes of the node: up to the next value, or up to the end of the line after the last value. */
   readonly length: number;
-  /** … the first four (of fewer, all) and the last four, … */
+  /** The first four bytes of the node, or fewer if the node is shorter. */
   readonly head: number;
+  /** The last four bytes of the node. */
   readonly tail: number;
-  /** … and those between them by eight, of which the last may overlap: places in `JsonShapes.words`. */
+  /**
+   * Start of the bytes between head and tail, in groups of eight, as an index in `JsonShapes.words`. The last
+   * group may overlap the previous group.
+   */
   readonly firstWord: number;
+  /** End of these groups, exclusive. */
   readonly endWord: number;
-  /** Nodes that may follow the value, the longest first: one may begin another. */
+  /** Nodes that may follow the value, the longest first, because a node may be a prefix of another node. */
   next: readonly ShapeNode[];
-  /** Of the last node of a line. */
+  /** The shape of the line, if this node is the last node of the line. */
   readonly shape: Shape | undefined;
 }
 
-/** A whole line's shape. `record` is given for each line of it, filled anew. */
+/** The shape of a whole line. `record` is reused for each line of the shape. */
 export interface Shape {
   readonly record: JsonObject;
-  /** The objects in which the values lie, in order of the line, and under which names. */
+  /** The object that contains each value, in order of the line. */
   readonly holders: readonly Record<string, unknown>[];
+  /** The name of each value in its object. */
   readonly names: readonly string[];
-  /** What they hold since a line was read into them. */
+  /** The current values in the objects of `holders`. */
   readonly values: unknown[];
 }
 
-/** A line that is longer has more in it than its shape: its texts would be kept with it. */
+/**
+ * Maximum length of a line that is learned. Most of a longer line is data, and its texts would stay in memory
+ * with the shape.
+ */
 export const longestShapedLine = 4096;
 const maxNodes = 4096;
 const maxBranches = 32;
 const maxWords = 32_768;
 
-/** The shapes that one thread has learned; past `maxNodes` or `maxWords` it begins anew. */
+/** The shapes learned by one thread; cleared when `maxNodes` or `maxWords` is exceeded. */
 export class JsonShapes {
   first: readonly ShapeNode[] = [];
   /**
-   * Bytes by eight. Doubles compare like whole numbers where no byte is 255, and names are ASCII: 150 ns a line where
-   * bytes take 860.
+   * Bytes in groups of eight, as doubles. Doubles compare like integers if no byte is 255, and names are ASCII.
+   * Comparing doubles takes 150 ns per line; comparing bytes takes 860 ns.
    */
   readonly words = new Float64Array(maxWords);
   #usedWords = 0;
   #nodes = 0;
 
-  /** Takes the record for its own, where the line is of a kind to have its shape learned. */
+  /** Learns the shape of a suitable line, and takes ownership of the record. */
   learn(bytes: Buffer, view: DataView, start: number, end: number, record: JsonObject): void {
     if (end - start > longestShapedLine) return;
     const outline = new LineOutline(bytes, start, end);
@@ -82,9 +92,7 @@ export class JsonShapes {
       const siblings: readonly ShapeNode[] = parent === undefined ? this.first : parent.next;
       let node = siblings.find(
         (one) =>
-          one.length === to - from &&
-          (one.shape !== undefined) === last &&
-          isAt(one, this.words, view, from, to),
+          one.length === to - from && (one.shape !== undefined) === last && isAt(one, this.words, view, from, to),
       );
       if (node === undefined) {
         node = this.#node(
@@ -94,9 +102,9 @@ export class JsonShapes {
           last ? { record, holders, names, values: new Array(names.length).fill(undefined) } : undefined,
         );
         this.#nodes++;
-        // Of too many one goes, whichever: those that are still met come back.
-        const kept =
-          siblings.length < maxBranches ? siblings : siblings.toSpliced(this.#nodes % maxBranches, 1);
+        // If there are too many nodes, an arbitrary node is dropped. Shapes that are still in use are learned
+        // again.
+        const kept = siblings.length < maxBranches ? siblings : siblings.toSpliced(this.#nodes % maxBranches, 1);
         const grown = [...kept, node].sort((a, b) => b.length - a.length);
         if (parent === undefined) this.first = grown;
         else parent.next = grown;
@@ -118,7 +126,7 @@ export class JsonShapes {
   }
 }
 
-/** Whether these bytes are what the node stands for; `to` is the end of the line. */
+/** Returns whether these bytes match the node; `to` is the end of the line. */
 export function isAt(
   { length, head, tail, firstWord, endWord }: ShapeNode,
   words: Float64Array,

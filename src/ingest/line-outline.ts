@@ -13,12 +13,12 @@ const openBrace = 123;
 const closeBrace = 125;
 
 /**
- * Where the values of a line lie, found along the record that JSON.parse made of it: names must stand in the line as
- * they are in the record and in its order, which names written with escapes, names that come twice and those that are
- * numbers (objects have them first) do not.
+ * The positions of a line's values, found by iterating over the record that JSON.parse returned. Names in the
+ * line must have the spelling and order of the record, which excludes names with escapes, repeated names, and
+ * numeric names (which objects sort first).
  */
 export class LineOutline {
-  /** Where each value begins and where it ends. */
+  /** The start and the end of each value. */
   readonly places: number[] = [];
   readonly holders: Record<string, unknown>[] = [];
   readonly names: string[] = [];
@@ -26,18 +26,20 @@ export class LineOutline {
   readonly #end: number;
   #at = 0;
 
-  /** `[start, end)` is valid JSON, and begins with the brace of an object. */
+  /** @param start - position of the brace of an object; `[start, end)` must be valid JSON */
   constructor(bytes: Buffer, start: number, end: number) {
     this.#bytes = bytes;
     this.#end = end;
     this.#at = start;
   }
 
-  /** Goes from the brace that opens the object to behind the one that closes it; false where it cannot be learned. */
+  /**
+   * Moves from the opening brace of the object past its closing brace; returns false if the line cannot be
+   * learned.
+   */
   object(object: JsonObject, depth = 1): boolean {
     const names = Object.keys(object);
-    if (names.length === 0 || depth > maxDepth || this.holders.length + names.length > maxValues)
-      return false;
+    if (names.length === 0 || depth > maxDepth || this.holders.length + names.length > maxValues) return false;
     for (let i = 0; i < names.length; i++) {
       const name = names[i] as string;
       if (!this.#is(i === 0 ? openBrace : comma) || !this.#isName(name) || !this.#is(colon)) return false;
@@ -55,7 +57,7 @@ export class LineOutline {
     return this.#is(closeBrace);
   }
 
-  /** Takes the byte and what is blank after it. */
+  /** Consumes a byte and the white space after it; returns false if the next byte differs. */
   #is(byte: number): boolean {
     if (this.#bytes[this.#at] !== byte) return false;
     this.#at = skipBlank(this.#bytes, this.#at + 1);
@@ -73,15 +75,14 @@ export class LineOutline {
   }
 }
 
-/** White space of JSON (RFC 8259, section 2). */
+/** Returns the position of the next byte that is not white space of JSON (RFC 8259, section 2). */
 function skipBlank(bytes: Buffer, start: number): number {
   let at = start;
-  for (let byte = bytes[at]; byte === 32 || (byte !== undefined && byte >= 9 && byte <= 13); )
-    byte = bytes[++at];
+  for (let byte = bytes[at]; byte === 32 || (byte !== undefined && byte >= 9 && byte <= 13); ) byte = bytes[++at];
   return at;
 }
 
-/** One past the text, the array or the word that starts here. */
+/** Returns the end of the text, array or word that starts here. */
 function valueEnd(bytes: Buffer, start: number, end: number): number {
   let depth = 0;
   for (let at = start; at < end; at++) {

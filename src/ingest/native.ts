@@ -1,12 +1,12 @@
 import { joinedProtocols, maxAppProtocols } from '../contract/app-protocols.ts';
 import { connectionStates, dnsKinds, severities } from '../contract/vocabulary.ts';
-import { maxTime } from '../events/columns.ts';
-import { sensorState } from '../events/outcome.ts';
+import { sensorState } from '../events/connection-state.ts';
+import { maxTime } from '../events/format/columns.ts';
 import type { DnsRecord, NetworkRecord, Table } from '../events/records.ts';
 import { direction } from './addresses.ts';
 import { type Answer, writeAnswers } from './dns-answers.ts';
 import { rcodeName, rcodeNameOf, rcodeOf } from './dns-codes.ts';
-import { dnsRecord, networkRecord } from './event-records.ts';
+import { newDnsRecord, newNetworkRecord } from './event-records.ts';
 import {
   choice,
   count,
@@ -24,28 +24,26 @@ import {
   timeToLive,
   whole,
 } from './fields.ts';
-import type { Reading } from './reading.ts';
+import type { ParseContext } from './parse-context.ts';
 import { named, reject } from './rejection.ts';
 import { requiredTransport } from './transport.ts';
 
+const networkRecord = newNetworkRecord();
+const dnsRecord = newDnsRecord();
+
 /**
- * One event in our own shape: what the contract calls NetworkEventInput and DnsEventInput. A field that is not
- * among theirs is refused, because a misspelt one would otherwise be lost without a word. `table` is given where the
- * endpoint says what comes, and `type` may then be left out. The kind of record; undefined, and nothing done, where it is no
- * event of ours.
+ * Reads one event in Candor's own format, NetworkEventInput or DnsEventInput in the contract. An unknown field
+ * is refused, because a misspelt field would otherwise be lost silently. If the endpoint determines the type,
+ * `table` is set, and the record's field `type` is optional. Returns the kind of the record; undefined, without
+ * any effect, for other records.
  */
-export function readNative(
-  record: JsonObject,
-  table: Table | undefined,
-  reading: Reading,
-): string | undefined {
+export function readNative(record: JsonObject, table: Table | undefined, reading: ParseContext): string | undefined {
   const type = record.type ?? (table === undefined ? undefined : types[table]);
   if (type !== 'network_event' && type !== 'dns_event') {
     if (table === undefined) return undefined;
     return reject('type', `is ${named(type)}, not ${types[table]}`);
   }
-  if (table !== undefined && type !== types[table])
-    return reject('type', `is ${named(type)}, not ${types[table]}`);
+  if (table !== undefined && type !== types[table]) return reject('type', `is ${named(type)}, not ${types[table]}`);
   if (type === 'network_event') reading.batch.addNetwork(nativeNetwork(record, reading));
   else reading.batch.addDns(nativeDns(record, reading));
   return `candor.${type}`;
@@ -53,68 +51,15 @@ export function readNative(
 
 const types = { network: 'network_event', dns: 'dns_event' } as const satisfies Record<Table, string>;
 
-/** Names that senders may use; the rest of an event is found out by the service. */
-const networkFields: ReadonlySet<string> = new Set([
-  'type',
-  'id',
-  'timestamp',
-  'duration_ms',
-  'src_ip',
-  'src_port',
-  'src_mac',
-  'dst_ip',
-  'dst_port',
-  'dst_mac',
-  'transport',
-  'app_protocol',
-  'app_protocols',
-  'src_bytes',
-  'dst_bytes',
-  'src_payload_bytes',
-  'dst_payload_bytes',
-  'src_packets',
-  'dst_packets',
-  'missed_bytes',
-  'state',
-  'conn_state',
-  'history',
-  'community_id',
-  'connection_id',
-  'vlan',
-  'sensor',
-  'severity',
-]);
+/** Names of fields that the service determines. */
+const determined: ReadonlySet<string> = new Set(['direction', 'source']);
+/** Returns the names that senders may use: the names in the record, and `more`. */
+const sendable = (record: object, ...more: string[]): ReadonlySet<string> =>
+  new Set([...Object.keys(record).filter((name) => !determined.has(name)), ...more]);
+const networkFields = sendable(networkRecord, 'type', 'app_protocols');
+const dnsFields = sendable(dnsRecord, 'type');
 
-const dnsFields: ReadonlySet<string> = new Set([
-  'type',
-  'id',
-  'timestamp',
-  'src_ip',
-  'src_port',
-  'dst_ip',
-  'dst_port',
-  'transport',
-  'kind',
-  'transaction_id',
-  'query',
-  'qtype',
-  'qclass',
-  'rcode',
-  'rcode_name',
-  'answers',
-  'authoritative',
-  'truncated',
-  'recursion_desired',
-  'recursion_available',
-  'rejected',
-  'rtt_ms',
-  'connection_id',
-  'community_id',
-  'sensor',
-  'severity',
-]);
-
-function nativeNetwork(r: JsonObject, { addresses, sensor }: Reading): NetworkRecord {
+function nativeNetwork(r: JsonObject, { addresses, sensor }: ParseContext): NetworkRecord {
   onlyKnown(r, networkFields);
   const src = addresses.required(r.src_ip, 'src_ip');
   const dst = addresses.required(r.dst_ip, 'dst_ip');
@@ -154,15 +99,15 @@ function nativeNetwork(r: JsonObject, { addresses, sensor }: Reading): NetworkRe
   return networkRecord;
 }
 
-/** The list of protocols, and the one that may stand alone. */
+/** Merges the list of protocols and the single protocol. */
 function protocolsOf(r: JsonObject): string[] {
   const all = list(r.app_protocols, 'app_protocols') ?? [];
-  if (all.length > maxAppProtocols) reject('app_protocols', `must have at most ${maxAppProtocols} members`);
+  if (all.length > maxAppProtocols) reject('app_protocols', `must have at most ${maxAppProtocols} items`);
   const first = text(r.app_protocol, 'app_protocol') ?? '';
   return [first, ...all.map((one) => text(one, 'app_protocols') ?? '')];
 }
 
-function nativeDns(r: JsonObject, { addresses, sensor }: Reading): DnsRecord {
+function nativeDns(r: JsonObject, { addresses, sensor }: ParseContext): DnsRecord {
   onlyKnown(r, dnsFields);
   const src = addresses.required(r.src_ip, 'src_ip');
   const dst = addresses.required(r.dst_ip, 'dst_ip');
@@ -181,8 +126,7 @@ function nativeDns(r: JsonObject, { addresses, sensor }: Reading): DnsRecord {
   dnsRecord.qtype = text(r.qtype, 'qtype')?.toUpperCase();
   dnsRecord.qclass = text(r.qclass, 'qclass')?.toUpperCase();
   dnsRecord.rcode = rcode;
-  dnsRecord.rcode_name =
-    code === undefined ? (rcode === undefined ? undefined : rcodeNameOf(rcode)) : rcodeName(code);
+  dnsRecord.rcode_name = code === undefined ? (rcode === undefined ? undefined : rcodeNameOf(rcode)) : rcodeName(code);
   dnsRecord.answers = writeAnswers((list(r.answers, 'answers') ?? []).map(answer));
   dnsRecord.authoritative = flag(r.authoritative, 'authoritative');
   dnsRecord.truncated = flag(r.truncated, 'truncated');
@@ -207,7 +151,7 @@ function duration(value: unknown, timestamp: number): number | undefined {
 const answerFields: ReadonlySet<string> = new Set(['type', 'ttl', 'data']);
 
 function answer(value: unknown): Answer {
-  const given = object(value, 'answers') ?? reject('answers', 'holds null');
+  const given = object(value, 'answers') ?? reject('answers', 'contains null');
   onlyKnown(given, answerFields, 'answers.');
   return {
     type: text(given.type, 'answers.type')?.toUpperCase(),
@@ -217,10 +161,9 @@ function answer(value: unknown): Answer {
 }
 
 function onlyKnown(record: JsonObject, fields: ReadonlySet<string>, prefix = ''): void {
-  // Not Object.keys, which makes a list of 130 bytes for every record; parsed objects inherit no names.
+  // Object.keys would create a list of 130 bytes for every record, and parsed objects have no inherited names.
   for (const name in record) {
-    if (!fields.has(name))
-      reject(`${prefix}${name.slice(0, 100)}`.toWellFormed(), 'is not a field that can be sent');
+    if (!fields.has(name)) reject(`${prefix}${name.slice(0, 100)}`.toWellFormed(), 'is not a field that can be sent');
   }
 }
 

@@ -9,21 +9,21 @@ export interface ParsedGroup extends ParsedBatch {
   readonly bodies: readonly ReadBody[];
 }
 
-/** Where a body went: the group, and its place in it; or why it was refused. */
+/** The group of a body and the index of the body in the group; or the reason why the body was refused. */
 export type ParsedPlace = { readonly group: number; readonly body: number } | { readonly error: unknown };
 
-/** What several bodies became. */
+/** The results of several bodies. */
 export interface ParsedGroups {
   readonly groups: readonly ParsedGroup[];
-  /** Of each body, in their order. */
+  /** Places of the bodies, in order. */
   readonly places: readonly ParsedPlace[];
 }
 
 /**
- * As `parseBody`, of bodies that waited at one time: small ones share blocks, up to `limits.maxGroupedBytes` of them
- * inflated, so that many cost hardly more than their records. A body that fails, for whatever reason, fails alone: those
- * that it shares a batch with are read again. One that has a digest, which tells retries apart, and one that was compressed,
- * which may be of any size, stay alone.
+ * Parses several waiting bodies, each like `parseBody`. Small bodies share blocks, up to
+ * `limits.maxGroupedBytes` of inflated bytes, so that many bodies cost little more than their records. A failed
+ * body does not fail the other bodies, which are read again. Bodies with a digest, which identifies retries,
+ * and compressed bodies, whose size is unknown, are never grouped.
  */
 export function parseBodies(inputs: readonly IngestInput[], detectors: Detectors): ParsedGroups {
   const grouping = new Grouping(inputs, detectors);
@@ -31,16 +31,10 @@ export function parseBodies(inputs: readonly IngestInput[], detectors: Detectors
   return grouping.finish();
 }
 
-/** Whether a body may share a batch, as far as that is known before it is read. */
+/** Returns whether a body may share a batch, judged by properties that are known before it is read. */
 export function goesTogether(input: IngestInput): boolean {
   const { digest, receipt, alone, encoding = 'identity', length } = input;
-  return (
-    !digest &&
-    receipt !== true &&
-    alone !== true &&
-    encoding === 'identity' &&
-    length <= limits.maxGroupedBytes
-  );
+  return !digest && receipt !== true && alone !== true && encoding === 'identity' && length <= limits.maxGroupedBytes;
 }
 
 class Grouping {
@@ -48,12 +42,13 @@ class Grouping {
   readonly #detectors: Detectors;
   readonly #groups: ParsedGroup[] = [];
   readonly #places: ParsedPlace[] = [];
-  /** The group in work: which inputs are in it, and what they came to. */
+  /** The batch of the current group. */
   #batch = new Batch();
+  /** Indexes of the group's inputs. */
   #members: number[] = [];
   #bodies: ReadBody[] = [];
   #bytes = 0;
-  /** Headers of Zeek TSV by sensor, as of the body that was read last. */
+  /** Headers of Zeek TSV by sensor, as of the last body. */
   readonly #headers = new Map<string | undefined, readonly TsvHeader[]>();
 
   constructor(inputs: readonly IngestInput[], detectors: Detectors) {
@@ -76,7 +71,7 @@ class Grouping {
     return { groups: this.#groups, places: this.#places };
   }
 
-  /** False for one that must be alone. */
+  /** Adds a body to the current group; returns false if the body must be alone. */
   #share(at: number, bytes: Buffer): boolean {
     if (this.#bytes + bytes.length > limits.maxGroupedBytes) this.#close();
     try {
@@ -85,7 +80,7 @@ class Grouping {
       this.#readAgain();
       throw error;
     }
-    // What is left out for a limit is the fault of one, and nobody can tell whose.
+    // A limit caused data to be left out, but the body that reached the limit is unknown.
     if (this.#batch.reached.length === 0 || this.#members.length === 1) return true;
     this.#members.pop();
     this.#readAgain();
@@ -101,13 +96,13 @@ class Grouping {
   }
 
   #alone(at: number): void {
-    const { blocks, findings, sightings, contacts, facts, hits, slow, reached, ...body } = parseBody(
+    const { blocks, findings, sightings, namedHosts, facts, hits, slow, reached, ...body } = parseBody(
       this.#input(at),
       this.#detectors,
     );
     this.#learn(at, body);
     this.#places[at] = { group: this.#groups.length, body: 0 };
-    this.#groups.push({ bodies: [body], blocks, findings, sightings, contacts, facts, hits, slow, reached });
+    this.#groups.push({ bodies: [body], blocks, findings, sightings, namedHosts, facts, hits, slow, reached });
   }
 
   #input(at: number): IngestInput {
@@ -122,7 +117,9 @@ class Grouping {
     this.#headers.set(sensorId, mergeHeaders(before, headers));
   }
 
-  /** The batch has something of a body that is not to be in it. Those before are read once more, and no more: it is closed. */
+  /**
+   * Removes a failed body's data from the batch: reads the earlier bodies once more, and closes the batch.
+   */
   #readAgain(): void {
     const members = this.#members;
     this.#batch.finish();
@@ -134,9 +131,8 @@ class Grouping {
   #close(): void {
     const batch = this.#batch.finish();
     if (this.#members.length > 0) {
-      for (const [body, at] of this.#members.entries())
-        this.#places[at] = { group: this.#groups.length, body };
-      // First what is moved: of a message with very many findings the rest is copied.
+      for (const [body, at] of this.#members.entries()) this.#places[at] = { group: this.#groups.length, body };
+      // The transferable bodies are first: in a message with very many findings, the later parts are copied.
       this.#groups.push({ bodies: this.#bodies, ...batch });
     }
     this.#begin();

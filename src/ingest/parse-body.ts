@@ -1,75 +1,84 @@
 import { createHash, hash } from 'node:crypto';
-import { homeNetworks } from '../events/home-networks.ts';
 import type { Table } from '../events/records.ts';
 import type { TsvHeader } from '../events/tsv-headers.ts';
+import { homeNetworks } from '../net/home-networks.ts';
 import { Addresses } from './addresses.ts';
 import { assemble } from './assemble.ts';
 import { Batch, type BodyRows, type ParsedBatch } from './batch.ts';
 import type { Detectors } from './detectors.ts';
+import type { EnvelopeContext } from './envelope-context.ts';
 import type { BulkItems, FramingOptions } from './framing/framing.ts';
 import { frame } from './framing/framings.ts';
 import { type Encoding, inflate } from './inflate.ts';
-import { Items } from './items.ts';
+import { ItemReader } from './item-reader.ts';
 import { RecordReader, type SourceFormat } from './record-reader.ts';
-import type { Said } from './said.ts';
 import { eachLine, eachValue, textStart } from './split.ts';
 
-/** One request's body with all that reading it depends on. Plain data: it crosses threads, `pieces` are moved. */
+/**
+ * One request's body and all data that reading it depends on. Plain data: it crosses threads; `pieces` are
+ * transferred.
+ */
 export interface IngestInput {
-  /** As sent, in order; the last may be longer than what it holds. They are moved, and come back as `spent`. */
+  /**
+   * Pieces of the body as sent, in order; the last piece may be longer than its data. The pieces are
+   * transferred, and returned in `spent`.
+   */
   readonly pieces: readonly ArrayBuffer[];
-  /** Bytes of the body. */
+  /** Length of the body in bytes. */
   readonly length: number;
-  /** Content-Encoding. */
+  /** Value of Content-Encoding. */
   readonly encoding?: Encoding;
-  /** `ndjson`: a record a line (Zeek TSV too). `json`: an object, or an array of them. `any`: by how it begins. */
+  /**
+   * `ndjson`: one record per line (including Zeek TSV). `json`: an object or an array of objects. `any`:
+   * determined by the beginning of the body.
+   */
   readonly mediaType: 'ndjson' | 'json' | 'any';
-  /** How the records lie in it, where a protocol of shippers says it. */
+  /** The framing, if a shipper's protocol defines it. */
   readonly framing?: FramingOptions;
   readonly source?: SourceFormat;
   readonly sensor?: string;
-  /** The principal that sent it. */
+  /** The principal that sent the body. */
   readonly sensorId?: string;
-  /** The typed endpoints: every record is one native event of this table. */
+  /** Table of the records, set by the typed endpoints: every record is then a native event of this table. */
   readonly table?: Table;
-  /** Epoch milliseconds. */
+  /** Time of receipt, epoch milliseconds. */
   readonly receivedAt: number;
   /** `network.home`: addresses and CIDR blocks. */
   readonly home: readonly string[];
-  /** Whether a digest of the request is wanted. */
+  /** True if the result must contain a digest of the request. */
   readonly digest: boolean;
-  /** Whether the SHA-256 of the body as sent is wanted. The body is stored alone then. */
+  /** True if the result must contain the SHA-256 of the body as sent. The body is then stored alone. */
   readonly receipt?: boolean;
-  /** Headers of Zeek TSV that earlier bodies of the principal had. */
+  /** Headers of Zeek TSV from earlier bodies of the principal. */
   readonly headers?: readonly TsvHeader[];
-  /** Not to be stored together with others. */
+  /** True if the body must not be stored together with other bodies. */
   readonly alone?: boolean;
 }
 
-/** What one body came to, beside the batch that its records are in. */
+/** The results of one body, without its batch. */
 export interface ReadBody extends BodyRows {
-  /** SHA-256 (hex) of what the request says: the inflated body and how it is to be read. */
+  /** SHA-256 (hex) of the inflated body and of the parameters that determine its meaning. */
   readonly digest?: string;
-  /** SHA-256 (hex) of the body as sent, where `receipt` wants it. */
+  /** SHA-256 (hex) of the body as sent, if `receipt` is set. */
   readonly sha256?: string;
-  /** What became of each item, where the framing says it. */
+  /** The results of the items, if the framing requires them. */
   readonly items?: BulkItems;
-  /** Headers of Zeek TSV that came in it. */
+  /** Headers of Zeek TSV in the body. */
   readonly headers?: readonly TsvHeader[];
-  /** The pieces that the body came in, which nobody reads any more. */
+  /** The pieces of the body, which are no longer used. */
   readonly spent: readonly ArrayBuffer[];
 }
 
-/** One body, with a batch of its own. */
+/** One body with its own batch. */
 export interface ParsedBody extends ParsedBatch, ReadBody {}
 
 /**
- * Bytes of sensors to blocks of events: inflates, splits, recognises each record by its shape, normalises. Stateless, but
- * for what makes it quick (home networks, shapes, texts and addresses that recur): any thread can take any body. Headers of
- * Zeek TSV that earlier bodies had come with the body.
+ * Converts bytes of sensors to blocks of events: inflates, splits, recognises and normalises records.
+ * Stateless except for caches (home networks, shapes, recurring texts and addresses), so that any thread can
+ * take any body. Headers of Zeek TSV from earlier bodies come with the body.
  *
- * A bad record is refused alone and named in the answer by line and field. The body as a whole fails with
- * PAYLOAD_TOO_LARGE (inflated bytes, number of records) or INVALID_REQUEST (not in its encoding, home networks).
+ * A bad record is refused individually, and the response names its line and field. The whole body fails with
+ * PAYLOAD_TOO_LARGE (inflated bytes, number of records) or INVALID_REQUEST (encoding, home networks).
  */
 export function parseBody(input: IngestInput, detectors: Detectors): ParsedBody {
   const batch = new Batch();
@@ -80,27 +89,30 @@ export function parseBody(input: IngestInput, detectors: Detectors): ParsedBody 
   return { ...batch.finish(), ...read };
 }
 
-/** Calls with the body as it was before compression, and as it was sent: to be read until it returns. */
+/**
+ * Calls `work` with the decompressed body and the body as sent. Both buffers are valid until `work` returns.
+ */
 export function withBytes<T>(input: IngestInput, work: (bytes: Buffer, sent: Buffer) => T): T {
   const sent = assemble(input.pieces, input.length);
   const bytes = inflate(sent, input.encoding ?? 'identity');
   try {
     return work(bytes, sent);
   } finally {
-    // Left to the garbage collector, the bytes of the last body would still be there with those of the next.
+    // Frees the memory immediately. Otherwise, the bytes would stay in memory beside the next body until
+    // garbage collection.
     if (bytes !== sent && ownsBuffer(bytes)) (bytes.buffer as ArrayBuffer).transfer(0);
   }
 }
 
-/** Whether no other Buffer shares its memory, as small ones do with each other. */
+/** Returns whether the Buffer does not share its memory with other Buffers, as small Buffers do. */
 function ownsBuffer(bytes: Buffer): boolean {
   return bytes.byteOffset === 0 && bytes.length > Buffer.poolSize;
 }
 
-/** Adds a body to a batch. Where it throws, what is in the batch is good for nothing. */
+/** Adds a body to a batch. If this function throws, the batch must not be used. */
 export function readBody(bytes: Buffer, input: IngestInput, batch: Batch, detectors: Detectors): ReadBody {
   const { source, table, sensor, sensorId, receivedAt, framing } = input;
-  const said: Said | undefined =
+  const said: EnvelopeContext | undefined =
     framing === undefined ? undefined : { id: undefined, sensor: undefined, at: undefined };
   const addresses = new Addresses(homeNetworks(input.home));
   batch.beginBody(receivedAt, sensorId, said);
@@ -110,8 +122,7 @@ export function readBody(bytes: Buffer, input: IngestInput, batch: Batch, detect
     { addresses, sensor, detectors, batch, receivedAt },
   );
   let items: BulkItems | undefined;
-  if (framing !== undefined && said !== undefined)
-    items = frame(bytes, new Items(reader, batch, said), framing);
+  if (framing !== undefined && said !== undefined) items = frame(bytes, new ItemReader(reader, batch, said), framing);
   else {
     const each = isOneJson(bytes, input.mediaType) ? eachValue : eachLine;
     each(bytes, (start, end, line) => reader.read(start, end, line));
@@ -126,15 +137,18 @@ export function readBody(bytes: Buffer, input: IngestInput, batch: Batch, detect
   };
 }
 
-/** The same bytes from another sensor, or as another format, are another request. */
+/**
+ * Returns the digest of a request. Equal bytes of another sensor, or in another format, have another digest.
+ */
 function digestOf(bytes: Buffer, { mediaType, source, sensor, table }: IngestInput): string {
   const hash = createHash('sha256').update(JSON.stringify([mediaType, source, sensor, table]));
   return hash.update(bytes).digest('hex');
 }
 
 /**
- * Whether values of JSON are looked for, and not lines. Some shippers call everything JSON: TSV and lines of other things are
- * then still read by line. Without a media type, an array or an object that goes on behind its first line is one.
+ * Returns whether to split the body into JSON values rather than lines. Some shippers label all bodies as JSON,
+ * so TSV and other lines are read by line in any case. Without a media type, a body is split into values if it
+ * is an array, or an object that continues after its first line.
  */
 function isOneJson(bytes: Buffer, mediaType: IngestInput['mediaType']): boolean {
   if (mediaType === 'ndjson') return false;

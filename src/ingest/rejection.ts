@@ -1,9 +1,10 @@
 /**
- * Why one record is refused: thrown by the readers, caught once per record in parse-body.ts, never beyond it.
- * Not an Error, because capturing a stack costs more than parsing the line, and a body may hold 100,000 bad ones.
+ * The reason why one record is rejected. Readers throw a Rejection, which is caught once per record. The class
+ * is not an Error, because capturing a stack takes longer than parsing the line, and a body may contain 100,000
+ * bad records.
  */
 export class Rejection {
-  /** The sensor's own name of the field (`id.orig_h`), or `line` where the record as a whole is unreadable. */
+  /** The sensor's own name of the field (`id.orig_h`), or `line` if the record as a whole is unreadable. */
   readonly field: string;
   readonly reason: string;
 
@@ -17,7 +18,7 @@ export function reject(field: string, reason: string): never {
   throw new Rejection(field, reason);
 }
 
-/** A value as reasons name it: short, whatever came. */
+/** Describes a value briefly, for reasons. */
 export function named(value: unknown): string {
   if (typeof value === 'string') {
     return JSON.stringify(value.length > 40 ? `${value.slice(0, 40)}…` : value).toWellFormed();

@@ -3,27 +3,28 @@ import type { Finding } from '../events/finding.ts';
 import { limits } from '../limits.ts';
 import type { Found } from './detectors.ts';
 
-/** What rules found in the records of one body. Bounded by `limits.maxBodyFindings` and `limits.maxBodyFacts`. */
+/** Rule matches in the records of one body. Bounded by `limits.maxBodyFindings` and `limits.maxBodyFacts`. */
 export class RuleMatches implements Found {
-  /** Where the record that is read lies: the block in the batch, and the row; -1 where it is no event. */
+  /** Block of the current record. */
   block = -1;
+  /** Row of the current record; -1 if the record has no event. */
   row = -1;
   readonly facts: CorrelationFact[] = [];
   readonly #findings: Finding[];
   readonly #hits = new Map<string, number>();
   readonly #slow = new Map<string, number>();
   #kept = 0;
-  /** Facts whose sensor is set. */
+  /** Number of facts whose sensor is set. */
   #named = 0;
-  /** Something was left out. */
+  /** For each kind of result, true if some results were left out. */
   readonly overflowed = { findings: false, facts: false };
 
-  /** @param findings - to which those of rules are added */
+  /** @param findings - receives the findings of rules */
   constructor(findings: Finding[]) {
     this.#findings = findings;
   }
 
-  /** Of the record that is read; made where something asks for it. */
+  /** The event of the current record. */
   get event(): Finding['event'] {
     return this.row < 0 ? undefined : { block: this.block, row: this.row };
   }
@@ -42,7 +43,7 @@ export class RuleMatches implements Found {
     else this.overflowed.facts = true;
   }
 
-  /** The facts of a body came from this principal: those that were added since the last call. */
+  /** Sets the principal in the facts that were added since the last call. */
   nameSensor(sensor_id: string): void {
     for (; this.#named < this.facts.length; this.#named++)
       this.facts[this.#named] = { ...this.facts[this.#named]!, sensor_id };
@@ -52,12 +53,12 @@ export class RuleMatches implements Found {
     this.#slow.set(rule, Math.max(ms, this.#slow.get(rule) ?? 0));
   }
 
-  /** Rules that took long for a record, with the longest time. */
+  /** Returns rules that were slow for a record, with the longest time. */
   slowRules(): [rule: string, ms: number][] {
     return [...this.#slow];
   }
 
-  /** How often each rule matched. */
+  /** Returns the number of matches by rule. */
   hits(): [rule: string, times: number][] {
     return [...this.#hits];
   }

@@ -3,8 +3,8 @@ import type { Evidence } from '../events/finding.ts';
 import { isObject, type JsonObject } from './fields.ts';
 
 /**
- * What an EVE alert carries along of the transaction that raised it, by what an analyst calls it (OISF/suricata
- * etc/schema.json). The name of the host is the finding's domain.
+ * Fields of an EVE alert's transaction, under names that analysts use (OISF/suricata etc/schema.json). The
+ * host name is the finding's domain.
  */
 const suricataFields: readonly (readonly [name: string, ...path: readonly string[]])[] = [
   ['http_method', 'http', 'http_method'],
@@ -30,14 +30,17 @@ const suricataFileFields: typeof suricataFields = [
   ['file_type', 'magic'],
   ['file_sha256', 'sha256'],
 ];
-/** Of Zeek's notice.log (zeek scripts/base/frameworks/notice/main.zeek). */
+/** Fields of Zeek's notice.log (zeek scripts/base/frameworks/notice/main.zeek). */
 const zeekFields: typeof suricataFields = [
   ['file', 'file_desc'],
   ['file_type', 'file_mime_type'],
   ['times', 'n'],
 ];
 
-/** It adorns the finding: nothing in it can make a record bad, and undefined is returned where nothing of it is there. */
+/**
+ * Returns evidence for a finding; undefined if the record contains none. Invalid parts are left out and never
+ * reject the record.
+ */
 export function suricataEvidence(record: JsonObject): Evidence | undefined {
   const { fileinfo, files } = record;
   const file = fileinfo ?? (Array.isArray(files) ? files[0] : undefined);

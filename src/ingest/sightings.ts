@@ -1,23 +1,23 @@
-import { addressBytes, printAddress } from '../events/ip.ts';
-import type { Sighting } from '../inventory/sighting.ts';
+import type { Sighting } from '../inventory/model/sighting.ts';
 import { limits } from '../limits.ts';
+import { addressBytes, printAddress } from '../net/ip.ts';
 
-/** Omit that keeps the members of a union apart. */
+/** `Omit` that preserves union members. */
 type Without<T, K extends PropertyKey> = T extends unknown ? Omit<T, K> : never;
 
-/** What a record tells of a host, without the time. */
+/** A fact about a host, without its time. */
 export type Told = Without<Sighting, 'at'>;
 
 /**
- * What the records of one body tell of hosts, each thing once, with the time of its last telling. Bounded by
- * `limits.maxBodySightings`.
+ * Facts about hosts in the records of one body, without duplicates, with the latest time of each fact.
+ * Bounded by `limits.maxBodySightings`.
  */
 export class Sightings {
   readonly #found = new Map<string, Sighting>();
-  /** Something was not kept. */
+  /** True if a fact was left out because of the limit. */
   overflowed = false;
 
-  /** False, and nothing kept, where there are too many different ones already. */
+  /** Adds a fact. Returns false, without adding the fact, if there are too many different facts. */
   add(told: Told, at: number): boolean {
     const key = Object.values({ ...told, clients: '' }).join('\n');
     const known = this.#found.get(key);
@@ -36,17 +36,14 @@ export class Sightings {
   }
 }
 
-/** A name is used by all hosts that used it, up to as many as matter. */
+/** Merges the hosts that used a name, up to the limit. */
 function withClientsOf(sighting: Sighting, known: Sighting | undefined): Sighting {
   if (sighting.kind !== 'name' || known?.kind !== 'name' || sighting.clients === undefined) return sighting;
-  const clients = [...new Set([...(known.clients ?? []), ...sighting.clients])].slice(
-    0,
-    limits.maxClientsPerName,
-  );
+  const clients = [...new Set([...(known.clients ?? []), ...sighting.clients])].slice(0, limits.maxClientsPerName);
   return { ...sighting, clients };
 }
 
-/** Sensors write addresses in several ways. */
+/** Returns the fact with addresses in canonical form, because sensors write addresses in several ways. */
 function canonical(told: Told): Told {
   const bytes = told.ip === undefined ? undefined : addressBytes(told.ip);
   return bytes === undefined ? told : { ...told, ip: printAddress(bytes) };

@@ -1,17 +1,17 @@
 import { limits } from '../limits.ts';
 
-/** Bytes of one record: `[start, end)`, and its number from 1. */
+/** Called with the bytes of one record, `[start, end)`, and its number from 1. */
 export type Visit = (start: number, end: number, line: number) => void;
 
 const newline = 10;
 const carriageReturn = 13;
 
-/** Where the text begins: after a byte order mark, if there is one. */
+/** Returns the start of the text, after a byte order mark if present. */
 export function textStart(bytes: Buffer): number {
   return bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0;
 }
 
-/** Visits every line that has something other than white space on it, trimmed. The last one needs no newline. */
+/** Visits every line that is not blank, without leading white space. The last line needs no newline. */
 export function eachLine(bytes: Buffer, visit: Visit): void {
   let line = 0;
   for (let from = textStart(bytes); from < bytes.length; ) {
@@ -28,9 +28,9 @@ export function eachLine(bytes: Buffer, visit: Visit): void {
 }
 
 /**
- * Visits every element of a JSON array, or every value of a body that is one JSON object (however many lines it
- * takes) or several. Only brackets, commas and quotes are looked at, so an element that is bad inside stays alone
- * with it. What is promised and missing is visited as nothing: after a comma, or where the array is not closed.
+ * Visits every element of a JSON array, or every value of a body that is one or more JSON objects (on any
+ * number of lines). Scans only for brackets, commas and quotes, so that an element with an error inside fails
+ * alone. A missing element, as after a trailing comma or in an unclosed array, is visited as an empty range.
  */
 export function eachValue(bytes: Buffer, visit: Visit): void {
   let at = skipBlank(bytes, textStart(bytes));
@@ -55,7 +55,10 @@ export function eachValue(bytes: Buffer, visit: Visit): void {
   if (!closed) visit(bytes.length, bytes.length, element);
 }
 
-/** How deep brackets and braces nest in one record, without parsing it; stops counting past the limit. */
+/**
+ * Returns whether brackets and braces of one record are nested too deeply, without parsing the record. Counting
+ * stops above the limit.
+ */
 export function nestsTooDeep(bytes: Buffer, start: number, end: number): boolean {
   let depth = 0;
   for (let at = start; at < end; at++) {
@@ -90,7 +93,10 @@ function trimEnd(bytes: Buffer, start: number, end: number): number {
   return end;
 }
 
-/** One past the value that starts here: where its outermost brace closes, or before a comma or bracket outside. */
+/**
+ * Returns the end of the value that starts here: after the value's outermost closing brace, or before a comma
+ * or bracket outside the value.
+ */
 function valueEnd(bytes: Buffer, start: number, inArray: boolean): number {
   let depth = 0;
   for (let at = start; at < bytes.length; at++) {
@@ -105,7 +111,7 @@ function valueEnd(bytes: Buffer, start: number, inArray: boolean): number {
   return bytes.length;
 }
 
-/** One past the closing quote of the string that opens here. */
+/** Returns the position after the closing quote of the string that starts here. */
 function stringEnd(bytes: Buffer, open: number, end: number): number {
   for (let at = open + 1; at < end; at++) {
     if (bytes[at] === backslash) at++;

@@ -1,19 +1,8 @@
-import { isAddress } from '../events/ip.ts';
 import type { NetworkRecord } from '../events/records.ts';
 import { type SuricataMetadata, suricataMetadataKeys } from '../events/sensor-alert.ts';
-import {
-  isObject,
-  isoTime,
-  type JsonObject,
-  list,
-  object,
-  port,
-  requiredText,
-  text,
-  whole,
-  word,
-} from './fields.ts';
-import type { Reading } from './reading.ts';
+import { isAddress } from '../net/ip.ts';
+import { isObject, isoTime, type JsonObject, list, object, port, requiredText, text, whole, word } from './fields.ts';
+import type { ParseContext } from './parse-context.ts';
 import { reject } from './rejection.ts';
 import { suricataEvidence } from './sensor-evidence.ts';
 import { dstPort, icmpCode, icmpType, srcPort, suricataTransport } from './suricata-envelope.ts';
@@ -22,11 +11,12 @@ import { takeTransaction } from './suricata-hosts.ts';
 import { suricataShown } from './suricata-shown.ts';
 
 /**
- * An EVE alert: a finding, and the event in which the sensor saw it. The finding keeps the ends of the packet as
- * the sensor wrote them; the event has those of the flow, which are the other way round when a reply raised it.
- * Alerts on packets that are not IP have no addresses, and are findings only.
+ * Reads an EVE alert: a finding, and the event in which the sensor saw the match. The finding has the addresses
+ * of the packet as the sensor wrote them. The event has the addresses of the flow, which are in reverse order
+ * if a reply raised the alert. Alerts on packets that are not IP have no addresses, and become findings without
+ * events.
  */
-export function suricataAlert(r: JsonObject, flowId: string | undefined, reading: Reading): void {
+export function suricataAlert(r: JsonObject, flowId: string | undefined, reading: ParseContext): void {
   const { addresses, detectors, batch } = reading;
   const alert = object(r.alert, 'alert') ?? reject('alert', 'is missing');
   const src = addresses.optional(r.src_ip, 'src_ip');
@@ -42,8 +32,7 @@ export function suricataAlert(r: JsonObject, flowId: string | undefined, reading
     dst_port,
     transport,
     gid: word(alert.gid, 'alert.gid') ?? 1,
-    signature_id:
-      word(alert.signature_id, 'alert.signature_id') ?? reject('alert.signature_id', 'is missing'),
+    signature_id: word(alert.signature_id, 'alert.signature_id') ?? reject('alert.signature_id', 'is missing'),
     rev: word(alert.rev, 'alert.rev'),
     signature: requiredText(alert.signature, 'alert.signature'),
     category: text(alert.category, 'alert.category'),
@@ -66,8 +55,9 @@ export function suricataAlert(r: JsonObject, flowId: string | undefined, reading
 }
 
 /**
- * Where nobody says who opened the flow, the packet's ends stand for its own, and the counters, which are by its
- * sides, may be the other way round: they are left out, and with them whatever would say that one of them answered.
+ * Values for flows whose originator is unknown. The event then has the addresses of the packet. The counters
+ * belong to the sides of the flow, which may be reversed, so they are left out, as are all other fields that
+ * depend on the sides.
  */
 const sidesUnknown = {
   src_bytes: undefined,
@@ -79,14 +69,14 @@ const sidesUnknown = {
 } as const satisfies Partial<NetworkRecord>;
 
 /**
- * `flow` names its own ends since Suricata 7; `direction` says since 6 whether the packet was the server's. Undefined
- * where neither is there.
+ * Returns the flow's addresses and ports. Since Suricata 7, `flow` contains the addresses; since Suricata 6,
+ * `direction` shows whether the server sent the packet. Returns undefined if both fields are missing.
  */
-function flowEnds(r: JsonObject, packet: FlowEnds, { addresses }: Reading): FlowEnds | undefined {
+function flowEnds(r: JsonObject, packet: FlowEnds, { addresses }: ParseContext): FlowEnds | undefined {
   const flow = r.flow;
   if (isObject(flow) && flow.src_ip !== undefined && flow.dest_ip !== undefined) {
     return {
-      // Type and code of ICMP stay with their columns whichever way the flow went.
+      // ICMP type and code stay in the source and destination columns in both directions.
       src: addresses.required(flow.src_ip, 'flow.src_ip'),
       src_port: port(flow.src_port, 'flow.src_port') ?? icmpType(r),
       dst: addresses.required(flow.dest_ip, 'flow.dest_ip'),
@@ -105,15 +95,15 @@ function metadata(given: JsonObject | undefined): SuricataMetadata {
     const field = `alert.metadata.${key}`;
     const values = list(given[key], field);
     if (values !== undefined) {
-      kept[key] = values.map((value) => text(value, field) ?? reject(field, 'holds null'));
+      kept[key] = values.map((value) => text(value, field) ?? reject(field, 'contains null'));
     }
   }
   return kept;
 }
 
 /**
- * The name in the transaction that the record carries along: DNS question (format 3: `queries`; 2: `query`), TLS
- * server name, HTTP host. It adorns the finding, so one that cannot be read is left out.
+ * Returns the name in the record's transaction: DNS question (format 3: `queries`; 2: `query`), TLS server
+ * name, HTTP host. The name is an addition to the finding, so an unreadable name is left out.
  */
 function domain(r: JsonObject): string | undefined {
   const { dns, tls, http } = r;

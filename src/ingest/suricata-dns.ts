@@ -1,39 +1,27 @@
 import type { DnsRecord } from '../events/records.ts';
 import { type Answer, writeAnswers } from './dns-answers.ts';
 import { rcodeName, rcodeOf, typeName } from './dns-codes.ts';
-import { dnsRecord } from './event-records.ts';
-import {
-  flag,
-  isObject,
-  isoTime,
-  type JsonObject,
-  list,
-  object,
-  port,
-  text,
-  timeToLive,
-  whole,
-} from './fields.ts';
-import type { Reading } from './reading.ts';
+import { newDnsRecord } from './event-records.ts';
+import { flag, isObject, isoTime, type JsonObject, list, object, port, text, timeToLive, whole } from './fields.ts';
+import type { ParseContext } from './parse-context.ts';
 import { named, reject } from './rejection.ts';
 import { requiredTransport, suricataSensor } from './suricata-envelope.ts';
 
+const dnsRecord = newDnsRecord();
+
 /**
- * A DNS message of EVE, in its three formats (Suricata to 6, 5 to 8, from 8; doc/userguide/output/eve):
+ * Reads a DNS message of EVE, in its three formats (Suricata up to 6, 5 to 8, from 8;
+ * doc/userguide/output/eve):
  *
- *   1  query and answer; one record for each answer, with rrname, rrtype, ttl, rdata of that
- *   2  query and answer; the answers in `answers`, the question in rrname and rrtype
- *   3  request and response; the question in `queries`; the source of a response is the responder
+ * 1  query and answer; one record per answer, with its rrname, rrtype, ttl, rdata
+ * 2  query and answer; the answers in `answers`, the question in rrname and rrtype
+ * 3  request and response; the question in `queries`; the source of a response is the responder
  *
- * A request has no result, even where format 3 shows the code in its header.
+ * A request has no response code, even if the header in format 3 contains one.
  */
-export function suricataDns(
-  r: JsonObject,
-  flowId: string | undefined,
-  { addresses, sensor }: Reading,
-): DnsRecord {
+export function suricataDns(r: JsonObject, flowId: string | undefined, { addresses, sensor }: ParseContext): DnsRecord {
   const dns = object(r.dns, 'dns') ?? reject('dns', 'is missing');
-  const kind = kinds.get(dns.type) ?? reject('dns.type', `is ${named(dns.type)}, not a kind of message`);
+  const kind = kinds.get(dns.type) ?? reject('dns.type', `is ${named(dns.type)}, not a type of DNS message`);
   const question = first(dns.queries) ?? dns;
   const flags = headerFlags(dns.flags);
   const code = kind === 'query' ? undefined : text(dns.rcode, 'dns.rcode');
@@ -54,7 +42,6 @@ export function suricataDns(
   dnsRecord.transaction_id = whole(dns.id, 'dns.id', 65535);
   dnsRecord.query = text(question.rrname, 'dns.rrname');
   dnsRecord.qtype = type === undefined ? undefined : typeName(type);
-  dnsRecord.qclass = undefined;
   dnsRecord.rcode = code === undefined ? undefined : rcodeOf(code);
   dnsRecord.rcode_name = code === undefined ? undefined : rcodeName(code);
   dnsRecord.answers = kind === 'query' ? undefined : writeAnswers(answers(dns));
@@ -63,7 +50,6 @@ export function suricataDns(
   dnsRecord.recursion_desired = flag(dns.rd, 'dns.rd') ?? bit(flags, 0x0100);
   dnsRecord.recursion_available = flag(dns.ra, 'dns.ra') ?? bit(flags, 0x0080);
   dnsRecord.rejected = code === undefined ? undefined : rcodeOf(code) === 5;
-  dnsRecord.rtt_ms = undefined;
   dnsRecord.community_id = text(r.community_id, 'community_id');
   dnsRecord.connection_id = flowId;
   dnsRecord.sensor = sensor ?? suricataSensor(r);
@@ -79,24 +65,23 @@ const kinds: ReadonlyMap<unknown, 'query' | 'response'> = new Map<unknown, 'quer
   ['response', 'response'],
 ]);
 
-/** DNS, NetBIOS names, mDNS, LLMNR. */
+/** Ports of DNS, NetBIOS names, mDNS and LLMNR servers. */
 const serverPorts = new Set([53, 137, 5353, 5355]);
 
 /**
- * Whether the record's source is the responder. A port that only servers have decides; without one, format 3 (whose
- * word is `response`) goes by the packet, the others by the flow.
+ * Returns whether the record's source is the responder. If only one side has a port that only servers use, that
+ * side is the responder. Otherwise, the source is the responder in records of the type `response` (format 3),
+ * and the client in all others.
  */
-function sentByServer(
-  dns: JsonObject,
-  senderPort: number | undefined,
-  receiverPort: number | undefined,
-): boolean {
+function sentByServer(dns: JsonObject, senderPort: number | undefined, receiverPort: number | undefined): boolean {
   const bySender = senderPort !== undefined && serverPorts.has(senderPort);
   const byReceiver = receiverPort !== undefined && serverPorts.has(receiverPort);
   return bySender === byReceiver ? dns.type === 'response' : bySender;
 }
 
-/** The 16 bits of RFC 1035, 4.1.1 in hexadecimal: QR, opcode, AA 0400, TC 0200, RD 0100, RA 0080, rcode. */
+/**
+ * Reads the 16 bits of RFC 1035, 4.1.1 in hexadecimal: QR, opcode, AA 0400, TC 0200, RD 0100, RA 0080, rcode.
+ */
 function headerFlags(value: unknown): number | undefined {
   const flags = text(value, 'dns.flags');
   if (flags === undefined) return undefined;
@@ -123,7 +108,7 @@ function answers(dns: JsonObject): Answer[] {
 }
 
 function detail(value: unknown, field: string): Answer {
-  const answer = object(value, field) ?? reject(field, 'holds null');
+  const answer = object(value, field) ?? reject(field, 'contains null');
   const type = text(answer.rrtype, `${field}.rrtype`);
   return {
     type: type === undefined ? undefined : typeName(type),
@@ -132,7 +117,7 @@ function detail(value: unknown, field: string): Answer {
   };
 }
 
-/** Types of record whose parts EVE keeps apart, in the order in which zone files write them. */
+/** Record types whose parts are separate fields in EVE, in the order of zone files. */
 const structured = {
   soa: ['mname', 'rname', 'serial', 'refresh', 'retry', 'expire', 'minimum'],
   srv: ['priority', 'weight', 'port', 'name'],
@@ -144,8 +129,7 @@ function rdata(answer: JsonObject, field: string): string {
   if (plain !== undefined) return plain;
   for (const [key, parts] of Object.entries(structured)) {
     const value = answer[key];
-    if (isObject(value))
-      return parts.map((part) => zonePart(value[part], `${field}.${key}.${part}`)).join(' ');
+    if (isObject(value)) return parts.map((part) => zonePart(value[part], `${field}.${key}.${part}`)).join(' ');
   }
   return '';
 }
@@ -154,7 +138,10 @@ function zonePart(value: unknown, field: string): string {
   return typeof value === 'number' ? String(value) : (text(value, field) ?? '');
 }
 
-/** `grouped` holds texts by type, without times to live, or objects for the structured types. */
+/**
+ * Reads the answers of one type. `grouped` has texts by type, without times to live, or objects for the
+ * structured types.
+ */
 function group(type: string, values: unknown): Answer[] {
   const field = `dns.grouped.${type.slice(0, 40)}`;
   return (list(values, field) ?? []).map((value) => ({

@@ -1,16 +1,18 @@
 import { protocolWord } from '../contract/app-protocols.ts';
-import { type FlowFlags, suricataState, tcpFlags } from '../events/outcome.ts';
+import { type FlowFlags, suricataState, tcpFlags } from '../events/connection-state.ts';
 import type { NetworkRecord } from '../events/records.ts';
 import { type Address, direction } from './addresses.ts';
-import { networkRecord } from './event-records.ts';
+import { newNetworkRecord } from './event-records.ts';
 import { count, isoTime, type JsonObject, list, mac, object, text, whole } from './fields.ts';
-import type { Reading } from './reading.ts';
+import { memoize } from './memoize.ts';
+import type { ParseContext } from './parse-context.ts';
 import { reject } from './rejection.ts';
-import { remembered } from './remembered.ts';
 import { dstPort, requiredTransport, srcPort, suricataSensor } from './suricata-envelope.ts';
 import { isoMicros } from './time.ts';
 
-/** Who opened the flow to whom. */
+const networkRecord = newNetworkRecord();
+
+/** Addresses and ports of a flow. The source is the originator. */
 export interface FlowEnds {
   readonly src: Address;
   readonly src_port: number | undefined;
@@ -18,7 +20,7 @@ export interface FlowEnds {
   readonly dst_port: number | undefined;
 }
 
-export function suricataFlow(r: JsonObject, flowId: string | undefined, reading: Reading): NetworkRecord {
+export function suricataFlow(r: JsonObject, flowId: string | undefined, reading: ParseContext): NetworkRecord {
   const ends = {
     src: reading.addresses.required(r.src_ip, 'src_ip'),
     src_port: srcPort(r),
@@ -29,15 +31,15 @@ export function suricataFlow(r: JsonObject, flowId: string | undefined, reading:
 }
 
 /**
- * The event in an EVE record that has a `flow` (or lacks one): counters are of the flow so far, bytes with all
- * headers, and the time is the flow's start where it is told.
+ * Reads the event in an EVE record with or without a `flow`. Counters are the totals of the flow up to the
+ * record, bytes include all headers, and the time is the flow's start, if known.
  */
 export function flowRecord(
   r: JsonObject,
   flowId: string | undefined,
   { src, src_port, dst, dst_port }: FlowEnds,
   transport: string,
-  { sensor }: Reading,
+  { sensor }: ParseContext,
 ): NetworkRecord {
   const flow = object(r.flow, 'flow') ?? none;
   const tcp = object(r.tcp, 'tcp') ?? none;
@@ -61,11 +63,8 @@ export function flowRecord(
   networkRecord.app_protocol = appProtocol(text(r.app_proto, 'app_proto'));
   networkRecord.src_bytes = count(flow.bytes_toserver, 'flow.bytes_toserver');
   networkRecord.dst_bytes = count(flow.bytes_toclient, 'flow.bytes_toclient');
-  networkRecord.src_payload_bytes = undefined;
-  networkRecord.dst_payload_bytes = undefined;
   networkRecord.src_packets = srcPackets;
   networkRecord.dst_packets = dstPackets;
-  networkRecord.missed_bytes = undefined;
   networkRecord.state =
     connState === undefined ? undefined : suricataState(connState, transport, dstPackets, flagsOf(tcp));
   networkRecord.conn_state = connState;
@@ -82,12 +81,15 @@ export function flowRecord(
 
 const none: JsonObject = {};
 
-/** A packet's record has one link-layer address a side, a flow's the list of all that it saw: the first is kept. */
+/**
+ * Returns a link-layer address. The record of a packet has one address per side; the record of a flow has a
+ * list, of which the first address is stored.
+ */
 function link(one: unknown, field: string, all: unknown, listField: string): string | undefined {
   return mac(one, field) ?? mac(list(all, listField)?.[0], listField);
 }
 
-/** From both ends to the microsecond: `age` is whole seconds only. */
+/** Computes the duration from both times to the microsecond, because `age` has whole seconds only. */
 function duration(start: unknown, end: unknown): number | undefined {
   if (end === undefined || end === null) return undefined;
   const millis = isoTime(end, 'flow.end') - isoTime(start, 'flow.start');
@@ -95,13 +97,18 @@ function duration(start: unknown, end: unknown): number | undefined {
   return micros >= 0 ? micros / 1000 : reject('flow.end', 'is before flow.start');
 }
 
-/** `failed` means that no parser knew it, `unknown` that none has tried. */
+/**
+ * Returns the protocol, except `failed` (no parser recognised the protocol) and `unknown` (no parser has
+ * tried).
+ */
 function appProtocol(name: string | undefined): string | undefined {
   if (name === undefined || name === 'failed' || name === 'unknown') return undefined;
   return protocolWord(name);
 }
 
-/** Flags of a flow's packets; a record without those of the server does not tell the sides apart. */
+/**
+ * Returns the flags of a flow's packets. Without the server's flags, the record does not separate the sides.
+ */
 function flagsOf(tcp: JsonObject): FlowFlags {
   const byServer = flagBits(tcp.tcp_flags_tc, 'tcp.tcp_flags_tc');
   const all =
@@ -119,4 +126,4 @@ function flagBits(value: unknown, field: string): number | undefined {
   return bits >= 0 ? bits : reject(field, 'is not a number in hexadecimal');
 }
 
-const bitsOf = remembered((flags) => (/^[0-9a-f]{1,4}$/i.test(flags) ? Number.parseInt(flags, 16) : -1));
+const bitsOf = memoize((flags) => (/^[0-9a-f]{1,4}$/i.test(flags) ? Number.parseInt(flags, 16) : -1));

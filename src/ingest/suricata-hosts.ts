@@ -1,10 +1,10 @@
-import { absoluteUrl, takeContacts } from './contacts.ts';
 import { isObject, isoTime, type JsonObject, mac, object } from './fields.ts';
 import { hostNameField, inCertificate, isProxyPort } from './host-name.ts';
-import type { Reading } from './reading.ts';
+import { absoluteUrl, takeNamedHosts, takeTunnel } from './named-hosts.ts';
+import type { ParseContext } from './parse-context.ts';
 
-/** `dhcp`: who was given which address, in a server's acknowledgement. */
-export function suricataDhcp(r: JsonObject, { addresses, batch }: Reading): void {
+/** Reads `dhcp`: the address assigned to a host, from a server's acknowledgement. */
+export function suricataDhcp(r: JsonObject, { addresses, batch }: ParseContext): void {
   const dhcp = object(r.dhcp, 'dhcp') ?? {};
   const address = addresses.optional(dhcp.assigned_ip, 'dhcp.assigned_ip');
   const device = mac(dhcp.client_mac, 'dhcp.client_mac');
@@ -17,10 +17,11 @@ export function suricataDhcp(r: JsonObject, { addresses, batch }: Reading): void
 }
 
 /**
- * `tls`: the name under which a server was asked for, where its certificate has it. Clients ask for whatever name they like,
- * and external ones for names of others. The record is not stored, so that it counts as ignored; rules see it.
+ * Reads `tls`: the requested server name, if the certificate covers it. Clients can request any name, and
+ * external clients can request names of other hosts. The record is not stored, so it counts as ignored; rules
+ * are still evaluated.
  */
-export function suricataTls(r: JsonObject, reading: Reading): void {
+export function suricataTls(r: JsonObject, reading: ParseContext): void {
   const { addresses, batch } = reading;
   batch.ignore();
   const tls = object(r.tls, 'tls') ?? {};
@@ -35,17 +36,17 @@ export function suricataTls(r: JsonObject, reading: Reading): void {
   batch.alsoSight(named, isoTime(r.timestamp, 'timestamp'));
 }
 
-/** `http`: the hosts that a client requested, from the server or a proxy. The record is not stored. */
-export function suricataHttp(r: JsonObject, reading: Reading): void {
+/** Reads `http`: the hosts that a client requested, from the server or a proxy. The record is not stored. */
+export function suricataHttp(r: JsonObject, reading: ParseContext): void {
   reading.batch.ignore();
   takeTransaction(r, {}, reading);
 }
 
 /**
- * `fileinfo`: its source is the end that sent the file. Records that do not say which end is the server are left out:
- * external clients request whatever name they like.
+ * Reads `fileinfo`, whose source address sent the file. Skips records that do not show which address is the
+ * server, because external clients can request any name.
  */
-export function suricataFile(r: JsonObject, reading: Reading): void {
+export function suricataFile(r: JsonObject, reading: ParseContext): void {
   reading.batch.ignore();
   const isDownload = isObject(r.http) && r.http.http_method === 'GET';
   if (r.direction === 'to_client' || (r.direction === undefined && isDownload))
@@ -54,31 +55,31 @@ export function suricataFile(r: JsonObject, reading: Reading): void {
 }
 
 /**
- * Takes the hosts that the HTTP or TLS transaction in a record names.
+ * Adds the hosts that the HTTP or TLS transaction in a record names.
  *
- * @param ends - client and server, where they are not source and destination of the record
+ * @param ends - client and server, if they differ from source and destination of the record
  */
 export function takeTransaction(
   r: JsonObject,
   ends: { readonly src?: unknown; readonly dst?: unknown; readonly port?: unknown },
-  reading: Reading,
+  reading: ParseContext,
 ): void {
   const http = isObject(r.http) ? r.http : {};
   const tls = isObject(r.tls) ? r.tls : {};
   const record = { ...contactOf(r, 'tcp'), ...ends };
   const urls = [http.hostname, absoluteUrl(http.url, http.http_method)];
-  takeContacts('http_host', urls, { ...record, answered: http.status !== undefined }, reading);
-  takeContacts('server_name', [tls.sni], { ...record, answered: hasServerHello(tls) }, reading);
+  takeTunnel(http.http_method, http.status, record, reading);
+  takeNamedHosts('http_host', urls, { ...record, answered: http.status !== undefined }, reading);
+  takeNamedHosts('server_name', [tls.sni], { ...record, answered: hasServerHello(tls) }, reading);
 }
 
-const hasServerHello = ({ version }: JsonObject): boolean =>
-  version !== undefined && version !== 'UNDETERMINED';
+const hasServerHello = ({ version }: JsonObject): boolean => version !== undefined && version !== 'UNDETERMINED';
 
-/** `quic`: the name under which a server was asked for. The record is not stored. */
-export function suricataQuic(r: JsonObject, reading: Reading): void {
+/** Reads `quic`: the requested server name. The record is not stored. */
+export function suricataQuic(r: JsonObject, reading: ParseContext): void {
   reading.batch.ignore();
   const quic = isObject(r.quic) ? r.quic : {};
-  takeContacts('server_name', [quic.sni], { ...contactOf(r, 'udp'), answered: false }, reading);
+  takeNamedHosts('server_name', [quic.sni], { ...contactOf(r, 'udp'), answered: false }, reading);
 }
 
 const contactOf = <T extends 'tcp' | 'udp'>(r: JsonObject, transport: T) => ({

@@ -2,8 +2,8 @@ import type { Finding } from '../events/finding.ts';
 import { limits } from '../limits.ts';
 import { isObject, type JsonObject } from './fields.ts';
 
-// The signature and the matching traffic of an EVE alert. They are additions to the finding: unreadable parts are left out, and
-// long ones are cut.
+// Reads the signature and the matching traffic of an EVE alert, which are additions to the finding: unreadable
+// parts are left out, and long parts are truncated.
 
 export function suricataShown(
   alert: JsonObject,
@@ -25,19 +25,19 @@ export function suricataShown(
       }),
   };
   const data = base64(payload, limits.maxAlertPayloadBytes);
-  // The same bytes, with dots for some of them.
+  // `payload_printable` contains the same bytes, with dots for unprintable bytes.
   const printable = data === '' ? cut(payload_printable, limits.maxAlertPayloadBytes) : '';
   const traffic = { data, printable, packet: base64(packet, limits.maxAlertPacketBytes) };
   return { ...named('signature', signature), ...named('payload', traffic) };
 }
 
-/** The members that say something, under a name; nothing where none does. */
+/** Returns the non-empty members under a name; an empty object if all are empty. */
 function named(name: 'signature' | 'payload', value: Readonly<Record<string, { readonly length: number }>>) {
   const told = Object.entries(value).filter(([, { length }]) => length > 0);
   return told.length === 0 ? {} : { [name]: Object.fromEntries(told) };
 }
 
-/** As names, references (`cve,2021-44228`) and metadata (`CVE_2021_44228`) have them. */
+/** Finds CVE ids as they occur in names, references (`cve,2021-44228`) and metadata (`CVE_2021_44228`). */
 function cvesIn(given: readonly string[]): string[] {
   const found = given.join('\n').matchAll(/(?<![a-z])cve[-_,: /]+(\d{4})[-_](\d{4,7})(?!\d)/gi);
   const cves = new Set(Array.from(found, ([, year, number]) => `CVE-${year}-${number}`));
@@ -53,7 +53,7 @@ const texts = (value: unknown): string[] =>
     .map((one) => cut(one, limits.maxSignatureTextLength))
     .filter((one) => one !== '');
 
-/** Its first bytes; empty for what is not base64. */
+/** Decodes the first bytes of a value; returns an empty text if the value is not base64. */
 function base64(value: unknown, maxBytes: number): string {
   const start = cut(value, Math.ceil(maxBytes / 3) * 4);
   if (!/^[A-Za-z0-9+/]+={0,2}$/.test(start)) return '';

@@ -1,21 +1,22 @@
 import type { JsonObject } from './fields.ts';
-import type { Reading } from './reading.ts';
-import { remembered } from './remembered.ts';
+import { memoize } from './memoize.ts';
+import type { ParseContext } from './parse-context.ts';
 import { suricataAlert } from './suricata-alert.ts';
 import { suricataDns } from './suricata-dns.ts';
 import { suricataFlow } from './suricata-flow.ts';
 import { suricataDhcp, suricataFile, suricataHttp, suricataQuic, suricataTls } from './suricata-hosts.ts';
 
-const kindOf = remembered((type) => `suricata.${type}`);
+const kindOf = memoize((type) => `suricata.${type}`);
 
 /**
- * One EVE record (OISF/suricata etc/schema.json): every one has `event_type` and `timestamp`. `flowId` is its
- * flow_id as written. The kind of record; undefined, and nothing done, where it is none of Suricata's.
+ * Reads one EVE record (OISF/suricata etc/schema.json), which always has `event_type` and `timestamp`. `flowId`
+ * is the record's flow_id as written. Returns the kind of the record; undefined, without any effect, for other
+ * records.
  */
 export function readSuricata(
   record: JsonObject,
   flowId: string | undefined,
-  reading: Reading,
+  reading: ParseContext,
 ): string | undefined {
   if (typeof record.event_type !== 'string' || record.timestamp === undefined) return undefined;
   switch (record.event_type) {

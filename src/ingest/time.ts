@@ -1,18 +1,23 @@
-/** The first second past the year 9999: larger numbers are milliseconds, which makes those begin in January 1978. */
+/**
+ * The first second after the year 9999. Larger numbers are milliseconds, which therefore begin in January
+ * 1978.
+ */
 const firstMillis = 253_402_300_800;
 
 /**
- * Epoch seconds with a fraction, or epoch milliseconds, as whole milliseconds rounded down. The fraction is read to
- * the microsecond first: 1763683201.123 × 1000 is a hair under …123 in doubles, and would lose a millisecond.
+ * Converts epoch seconds with a fraction, or epoch milliseconds, to whole milliseconds rounded down. The
+ * fraction is first rounded to microseconds: in doubles, 1763683201.123 × 1000 is slightly below …123, and
+ * rounding down would lose a millisecond.
  */
 export function epochMillis(value: number): number {
   return value < firstMillis ? Math.floor(Math.round(value * 1e6) / 1e3) : Math.floor(value);
 }
 
 /**
- * `YYYY-MM-DDThh:mm:ss[.f…][Z | ±hh[:]mm | ±hh]` as epoch milliseconds, rounded down; NaN for anything else. Without a
- * zone it is UTC, as some shippers cut Suricata's off; whole, that is +hhmm without a colon. Date.parse would read the
- * first as local time and leaves the second to the engine; and it takes 450 ns where this takes 60.
+ * Parses `YYYY-MM-DDThh:mm:ss[.f…][Z | ±hh[:]mm | ±hh]` as epoch milliseconds, rounded down; returns NaN for
+ * other texts. A time without a zone is read as UTC, because some shippers remove Suricata's zone (+hhmm,
+ * without a colon). Date.parse would read a time without a zone as local time, and its result for +hhmm depends
+ * on the engine. Date.parse takes 450 ns; this function takes 60 ns.
  */
 export function isoMillis(text: string): number {
   const year = digit(text, 0) * 1000 + digit(text, 1) * 100 + pair(text, 2);
@@ -49,7 +54,7 @@ export function isoMillis(text: string): number {
   );
 }
 
-/** The microseconds that `isoMillis` rounds away, 0–999: the fourth to sixth digit of the fraction. */
+/** Returns the microseconds that `isoMillis` drops, 0–999: the fourth to sixth digits of the fraction. */
 export function isoMicros(text: string): number {
   let micros = 0;
   if (text.charCodeAt(19) !== point) return 0;
@@ -66,7 +71,7 @@ const colon = 58;
 const letterT = 84;
 const letterZ = 90;
 
-/** NaN where there is no digit, and so is everything computed from it. */
+/** Returns the digit at a position; NaN for other characters, which makes every result NaN. */
 function digit(text: string, at: number): number {
   const value = text.charCodeAt(at) - 48;
   return value >= 0 && value <= 9 ? value : Number.NaN;
@@ -106,7 +111,10 @@ function daysIn(month: number, year: number): number {
   return month >= 1 && month <= 12 ? 31 : 0;
 }
 
-/** Days since 1970-01-01 in the proleptic Gregorian calendar, counting years from March and eras of 400 years. */
+/**
+ * Returns days since 1970-01-01 in the proleptic Gregorian calendar. The calculation uses years that begin in
+ * March, in eras of 400 years.
+ */
 function daysFromCivil(year: number, month: number, day: number): number {
   const y = month <= 2 ? year - 1 : year;
   const era = Math.floor(y / 400);

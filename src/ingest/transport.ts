@@ -1,21 +1,21 @@
 import { limits } from '../limits.ts';
 import { requiredText, text } from './fields.ts';
+import { memoize } from './memoize.ts';
 import { named, reject } from './rejection.ts';
-import { remembered } from './remembered.ts';
 
 /**
- * Names of IP protocols, in lower case: those of IANA, as Suricata writes all of them (the longest is
- * `rsvp-e2e-ignore`, the oddest are `tp++`, `a/n` and `ax.25`), or numbers.
+ * Matches names of IP protocols in lower case, or numbers. Suricata writes all IANA names (the longest is
+ * `rsvp-e2e-ignore`; unusual names are `tp++`, `a/n` and `ax.25`).
  */
 const protocolName = /^[a-z0-9+./_-]+$/;
 
-/** In lower case, where it is one; undefined where it is none. */
-const protocol = remembered((given) => {
+/** Returns the protocol in lower case; undefined if the name is not valid. */
+const protocol = memoize((given) => {
   const name = given.toLowerCase();
   return { name: name.length <= limits.maxTransportLength && protocolName.test(name) ? name : undefined };
 });
 
-/** The protocol that a sensor names; undefined where it names none. */
+/** Reads a sensor's protocol; returns undefined if it is missing. */
 export function transportField(value: unknown, field: string): string | undefined {
   const given = text(value, field);
   if (given === undefined) return undefined;

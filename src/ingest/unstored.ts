@@ -1,20 +1,20 @@
 import type { Rejection } from './rejection.ts';
 
-/** Records of one body that were rejected, or ignored, for one reason. Plain data. */
+/** Records of one body that were rejected or ignored for the same reason. Plain data. */
 export interface UnstoredRecords {
   readonly kind: 'rejected' | 'ignored';
-  /** The field and what is wrong with it, without the value; of ignored ones the kind of record. */
+  /** The rejected field and the error, without the value. For ignored records, the kind of the records. */
   readonly reason: string;
   times: number;
-  /** The beginning of the first, without what looks like a secret. */
+  /** The beginning of the first record, with secrets redacted. */
   readonly sample?: string;
 }
 
-/** Reasons of one body that are told apart. */
+/** Maximum number of reasons per body. Further reasons are counted together. */
 const maxReasons = 32;
 const maxLength = 160;
 
-/** Counts what one body has that is not stored. */
+/** Counts the records of one body that are not stored. */
 export class UnstoredTally {
   readonly #counted = new Map<string, UnstoredRecords>();
 
@@ -44,11 +44,11 @@ const secrets: readonly (readonly [RegExp, string])[] = [
     /((?:pass(?:wor[dt]|phrase)?|pwd|secret|token|api[-_]?key|authorization|cookie|credentials?|session(?:[-_]?id)?|private[-_]?key)\w*["']?\s*[:=]\s*)(?:"(?:[^"\\]|\\.)*"?|'[^']*'?|[^\s,;&"'}]+)/gi,
     '$1…',
   ],
-  // Tokens of any make: ours, JWTs, and long texts of letters of either case with digits between.
+  // Tokens: Candor's own tokens, JWTs, and long texts of letters in both cases with digits.
   [/\b(?:(?:candor|refresh)_[\w-]+|eyJ[\w.-]+|(?=\w*\d)(?=\w*[a-z])(?=\w*[A-Z])[\w/+=-]{32,})/g, '…'],
 ];
 
-/** The beginning of a record, for people who look for the cause. */
+/** Returns the beginning of a record, for finding the cause. */
 function sampleOf(text: string): string {
   const clean = secrets.reduce((shown, [secret, instead]) => shown.replace(secret, instead), text);
   return clean

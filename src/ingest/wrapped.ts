@@ -1,11 +1,13 @@
 import { isObject, type JsonObject } from './fields.ts';
 
-// Shippers hand on a line that they read as a document: the line as a text in it, or what it says beside what they add.
+// Shippers send a line as a document that contains either the line as a text, or the line's fields next to the
+// shipper's fields.
 
-/** The text in which a shipper wraps a record, and under which name; undefined where there is none. */
-export function wrappedText(
-  document: JsonObject,
-): { readonly field: string; readonly text: string } | undefined {
+/**
+ * Returns the text in which a shipper wraps a record, and the field that contains the text; undefined if the
+ * document wraps no record.
+ */
+export function wrappedText(document: JsonObject): { readonly field: string; readonly text: string } | undefined {
   for (const { field, of } of places) {
     const text = of(document);
     if (typeof text === 'string') return { field, text };
@@ -13,14 +15,17 @@ export function wrappedText(
   return undefined;
 }
 
-/** Filebeat, Logstash and Vector say `message`, with the line as it was in `event.original` (ECS), Fluent Bit `log`. */
+/**
+ * Fields with the text of a line. Filebeat, Logstash and Vector use `message`, with the original line in
+ * `event.original` (ECS); Fluent Bit uses `log`.
+ */
 const places: readonly { readonly field: string; readonly of: (document: JsonObject) => unknown }[] = [
   { field: 'event.original', of: (document) => within(document, 'event', 'original') },
   { field: 'message', of: ({ message }) => message },
   { field: 'log', of: ({ log }) => log },
 ];
 
-/** Who sent it, by ECS: the sensor, else the machine, else the shipper. */
+/** Returns the sender by ECS: the sensor, otherwise the machine, otherwise the shipper. */
 export function senderOf(document: JsonObject): string | undefined {
   return (
     nameOf(within(document, 'observer', 'name')) ??
@@ -29,18 +34,18 @@ export function senderOf(document: JsonObject): string | undefined {
   );
 }
 
-/** … where the document is no record: what records say under `host` is something else. */
+/** Returns the sender of a document that wraps a record. In other documents, `host` has another meaning. */
 export function wrapperOf(document: JsonObject): string | undefined {
   return senderOf(document) ?? nameOf(document.host);
 }
 
-/** `{event: {original}}`, or with a dot in the name. */
+/** Reads a field such as `{event: {original}}`, or the same field with a dot in its name. */
 function within(document: JsonObject, object: string, name: string): unknown {
   const holder = document[object];
   return isObject(holder) ? holder[name] : document[`${object}.${name}`];
 }
 
-/** As long as `?sensor=` may be: nothing is refused for the name of its shipper. */
+/** Maximum length of a sensor's name, as in `?sensor=`. Longer names are ignored rather than refused. */
 const maxNameLength = 200;
 
 function nameOf(value: unknown): string | undefined {
@@ -48,7 +53,7 @@ function nameOf(value: unknown): string | undefined {
   return value.toWellFormed();
 }
 
-/** What shippers add to an object that they send: none of it is a field of our own events. */
+/** Fields that shippers add to objects. Native events have none of these fields. */
 const added: ReadonlySet<string> = new Set([
   '@metadata',
   '@timestamp',
@@ -75,7 +80,7 @@ const added: ReadonlySet<string> = new Set([
   'tags',
 ]);
 
-/** An event in our own shape without what its shipper added; any other record as it is. */
+/** Returns a native event without its shipper's fields. Returns any other record unchanged. */
 export function withoutAdded(record: JsonObject): JsonObject {
   if (record.type !== 'network_event' && record.type !== 'dns_event') return record;
   const kept = Object.entries(record).filter(

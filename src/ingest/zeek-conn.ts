@@ -1,15 +1,17 @@
 import { joinedProtocols } from '../contract/app-protocols.ts';
-import { zeekState } from '../events/outcome.ts';
+import { zeekState } from '../events/connection-state.ts';
 import type { NetworkRecord } from '../events/records.ts';
 import { direction } from './addresses.ts';
-import { networkRecord } from './event-records.ts';
+import { newNetworkRecord } from './event-records.ts';
 import { count, type JsonObject, mac, port, seconds, text, whole, zeekTime } from './fields.ts';
-import type { Reading } from './reading.ts';
-import { remembered } from './remembered.ts';
+import { memoize } from './memoize.ts';
+import type { ParseContext } from './parse-context.ts';
 import { requiredZeekTransport, type ZeekIds, zeekSensor } from './zeek-envelope.ts';
 
-/** A line of conn.log (zeek scripts/base/protocols/conn/main.zeek), or of open_conn.log and conn_long.log. */
-export function zeekConn(r: JsonObject, ids: ZeekIds, { addresses, sensor }: Reading): NetworkRecord {
+const networkRecord = newNetworkRecord();
+
+/** Reads a line of conn.log (zeek scripts/base/protocols/conn/main.zeek), open_conn.log or conn_long.log. */
+export function zeekConn(r: JsonObject, ids: ZeekIds, { addresses, sensor }: ParseContext): NetworkRecord {
   const timestamp = zeekTime(r.ts, 'ts');
   const src = addresses.required(ids.orig_h, ids.names.orig_h);
   const dst = addresses.required(ids.resp_h, ids.names.resp_h);
@@ -48,7 +50,10 @@ export function zeekConn(r: JsonObject, ids: ZeekIds, { addresses, sensor }: Rea
   return networkRecord;
 }
 
-/** Zeek lists all protocols that it saw (`ssl,http`), with a `-` before those it gave up on: these are left out. */
-const services = remembered((list) => ({
+/**
+ * Returns the protocols of a connection. Zeek writes a list (`ssl,http`), with a `-` before protocols whose
+ * analyzers it disabled, which are left out.
+ */
+const services = memoize((list) => ({
   kept: joinedProtocols(list.split(',').filter((name) => !name.startsWith('-'))),
 }));

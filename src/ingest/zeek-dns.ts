@@ -1,47 +1,25 @@
-import { isAddress, parseIpv4 } from '../events/ip.ts';
 import type { DnsRecord } from '../events/records.ts';
+import { isAddress, parseIpv4 } from '../net/ip.ts';
 import { type Answer, writeAnswers } from './dns-answers.ts';
-import {
-  className,
-  classNameOf,
-  rcodeName,
-  rcodeNameOf,
-  rcodeOf,
-  typeName,
-  typeNameOf,
-} from './dns-codes.ts';
-import { dnsRecord } from './event-records.ts';
-import {
-  dnsRcode,
-  flag,
-  type JsonObject,
-  list,
-  port,
-  seconds,
-  text,
-  timeToLive,
-  whole,
-  zeekTime,
-} from './fields.ts';
-import type { Reading } from './reading.ts';
+import { className, classNameOf, rcodeName, rcodeNameOf, rcodeOf, typeName, typeNameOf } from './dns-codes.ts';
+import { newDnsRecord } from './event-records.ts';
+import { dnsRcode, flag, type JsonObject, list, port, seconds, text, timeToLive, whole, zeekTime } from './fields.ts';
+import type { ParseContext } from './parse-context.ts';
 import { reject } from './rejection.ts';
 import { requiredZeekTransport, type ZeekIds, zeekSensor } from './zeek-envelope.ts';
 
+const dnsRecord = newDnsRecord();
+
 /**
- * A line of dns.log (zeek scripts/base/protocols/dns/main.zeek): a whole transaction once there is a response code,
- * else a query that nobody answered. Name and number of type, class and code are kept as the sensor gave them, and
- * one is found from the other where it is missing.
+ * Reads a line of dns.log (zeek scripts/base/protocols/dns/main.zeek): a whole transaction if it has a response
+ * code, otherwise an unanswered query. Name and number of type, class and code are stored as the sensor gave
+ * them; a missing name is derived from the number, and a missing number from the name.
  */
-export function zeekDns(r: JsonObject, ids: ZeekIds, { addresses, sensor }: Reading): DnsRecord {
+export function zeekDns(r: JsonObject, ids: ZeekIds, { addresses, sensor }: ParseContext): DnsRecord {
   const timestamp = zeekTime(r.ts, 'ts');
   const src = addresses.required(ids.orig_h, ids.names.orig_h);
   const dst = addresses.required(ids.resp_h, ids.names.resp_h);
-  const qtype = either(
-    text(r.qtype_name, 'qtype_name'),
-    typeName,
-    whole(r.qtype, 'qtype', 65535),
-    typeNameOf,
-  );
+  const qtype = either(text(r.qtype_name, 'qtype_name'), typeName, whole(r.qtype, 'qtype', 65535), typeNameOf);
   const name = text(r.rcode_name, 'rcode_name');
   const rcode = dnsRcode(r.rcode, 'rcode') ?? (name === undefined ? undefined : rcodeOf(name));
   dnsRecord.id = undefined;
@@ -78,7 +56,7 @@ export function zeekDns(r: JsonObject, ids: ZeekIds, { addresses, sensor }: Read
   return dnsRecord;
 }
 
-/** By the name where there is one, else by the number. */
+/** Returns the value for the name if there is a name; otherwise the value for the number. */
 function either(
   name: string | undefined,
   ofName: (name: string) => string,
@@ -89,14 +67,17 @@ function either(
   return number === undefined ? undefined : ofNumber(number);
 }
 
-/** The answers with their times to live, which Zeek writes as two lists, and with the types that it leaves out. */
+/**
+ * Returns the answers with their times to live, which Zeek writes as a separate list, and with the types, which
+ * Zeek omits.
+ */
 function answers(r: JsonObject, qtype: string | undefined): string | undefined {
   const data = list(r.answers, 'answers');
   if (data === undefined || data.length === 0) return undefined;
   const ttls = list(r.TTLs, 'TTLs');
   return writeAnswers(
     data.map((given, at) => {
-      const value = given === '' ? '' : (text(given, 'answers') ?? reject('answers', 'holds null'));
+      const value = given === '' ? '' : (text(given, 'answers') ?? reject('answers', 'contains null'));
       return typed(value, qtype, timeToLive(ttls?.[at], 'TTLs'));
     }),
   );
@@ -110,16 +91,16 @@ function typed(data: string, qtype: string | undefined, ttl: number | undefined)
   const byName = qtype === 'A' || qtype === 'AAAA';
   if (byName || qtype === 'ANY' || qtype === undefined) {
     if (isAddress(data)) return { type: parseIpv4(data) >= 0 ? 'A' : 'AAAA', ttl, data };
-    // A name where an address was asked for is a link of the chain that leads to it.
+    // In the answer to an address query, a name is part of a CNAME chain.
     return { type: byName ? 'CNAME' : undefined, ttl, data };
   }
   return { type: qtype, ttl, data };
 }
 
 /**
- * `TXT 3 abc TXT 2 de` (each string of the record with its length) as `abcde`: strings of one record belong
- * together without anything between them (RFC 7208, 3.3). Where the lengths do not fit, as with escaped bytes, all
- * that follows the first prefix.
+ * Decodes `TXT 3 abc TXT 2 de` (each string of the record with its length) as `abcde`: strings of one record
+ * are joined without separators (RFC 7208, 3.3). If the lengths do not match, as with escaped bytes, returns
+ * the text after the first prefix.
  */
 function characterStrings(data: string): string | undefined {
   const first = /^[A-Z]{3} \d{1,5} /.exec(data);

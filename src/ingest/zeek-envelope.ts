@@ -2,7 +2,7 @@ import { isObject, type JsonObject, text } from './fields.ts';
 import { reject } from './rejection.ts';
 import { transportField } from './transport.ts';
 
-/** How a dialect names the four parts of a connection's identity, for errors. */
+/** The names of a connection's addresses and ports in one dialect, for errors. */
 interface IdNames {
   readonly orig_h: string;
   readonly orig_p: string;
@@ -23,7 +23,7 @@ const underscored: IdNames = {
   resp_p: 'id_resp_p',
 };
 
-/** The values as they came, unchecked; undefined throughout where the record has no connection. */
+/** The unchecked addresses and ports of a connection, which are undefined if the record has no connection. */
 export interface ZeekIds {
   orig_h: unknown;
   orig_p: unknown;
@@ -32,7 +32,10 @@ export interface ZeekIds {
   names: IdNames;
 }
 
-/** The one that every call fills and returns: valid until the next, and cheaper than an object a line. */
+/**
+ * The object that every call of `zeekIds` fills and returns, because one object per line would be more
+ * expensive.
+ */
 const ids: ZeekIds = {
   orig_h: undefined,
   orig_p: undefined,
@@ -42,8 +45,8 @@ const ids: ZeekIds = {
 };
 
 /**
- * Who talked to whom, in whichever dialect: `id.orig_h` (Zeek's own), `id_orig_h` (streams that cannot have dots in
- * names) or `id: {orig_h}` (dots unfolded). The result is valid until the next call.
+ * Returns the addresses and ports of a connection in any dialect: `id.orig_h` (Zeek's own), `id_orig_h`
+ * (streams that cannot have dots in names) or `id: {orig_h}` (nested). The result is valid until the next call.
  */
 export function zeekIds(record: JsonObject): ZeekIds {
   if (record['id.orig_h'] !== undefined || record['id.resp_h'] !== undefined) {
@@ -74,7 +77,10 @@ export function requiredZeekTransport(proto: unknown, field: string): string {
   return zeekTransport(proto, field) ?? reject(field, 'is missing');
 }
 
-/** Who wrote the line: json-streaming-logs says `_system_name`, streams `@system`, a cluster's worker `_node_name`. */
+/**
+ * Returns the name of the sensor: `_system_name` in json-streaming-logs, `@system` in streams, `_node_name`
+ * from a cluster's worker.
+ */
 export function zeekSensor(r: JsonObject): string | undefined {
   if (r._system_name !== undefined) return text(r._system_name, '_system_name');
   if (r['@system'] !== undefined) return text(r['@system'], '@system');

@@ -1,26 +1,21 @@
-import type { NetworkRecord } from '../events/records.ts';
 import { direction } from './addresses.ts';
+import { newNetworkRecord } from './event-records.ts';
 import { type JsonObject, port, requiredText, text, zeekTime } from './fields.ts';
-import type { Reading } from './reading.ts';
+import type { ParseContext } from './parse-context.ts';
 import { zeekEvidence } from './sensor-evidence.ts';
 import { type ZeekIds, zeekSensor, zeekTransport } from './zeek-envelope.ts';
 
+const record = newNetworkRecord();
+
 /**
- * A line of notice.log (zeek scripts/base/frameworks/notice/main.zeek). Its connection is in `id.*`; a notice about
- * hosts has `src`, `dst` and perhaps `p`, the port in question. One with both addresses is an event as well.
+ * Reads a line of notice.log (zeek scripts/base/frameworks/notice/main.zeek). A notice about a connection has
+ * `id.*`; a notice about hosts has `src`, `dst` and possibly the port `p`. A notice with both addresses is also
+ * an event.
  */
-export function zeekNotice(
-  r: JsonObject,
-  ids: ZeekIds,
-  { addresses, sensor, detectors, batch }: Reading,
-): void {
+export function zeekNotice(r: JsonObject, ids: ZeekIds, { addresses, sensor, detectors, batch }: ParseContext): void {
   const ofConnection = ids.orig_h !== undefined && ids.orig_h !== null;
-  const src = ofConnection
-    ? addresses.required(ids.orig_h, ids.names.orig_h)
-    : addresses.optional(r.src, 'src');
-  const dst = ofConnection
-    ? addresses.required(ids.resp_h, ids.names.resp_h)
-    : addresses.optional(r.dst, 'dst');
+  const src = ofConnection ? addresses.required(ids.orig_h, ids.names.orig_h) : addresses.optional(r.src, 'src');
+  const dst = ofConnection ? addresses.required(ids.resp_h, ids.names.resp_h) : addresses.optional(r.dst, 'dst');
   const srcPort = ofConnection ? port(ids.orig_p, ids.names.orig_p) : undefined;
   const dstPort = ofConnection ? port(ids.resp_p, ids.names.resp_p) : port(r.p, 'p');
   const transport = zeekTransport(r.proto, 'proto');
@@ -41,35 +36,18 @@ export function zeekNotice(
     evidence: zeekEvidence(r),
   });
   if (src === undefined || dst === undefined) return batch.addFinding(finding, undefined);
-  const record: NetworkRecord = {
-    id: undefined,
-    timestamp,
-    duration_ms: undefined,
-    src_ip: src.text,
-    src_port: srcPort,
-    src_mac: undefined,
-    dst_ip: dst.text,
-    dst_port: dstPort,
-    dst_mac: undefined,
-    transport: transport ?? 'unknown',
-    app_protocol: undefined,
-    src_bytes: undefined,
-    dst_bytes: undefined,
-    src_payload_bytes: undefined,
-    dst_payload_bytes: undefined,
-    src_packets: undefined,
-    dst_packets: undefined,
-    missed_bytes: undefined,
-    state: undefined,
-    conn_state: undefined,
-    history: undefined,
-    direction: direction(src, dst),
-    community_id: communityId,
-    connection_id: uid,
-    vlan: undefined,
-    sensor: from,
-    source: 'zeek',
-    severity: finding.severity,
-  };
+  record.id = undefined;
+  record.timestamp = timestamp;
+  record.src_ip = src.text;
+  record.src_port = srcPort;
+  record.dst_ip = dst.text;
+  record.dst_port = dstPort;
+  record.transport = transport ?? 'unknown';
+  record.direction = direction(src, dst);
+  record.community_id = communityId;
+  record.connection_id = uid;
+  record.sensor = from;
+  record.source = 'zeek';
+  record.severity = finding.severity;
   return batch.addFinding(finding, record);
 }

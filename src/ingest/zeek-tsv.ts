@@ -4,46 +4,49 @@ import type { JsonObject } from './fields.ts';
 import { reject } from './rejection.ts';
 
 /**
- * Zeek's own format: columns between tabs, described by header lines that may come anywhere and hold from there on
- * (a body can be several files after each other).
+ * Zeek's own format: columns separated by tabs, described by header lines. Header lines may be anywhere and
+ * apply to the rows after them (a body can consist of several files).
  *
  *   #separator \x09                      written in escapes, after a space
  *   #set_separator <tab> ,               between the elements of sets and vectors
- *   #empty_field   <tab> (empty)         a set, vector or text without anything in it
+ *   #empty_field   <tab> (empty)         an empty set, vector or text
  *   #unset_field   <tab> -               no value
  *   #path          <tab> conn            the log
  *   #fields        <tab> ts <tab> uid …  the columns
- *   #types         <tab> time …          what they hold
+ *   #types         <tab> time …          their types
  *
- * Rows whose header came in an earlier body are told by their columns.
+ * Rows whose header was in an earlier body are matched by their columns.
  *
- * Rows become the objects that Zeek's JSON would be, so that both are read by the same code.
+ * Rows become objects like those from Zeek's JSON, so that one reader handles both formats.
  */
 export class ZeekTsv {
-  /** The newest last. */
+  /** Known headers; the newest header is last. */
   #known: Known[];
-  /** The last one of this body. */
+  /** The last header of this body. */
   #current: Known | undefined;
-  /** Name of the log that the last row belongs to. */
+  /** Name of the log to which the last row belongs. */
   path: string | undefined;
 
-  /** @param headers - that earlier bodies of the same principal had */
+  /** @param headers - from earlier bodies of the principal */
   constructor(headers: readonly TsvHeader[] = []) {
     this.#known = headers.map((header) => ({ ...header, isNew: false, columns: undefined }));
   }
 
-  /** True where a header describes rows that may follow. */
+  /** True if a header is known, so that rows may follow. */
   get open(): boolean {
     return this.#known.length > 0;
   }
 
-  /** The headers that came in this body; undefined for none. */
+  /** The headers in this body; undefined without headers. */
   get changed(): readonly TsvHeader[] | undefined {
     const changed = this.#known.filter(({ isNew }) => isNew);
     return changed.length === 0 ? undefined : changed.map(({ isNew: _, columns: __, ...header }) => header);
   }
 
-  /** A line that begins with `#`. Those that say nothing about rows (#open, #close, remarks) change nothing. */
+  /**
+   * Reads a line that begins with `#`. Lines that do not describe rows (#open, #close, comments) have no
+   * effect.
+   */
   header(line: string, sensor: string): void {
     if (line.startsWith('#separator ')) {
       this.#begin({ ...usual, sensor, separator: unescaped(line.slice('#separator '.length)) });
@@ -54,11 +57,9 @@ export class ZeekTsv {
     const [name = '', ...values] = line.split(separator);
     if (!(name in settings)) return;
     const value = values.join(separator);
-    // A header that has its fields is followed by another log's, unless it is of this body.
+    // A header line after a complete header of an earlier body begins a new header.
     const isOver = last === undefined || (last.fields !== '' && !last.isNew && name !== '#types');
-    const header = isOver
-      ? this.#begin({ ...usual, ...last, sensor, path: undefined, fields: '', types: '' })
-      : last;
+    const header = isOver ? this.#begin({ ...usual, ...last, sensor, path: undefined, fields: '', types: '' }) : last;
     header.isNew = true;
     header.columns = undefined;
     if (name === '#fields') header.types = '';
@@ -68,7 +69,10 @@ export class ZeekTsv {
     this.#requireFitting(header);
   }
 
-  /** One row. A column that cannot be what its type says is left as text, for the reader of the field to refuse. */
+  /**
+   * Reads one row. A cell that does not fit its column's type remains a text, which the reader of the field
+   * rejects.
+   */
   row(line: string, sensor: string): JsonObject {
     let header = this.#current?.sensor === sensor ? this.#current : undefined;
     let cells = header === undefined ? [] : line.split(header.separator);
@@ -81,7 +85,7 @@ export class ZeekTsv {
     const record: Record<string, unknown> = {};
     for (let at = 0; at < cells.length; at++) {
       const { name, kind } = columns[at] as Column;
-      // Set on an object, these two would not be fields.
+      // Skips `__proto__`, which would set the prototype, and empty names, which are not fields.
       if (name !== '__proto__' && name !== '') record[name] = cellValue(cells[at] as string, kind, header);
     }
     return record;
@@ -105,7 +109,10 @@ export class ZeekTsv {
     reject('line', `has ${typed} types for ${count} fields`);
   }
 
-  /** The header, of earlier lines or bodies, that has as many columns as the row, and such values in them. */
+  /**
+   * Returns the header, from earlier lines or bodies, that fits the number and the values of the row's
+   * columns.
+   */
   #headerOf(line: string, sensor: string): Known {
     const fitting = this.#known.filter((one) => {
       if (one.sensor !== sensor || one.fields === '') return false;
@@ -116,7 +123,7 @@ export class ZeekTsv {
     });
     if (fitting.length === 1) return fitting[0]!;
     if (fitting.length > 1)
-      reject('line', `fits the headers of ${fitting.map(({ path }) => path).join(' and ')}; ${advice}`);
+      reject('line', `matches the headers of ${fitting.map(({ path }) => path).join(' and ')}; ${advice}`);
     const current = this.#current;
     if (current === undefined || current.fields === '' || current.sensor !== sensor)
       return reject('line', `is not JSON, and no header of Zeek TSV describes it; ${advice}`);
@@ -140,7 +147,7 @@ const usual = {
   types: '',
 } as const;
 
-/** The contents of a header's lines. */
+/** The settings in a header's lines. */
 const settings = {
   '#set_separator': 'setSeparator',
   '#empty_field': 'empty',
@@ -151,7 +158,7 @@ const settings = {
 } as const;
 
 interface Known extends Writable<TsvHeader> {
-  /** Whether a line of it came in this body. */
+  /** True if this body contains a line of the header. */
   isNew: boolean;
   columns: readonly Column[] | undefined;
 }
@@ -183,7 +190,7 @@ function cellValue(cell: string, kind: Kind, header: TsvHeader): unknown {
   }
 }
 
-/** Whether a cell was read as what its column holds. */
+/** Returns whether a value fits the type of its column. */
 const canBe = (value: unknown, kind: Kind): boolean =>
   value === undefined ||
   (kind === 'number' ? typeof value === 'number' : kind !== 'bool' || typeof value === 'boolean');
@@ -204,12 +211,15 @@ function kindOf(type: string): Kind {
   return type === 'bool' ? 'bool' : 'text';
 }
 
-/** Decimal only: `Number` alone would take hexadecimal, white space and the empty text as well. */
+/**
+ * Reads a decimal number. Other texts are returned unchanged: `Number` would also accept hexadecimal, white
+ * space and the empty text.
+ */
 function number(cell: string): number | string {
   return /^-?\d+(\.\d+)?([eE][+-]?\d+)?$/.test(cell) ? Number(cell) : cell;
 }
 
-/** `\xNN` is one byte; those next to each other are UTF-8 together. */
+/** Decodes each `\xNN` as one byte. Adjacent bytes are decoded as UTF-8. */
 function unescaped(cell: string): string {
   if (!cell.includes('\\x')) return cell;
   return cell.replace(/(?:\\x[0-9a-fA-F]{2})+/g, (bytes) =>

@@ -1,8 +1,9 @@
 import type { JsonObject } from './fields.ts';
 
 /**
- * Logs whose records, where they don't name the log, are told by fields that they always have and those before them in
- * this list don't (zeek scripts/base/protocols, scripts/base/frameworks). Points in names may be underscores.
+ * Logs whose records may not name the log. Such records are recognised by fields that they always have, and
+ * that records of earlier logs in this list do not have (zeek scripts/base/protocols, scripts/base/frameworks).
+ * Dots in names may be underscores.
  */
 const logs: readonly (readonly [log: string, ...fields: string[]])[] = [
   ['sip', 'trans_depth', 'call_id'],
@@ -56,9 +57,8 @@ const signs = logs.map(([log, ...fields]) => ({
   fields: fields.map((field) => [field, field.replaceAll('.', '_')] as const),
 }));
 
-/** The log that a record is of which doesn't name it; `unknown` where its fields don't tell. */
+/** Returns the log of a record that does not name its log; `unknown` if the fields do not identify the log. */
 export function unnamedLog(record: JsonObject): string {
-  const has = ([name, other]: readonly [string, string]) =>
-    record[name] !== undefined || record[other] !== undefined;
+  const has = ([name, other]: readonly [string, string]) => record[name] !== undefined || record[other] !== undefined;
   return signs.find(({ fields }) => fields.every(has))?.log ?? 'unknown';
 }

@@ -1,7 +1,7 @@
-import { isAddress } from '../events/ip.ts';
+import { isAddress } from '../net/ip.ts';
 import type { JsonObject } from './fields.ts';
-import type { Reading } from './reading.ts';
-import { remembered } from './remembered.ts';
+import { memoize } from './memoize.ts';
+import type { ParseContext } from './parse-context.ts';
 import { zeekConn } from './zeek-conn.ts';
 import { zeekDns } from './zeek-dns.ts';
 import { type ZeekIds, zeekIds } from './zeek-envelope.ts';
@@ -18,18 +18,18 @@ import {
 import { zeekNotice } from './zeek-notice.ts';
 import { unnamedLog } from './zeek-unnamed.ts';
 
-type Reader = (record: JsonObject, ids: ZeekIds, reading: Reading) => void;
+type Reader = (record: JsonObject, ids: ZeekIds, reading: ParseContext) => void;
 
 const conn: Reader = (record, ids, reading) => reading.batch.addNetwork(zeekConn(record, ids, reading));
 const dns: Reader = (record, ids, reading) => reading.batch.addDns(zeekDns(record, ids, reading));
 
-/** Reads a log that is no event's: its records have no connection of their own. */
+/** Returns a reader for a log without events. The records of such a log have no connection. */
 const ofHost =
-  (read: (record: JsonObject, reading: Reading) => void): Reader =>
+  (read: (record: JsonObject, reading: ParseContext) => void): Reader =>
   (record, _ids, reading) =>
     read(record, reading);
 
-/** Logs that something is taken from, by the name that Zeek gives them; all others are ignored. */
+/** Readers by Zeek's names of logs. All other logs are ignored. */
 const readers: ReadonlyMap<string, Reader> = new Map([
   ['conn', conn],
   ['open_conn', conn],
@@ -46,13 +46,13 @@ const readers: ReadonlyMap<string, Reader> = new Map([
   ['quic', zeekQuic],
 ]);
 
-const kindOf = remembered((log) => `zeek.${log}`);
+const kindOf = memoize((log) => `zeek.${log}`);
 
 /**
- * One record of Zeek in JSON, whatever the dialect. `path` is the log's name where a TSV header gave it. The kind of
- * record; undefined, and nothing done, where it is none of Zeek's.
+ * Reads one JSON record of Zeek in any dialect. `path` is the log's name from a TSV header. Returns the kind
+ * of the record; undefined, without any effect, for other records.
  */
-export function readZeek(record: JsonObject, reading: Reading, path?: string): string | undefined {
+export function readZeek(record: JsonObject, reading: ParseContext, path?: string): string | undefined {
   const stream = path ?? record._path ?? record['@stream'];
   const ids = zeekIds(record);
   if (typeof stream !== 'string') return readUnnamed(record, ids, reading);
@@ -62,8 +62,11 @@ export function readZeek(record: JsonObject, reading: Reading, path?: string): s
   return kindOf(stream);
 }
 
-/** Zeek's own JSON does not name the log: it is told by fields that only this log has. */
-function readUnnamed(record: JsonObject, ids: ZeekIds, reading: Reading): string | undefined {
+/**
+ * Reads a record in Zeek's own JSON, which does not name the log. The log is recognised by fields that only
+ * this log has.
+ */
+function readUnnamed(record: JsonObject, ids: ZeekIds, reading: ParseContext): string | undefined {
   if (record.ts === undefined) return undefined;
   if (ids.orig_h !== undefined || ids.resp_h !== undefined) {
     const log = logOfConnections(record);
@@ -84,7 +87,7 @@ function readUnnamed(record: JsonObject, ids: ZeekIds, reading: Reading): string
     signs.some((names) => names.every((name) => record[name] !== undefined)) ||
     (typeof record.host === 'string' && isAddress(record.host));
   if (!known) return undefined;
-  // A line of known_hosts has nothing but the host and when it was seen.
+  // A line of known_hosts has only the host and the time.
   if (Object.keys(record).length === 2 && record.host !== undefined) {
     zeekKnownHost(record, reading);
     return 'zeek.known_hosts';
@@ -93,7 +96,7 @@ function readUnnamed(record: JsonObject, ids: ZeekIds, reading: Reading): string
   return `zeek.${unnamedLog(record)}`;
 }
 
-/** Logs about connections that something is taken from. */
+/** Logs about connections that are read. */
 const ofConnections: readonly {
   readonly name: string;
   readonly is: (record: JsonObject) => boolean;
@@ -108,13 +111,13 @@ const ofConnections: readonly {
   { name: 'http', is: (r) => unnamedLog(r) === 'http', read: zeekHttp },
 ];
 
-/** A loop, because a function that knows the record would be made for every line. */
+/** Uses a loop, because the closure for `find` would be created for every line. */
 function logOfConnections(record: JsonObject): (typeof ofConnections)[number] | undefined {
   for (const log of ofConnections) if (log.is(record)) return log;
   return undefined;
 }
 
-/** Fields that only this log has, beside `ts`. */
+/** Fields, besides `ts`, that only this log has. */
 const ofHosts = [
   { name: 'known_services', has: ['host', 'port_num', 'port_proto'], read: zeekKnownService },
   { name: 'software', has: ['host', 'software_type'], read: zeekSoftware },
@@ -123,7 +126,10 @@ const ofHosts = [
   { name: 'dhcp', has: ['mac', 'msg_types'], read: zeekDhcp },
 ] as const;
 
-/** A record with `ts` and all of one of these sets comes from a log of Zeek's that is not about one connection. */
+/**
+ * Sets of fields. A record with `ts` and all fields of a set is from a Zeek log that is not about one
+ * connection.
+ */
 const signs = [
   ['uid'],
   ['uids'],

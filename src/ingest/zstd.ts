@@ -1,10 +1,11 @@
 import { zstdDecompressSync } from 'node:zlib';
 
 /**
- * A zstd body (RFC 8878), whole: every frame of it, or a RangeError where it ends early or goes on as something else.
+ * Decompresses a zstd body (RFC 8878) with all its frames. Throws a RangeError if the body ends early or
+ * continues with other data.
  *
- * Node's zstdDecompressSync stops after the first frame without a word and returns what it has of one that is cut
- * off. So the frames are measured here, by their headers, and given to it one by one.
+ * Node's zstdDecompressSync silently stops after the first frame, and returns the available part of a
+ * truncated frame. The frames are therefore measured by their headers, and decompressed one by one.
  */
 export function inflateZstd(bytes: Buffer, maxOutputLength: number): Buffer {
   const parts: Buffer[] = [];
@@ -13,7 +14,7 @@ export function inflateZstd(bytes: Buffer, maxOutputLength: number): Buffer {
   for (let at = 0; at < bytes.length; ) {
     const end = frameEnd(bytes, at);
     if (!isSkippable(bytes.readUInt32LE(at))) {
-      // A limit of 0 is not taken; one byte too much is found out below.
+      // Node does not accept a limit of 0. The extra byte is detected below.
       const part = zstdDecompressSync(bytes.subarray(at, end), {
         maxOutputLength: Math.max(left, 1),
         chunkSize: Math.min(16 * (end - at) + 1024, maxOutputLength + 1),
@@ -27,19 +28,22 @@ export function inflateZstd(bytes: Buffer, maxOutputLength: number): Buffer {
   return parts.length === 1 ? (parts[0] as Buffer) : Buffer.concat(parts);
 }
 
-/** As zlib's own. */
+/** Creates the error that zlib throws. */
 function tooLarge(): Error {
   return Object.assign(new RangeError('output is too large'), { code: 'ERR_BUFFER_TOO_LARGE' });
 }
 
 const magic = 0xfd2fb528;
 
-/** 3.1.2: 0x184D2A50 to 0x184D2A5F begin a frame with a length and content of no concern. */
+/**
+ * Returns whether a word begins a skippable frame (0x184D2A50 to 0x184D2A5F), whose content is ignored (RFC
+ * 8878, 3.1.2).
+ */
 function isSkippable(word: number): boolean {
   return word >>> 4 === 0x184d2a5;
 }
 
-/** One past the frame that starts here. Reads past the end throw the RangeError. */
+/** Returns the end of the frame that starts here. Reads past the end throw the RangeError. */
 function frameEnd(bytes: Buffer, start: number): number {
   const word = bytes.readUInt32LE(start);
   if (isSkippable(word)) return within(bytes, start + 8 + bytes.readUInt32LE(start + 4));
@@ -60,6 +64,6 @@ function frameEnd(bytes: Buffer, start: number): number {
 }
 
 function within(bytes: Buffer, end: number): number {
-  if (end > bytes.length) throw new RangeError('cut off');
+  if (end > bytes.length) throw new RangeError('truncated');
   return end;
 }

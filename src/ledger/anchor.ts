@@ -2,23 +2,24 @@ import { constants } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { writeTreeHead } from '../contract/write-tree-head.ts';
-import { replaceFile } from '../durable-file.ts';
-import { readTextFile, UnreadableFile } from '../read-file.ts';
+import { replaceFile } from '../files/durable-file.ts';
+import { readTextFile, type UnreadableFile } from '../files/read-file.ts';
+import { SerialQueue } from '../files/serial-queue.ts';
+import { VolumeQueue } from '../files/volume-queue.ts';
 import { UntrustedLogError } from './distrust.ts';
 import { fromJson, toJson } from './heads.ts';
 import type { LedgerHooks } from './hooks.ts';
 import type { SignedHead } from './storage/storage.ts';
 
-/** Delay of a write, in milliseconds. The rest of the promised second is for the disk. */
+/** Delay of a write, in milliseconds. The rest of the promised second is left for the disk write. */
 const delayMs = 500;
-/** Upper bound for a readable anchor; a head has about 350 bytes. */
+/** Maximum bytes of a readable anchor file; a head has about 350. */
 const maxAnchorBytes = 65_536;
-/** The longest wait between two attempts to write to a lost volume, in milliseconds. */
+/** Maximum wait between two attempts to write to a lost volume, in milliseconds. */
 const maxRetryMs = 30_000;
 
 /**
- * Content of the anchor file. `unreadable`: it exists but holds no head, which an interrupted write cannot
- * cause.
+ * Content of the anchor file. `unreadable`: the file exists but holds no head, which an interrupted write cannot cause.
  */
 export type AnchorState =
   | { readonly kind: 'missing' }
@@ -34,10 +35,10 @@ export async function readAnchor(path: string): Promise<AnchorState> {
   try {
     text = await readTextFile(path, maxAnchorBytes);
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
+    const { problem, code, message } = error as UnreadableFile;
     if (code === 'ENOENT') return { kind: 'missing' };
-    if (error instanceof UnreadableFile) return { kind: 'unreadable', why: error.message };
-    throw new Error(`the anchor ${path} cannot be read (${code ?? String(error)})`);
+    if (problem !== 'unreadable') return { kind: 'unreadable', why: message };
+    throw new Error(`the anchor ${path} cannot be read (${code ?? message})`);
   }
   try {
     return { kind: 'head', head: fromJson(JSON.parse(text)) };
@@ -46,11 +47,13 @@ export async function readAnchor(path: string): Promise<AnchorState> {
   }
 }
 
-/** Reads the anchor and checks that its folder can be written to. */
-export async function observeAnchor(path: string): Promise<ObservedAnchor> {
+/** Reads the anchor and checks that its folder can be written to. A volume that does not respond is unavailable. */
+export async function observeAnchor(path: string, volume = volumeOf(path)): Promise<ObservedAnchor> {
   try {
-    await checkAnchorFolder(path);
-    return await readAnchor(path);
+    return await volume.run(async () => {
+      await checkAnchorFolder(path);
+      return readAnchor(path);
+    });
   } catch (error) {
     return { kind: 'unavailable', why: messageOf(error) };
   }
@@ -73,6 +76,8 @@ export function anchorText(head: SignedHead): string {
 
 export interface AnchorParts {
   readonly path: string;
+  /** Schedules the writes, because the volume may stop responding. Default: a schedule with the usual deadline. */
+  readonly volume?: VolumeQueue;
   /** Whether the file existed at start-up. */
   readonly exists: boolean;
   readonly hooks: LedgerHooks;
@@ -80,24 +85,25 @@ export interface AnchorParts {
    * Compares the file with the log once the volume is back. @throws UntrustedLogError when the log must not continue
    */
   compare(anchor: AnchorState): void;
-  /** Called for each failed attempt: until `onBack`, a rollback could go unnoticed. */
+  /** Called for each failed attempt. Until `onBack` is called, a rollback could go unnoticed. */
   onLost(why: string): void;
-  /** The latest head is on disk again. */
+  /** Called when the latest head is on disk again. */
   onBack(): void;
-  /** Called when `compare` failed. The anchor is not written any more. */
+  /** Called when `compare` failed. The anchor is then no longer written. */
   onDistrust(reason: UntrustedLogError): void;
 }
 
 /**
- * Writes the latest head to a small file outside the database, so that a rolled-back database is detected.
- * Writes do not delay appends; a head that arrives during a write is written by the next one. While the
- * volume is lost, writing is retried with back-off.
+ * Writes the latest head to a small file outside the database, so that a rolled-back database is detected. Writes do
+ * not delay appends; a head that arrives during a write is written by the next write. While the volume is lost, or does
+ * not respond, writing is retried with back-off.
  */
 export class Anchor {
   readonly #parts: AnchorParts;
+  readonly #volume: VolumeQueue;
   #due: SignedHead | undefined;
   #timer: NodeJS.Timeout | undefined;
-  #writing: Promise<void> = Promise.resolve();
+  readonly #queue = new SerialQueue();
   /** Consecutive failed attempts. */
   #failures = 0;
   #exists: boolean;
@@ -109,10 +115,11 @@ export class Anchor {
 
   constructor(parts: AnchorParts) {
     this.#parts = parts;
+    this.#volume = parts.volume ?? volumeOf(parts.path);
     this.#exists = parts.exists;
   }
 
-  /** Writes the head within a second, unless the volume is lost. */
+  /** Schedules a write of the head within a second, unless the volume is lost. */
   schedule(head: SignedHead): void {
     this.#due = head;
     this.#wake(delayMs);
@@ -129,8 +136,7 @@ export class Anchor {
   flush(): Promise<void> {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    this.#writing = this.#writing.then(() => this.#write());
-    return this.#writing;
+    return this.#queue.run(() => this.#write());
   }
 
   /** Writes the pending head and stops retrying. */
@@ -148,8 +154,10 @@ export class Anchor {
     const head = this.#due;
     if (this.#stopped || (head === undefined && this.#failures === 0)) return;
     try {
-      await this.#checkVolume();
-      if (head !== undefined) await this.#replace(head);
+      await this.#volume.run(async () => {
+        await this.#checkVolume();
+        if (head !== undefined) await this.#replace(head);
+      });
       if (this.#due === head) this.#due = undefined;
       const wasLost = this.#failures > 0;
       this.#failures = 0;
@@ -161,7 +169,7 @@ export class Anchor {
     }
   }
 
-  /** Compares a volume that came back with the log before writing to it. */
+  /** Compares the anchor of a volume that came back with the log, before anything is written to the volume. */
   async #checkVolume(): Promise<void> {
     const { path, compare } = this.#parts;
     await checkAnchorFolder(path);
@@ -185,6 +193,10 @@ export class Anchor {
     });
     this.#exists = true;
   }
+}
+
+function volumeOf(path: string): VolumeQueue {
+  return new VolumeQueue(`the volume of the anchor ${path}`);
 }
 
 function messageOf(error: unknown): string {

@@ -14,10 +14,7 @@ export function banner(status: LedgerStatus): string {
   const rows: [string, string][] = [
     ['log size', String(status.size)],
     ['root', head === undefined ? 'none: the log is empty' : abbreviate(head.root_hash)],
-    [
-      'signed at',
-      head === undefined ? 'never' : `${timeOf(head.timestamp_ns)} (${BigInt(head.timestamp_ns)} ns)`,
-    ],
+    ['signed at', head === undefined ? 'never' : `${timeOf(head.timestamp_ns)} (${BigInt(head.timestamp_ns)} ns)`],
     ['tree-head key', status.sth_key_id || 'none'],
     ['fingerprint', status.sth_key_fingerprint || 'none'],
     ['health', health.state === 'ok' ? 'ok' : `DEGRADED: ${health.fault}`],

@@ -1,6 +1,7 @@
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { replaceFile } from '../durable-file.ts';
+import { replaceFile } from '../files/durable-file.ts';
+import { SerialQueue } from '../files/serial-queue.ts';
 import type { ClockMemory } from './log-clock.ts';
 
 /**
@@ -12,7 +13,7 @@ import type { ClockMemory } from './log-clock.ts';
 export class ClockMemoryFile {
   readonly #path: string;
   #written: string;
-  #writing: Promise<void> = Promise.resolve();
+  readonly #queue = new SerialQueue();
 
   constructor(dataDir: string) {
     this.#path = join(dataDir, 'clock.json');
@@ -20,7 +21,7 @@ export class ClockMemoryFile {
   }
 
   /**
-   * Returns the stored state. A missing or malformed file is an empty state: it must not keep a log from
+   * Returns the stored state. A missing or malformed file counts as an empty state, so that it does not keep a log from
    * starting.
    */
   read(): ClockMemory {
@@ -32,17 +33,17 @@ export class ClockMemoryFile {
   }
 
   /**
-   * Writes changed state; resolves when it is on disk. A failure is ignored, because the next change writes
-   * everything.
+   * Writes changed state; resolves when it is on disk. A failure is ignored, because the next write contains the
+   * complete state.
    */
   write(memory: ClockMemory): Promise<void> {
     const text = format(memory);
     if (text !== this.#written) {
       this.#written = text;
       const write = () => (text === '{}' ? rmSync(this.#path, { force: true }) : this.#replace(text));
-      this.#writing = this.#writing.then(write).catch(() => {});
+      this.#queue.run(write).catch(() => {});
     }
-    return this.#writing;
+    return this.#queue.idle();
   }
 
   #replace(text: string): Promise<void> {

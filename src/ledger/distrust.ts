@@ -1,46 +1,46 @@
+import { asLastResort, restoreAdvice } from '../database/damage.ts';
 import { ServiceError } from '../errors.ts';
 import type { LedgerFault, LedgerHealth } from './ledger.ts';
 
 /**
- * The log on disk cannot be trusted, so appends are refused. The advice names checks and repairs first. A
- * restore comes last, because it loses entries and starts a new life of the log.
+ * Thrown if the log on disk cannot be trusted, so appends are refused. The advice names checks and repairs first, and a
+ * restore last, because a restore loses entries and starts a new life of the log.
  */
 export class UntrustedLogError extends Error {
   override readonly name = 'UntrustedLogError';
   readonly fault: LedgerFault;
+  /** The reason, without advice. */
+  readonly what: string;
   readonly #restoreWhen: string | undefined;
 
   /**
    * @param restoreWhen - condition under which the advice suggests a restore; undefined if a restore does not
    * help
    */
-  constructor(fault: LedgerFault, advice: string, restoreWhen?: string) {
+  constructor(fault: LedgerFault, advice: string, restoreWhen?: string, what = advice) {
     super(advice);
     this.fault = fault;
+    this.what = what;
     this.#restoreWhen = restoreWhen;
   }
 
-  /** @param signedLeaves - leaves of the largest known signed head; a restore loses those after its backup */
+  /** @param signedLeaves - leaves of the largest known signed head; a restore loses the leaves after its backup */
   advice(signedLeaves = 0): string {
     if (this.#restoreWhen === undefined) return this.message;
     const to = signedLeaves === 0 ? '' : `, up to entry ${signedLeaves - 1}`;
-    return (
-      `${this.message} ${this.#restoreWhen}: \`candor restore --replace <backup>\`. It loses every entry after the ` +
-      `backup${to}, and the log continues as a new life under new keys, which every auditor sees.`
-    );
+    return `${this.message} ${restoreAdvice(this.#restoreWhen, to)}`;
   }
 }
-
-const asLastResort = 'Only if that does not help';
 
 export function rollback(what: string): UntrustedLogError {
   return new UntrustedLogError(
     'rollback',
     `${what} The database was rolled back or replaced. Stop the service and run \`candor fsck\`, which compares the log ` +
-      'with the anchor and the journal. If the newer ledger.mdb still exists, put it back. Otherwise run `candor rebuild ' +
+      'with the anchor, the journal and siem.mdb. If the newer ledger.mdb still exists, put it back. Otherwise run `candor rebuild ' +
       '--dry-run` to see what this file still holds; `candor rebuild --accept-loss` continues from it as a new life of ' +
       'the log, with new keys and a new origin.',
     asLastResort,
+    what,
   );
 }
 
@@ -66,7 +66,7 @@ export function damageAdvice(what: string, isEdge: boolean): string {
     `Stored data of the log is damaged: ${what}. Requests that need it are answered with an error; ` +
     `${isEdge ? 'appends are refused' : 'appends continue'}. Copy ` +
     'the data folder away, check the disk and stop the service. `candor fsck` shows all of the damage; then `candor ' +
-    'rebuild` recovers what the file still holds. A restore recovers the damaged part only from a backup that contains it.'
+    `rebuild\` recovers what the file still holds. ${restoreAdvice('Only if a backup has the damaged part')}`
   );
 }
 
@@ -125,8 +125,8 @@ export function anchorForeign(path: string): UntrustedLogError {
 }
 
 /**
- * The folder is a copy, or was moved to another volume. Two copies that sign with the same keys would fork
- * the log.
+ * Returns the error for a folder that is a copy, or was moved to another volume. Two copies that sign with the same
+ * keys would fork the log.
  */
 export function copied(dataDir: string): UntrustedLogError {
   return new UntrustedLogError(

@@ -2,10 +2,11 @@ import { join } from 'node:path';
 import { receiptBytes } from '../contract/receipt-bytes.ts';
 import type { ReceiptStatement } from '../contract/resources/receipt.ts';
 import type { SignedTreeHead } from '../contract/resources/transparency.ts';
+import { sha256 } from '../crypto/sha256.ts';
 import { invalidField, ServiceError } from '../errors.ts';
-import { freeBytesOf } from '../free-bytes.ts';
+import { freeBytesOf } from '../files/free-bytes.ts';
 import { limits } from '../limits.ts';
-import { sha256 } from '../sha256.ts';
+import type { LogPositions } from '../store/log-positions.ts';
 import { bytesToHex } from '../tlog/hex.ts';
 import { formatVerifierKey, signatureTypes, verifierKey } from '../tlog/note.ts';
 import type { TileAddress } from '../tlog/tile.ts';
@@ -15,6 +16,7 @@ import { clockRefused, corrupt, damageAdvice, dataDamaged, type UntrustedLogErro
 import { draftEntry } from './entry.ts';
 import { EntrySigner } from './entry-signer.ts';
 import { checkWindow, datedForAppend } from './entry-window.ts';
+import { ExternalHeadWriter } from './external-head-writer.ts';
 import { type Clock, headJudge, milliseconds, toJson } from './heads.ts';
 import { type LedgerHooks, noHooks } from './hooks.ts';
 import type { Journal, JournalReading } from './journal.ts';
@@ -51,12 +53,10 @@ import type {
   UnsignedEntry,
 } from './ledger.ts';
 import { type LifeRecord, lifeEntry, lifeRecord, regressionOf } from './lives/life-entry.ts';
-import type { NotedPlaces } from './lives/noted-places.ts';
 import type { StoreAge } from './lives/store-age.ts';
 import type { LogClock, SteadyClock } from './log-clock.ts';
 import type { LedgerCounter } from './methods.ts';
 import type { OpenFindings } from './open-findings.ts';
-import { OutsideHeads } from './outside-heads.ts';
 import { openPublication, type PublicationSchedule } from './publication.ts';
 import { currentHeads } from './reads/head-view.ts';
 import { LedgerReads } from './reads/ledger-reads.ts';
@@ -65,19 +65,20 @@ import { isSigned, VerifiedHeads } from './reads/verified-heads.ts';
 import { VerifiedNodes } from './reads/verified-nodes.ts';
 import { diskFull, Sequencer } from './sequencer.ts';
 import { isCheckpointKeyNew, watchCheckpointKey } from './start-findings.ts';
-import { compareWitnesses, type Recovered, readableHead, type Witnesses } from './startup.ts';
+import { compareExternalRecords, type ExternalRecords, type Recovered, readableHead } from './startup.ts';
 import { copyLedger } from './storage/copy.ts';
 import { Nodes } from './storage/nodes.ts';
 import { DamagedError, type LedgerStorage, type SignedHead, type StoredEntry } from './storage/storage.ts';
 
-/** An idle log signs its head again after this time, so that readers see that it is alive. */
+/** Interval after which an idle log signs its head again, so that readers see that it is alive. */
 const idleMs = 3_600_000;
 const tickMs = 60_000;
 
 export interface LedgerOptions {
   readonly dataDir: string;
   /**
-   * Default: `<dataDir>/anchor.json`. On another volume it also reveals a rollback of the whole data folder.
+   * Path of the anchor. Default: `<dataDir>/anchor.json`. An anchor on another volume also reveals a rollback of the
+   * whole data folder.
    */
   readonly anchorPath?: string;
   /**
@@ -93,12 +94,15 @@ export interface LedgerOptions {
   readonly publicationDelayMs?: number;
   /** Keys in an ssh-agent. Default: keys are files. */
   readonly agent?: AgentOptions;
-  /** Default: keys are rotated only on request. */
+  /** Schedule of key rotations. Default: keys are rotated only on request. */
   readonly rotation?: RotationSchedule;
   readonly clock?: Clock;
-  /** Default: the system's clocks; if `clock` is given, that clock, which then never jumps. */
+  /**
+   * Monotonic clocks. Default: the system's. If only `clock` is given, that clock is used, and clock jumps are not
+   * detected.
+   */
   readonly steady?: SteadyClock;
-  /** Accepts the host clock whatever the last head says. For offline commands of the operator. */
+  /** Whether to accept the host clock whatever the last head says. For offline commands of the operator. */
   readonly acceptClock?: boolean;
   readonly counters?: {
     add(name: LedgerCounter, amount?: number): void;
@@ -108,7 +112,7 @@ export interface LedgerOptions {
   /** Whether a copied data folder refuses appends. Default: true. */
   readonly detectCopies?: boolean;
   /** Reads the records of the log in the event database; undefined if there is no such database. */
-  readonly notedPlaces?: () => Promise<NotedPlaces | undefined>;
+  readonly logPositions?: () => Promise<LogPositions | undefined>;
   /** Returns the free bytes of the volume. Default: queries the system. */
   readonly freeBytes?: () => number;
   /**
@@ -130,10 +134,10 @@ export interface LedgerParts {
   /** Why the journal could not be read. */
   readonly journalUnread: string | undefined;
   readonly anchor: ObservedAnchor;
-  /** A life that has its keys but possibly not its entry. */
+  /** A life whose keys exist but whose entry may be missing from the log. */
   readonly lifeStart: LifeStart | undefined;
   readonly remembered: JournalReading;
-  /** The life that the event database has entered. */
+  /** The current life of the log according to the event database. */
   readonly eventsLife: string | undefined;
   readonly warnings: readonly string[];
   readonly findings: OpenFindings;
@@ -147,7 +151,7 @@ export interface LedgerParts {
 export class DurableLedger implements Ledger {
   readonly #options: LedgerOptions;
   readonly #parts: LedgerParts;
-  readonly #outside: OutsideHeads;
+  readonly #externalHeads: ExternalHeadWriter;
   readonly #sequencer: Sequencer | undefined;
   readonly #signer: EntrySigner<Appended[]> | undefined;
   readonly #nodes: VerifiedNodes | undefined;
@@ -169,7 +173,7 @@ export class DurableLedger implements Ledger {
   #damageFoundAt = 0;
   #publishTimer: NodeJS.Timeout | undefined;
   #timer: NodeJS.Timeout | undefined;
-  /** When the last head was signed, by the steady clock. */
+  /** Time of the last head by the steady clock, in milliseconds. */
   #headAtMs = 0;
   #closing: Promise<void> | undefined;
   #copying: Promise<LedgerCopy> | undefined;
@@ -184,16 +188,11 @@ export class DurableLedger implements Ledger {
     this.#health = health;
     this.#life = recovered?.life;
     const fail = (error: unknown): void => this.#fail(error);
-    this.#outside = this.#createOutsideHeads(hooks);
+    this.#externalHeads = this.#createExternalHeadWriter(hooks);
     if (storage === undefined) return;
     this.#lastHead = readableHead(storage);
     const heads = currentHeads(storage, () => this.#head);
-    this.#publication = openPublication(
-      storage,
-      options.publicationDelayMs ?? 0,
-      clock,
-      health.state === 'ok',
-    );
+    this.#publication = openPublication(storage, options.publicationDelayMs ?? 0, clock, health.state === 'ok');
     const nodes = new VerifiedNodes(storage, () => this.#head);
     const reading = {
       ...{ storage, nodes },
@@ -240,12 +239,12 @@ export class DurableLedger implements Ledger {
 
   /** Writes the journal's line for this start and starts the timers. Called once, by `openLedger`. */
   async begin(event: 'initialised' | 'start'): Promise<void> {
-    // An operator has just begun a life, on a log that may be as old as a backup.
+    // An operator has just begun a life from a log that may be as old as a backup, so the clock is accepted.
     const acceptClock = this.#options.acceptClock === true || this.#isLifePending;
     if (acceptClock && this.#sequencer !== undefined) await this.confirmClock();
     this.#checkClock();
     this.#headAtMs = this.#parts.clock.runningMs() - this.#headAgeMs();
-    if (this.#isSound) this.#outside.begin(this.#head);
+    if (this.#isSound) this.#externalHeads.begin(this.#head);
     try {
       await this.#beginLife().catch(unlessRetriable);
       if (!this.#isHeld && !this.#isLifePending) await this.#keyChanges?.tick();
@@ -254,7 +253,7 @@ export class DurableLedger implements Ledger {
     }
     if (this.#hasRoom()) this.#watchCheckpointKey('always');
     this.#count();
-    await this.#outside.record(event, this.#head, this.#health);
+    await this.#externalHeads.record(event, this.#head, this.#health);
     await this.#journalLife();
     await this.#parts.storeAge.write();
     this.#timer = setInterval(() => void this.tick(), tickMs).unref();
@@ -274,7 +273,7 @@ export class DurableLedger implements Ledger {
   async #append(entries: readonly UnsignedEntry[], when?: 'even without a clock'): Promise<Appended[]> {
     const { sequencer, signer } = this.#appendable(when);
     if (!Array.isArray(entries) || entries.length === 0)
-      throw invalidField('entries', 'must be a list of entries');
+      throw invalidField('entries', 'must be a non-empty list of entries');
     sequencer.checkRoom(entries.length + signer.entries);
     const nowMs = milliseconds(when === undefined ? this.#parts.clock.now() : this.#keyTime);
     const drafts = entries.map((entry, i) => {
@@ -332,7 +331,7 @@ export class DurableLedger implements Ledger {
     try {
       reads.keepCheckpoint(note);
     } catch (error) {
-      // As for a failed commit: only reopening the log shows what is on disk.
+      // Fails as after a failed commit, because only reopening the log shows what is on disk.
       if (!(error instanceof ServiceError)) this.#fail(error);
       throw error;
     }
@@ -381,8 +380,7 @@ export class DurableLedger implements Ledger {
   async copyTo(folder: string): Promise<LedgerCopy> {
     this.#trustedReads(); // an untrusted log must not be copied as if it were good
     const storage = this.#storage();
-    if (this.#copying !== undefined)
-      throw new ServiceError('CONFLICT', 'a copy of the log is already in progress');
+    if (this.#copying !== undefined) throw new ServiceError('CONFLICT', 'a copy of the log is already in progress');
     const copy = () => copyLedger(storage, join(this.#options.dataDir, 'keys'), folder);
     const copying = this.#keyChanges === undefined ? copy() : this.#keyChanges.hold(copy);
     this.#copying = copying.finally(() => {
@@ -400,8 +398,7 @@ export class DurableLedger implements Ledger {
 
   async status(): Promise<LedgerStatus> {
     const head = this.#head;
-    const regression =
-      this.#life === undefined ? this.#parts.remembered.regression : regressionOf(this.#life);
+    const regression = this.#life === undefined ? this.#parts.remembered.regression : regressionOf(this.#life);
     const kid = head?.keyId ?? this.#parts.keys.active('transparency-sth')?.kid ?? '';
     return {
       size: head?.size ?? 0,
@@ -421,8 +418,7 @@ export class DurableLedger implements Ledger {
 
   async reportReads({ damage, clean_pass_began_at = 0, scrub }: ReadReport): Promise<void> {
     this.#scrub = scrub;
-    if (damage !== undefined && damage.at > this.#damageFoundAt)
-      this.#damaged(damage.message, damage.is_edge);
+    if (damage !== undefined && damage.at > this.#damageFoundAt) this.#damaged(damage.message, damage.is_edge);
     if (clean_pass_began_at > this.#damageFoundAt) this.#parts.findings.clear('data_damaged');
   }
 
@@ -432,9 +428,9 @@ export class DurableLedger implements Ledger {
     if (this.#closing !== undefined || this.#failed || !this.#isSound) return;
     this.#checkClock();
     if (!this.#hasRoom()) return; // a failed write would end the thread, so timed work waits for room
-    await this.#outside.tick(this.#head, this.#health);
-    if (this.#outside.isAnchorLost) return;
-    // Nothing is signed in a life before its entry.
+    await this.#externalHeads.tick(this.#head, this.#health);
+    if (this.#externalHeads.isAnchorLost) return;
+    // Until the entry that begins a life is logged, nothing else is signed.
     if (this.#isLifePending)
       return this.#beginLife()
         .catch(unlessRetriable)
@@ -444,7 +440,7 @@ export class DurableLedger implements Ledger {
     this.#watchCheckpointKey('if new');
   }
 
-  /** Signs the current head at each boundary of the publication schedule. */
+  /** Schedules a signature of the current head for each boundary of the publication schedule. */
   #publishLater(): void {
     const waitMs = this.#publication?.untilNext(this.#parts.clock.now());
     if (waitMs === undefined) return;
@@ -466,7 +462,7 @@ export class DurableLedger implements Ledger {
     await this.#signer?.idle();
     this.#sequencer?.drain();
     await this.#keyChanges?.close();
-    await this.#outside.close();
+    await this.#externalHeads.close();
     await this.#copying?.catch(() => undefined);
     await this.#parts.storeAge.write();
     if (this.#sequencer !== undefined) await this.#parts.clockMemory.write(this.#parts.clock.memory);
@@ -477,11 +473,9 @@ export class DurableLedger implements Ledger {
   /** Queues entries. Entries that are already in the log or queued keep their indices. */
   #enqueue(entries: readonly StoredEntry[]): Promise<Appended[]> {
     const [sequencer, nodes] = [this.#sequencer, this.#nodes];
-    if (sequencer === undefined || nodes === undefined) throw new Error('entries for a log that takes none');
+    if (sequencer === undefined || nodes === undefined) throw new Error('the log does not accept entries');
     const hashAt = (index: number) => nodes.hashAt({ level: 0, index });
-    return sequencer.append(
-      this.#forAppend(() => entries.map((entry) => sequencer.find(entry.id, hashAt) ?? entry)),
-    );
+    return sequencer.append(this.#forAppend(() => entries.map((entry) => sequencer.find(entry.id, hashAt) ?? entry)));
   }
 
   get #head(): SignedHead | undefined {
@@ -490,16 +484,15 @@ export class DurableLedger implements Ledger {
 
   async #changeKeys(change: (changes: KeyChanges) => Promise<KeyChange>): Promise<ChangedKey> {
     this.#appendable('even without a clock'); // a stolen key must be revoked immediately
-    if (this.#outside.isAnchorLost) throw degraded(anchorLost); // the change could not be logged
+    if (this.#externalHeads.isAnchorLost) throw degraded(anchorLost); // the change could not be logged
     if (this.#keyChanges === undefined) throw new Error('a healthy ledger can change its keys');
     const { key, entryIds } = await change(this.#keyChanges);
     return { ...recordOf(key.file, key.fingerprint), entry_ids: entryIds };
   }
 
   /**
-   * Returns reads of a trusted log. A log that may have been rolled back signs no checkpoint, because it
-   * could contradict an earlier one. Checkpoints are public, and therefore made of published heads by
-   * default.
+   * Returns reads of a trusted log. A log that may have been rolled back signs no checkpoint, because the checkpoint
+   * could contradict an earlier one. Checkpoints are public, and are therefore made of published heads by default.
    */
   #trustedReads(view: LogView = 'published'): LedgerReads {
     const reads = this.#readable(view);
@@ -516,7 +509,7 @@ export class DurableLedger implements Ledger {
     if (health.state === 'degraded' && !isExempt) throw degraded(health);
     if (this.#sequencer === undefined || this.#signer === undefined)
       throw new Error('a healthy ledger has no sequencer');
-    this.#sequencer.checkRoom(0); // refuses all signing while commits are held
+    this.#sequencer.checkRoom(0); // throws if commits are held, because then nothing may be signed
     return { sequencer: this.#sequencer, signer: this.#signer };
   }
 
@@ -535,9 +528,9 @@ export class DurableLedger implements Ledger {
   }
 
   /**
-   * Records damage and returns the error for the read. Damage of an old entry or page becomes a finding while
-   * appends continue, because they do not need it. Damage of the latest head or of the right edge also
-   * degrades the log.
+   * Records damage and returns the error for the read. Damage of an old entry or page becomes a finding while appends
+   * continue, because appends do not need old data. Damage of the latest head or of the right edge also degrades the
+   * log.
    */
   #damaged(message: string, isEdge: boolean): ServiceError {
     this.#damageFoundAt = Date.now();
@@ -574,7 +567,7 @@ export class DurableLedger implements Ledger {
     this.#options.counters?.add('commits');
     this.#count();
     this.#headAtMs = this.#parts.clock.runningMs();
-    this.#outside.schedule(head);
+    this.#externalHeads.schedule(head);
   }
 
   /** Why the log cannot be trusted. An implausible clock does not count. */
@@ -599,8 +592,8 @@ export class DurableLedger implements Ledger {
   }
 
   /**
-   * The time for changes of keys. If the clock is refused because the last head is ahead of it, the time of that
-   * head, because auditors report entries that are older than their head.
+   * The time for changes of keys: the clock's or, if the clock is refused because it is behind the last head, the time
+   * of that head. Auditors report entries that are dated long before their head.
    */
   get #keyTime(): bigint {
     const now = this.#parts.clock.now();
@@ -608,7 +601,7 @@ export class DurableLedger implements Ledger {
     return this.#health.state === 'degraded' && last > now ? last : now;
   }
 
-  /** Age of the last head in milliseconds, at most `idleMs`. */
+  /** Returns the age of the last head in milliseconds, at most `idleMs`. */
   #headAgeMs(): number {
     const now = this.#parts.clock.now();
     return Math.min(idleMs, Math.max(0, milliseconds(now - (this.#head?.timestampNs ?? now))));
@@ -621,7 +614,7 @@ export class DurableLedger implements Ledger {
 
   /** Reports a lost anchor as degraded, because without it a rollback could go unnoticed. */
   get #shownHealth(): LedgerHealth {
-    const refuses = this.#outside.isAnchorLost && this.#options.anchorLoss !== 'wait';
+    const refuses = this.#externalHeads.isAnchorLost && this.#options.anchorLoss !== 'wait';
     return this.#health.state === 'ok' && refuses ? anchorLost : this.#health;
   }
 
@@ -629,16 +622,16 @@ export class DurableLedger implements Ledger {
     return this.#sequencer?.isHeld ?? false;
   }
 
-  #createOutsideHeads(hooks: LedgerHooks): OutsideHeads {
+  #createExternalHeadWriter(hooks: LedgerHooks): ExternalHeadWriter {
     const { keys, journal } = this.#parts;
     const waits = this.#options.anchorLoss === 'wait';
-    return new OutsideHeads({
+    return new ExternalHeadWriter({
       ...this.#parts,
       hooks,
       clock: () => this.#parts.clock.now(),
       whileLost: `appends ${waits ? 'wait' : 'are refused'} until it can be written`,
       readJournal: () => journal.read(headJudge(keys, this.#head)),
-      compare: (witnesses) => this.#compare(witnesses),
+      compare: (records) => this.#compare(records),
       onAnchorLost: () => {
         this.#sequencer?.hold('anchor', waits ? undefined : degraded(anchorLost));
         this.#count();
@@ -664,15 +657,15 @@ export class DurableLedger implements Ledger {
         if (when === 'always' || isCheckpointKeyNew(log)) watchCheckpointKey(log);
       });
     } catch (error) {
-      if (!(error instanceof ServiceError)) this.#fail(error); // as for a failed commit
+      if (!(error instanceof ServiceError)) this.#fail(error); // fails as after a failed commit
     }
   }
 
-  #compare(witnesses: Witnesses): void {
+  #compare(records: ExternalRecords): void {
     const { storage, keys } = this.#parts;
     if (storage === undefined) return;
     const size = this.#head?.size ?? 0;
-    this.#forAppend(() => compareWitnesses(new Nodes(storage), size, keys, witnesses));
+    this.#forAppend(() => compareExternalRecords(new Nodes(storage), size, keys, records));
   }
 
   /** Stops appending and refuses queued entries. */
@@ -687,7 +680,7 @@ export class DurableLedger implements Ledger {
     this.#count();
   }
 
-  /** Whether the life has its keys but not its entry. */
+  /** Whether the current life has its keys but not its entry. */
   get #isLifePending(): boolean {
     const { lifeStart, keys, recovered } = this.#parts;
     return lifeStart !== undefined && recovered !== undefined && this.#life?.id !== keys.life;
@@ -706,7 +699,7 @@ export class DurableLedger implements Ledger {
       const { tree } = recovered;
       const entry = lifeEntry(lifeStart, keys, { size: tree.size, root: tree.root() }, eventsLife);
       const [at] = await this.#append([datedForAppend(entry, milliseconds(this.#parts.clock.now()))]);
-      // Bypasses the reads, because publication of heads may be delayed.
+      // Bypasses `#reads`, because publication of heads may be delayed.
       this.#life = lifeRecord(at!.leaf_index, this.#storage().canonical(at!.leaf_index)!);
     }
     hooks.at('life-logged');

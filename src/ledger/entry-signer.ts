@@ -2,12 +2,11 @@ import { bytesToSign, canonicalBytes, type EntryDraft } from './entry.ts';
 import type { SigningKey } from './keys/signing-key.ts';
 import type { StoredEntry } from './storage/storage.ts';
 
-/**
- * Concurrent signatures: enough for every core, few enough that other users of libuv's threads do not wait.
- */
+/** Maximum concurrent signatures: enough for every core, but few enough not to delay other users of libuv's threads. */
 const concurrency = 64;
 /**
- * Number of signed entries that are handed on even while more are being signed: worth a flush of their own.
+ * Number of signed entries that justify a separate flush: this many entries are handed on even while more are being
+ * signed.
  */
 const worthCommit = 256;
 
@@ -28,26 +27,26 @@ interface Call<T> {
 export interface EntrySignerParts<T> {
   /** Returns the key that currently signs entries. */
   key(): SigningKey;
-  /** Receives the entries of one call, in the order of the calls. */
+  /** Receives the entries of one call. Called in the order of the calls. */
   next(entries: readonly StoredEntry[]): Promise<T>;
 }
 
 /**
- * Signs entries outside the ledger's thread, where signing took a quarter of the time, and hands them on in
- * order of arrival. Entries of one call stay together.
+ * Signs entries outside the ledger's thread, where signing took a quarter of the time, and hands them on in order of
+ * arrival. Entries of one call stay together.
  *
- * If the key is replaced while an entry waits, the entry is signed again, so that a key never signs beyond
- * its `to_size`. Owns the calls that are not yet in the sequencer's queue.
+ * If the key is replaced while an entry waits, the entry is signed again, so that a key never signs beyond its
+ * `to_size`. Owns the calls that are not yet in the sequencer's queue.
  */
 export class EntrySigner<T> {
   readonly #parts: EntrySignerParts<T>;
   readonly #calls: Call<T>[] = [];
-  /** Entries in order of arrival, starting with those that may not have been started yet. */
+  /** Entries in order of arrival, starting with entries whose signing may not have started. */
   readonly #unsigned: { readonly call: Call<T>; readonly at: number }[] = [];
   /** Number of entries at the front of `#unsigned` whose signing has started. */
   #started = 0;
   #entries = 0;
-  /** Calls at the front whose entries are all signed, and the number of these entries. */
+  /** Calls at the front of `#calls` whose entries are all signed, and the number of these entries. */
   #ready = { calls: 0, entries: 0 };
   #underWay = 0;
   #whenIdle: (() => void)[] = [];
@@ -88,7 +87,8 @@ export class EntrySigner<T> {
   }
 
   /**
-   * Removes many at a time: `shift` would move the whole rest for each, which takes seconds for a full queue.
+   * Removes started entries in bulk: `shift` would move all remaining entries each time, which takes seconds for a full
+   * queue.
    */
   #dropStarted(): void {
     this.#unsigned.splice(0, this.#started);
@@ -101,8 +101,8 @@ export class EntrySigner<T> {
       const signature = await key.signLater(bytesToSign(call.drafts[at]!, key.kid));
       call.signed[at] = { keyId: key.kid, signature };
     } catch {
-      // `#handOn` signs again and fails the call if that fails too. Rejecting here could report entries as
-      // failed that are appended.
+      // `#handOn` signs again and fails the call if the second attempt fails too. Rejecting here could report appended
+      // entries as failed.
     }
     call.missing--;
     this.#underWay--;

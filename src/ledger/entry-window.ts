@@ -18,9 +18,9 @@ export function checkWindow(entry: UnsignedEntry, nowMs: number, where: string):
 }
 
 /**
- * Returns the entry as it can be appended at `nowMs`. An entry outside the window, because it waited or
- * because the clock was wrong, gets the time of the append, and its own time becomes `data.delayed_from`. All
- * code that appends entries created earlier must call this.
+ * Returns the entry as it can be appended at `nowMs`. An entry outside the window, because it waited or because the
+ * clock was wrong, gets the time of the append, and its original time becomes `data.delayed_from`. Code that appends
+ * entries created earlier must call this function.
  */
 export function datedForAppend(entry: UnsignedEntry, nowMs: number): UnsignedEntry {
   if (isWithin(entry, nowMs)) return entry;

@@ -1,8 +1,8 @@
 import canonicalize from 'canonicalize';
 import type { LogEntry } from '../contract/resources/transparency.ts';
+import { sha256 } from '../crypto/sha256.ts';
 import { invalidField } from '../errors.ts';
 import { limits } from '../limits.ts';
-import { sha256 } from '../sha256.ts';
 import { bytesToHex } from '../tlog/hex.ts';
 import { canonicalUuid } from '../uuid.ts';
 import type { UnsignedEntry } from './ledger.ts';
@@ -10,7 +10,7 @@ import type { UnsignedEntry } from './ledger.ts';
 const encoder = new TextEncoder();
 const instant = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/;
 
-/** Longest name or id of an actor or subject. UUIDs and addresses are far shorter. */
+/** Maximum length of a name or id of an actor or subject. UUIDs and addresses are far shorter. */
 const maxNameLength = 512;
 
 /** An entry in its JCS form (RFC 8785), in three pieces. The key id and the signature go between them. */
@@ -24,15 +24,13 @@ export interface EntryDraft {
 const signatureExtra = 36 + 143;
 
 /**
- * Validates an entry and returns its unsigned form. Signed, it has at most `limits.maxEntryBytes`.
+ * Validates an entry and returns its unsigned form. Once signed, it has at most `limits.maxEntryBytes`.
  *
- * No value in `data` makes an entry invalid, because the change that it records is already committed. Text is
- * made well-formed (lone surrogates become U+FFFD), values that JSON cannot hold become null or text, and
- * data too long for one entry is replaced by its hash (`data_sha256`, of its JCS form), its length
- * (`data_bytes`) and a `summary`.
+ * No value in `data` makes an entry invalid, because the change that it records is already committed. Text is made
+ * well-formed (lone surrogates become U+FFFD), values that JSON cannot hold become null or text, and data too long for
+ * one entry is replaced by its hash (`data_sha256`, of its JCS form), its length (`data_bytes`) and a `summary`.
  *
- * @throws INVALID_REQUEST for an invalid id, kind, time, actor or subject; the field's name is prefixed with
- * `where`
+ * @throws INVALID_REQUEST for an invalid id, kind, time, actor or subject; the field's name is prefixed with `where`
  */
 export function draftEntry(entry: UnsignedEntry, where: string): EntryDraft {
   checkEntry(entry, where);
@@ -41,7 +39,7 @@ export function draftEntry(entry: UnsignedEntry, where: string): EntryDraft {
   return bytes <= limits.maxEntryBytes ? whole : assemble(entry, canonical(digest(entry.data)));
 }
 
-/** JCS sorts the members: actor data id key_id kind occurred_at signature subject. */
+/** Assembles the canonical form. JCS sorts the members: actor data id key_id kind occurred_at signature subject. */
 function assemble(entry: UnsignedEntry, data: string): EntryDraft {
   const { type, id } = entry.subject;
   const pieces = [
@@ -117,11 +115,7 @@ function digest(data: UnsignedEntry['data']): unknown {
 }
 
 function isShort(value: unknown): boolean {
-  return (
-    typeof value === 'number' ||
-    typeof value === 'boolean' ||
-    (typeof value === 'string' && value.length <= 256)
-  );
+  return typeof value === 'number' || typeof value === 'boolean' || (typeof value === 'string' && value.length <= 256);
 }
 
 function checkEntry(entry: UnsignedEntry, where: string): void {
@@ -131,18 +125,12 @@ function checkEntry(entry: UnsignedEntry, where: string): void {
   if (typeof entry.kind !== 'string' || !/^[a-z_]+(\.[a-z_]+)+$/.test(entry.kind) || entry.kind.length > 64) {
     throw wrong('kind', 'must be a dotted name of at most 64 characters');
   }
-  if (
-    typeof entry.occurred_at !== 'string' ||
-    !instant.test(entry.occurred_at) ||
-    entry.occurred_at.length > 40
-  ) {
+  if (typeof entry.occurred_at !== 'string' || !instant.test(entry.occurred_at) || entry.occurred_at.length > 40) {
     throw wrong('occurred_at', 'must be an ISO 8601 time in UTC');
   }
   if (!isName(entry.actor)) throw wrong('actor', `must be a text of 1 to ${maxNameLength} characters`);
-  if (!isName(entry.subject?.type))
-    throw wrong('subject.type', `must be a text of 1 to ${maxNameLength} characters`);
-  if (!isName(entry.subject?.id))
-    throw wrong('subject.id', `must be a text of 1 to ${maxNameLength} characters`);
+  if (!isName(entry.subject?.type)) throw wrong('subject.type', `must be a text of 1 to ${maxNameLength} characters`);
+  if (!isName(entry.subject?.id)) throw wrong('subject.id', `must be a text of 1 to ${maxNameLength} characters`);
   if (typeof entry.data !== 'object' || entry.data === null || Array.isArray(entry.data)) {
     throw wrong('data', 'must be an object');
   }

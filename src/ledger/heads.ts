@@ -9,10 +9,7 @@ import type { SignedHead } from './storage/storage.ts';
 /** Returns the Unix time in nanoseconds. It may jump; timestamps of heads strictly increase nevertheless. */
 export type Clock = () => bigint;
 
-/**
- * Returns the timestamp of a head: a multiple of 1024 ns, later than the previous head whatever the clock
- * shows.
- */
+/** Returns the timestamp of a head: a multiple of 1024 ns, later than the previous head even if the clock is behind. */
 export function nextTimestamp(nowNs: bigint, last: bigint | undefined): bigint {
   const now = nowNs - (nowNs % timestampStepNs);
   return last !== undefined && now <= last ? last + timestampStepNs : now;
@@ -23,12 +20,15 @@ export function signHead(size: number, root: Hash, timestampNs: bigint, key: Sig
   return { ...head, signature: key.sign(encodeHead(head)), keyId: key.kid };
 }
 
-/** Whether a tree-head key of this log signed the head. The key may have been retired or revoked since. */
+/** Returns whether a tree-head key of this log signed the head. The key may have been retired or revoked since. */
 export function verifyHead(head: SignedHead, keys: KeyRing): boolean {
   return keys.verify(head.keyId, 'transparency-sth', encodeHead(head), head.signature);
 }
 
-/** Returns the judge of a journal's heads for a log with these keys that ends with `latest`. */
+/**
+ * Returns the functions that decide which heads of a journal count, for a log with these keys whose latest head is
+ * `latest`.
+ */
 export function headJudge(keys: KeyRing, latest?: SignedHead): HeadJudge {
   return {
     isSigned: (head) => verifyHead(head, keys),

@@ -12,7 +12,7 @@ export type LedgerStep =
   | 'released'
   | 'anchor-written'
   | 'anchor-renamed'
-  // A change of keys. It also passes the steps of appends.
+  // Steps of a key change, which also passes the steps of appends.
   | 'key-published'
   | 'key-rotated'
   | 'key-files-written'
@@ -20,7 +20,7 @@ export type LedgerStep =
   | 'old-key-ended'
   | 'keys-changed'
   | 'key-end-logged'
-  // The start of a life: its entry is logged, then removed from the key file.
+  // Steps of the start of a life: its entry is logged, then removed from the key file.
   | 'life-logged'
   | 'life-begun';
 

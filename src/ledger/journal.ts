@@ -1,19 +1,20 @@
 import { open } from 'node:fs/promises';
 import { writeTreeHead } from '../contract/write-tree-head.ts';
-import { appendToFile } from '../durable-file.ts';
+import { appendToFile } from '../files/durable-file.ts';
+import { SerialQueue } from '../files/serial-queue.ts';
 import { fromJson, toJson } from './heads.ts';
 import type { LedgerHealth, LedgerStatus } from './ledger.ts';
 import type { SignedHead } from './storage/storage.ts';
 
-/** Bytes read back at start-up: about ten years of daily lines and starts. */
+/** Bytes read back at start-up: about ten years of daily and start-up lines. */
 const tailBytes = 4 * 2 ** 20;
 
-/** Unsigned lines that a reading lists individually; the rest are only counted. */
+/** Maximum unsigned lines that a reading lists individually; the others are only counted. */
 const maxListed = 100;
 
 interface Line {
   readonly at: Date;
-  /** Undefined while the log is empty. */
+  /** The last head; undefined while the log is empty. */
   readonly head: SignedHead | undefined;
   readonly health: LedgerHealth;
 }
@@ -34,7 +35,7 @@ export type Regression = NonNullable<LedgerStatus['regression']>;
 export interface UnsignedLine {
   /** Line number within the part that was read, from 1. */
   readonly line: number;
-  /** Leaves that the head claims. */
+  /** Size that the head claims. */
   readonly size: number;
 }
 
@@ -48,9 +49,9 @@ export interface LifeLine {
 
 /** Decides which heads a reading accepts. */
 export interface HeadJudge {
-  /** Whether a key of this log made the signature. */
+  /** Returns whether a key of this log made the signature. */
   isSigned(head: SignedHead): boolean;
-  /** Whether a key of the current life made the signature. Default: accepts any key. */
+  /** Returns whether a key of the current life made the signature. If absent, any key is accepted. */
   isCurrent?(head: SignedHead): boolean;
   /** The latest head of the log, if known. */
   readonly latest?: SignedHead | undefined;
@@ -74,17 +75,17 @@ export interface JournalReading {
   };
   /** The latest time of a line that records a healthy log. */
   readonly lastAt: Date | undefined;
-  /** Lines that are not valid journal lines, such as one that a crash cut short. */
+  /** Lines that are not valid journal lines, such as a line truncated by a crash. */
   readonly unreadable: number;
 }
 
 /**
- * The operator's record of heads: an append-only file with one JSON line for each start and each day, with
- * the whole head. A line that a crash cut short stays as it is; the next line begins on a new line.
+ * The operator's record of heads: an append-only file with one JSON line for each start and each day, with the whole
+ * head. A line truncated by a crash is left as it is; the next record begins on a new line.
  */
 export class Journal {
   readonly #path: string;
-  #writing: Promise<void> = Promise.resolve();
+  readonly #queue = new SerialQueue();
 
   constructor(path: string) {
     this.#path = path;
@@ -92,31 +93,28 @@ export class Journal {
 
   /** Appends a line; resolves when it is on disk. Lines are written in the order of the calls. */
   write(line: JournalLine): Promise<void> {
-    const written = this.#writing.then(async () => {
+    return this.#queue.run(async () => {
       const tail = await readTail(this.#path, 1);
       const start = tail === '' || tail === '\n' ? '' : '\n';
       await appendToFile(this.#path, `${start}${format(line)}\n`, 0o644);
     });
-    this.#writing = written.catch(() => {});
-    return written;
   }
 
   /**
    * Reads and evaluates the journal.
    *
-   * A head counts only with its signature: anyone can write down a size, and that must not stop a log as if
-   * it had been rolled back. Lines with an invalid signature are not ignored either, because then one flipped
-   * digit would hide a rollback. They are returned separately, and if one claims more leaves than the log
-   * has, start-up raises a finding for the operator (open.ts).
+   * A head counts only with its signature: any process can write a size into the journal, and a false size must not
+   * stop a log as if it had been rolled back. Lines with an invalid signature are not ignored either, because then one
+   * flipped digit would hide a rollback. They are returned separately, and if one claims more leaves than the log has,
+   * start-up raises a finding for the operator (open.ts).
    *
-   * Heads of earlier lives do not count: the signed entry that began the current life records what became of
-   * their log. A journal line alone excuses nothing. Earlier versions of this program wrote unsigned
-   * `restored` and `rebuilt` lines. Such a line excuses the heads signed before its time only if the log
-   * signed a head after that time. A rolled-back log has no such head, so these lines cannot be forged or
-   * moved to hide a rollback.
+   * Heads of earlier lives do not count: the signed entry that began the current life records what became of their log.
+   * A journal line alone excuses nothing. Earlier versions of this program wrote unsigned `restored` and `rebuilt`
+   * lines. Such a line excuses the heads signed before its time only if the log signed a head after that time. A
+   * rolled-back log has no such head, so these lines cannot be forged or moved to hide a rollback.
    *
-   * An attacker with write access to this file can still truncate it. The anchor, on another volume, and the
-   * auditors protect against that.
+   * An attacker with write access to this file can still truncate it. The anchor, on another volume, and the auditors
+   * protect against truncation.
    *
    * @throws Error with a one-line message if the file exists but cannot be read
    */
@@ -165,8 +163,7 @@ class Reading implements JournalReading {
       this.unreadable += 1;
       return;
     }
-    // Lines written while degraded record what was found, not what the log had promised, so they do not
-    // count.
+    // Lines written while degraded record observations, not promises of the log, so they do not count.
     if (line.health !== 'ok') return;
     const { head, at } = line;
     if (at.getTime() > (this.lastAt?.getTime() ?? 0)) this.lastAt = at;
@@ -184,9 +181,7 @@ class Reading implements JournalReading {
   /** Applies the last line of an earlier version that later heads of the log confirm. */
   end(): void {
     const { latest } = this.#judge;
-    const times = [...this.heads, ...(latest === undefined ? [] : [latest])].map(
-      ({ timestampNs }) => timestampNs,
-    );
+    const times = [...this.heads, ...(latest === undefined ? [] : [latest])].map(({ timestampNs }) => timestampNs);
     const newest = times.reduce((most, time) => (time > most ? time : most), 0n);
     const last = this.#regressions.findLast(({ regression }) => nanoseconds(regression.at) < newest);
     this.regression = last?.regression;
@@ -210,7 +205,7 @@ interface Parsed {
   readonly head: SignedHead | undefined;
   /** The entry of a line that starts a life, base64. */
   readonly entry: string | undefined;
-  /** Set for an unsigned `restored` or `rebuilt` line. */
+  /** The regression that an unsigned `restored` or `rebuilt` line records. */
   readonly regression: Regression | undefined;
 }
 
@@ -272,7 +267,5 @@ async function readTail(path: string, bytes: number): Promise<string> {
 }
 
 function unreadable(path: string, error: unknown): Error {
-  return new Error(
-    `the journal ${path} cannot be read (${(error as NodeJS.ErrnoException).code ?? String(error)})`,
-  );
+  return new Error(`the journal ${path} cannot be read (${(error as NodeJS.ErrnoException).code ?? String(error)})`);
 }

@@ -4,15 +4,15 @@ import type { LogEntry, SignedTreeHead } from '../contract/resources/transparenc
 import type { ledgerFaults, ledgerFindings, regressionEvents } from '../contract/vocabulary.ts';
 import type { TileAddress } from '../tlog/tile.ts';
 
-/** An entry before it has a key and a signature. `id` (UUIDv7) makes an append idempotent. */
+/** An entry that does not have a key and a signature yet. `id` (UUIDv7) makes an append idempotent. */
 export type UnsignedEntry = Omit<LogEntry, 'key_id' | 'signature'>;
 
-/** The place of an entry. The head of `tree_size` is signed and on disk. */
+/** The position of an entry in the log. When it is returned, the head of `tree_size` is signed and on disk. */
 export interface Appended {
   readonly id: string;
   readonly leaf_index: number;
   readonly tree_size: number;
-  /** Lowercase hex, 32 bytes. */
+  /** Hash of the leaf: lowercase hex, 32 bytes. */
   readonly leaf_hash: string;
 }
 
@@ -36,7 +36,7 @@ export interface ConsistencyProof {
   readonly audit_path: string[];
 }
 
-/** Selects a leaf: exactly one of the three members is given. */
+/** Selects a leaf by exactly one of the three members. */
 export interface LeafQuery {
   readonly leaf_index?: number;
   readonly entry_id?: string;
@@ -45,10 +45,10 @@ export interface LeafQuery {
 
 export type LedgerHealth =
   | { readonly state: 'ok' }
-  /** Appends are refused with UNAVAILABLE; readable data is served. `advice` is for the operator. */
+  /** Appends are refused with UNAVAILABLE; readable data is served. `advice` is addressed to the operator. */
   | { readonly state: 'degraded'; readonly fault: LedgerFault; readonly advice: string };
 
-/** Why appends are refused. */
+/** Reason for which appends are refused. */
 export type LedgerFault = (typeof ledgerFaults)[number];
 
 /** A condition that needs the operator's attention. `since` is ISO 8601. */
@@ -59,9 +59,7 @@ export interface LedgerFinding {
 }
 export type LedgerFindingCode = (typeof ledgerFindings)[number];
 
-/**
- * A range of the history of heads, newest last: sizes `from_size` ≤ size < `to_size`. `page` counts from 1.
- */
+/** A page of the heads with sizes `from_size` ≤ size < `to_size`, newest last. `page` counts from 1. */
 export interface HeadsQuery {
   readonly from_size?: number;
   readonly to_size?: number;
@@ -74,7 +72,7 @@ export interface HeadsPage {
   readonly total: number;
 }
 
-/** Entries with `from` ≤ leaf index < `to`, oldest first; only of these kinds if given. */
+/** Entries with `from` ≤ leaf index < `to`, oldest first. If `kinds` is given, only entries of these kinds. */
 export interface EntriesQuery {
   readonly from?: number;
   readonly to?: number;
@@ -93,19 +91,22 @@ export interface ProofBundle {
   readonly leaf: StoredLeaf;
   readonly audit_path: string[];
   readonly head: SignedTreeHead;
-  /** Only the keys that signed head, entry and checkpoint. */
+  /** Keys that signed head, entry and checkpoint, and no others. */
   readonly keys: PublicJwk[];
-  /** Absent while the log is degraded and the published checkpoint does not cover the leaf. */
+  /**
+   * A proof against a checkpoint. Absent while the log is degraded and the published checkpoint does not cover the
+   * leaf.
+   */
   readonly checkpoint?: BundleCheckpoint;
   readonly timestamps: BundleTimestamps;
 }
 
 /** The leaf with its proof against a checkpoint. */
 export interface BundleCheckpoint {
-  /** C2SP tlog-proof. */
+  /** The proof in the format C2SP tlog-proof. */
   readonly tlog_proof: string;
   /**
-   * Whether the checkpoint is the published one. Otherwise the log signed it for this bundle, without
+   * Whether the checkpoint is the published checkpoint. Otherwise the log signed it for this bundle, without
    * cosignatures.
    */
   readonly published: boolean;
@@ -123,11 +124,11 @@ export interface BundleTimestamps {
   /** Timestamps of checkpoints whose tree contains the leaf, with its path to the root of that checkpoint. */
   readonly not_after: readonly {
     readonly authority: string;
-    /** ISO 8601. */
+    /** Time of the timestamp, ISO 8601. */
     readonly gen_time: string;
     /** The timestamped note. */
     readonly checkpoint: string;
-    /** Base64 of the DER encoding. */
+    /** The token: base64 of the DER encoding. */
     readonly token: string;
     readonly audit_path: readonly string[];
   }[];
@@ -139,7 +140,7 @@ export interface ReceiptSignature {
   readonly signature: string;
 }
 
-/** A key as operators see it. `kid` is its id. */
+/** A key as operators see it, identified by `kid`. */
 export type KeyRecord = Key;
 
 /** A changed key and the ids of the entries that record the change. */
@@ -154,9 +155,7 @@ export type LedgerKeyPurpose = Exclude<Key['purpose'], 'witness'>;
 export interface AccessTokenKeys {
   /** The private JWK that signs. */
   readonly current: PublicJwk;
-  /**
-   * Public JWKs whose tokens are still valid: the current key, and retired keys as long as their tokens live.
-   */
+  /** Public JWKs whose tokens are still valid: the current key, and retired keys until their tokens have expired. */
   readonly verifying: readonly PublicJwk[];
 }
 
@@ -172,19 +171,20 @@ export interface LedgerStatus {
   readonly size: number;
   readonly head: SignedTreeHead | undefined;
   readonly health: LedgerHealth;
-  /** The key that signed the current head, and its fingerprint (SHA-256 of the raw public key, hex). */
+  /** The key that signed the current head. */
   readonly sth_key_id: string;
+  /** Fingerprint of the key that signed the current head: SHA-256 of the raw public key, hex. */
   readonly sth_key_fingerprint: string;
   /** The key that verifies checkpoints, as a C2SP signed-note verifier key named after the log's origin. */
   readonly checkpoint_vkey: string;
   /** The current life of the log: its id and the time of its entry (ISO 8601); absent in the first life. */
   readonly life?: { readonly id: string; readonly at: string };
   /**
-   * A life has its keys but not its entry yet, because the disk is full or the signer is unreachable. Entries
-   * are refused until then.
+   * Set while a life has its keys but not its entry, because the disk is full or the signer is unreachable. Until the
+   * entry is logged, other entries are refused.
    */
   readonly life_pending?: true;
-  /** How the log came to its current life, which auditors see as a new log. Absent in the first life. */
+  /** The event that began the current life, which auditors see as a new log. Absent in the first life. */
   readonly regression?: {
     readonly at: string;
     readonly event: (typeof regressionEvents)[number];
@@ -195,12 +195,12 @@ export interface LedgerStatus {
   readonly warnings: readonly string[];
   /** Open findings, oldest first. */
   readonly findings: readonly LedgerFinding[];
-  /** Absent until the log reader's thread has reported. */
+  /** Progress of the check of the whole tree. Absent until the log reader's thread has reported. */
   readonly scrub?: ScrubProgress;
 }
 
 /**
- * `current`: as of the latest head. `published`: as of the latest published head
+ * View of the log. `current`: as of the latest head. `published`: as of the latest published head
  * (`ledger.publication_delay_ms`).
  */
 export type LogView = 'current' | 'published';
@@ -208,8 +208,9 @@ export type LogView = 'current' | 'published';
 /** Progress of the check of the whole tree. Times are ISO 8601. */
 export interface ScrubProgress {
   readonly pass_began_at: string;
-  /** Entries checked in this pass, and entries to check. */
+  /** Number of entries checked in this pass. */
   readonly checked: number;
+  /** Number of entries that this pass must check. */
   readonly total: number;
   /** End of the last complete pass; absent before the first. */
   readonly last_pass_at?: string;
@@ -229,18 +230,18 @@ export interface ReadReport {
   readonly scrub: ScrubProgress;
 }
 
-/** Checkpoints as notes: the one that the service publishes, and one that the log signed for the bundle. */
+/** Checkpoints as notes: the checkpoint that the service publishes, and one that the log signed for the bundle. */
 export interface CheckpointNotes {
   readonly published?: string | undefined;
   readonly signed?: string | undefined;
 }
 
 /**
- * Reads the log in a separate thread, so that proofs do not slow appends. Everything is verified against a
- * signed head before it is returned.
+ * Reads the log in a separate thread, so that proofs do not slow appends. Everything is verified against a signed head
+ * before it is returned.
  *
- * Order: a read sees every append that resolved before the read was called.
- * Failure: INTERNAL if stored data is damaged; otherwise as the methods of `Ledger` with the same names.
+ * Order: a read sees every append that resolved before the read was called. Failure: INTERNAL if stored data is
+ * damaged; otherwise the errors of the methods of `Ledger` with the same names.
  */
 export interface LogReader {
   head(view: LogView, treeSize?: number): Promise<SignedTreeHead>;
@@ -256,6 +257,10 @@ export interface LogReader {
   bundle(view: LogView, leaf: LeafQuery, notes: CheckpointNotes): Promise<ProofBundle>;
   tile(view: LogView, tile: TileAddress): Promise<Uint8Array<ArrayBuffer>>;
   entryBundle(view: LogView, index: number, width: number): Promise<Uint8Array<ArrayBuffer>>;
+  /** Returns the same keys as `Ledger.keys`. The keys of the published view have no size beyond its head. */
+  keys(view: LogView): Promise<PublicJwk[]>;
+  /** Returns the same keys as `Ledger.currentKeys`, for the head of the view. */
+  currentKeys(view: LogView): Promise<PublicJwk[]>;
   report(): Promise<ReadReport>;
   close(): Promise<void>;
 }
@@ -276,79 +281,81 @@ export type PublicJwk = Readonly<Record<string, string | number>>;
  */
 export interface Ledger {
   append(entries: readonly UnsignedEntry[]): Promise<Appended[]>;
-  /** Signs a receipt with the event key, outside the ledger's thread. UNAVAILABLE while degraded. */
+  /** Signs a receipt with the event key, outside the ledger's thread. Throws UNAVAILABLE while degraded. */
   signReceipt(receipt: ReceiptStatement): Promise<ReceiptSignature>;
   /**
-   * Returns the latest head, or the head signed for `treeSize`. LOG_EMPTY before the first entry; NOT_FOUND
+   * Returns the latest head, or the head signed for `treeSize`. Throws LOG_EMPTY before the first entry, and NOT_FOUND
    * for a size without a head.
    */
   head(treeSize?: number): Promise<SignedTreeHead>;
-  /** INVALID_REQUEST unless leaf_index < tree_size ≤ size; NOT_FOUND for an unknown id or hash. */
+  /**
+   * Returns an inclusion proof. Throws INVALID_REQUEST unless leaf_index < tree_size ≤ size, and NOT_FOUND for an
+   * unknown id or hash.
+   */
   inclusion(leaf: LeafQuery, treeSize?: number): Promise<InclusionProof>;
-  /** INVALID_REQUEST unless 0 < first < second ≤ size. */
+  /** Returns a consistency proof. Throws INVALID_REQUEST unless 0 < first < second ≤ size. */
   consistency(first: number, second: number): Promise<ConsistencyProof>;
   leaf(leaf: LeafQuery): Promise<StoredLeaf>;
-  /** Returns the history of heads. INVALID_REQUEST for sizes out of order. */
+  /** Returns the history of heads. Throws INVALID_REQUEST for sizes out of order. */
   heads(query: HeadsQuery): Promise<HeadsPage>;
-  /** Returns leaves by range and kind, `total` exact. INVALID_REQUEST for indices out of order. */
+  /** Returns leaves by range and kind, with an exact `total`. Throws INVALID_REQUEST for indices out of order. */
   entries(query: EntriesQuery): Promise<EntriesPage>;
   /**
-   * Returns the leaf with its proofs against the latest head of the view, `current` by default, and against a
-   * checkpoint: `published`, the note that the service publishes, if it covers the leaf. Errors as
+   * Returns the leaf with an inclusion proof against the latest head of `view` (default: `current`). If the
+   * published checkpoint `published` covers the leaf, adds a proof against it. Throws the same errors as
    * `inclusion`.
    */
   bundle(leaf: LeafQuery, published?: string, view?: LogView): Promise<ProofBundle>;
   /**
-   * Returns the latest head of the view, `published` by default, as a checkpoint (C2SP tlog-checkpoint): a
-   * note signed by the key with purpose `checkpoint` under the configured origin. LOG_EMPTY before the first
-   * entry.
+   * Returns the latest head of the view, `published` by default, as a checkpoint (C2SP tlog-checkpoint): a note signed
+   * by the key with purpose `checkpoint` under the configured origin. Throws LOG_EMPTY before the first entry.
    */
   checkpoint(view?: LogView): Promise<string>;
   /**
-   * Stores a checkpoint with its cosignatures, flushed. A checkpoint of a smaller tree than the stored one
-   * changes nothing.
+   * Stores a checkpoint with its cosignatures, and resolves after the flush. A checkpoint of a smaller tree than the
+   * stored one changes nothing.
    */
   keepCheckpoint(note: string): Promise<void>;
-  /** Returns the stored checkpoint; undefined without one. */
+  /** Returns the stored checkpoint; undefined if no checkpoint is stored. */
   keptCheckpoint(): Promise<string | undefined>;
   /**
-   * Returns the hashes of a tile (C2SP tlog-tiles), 32 · width bytes. NOT_FOUND if the tree is not that large
-   * yet.
+   * Returns the hashes of a tile (C2SP tlog-tiles), 32 · width bytes. Throws NOT_FOUND if the tree does not have the
+   * tile yet.
    */
   tile(tile: TileAddress): Promise<Uint8Array<ArrayBuffer>>;
   /**
-   * Returns the entries of bundle `index` (C2SP tlog-tiles), each prefixed with its u16be length. NOT_FOUND
-   * as `tile`.
+   * Returns the entries of bundle `index` (C2SP tlog-tiles), each prefixed with its u16be length. Throws NOT_FOUND if
+   * the tree does not have the bundle yet.
    */
   entryBundle(index: number, width: number): Promise<Uint8Array<ArrayBuffer>>;
   /** Returns every public key ever used, of every purpose, oldest first. */
   keys(): Promise<PublicJwk[]>;
   /**
-   * Returns the keys needed to verify current answers, oldest first: active keys, pending keys, the signer of
-   * the current head, and for each purpose the `limits.publishedEndedKeys` that ended last.
+   * Returns the keys needed to verify current responses, oldest first: active keys, pending keys, the signer of the
+   * current head, and for each purpose the `limits.publishedEndedKeys` that ended last.
    */
   currentKeys(): Promise<PublicJwk[]>;
   /** Returns every key as a record, oldest first. */
   keyRecords(): Promise<KeyRecord[]>;
   /**
-   * Replaces a key immediately: the new key is published as pending, `key.rotated` names both under the old
-   * key, the old key signs the head that covers this entry, then the new key signs and `key.retired` is
-   * appended. Appends continue. CONFLICT while another key change is in progress; INVALID_REQUEST for
-   * `checkpoint`, whose key is stable.
+   * Replaces a key immediately: the new key is published as pending, `key.rotated` names both under the old key, the
+   * old key signs the head that covers this entry, then the new key signs and `key.retired` is appended. Appends
+   * continue. Throws CONFLICT while another key change is in progress, and INVALID_REQUEST for `checkpoint`, whose key
+   * is stable.
    */
   rotateKey(purpose: LedgerKeyPurpose, actor: string): Promise<ChangedKey>;
-  /** Retires a pending key. NOT_FOUND; INVALID_TRANSITION in any other state. */
+  /** Retires a pending key. Throws NOT_FOUND for an unknown key, and INVALID_TRANSITION in any other state. */
   retireKey(kid: string, actor: string): Promise<ChangedKey>;
   /**
-   * Revokes a compromised key: verifiers refuse it from then on, a new key replaces it, the current head is
-   * signed again, and `key.revoked` is appended. Returns the revoked key. NOT_FOUND; INVALID_TRANSITION if it
-   * is already revoked.
+   * Revokes a compromised key: verifiers refuse it from then on, a new key replaces it, the current head is signed
+   * again, and `key.revoked` is appended. Returns the revoked key. Throws NOT_FOUND for an unknown key, and
+   * INVALID_TRANSITION for a revoked key.
    */
   revokeKey(kid: string, reason: string, actor: string): Promise<ChangedKey>;
   accessTokenKeys(): Promise<AccessTokenKeys>;
   /**
-   * Copies a consistent snapshot of ledger.mdb and the keys into an existing folder; flushed. Appends
-   * continue; key changes wait. UNAVAILABLE while degraded.
+   * Copies a consistent snapshot of ledger.mdb and the keys into an existing folder, and flushes the copy. Appends
+   * continue; key changes wait. Throws UNAVAILABLE while degraded.
    */
   copyTo(folder: string): Promise<LedgerCopy>;
   /**
@@ -357,7 +364,7 @@ export interface Ledger {
    */
   confirmClock(): Promise<void>;
   status(): Promise<LedgerStatus>;
-  /** Records findings of the log reader's thread: damage becomes the finding `data_damaged`. */
+  /** Records the damage that the log reader's thread reports, as the finding `data_damaged`. */
   reportReads(report: ReadReport): Promise<void>;
   /** Finishes the current batch, writes the anchor, closes the database. */
   close(): Promise<void>;

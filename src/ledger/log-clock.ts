@@ -1,8 +1,9 @@
 import { uptime } from 'node:os';
+import { durationText } from '../duration.ts';
 import { limits } from '../limits.ts';
 import { type Clock, milliseconds } from './heads.ts';
 
-/** Clocks that cannot be set, in milliseconds since an arbitrary moment. */
+/** Monotonic clocks, in milliseconds since an arbitrary moment. */
 export interface SteadyClock {
   /** Stops while the machine is suspended (CLOCK_MONOTONIC). */
   runningMs(): number;
@@ -19,13 +20,12 @@ export const systemSteadyClock: SteadyClock = {
 /** Clock state that survives the process. Unix times in nanoseconds. */
 export interface ClockMemory {
   /**
-   * Present while the wall clock is refused: it showed `clock` when the latest plausible time was
-   * `plausible`.
+   * The readings at a refusal, while the wall clock is refused: the wall clock showed `clock` when the latest plausible
+   * time was `plausible`.
    */
   readonly refused?: { readonly plausible: bigint; readonly clock: bigint };
   /**
-   * Set when an operator confirmed the clock although the log has later times: the latest time to accept,
-   * plus a margin.
+   * The latest time to accept, plus a margin, after an operator confirmed the clock although the log has later times.
    */
   readonly acceptedUntil?: bigint;
 }
@@ -36,7 +36,9 @@ export interface ClockState {
   readonly finding?: string;
 }
 
-/** Readings of both clocks taken together, and how far the wall clock may be ahead of the expected time. */
+/**
+ * Readings of both clocks taken together, and the maximum by which the wall clock may be ahead of the expected time.
+ */
 interface Trusted {
   readonly wall: bigint;
   readonly runningMs: number;
@@ -55,7 +57,7 @@ const jumpNs = BigInt(limits.maxClockJumpMs) * nsPerMs;
 const gapNs = BigInt(limits.maxClockGapMs) * nsPerMs;
 
 /**
- * The time source of the log: the wall clock, as long as it is plausible.
+ * The time source of the log: the wall clock while it is plausible.
  *
  *     wall clock beside steady clock      within a minute     followed (slewing, small steps)
  *                                         up to an hour       followed, and reported for a day
@@ -63,8 +65,8 @@ const gapNs = BigInt(limits.maxClockGapMs) * nsPerMs;
  *     last head ahead of the wall clock   up to an hour       reported; heads are dated one step after the last
  *                                         more                refused, until the clock reaches it or is confirmed
  *
- * After a start the steady clock has no history, so the last head takes its place. The wall clock may be
- * ahead of it by the longest plausible downtime (`limits.maxClockGapMs`). Owns the trusted pair of readings.
+ * After a start the steady clock has no history, so the last head takes its place. The wall clock may be ahead of the
+ * last head by the longest plausible downtime (`limits.maxClockGapMs`). Owns the trusted pair of readings.
  */
 export class LogClock {
   readonly #wall: Clock;
@@ -90,8 +92,8 @@ export class LogClock {
   }
 
   /**
-   * Returns the time for intervals, in milliseconds since an arbitrary moment. It never goes backward and
-   * stops while suspended.
+   * Returns the time for intervals, in milliseconds since an arbitrary moment. The time never goes backward, and it
+   * stops while the machine is suspended.
    */
   runningMs(): number {
     return this.#steady.runningMs();
@@ -109,7 +111,8 @@ export class LogClock {
     const { refused, acceptedUntil = 0n } = memory;
     this.#memory = memory;
     if (refused !== undefined) {
-      // A corrected clock shows an earlier time than the refused one. Heads continued by the steady clock.
+      // The clock was corrected, because it shows an earlier time than the refused one. Until then, heads were dated by
+      // the steady clock.
       const from = lastHead !== undefined && lastHead > refused.plausible ? lastHead : refused.plausible;
       const ahead = refused.clock - refused.plausible - stepNs;
       this.#trust(from, 'start', ahead > stepNs ? ahead : stepNs);
@@ -139,7 +142,7 @@ export class LogClock {
     return this.#compareHead(wall, lastHead);
   }
 
-  /** Accepts the wall clock because an operator confirmed it. Clears what was reported. */
+  /** Accepts the wall clock because an operator confirmed it. Clears reported faults. */
   confirm(lastHead: bigint | undefined): void {
     const { wall } = this.#trust(this.#wall(), 'clock');
     this.#jump = undefined;
@@ -180,8 +183,8 @@ export class LogClock {
   }
 
   /**
-   * Returns the time that follows from the trusted readings. Reads the boot time only if the cheaper clock
-   * does not fit.
+   * Returns the time that follows from the trusted readings. Reads the boot time only if the time of the cheaper clock
+   * differs from `now`.
    */
   #expected({ wall, runningMs, bootMs }: Trusted, now: bigint): bigint {
     const expected = wall + ns(this.runningMs() - runningMs);
@@ -211,17 +214,8 @@ function ns(ms: number): bigint {
   return BigInt(Math.round(Math.max(0, ms))) * nsPerMs;
 }
 
-/** Formats a time in the largest unit of which there are at least two, such as `3 days`. */
 function duration(time: bigint): string {
-  const s = milliseconds(magnitude(time)) / 1000;
-  const [unit, length] = (
-    [
-      ['days', 86_400],
-      ['hours', 3600],
-      ['minutes', 60],
-    ] as const
-  ).find(([, one]) => s >= 2 * one) ?? ['seconds', 1];
-  return `${Math.round(s / length)} ${unit}`;
+  return durationText(milliseconds(magnitude(time)));
 }
 
 function iso(time: bigint): string {

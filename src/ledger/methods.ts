@@ -42,6 +42,8 @@ export const logReaderMethods = methods<LogReader>()([
   'bundle',
   'tile',
   'entryBundle',
+  'keys',
+  'currentKeys',
   'report',
   'close',
 ]);
@@ -56,7 +58,7 @@ export const ledgerCounters = [
   'commit_us',
   /** Proofs served. */
   'proofs',
-  /** Entries checked by the scrub since the start. */
+  /** Entries checked by the scrub since the thread started. */
   'scrubbed',
   /** Gauge: leaves in the log. */
   'size',

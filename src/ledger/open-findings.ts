@@ -12,7 +12,7 @@ export class OpenFindings {
     this.#nowMs = nowMs;
   }
 
-  /** Opens a finding. If it is open already, updates its message and keeps its time. */
+  /** Opens a finding. If a finding with the code is already open, updates its message and keeps its time. */
   raise(code: LedgerFindingCode, message: string): void {
     const since = this.#open.get(code)?.since ?? new Date(this.#nowMs()).toISOString();
     this.#open.set(code, { code, message, since });
@@ -22,7 +22,7 @@ export class OpenFindings {
     this.#open.delete(code);
   }
 
-  /** Oldest first. */
+  /** Returns the open findings, oldest first. */
   list(): LedgerFinding[] {
     return [...this.#open.values()];
   }

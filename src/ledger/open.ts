@@ -1,10 +1,11 @@
 import { existsSync, statSync } from 'node:fs';
 import { mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { freeBytesOf } from '../free-bytes.ts';
+import { freeBytesOf } from '../files/free-bytes.ts';
+import { isDiskFull } from '../files/write-errors.ts';
 import { limits } from '../limits.ts';
-import { isDiskFull } from '../write-errors.ts';
 import { type ObservedAnchor, observeAnchor } from './anchor.ts';
+import { missingRecords } from './check/external-heads.ts';
 import { cutShort, inspectFile } from './check/inspect-file.ts';
 import { ClockMemoryFile } from './clock-memory.ts';
 import { corrupt, keysDamaged, keysLost, lost, UntrustedLogError } from './distrust.ts';
@@ -27,12 +28,6 @@ import { LmdbStorage } from './storage/lmdb-store.ts';
 import { DamagedError, type LedgerStorage } from './storage/storage.ts';
 
 export type { DurableLedger, LedgerOptions };
-
-/**
- * Age of a log whose anchor may still be missing. The anchor is written within a second of the first head; a
- * slow disk gets more.
- */
-const firstRunMs = 60_000;
 
 /** Opens the log in a data folder, or begins one in an empty folder. */
 export async function openLedger(options: LedgerOptions): Promise<DurableLedger> {
@@ -85,7 +80,7 @@ export async function openLedger(options: LedgerOptions): Promise<DurableLedger>
     lifeStart = await finishLifeKeys(keys, latest?.size ?? 0);
     await readJournal(headJudge(keys, latest && verifyHead(latest, keys) ? latest : undefined));
     if (storage.state !== 'ready') {
-      // After a crash between these steps, the next start continues here with the existing keys.
+      // After a crash between these steps, the next start repeats them and keeps the existing keys.
       storage.setState('initialising');
       await keys.create(keys.missing(), milliseconds(clock()), options.origin);
       storage.setState('ready');
@@ -93,29 +88,28 @@ export async function openLedger(options: LedgerOptions): Promise<DurableLedger>
     }
     if (keys.lost.length > 0) throw keysLost(`The folder keys has no active key for ${keys.lost.join(', ')}`);
     await keys.create(keys.missing(), milliseconds(clock()), options.origin);
-    const places = await options.notedPlaces?.();
-    eventsLife = places?.life?.id;
+    const positions = await options.logPositions?.();
+    eventsLife = positions?.life?.id;
     const { accepted } = storeAge;
-    const witnesses = { anchor, anchorPath, journal: remembered, places, accepted };
-    const log = recover(storage, keys, witnesses, lifeStart);
+    const external = { anchor, anchorPath, journal: remembered, positions, accepted };
+    const log = recover(storage, keys, external, lifeStart);
     if (log.tree.size > 0 && lifeStart === undefined) {
-      // A log that was killed in the first second of its first run has no anchor yet, and no head in the
-      // journal.
-      const hasLines = remembered.lastAt !== undefined || journalUnread !== undefined;
-      const ageMs = milliseconds(storage.latestHead()!.timestampNs) - (remembered.lastAt?.getTime() ?? 0);
-      const isFirstRun = hasLines && remembered.heads.length === 0 && ageMs < firstRunMs;
-      if (anchor.kind === 'missing' && !isFirstRun)
-        findings.raise('anchor_missing', missing('anchor', anchorPath, log));
+      const records = {
+        isAnchorMissing: anchor.kind === 'missing',
+        journal: journalUnread === undefined ? remembered : undefined,
+      };
+      const paths = { anchor: anchorPath, journal: journalPath };
+      for (const name of missingRecords(storage.latestHead()!, records))
+        findings.raise(`${name}_missing`, missing(name, paths[name], log));
       const claimed = remembered.unsigned.largest;
       if (claimed > log.tree.size) findings.raise('journal_unsigned', unsignedClaim(claimed, log));
-      if (!hasLines) findings.raise('journal_missing', missing('journal', journalPath, log));
     }
-    if (log.tree.size > 0 && places?.unreadable !== undefined)
-      findings.raise('places_unreadable', unreadablePlaces(places.unreadable, log));
+    if (log.tree.size > 0 && positions?.unreadable !== undefined)
+      findings.raise('places_unreadable', unreadablePositions(positions.unreadable, log));
     storeAge.compared(log.unknownToStore, log.tree.size);
     finishKeyFiles(keys);
     keys.rename(options.origin);
-    raiseHeadFindings({ storage, keys, findings }, witnesses);
+    raiseHeadFindings({ storage, keys, findings }, external);
     // After a crash between the two writes, the next start finds the file and records it.
     if (!isRecorded) await recordInstance(dataDir).catch(unlessDiskFull);
     const freeBytes = options.freeBytes ?? (() => freeBytesOf(dataDir));
@@ -129,7 +123,7 @@ export async function openLedger(options: LedgerOptions): Promise<DurableLedger>
       fault: error.fault,
       advice: error.advice(signedLeaves(storage, anchor, remembered)),
     };
-    // Everything except the log continues: users must be able to sign in and see what is wrong.
+    // Keeps the rest of the service running without a log: users must be able to sign in and see what is wrong.
     keys.createEphemeralAccessKey(milliseconds(clock()));
   }
   if (storeAge.older !== undefined) findings.raise('store_older', olderStore(storeAge.older));
@@ -189,7 +183,7 @@ function olderStore(why: string): string {
   );
 }
 
-/** Message of the finding about a missing file that would reveal a rollback. */
+/** Returns the message of the finding about a missing file that would reveal a rollback. */
 function missing(name: string, path: string, { tree }: Recovered): string {
   return (
     `the ${name} ${path} was missing or empty at the last start, and a new one is written: compare the log (${tree.size} leaves) ` +
@@ -198,10 +192,10 @@ function missing(name: string, path: string, { tree }: Recovered): string {
 }
 
 /**
- * Message of a finding: without the places of alerts, receipts and sealed events, one witness of a rollback
- * is missing.
+ * Returns the message of a finding: without the positions of alerts, receipts and sealed events, a rollback may go
+ * unnoticed.
  */
-function unreadablePlaces(why: string, { tree }: Recovered): string {
+function unreadablePositions(why: string, { tree }: Recovered): string {
   return (
     `${why}, so the log was not compared with the alerts, receipts and sealed events that it must contain: compare the log ` +
     `(${tree.size} leaves) with what auditors have recorded, and put siem.mdb back from a backup`
@@ -209,7 +203,8 @@ function unreadablePlaces(why: string, { tree }: Recovered): string {
 }
 
 /**
- * The line is not signed, so it proves nothing: anyone with write access to the journal can claim any size.
+ * Returns the message about an unsigned claim, which proves nothing: any process with write access to the journal can
+ * claim any size.
  */
 function unsignedClaim(claimed: number, { tree }: Recovered): string {
   return (
@@ -232,14 +227,14 @@ function openFile(path: string): LmdbStorage {
   try {
     return new LmdbStorage(path);
   } catch (error) {
-    if (isSystemError(error)) throw error; // such as no permission or no space: no damage
+    if (isSystemError(error)) throw error; // a system error, such as a missing permission or a full volume, is not damage
     throw corrupt(`ledger.mdb cannot be opened (${error instanceof Error ? error.message : String(error)})`);
   }
 }
 
 /**
- * Node's errors name the system call; LMDB's have the system's error number, or a negative number of LMDB's
- * own.
+ * Returns whether the error comes from the system. Node's errors name the system call; LMDB's errors have the system's
+ * error number, or a negative number of LMDB.
  */
 function isSystemError(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
@@ -263,20 +258,9 @@ async function tracesOfLog(dataDir: string, anchorPath: string): Promise<string[
   return keys.some((name) => name.endsWith('.json')) ? [...names, 'keys'] : names;
 }
 
-/**
- * Returns the leaves of the largest head in database, anchor and journal, for the advice; 0 if none is
- * readable.
- */
-function signedLeaves(
-  storage: LedgerStorage | undefined,
-  anchor: ObservedAnchor,
-  journal: JournalReading,
-): number {
-  const sizes = [
-    readableHead(storage)?.size,
-    anchor.kind === 'head' ? anchor.head.size : 0,
-    journal.largest?.size,
-  ];
+/** Returns the size of the largest head in database, anchor and journal, for the advice; 0 if no head is readable. */
+function signedLeaves(storage: LedgerStorage | undefined, anchor: ObservedAnchor, journal: JournalReading): number {
+  const sizes = [readableHead(storage)?.size, anchor.kind === 'head' ? anchor.head.size : 0, journal.largest?.size];
   return Math.max(...sizes.map((size) => size ?? 0));
 }
 

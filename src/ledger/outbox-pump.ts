@@ -1,7 +1,7 @@
 import { errorCodes, ServiceError } from '../errors.ts';
 import { datedForAppend } from './entry-window.ts';
 import type { Appended, Ledger, UnsignedEntry } from './ledger.ts';
-import { logLostAgain, type PlaceSource } from './lost-entries.ts';
+import { logLostAgain, type PositionSource } from './lost-entries.ts';
 
 /** Rows per batch: about one second's worth of entries, about a megabyte. */
 const defaultBatch = 1000;
@@ -12,18 +12,14 @@ const defaultBackoffMs = [100, 10_000] as const;
  * The outbox of critical events that are committed but not yet logged. Rows come oldest first and stay until
  * settled. Settling a missing row is not an error.
  */
-export interface OutboxSource<Update> extends PlaceSource<Update> {
+export interface OutboxSource extends PositionSource {
   outbox(limit: number): Promise<readonly UnsignedEntry[]>;
-  settle(settlements: readonly Appended[]): Promise<readonly Update[]>;
+  settle(settlements: readonly Appended[]): Promise<void>;
 }
 
-export interface OutboxPumpOptions<Update> {
-  readonly source: OutboxSource<Update>;
+export interface OutboxPumpOptions {
+  readonly source: OutboxSource;
   readonly ledger: Pick<Ledger, 'append' | 'leaf' | 'status'>;
-  /**
-   * Called with the changes made by settling: alerts that now have their place in the log, or that lost it.
-   */
-  onUpdates(updates: readonly Update[]): void;
   /** Called after a failed attempt; the rows stay, and the next attempt follows after `waitMs`. */
   onRetry?(error: unknown, waitMs: number): void;
   /**
@@ -31,20 +27,19 @@ export interface OutboxPumpOptions<Update> {
    * in the outbox; other rows continue.
    */
   onRefused(row: UnsignedEntry, error: unknown): void;
-  /** Epoch milliseconds. Default: the host clock. */
+  /** Returns the current time in epoch milliseconds. Default: the host clock. */
   readonly now?: () => number;
   readonly batch?: number;
   readonly backoffMs?: readonly [first: number, most: number];
 }
 
 /**
- * Moves outbox rows into the log: takes rows, appends them, settles them, reports updates. A crash in between
- * repeats rows that are already in the log; because appending is idempotent by id, each is logged once.
- * Before the first row, entries that the log lost are put back into the outbox. Runs are sequential. Owns the
- * set of refused rows.
+ * Moves outbox rows into the log: takes rows, appends them, settles them. A crash in between repeats rows that are
+ * already in the log; because appending is idempotent by id, each is logged once. Before the first row is taken,
+ * entries that the log lost are put back into the outbox. Runs are sequential. Owns the set of refused rows.
  */
-export class OutboxPump<Update> {
-  readonly #options: OutboxPumpOptions<Update>;
+export class OutboxPump {
+  readonly #options: OutboxPumpOptions;
   readonly #refused = new Set<string>();
   #running: Promise<void> | undefined;
   #pokedAgain = false;
@@ -53,15 +48,15 @@ export class OutboxPump<Update> {
   #searched = false;
   #closed = false;
 
-  /** Starts immediately with the rows left by an earlier process. */
-  constructor(options: OutboxPumpOptions<Update>) {
+  /** Starts the pump immediately, because an earlier process may have left rows. */
+  constructor(options: OutboxPumpOptions) {
     this.#options = options;
-    this.poke();
+    this.wake();
   }
 
-  /** Starts a run, because there may be rows. Cheap; call it after every commit that wrote some. */
-  poke(): void {
-    if (this.#closed || this.#timer !== undefined) return; // the timer calls again
+  /** Starts a run, because there may be new rows. Cheap, so call it after every commit that wrote rows. */
+  wake(): void {
+    if (this.#closed || this.#timer !== undefined) return; // the timer calls `wake`
     if (this.#running !== undefined) {
       this.#pokedAgain = true;
       return;
@@ -70,7 +65,7 @@ export class OutboxPump<Update> {
       this.#running = undefined;
       if (!this.#pokedAgain) return;
       this.#pokedAgain = false;
-      this.poke();
+      this.wake();
     });
   }
 
@@ -79,7 +74,7 @@ export class OutboxPump<Update> {
     while (this.#running !== undefined) await this.#running;
   }
 
-  /** Finishes the current run and starts no other. The remaining rows are drained by the next start. */
+  /** Finishes the current run and starts no further run. The remaining rows are drained by the next start. */
   async close(): Promise<void> {
     this.#closed = true;
     clearTimeout(this.#timer);
@@ -87,9 +82,9 @@ export class OutboxPump<Update> {
   }
 
   async #run(): Promise<void> {
-    const { source, ledger, onUpdates } = this.#options;
+    const { source, ledger } = this.#options;
     try {
-      if (!this.#searched) this.#searched = await logLostAgain(source, ledger, onUpdates);
+      if (!this.#searched) this.#searched = await logLostAgain(source, ledger);
       while (!this.#closed && (await this.#pump()));
       this.#failures = 0;
     } catch (error) {
@@ -99,19 +94,19 @@ export class OutboxPump<Update> {
       if (this.#closed) return;
       this.#timer = setTimeout(() => {
         this.#timer = undefined;
-        this.poke();
+        this.wake();
       }, waitMs);
     }
   }
 
   /** Processes one batch. Returns true if there may be more rows. */
   async #pump(): Promise<boolean> {
-    const { source, batch = defaultBatch, onUpdates } = this.#options;
+    const { source, batch = defaultBatch } = this.#options;
     const taken = await source.outbox(batch + this.#refused.size);
     const rows = taken.filter((row) => !this.#refused.has(row.id));
     if (rows.length === 0) return false;
     const appended = await this.#append(rows);
-    if (appended.length > 0) onUpdates(await source.settle(appended));
+    if (appended.length > 0) await source.settle(appended);
     this.#failures = 0;
     return true;
   }
@@ -125,7 +120,7 @@ export class OutboxPump<Update> {
     }
   }
 
-  /** Appends rows one by one to find those that are refused, because a call is refused as a whole. */
+  /** Appends rows one by one to find the rows that are refused, because a call is refused as a whole. */
   async #appendEach(rows: readonly UnsignedEntry[]): Promise<Appended[]> {
     const appended: Appended[] = [];
     for (const row of rows) {
@@ -140,7 +135,7 @@ export class OutboxPump<Update> {
     return appended;
   }
 
-  /** Returns the row as an entry. An entry outside the append window is dated by its append. */
+  /** Returns the row as an entry. An entry outside the append window gets the time of its append. */
   #entryOf({ id, kind, occurred_at, actor, subject, data }: UnsignedEntry): UnsignedEntry {
     const { now = Date.now } = this.#options;
     const entry = { id, kind, occurred_at, actor, subject: { type: subject.type, id: subject.id }, data };
@@ -148,7 +143,7 @@ export class OutboxPump<Update> {
   }
 }
 
-/** Whether a retry cannot succeed. */
+/** Returns whether a retry cannot succeed. */
 function isRefusal(error: unknown): boolean {
   return error instanceof ServiceError && !errorCodes[error.code].retry && error.code !== 'INTERNAL';
 }

@@ -4,7 +4,7 @@ import type { LeafQuery, Ledger, LogReader, LogView, ProofBundle } from './ledge
 export interface ProofBundlesParts {
   readonly reader: Pick<LogReader, 'bundle'>;
   readonly ledger: Pick<Ledger, 'checkpoint'>;
-  /** Returns the checkpoint that the service publishes. UNAVAILABLE, LOG_EMPTY */
+  /** Returns the checkpoint that the service publishes. Throws UNAVAILABLE or LOG_EMPTY. */
   published(): Promise<string>;
 }
 
@@ -12,8 +12,8 @@ export interface ProofBundlesParts {
 const cacheMs = 1000;
 
 /**
- * Builds proof bundles in the log reader's thread. The ledger's thread is asked for a checkpoint at most once
- * a second, and for leaves that no cached checkpoint covers yet, so that bundles do not slow appends.
+ * Builds proof bundles in the log reader's thread. Requests a checkpoint from the ledger's thread at most once a
+ * second, and for leaves that no cached checkpoint covers yet, so that bundles do not slow appends.
  */
 export class ProofBundles {
   readonly #parts: ProofBundlesParts;
@@ -25,8 +25,8 @@ export class ProofBundles {
   }
 
   /**
-   * Returns the leaf with its proofs against the latest head of the view, and against a checkpoint. Errors as
-   * `inclusion`.
+   * Returns the leaf with its proofs against the latest head of the view and against a checkpoint. Throws the
+   * same errors as `inclusion`.
    */
   async get(view: LogView, leaf: LeafQuery): Promise<ProofBundle> {
     const { reader, ledger } = this.#parts;
@@ -44,13 +44,12 @@ export class ProofBundles {
   }
 }
 
-/** Returns undefined if there is no note: the log is empty or degraded, or has no quorum of witnesses yet. */
+/** Returns the note; undefined if the log is empty or degraded, or has no quorum of witnesses yet. */
 async function noteOf(note: Promise<string>): Promise<string | undefined> {
   try {
     return await note;
   } catch (error) {
-    if (error instanceof ServiceError && (error.code === 'UNAVAILABLE' || error.code === 'LOG_EMPTY'))
-      return undefined;
+    if (error instanceof ServiceError && (error.code === 'UNAVAILABLE' || error.code === 'LOG_EMPTY')) return undefined;
     throw error;
   }
 }

@@ -1,26 +1,26 @@
 /**
- * Schedules the publication of heads. With a delay, anonymous readers see the log as it was at the boundaries
- * of a fixed schedule (multiples of the delay since 1970), each boundary no earlier than one delay after it.
- * The ledger signs a head whose timestamp is the boundary itself. Neither the appearance nor the content of a
+ * Schedules the publication of heads. With a delay, anonymous readers see the log as it was at the boundaries of a
+ * fixed schedule (multiples of the delay since 1970), and each boundary is public no earlier than one delay after its
+ * time. The ledger signs a head whose timestamp is the boundary itself. Neither the appearance nor the content of a
  * head then reveals the time of an append more precisely than the delay.
  */
 import { timestampStepNs } from '../tlog/head.ts';
 import { DamagedError, type LedgerStorage } from './storage/storage.ts';
 
-/** Heads signed from `since_ms` (Unix time) onwards are published with this delay. */
+/** A period of the schedule: heads signed from `since_ms` (Unix time) onwards are published with this delay. */
 export interface PublicationPeriod {
   readonly since_ms: number;
   readonly delay_ms: number;
 }
 
-/** More periods than this are not realistic changes of the setting: the oldest are dropped. */
+/** Maximum periods. Real changes of the setting do not reach it; above it, the oldest periods are dropped. */
 const maxPeriods = 100;
 
 /** An idle log publishes a head every hour, so that readers see that it is alive. */
 const hourNs = 3_600_000_000_000n;
 
 export class PublicationSchedule {
-  /** In order of time. A head belongs to the period in which it was signed. */
+  /** Periods in order of time. A head belongs to the period in which it was signed. */
   readonly #periods: readonly PublicationPeriod[];
 
   constructor(periods: readonly PublicationPeriod[]) {
@@ -32,7 +32,7 @@ export class PublicationSchedule {
     return this.#periods.every(({ delay_ms }) => delay_ms === 0);
   }
 
-  /** Returns the schedule with this delay from now on; the same object if nothing changes. */
+  /** Returns the schedule with this delay from now on; the same object if the delay does not change. */
   with(
     delay_ms: number,
     nowMs: number,
@@ -64,7 +64,7 @@ export class PublicationSchedule {
     return at > lastNs ? at : undefined;
   }
 
-  /** Milliseconds until the next boundary; undefined without a delay. */
+  /** Returns the milliseconds until the next boundary; undefined without a delay. */
   untilNext(nowNs: bigint): number | undefined {
     const delay = this.#delayAt(nowNs);
     if (delay === 0n) return undefined;
@@ -79,8 +79,8 @@ export class PublicationSchedule {
 }
 
 /**
- * Returns the schedule of a log with this delay from now on. A changed delay is stored, so that heads which
- * were public stay public; a log that refuses entries stores nothing.
+ * Returns the schedule of a log with this delay from now on. A changed delay is stored, so that public heads stay
+ * public. A log that refuses entries stores nothing.
  */
 export function openPublication(
   storage: LedgerStorage,

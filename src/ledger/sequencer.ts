@@ -1,6 +1,6 @@
+import { sha256 } from '../crypto/sha256.ts';
 import { ServiceError } from '../errors.ts';
 import { limits } from '../limits.ts';
-import { sha256 } from '../sha256.ts';
 import { GrowingTree } from '../tlog/growing-tree.ts';
 import { bytesToHex } from '../tlog/hex.ts';
 import { equalHashes, type Hash, leafHash } from '../tlog/tree.ts';
@@ -13,7 +13,7 @@ import type { PublicationSchedule } from './publication.ts';
 import type { LeafIndex } from './storage/leaf-index.ts';
 import type { LeafBucket, LedgerStorage, SignedHead, StoredEntry } from './storage/storage.ts';
 
-/** Maximum entries of a batch, exceeded by at most one call: larger commits would delay proofs too much. */
+/** Entries after which a batch takes no further call. Larger commits would delay proofs too much. */
 const batchEntries = 4096;
 
 /** An entry on its way into the log. */
@@ -24,7 +24,7 @@ interface QueuedEntry {
   readonly hash: Hash;
 }
 
-/** The present or future place of an entry. */
+/** The current or future position of an entry. */
 export interface Slot {
   readonly id: string;
   readonly leaf_index: number;
@@ -49,7 +49,7 @@ export interface SequencerParts {
   /** Returns the free bytes of the database's volume. */
   readonly freeBytes: () => number;
   readonly publication?: PublicationSchedule | undefined;
-  /** Called in the same turn in which a head became durable. */
+  /** Called synchronously when a head has become durable. */
   onHead(head: SignedHead, entries: number, commitMs: number): void;
   /** Called once; nothing is appended after it. */
   onFatal(error: unknown): void;
@@ -71,7 +71,7 @@ export class Sequencer {
   readonly #queued = new Map<string, Slot>();
   #scheduled: NodeJS.Immediate | undefined;
   #failure: ServiceError | undefined;
-  /** Reasons why commits are held, each with the error for callers; without an error they wait. */
+  /** Reasons why commits are held, each with the error for callers. Callers wait if there is no error. */
   readonly #holds = new Map<string, ServiceError | undefined>();
 
   constructor(parts: SequencerParts) {
@@ -85,7 +85,7 @@ export class Sequencer {
     return this.#head;
   }
 
-  /** Returns the present or future place of an entry that was appended before; undefined for a new entry. */
+  /** Returns the current or future position of an entry that was appended before; undefined for a new entry. */
   find(id: string, hashAt: (index: number) => Hash): Slot | undefined {
     const queued = this.#queued.get(id);
     if (queued !== undefined) return queued;
@@ -94,8 +94,8 @@ export class Sequencer {
   }
 
   /**
-   * Assigns the next indices to new entries and queues them; slots among `items` are of entries in the log or
-   * queued.
+   * Assigns the next indices to new entries and queues them. A slot in `items` stands for an entry that is already in
+   * the log or queued.
    */
   append(items: readonly (Slot | StoredEntry)[]): Promise<Appended[]> {
     const refusal = this.#failure ?? this.#refusal;
@@ -118,8 +118,8 @@ export class Sequencer {
   }
 
   /**
-   * Stops committing and signing until `release` is called for the same reason. Calls wait, up to the limit
-   * of the queue; with `refusal`, they are rejected with it.
+   * Stops committing and signing until `release` is called for the same reason. Calls wait, up to the limit of the
+   * queue; if `refusal` is given, calls are rejected with it.
    */
   hold(reason: string, refusal?: ServiceError): void {
     this.#holds.set(reason, refusal);
@@ -138,17 +138,14 @@ export class Sequencer {
   }
 
   /**
-   * @throws OVERLOADED if `entries` more would exceed the limit of the queue; the refusal if entries are
-   * refused
+   * Checks that there is room in the queue. @throws OVERLOADED if `entries` more would exceed the limit of the queue;
+   * the refusal if entries are refused
    */
   checkRoom(entries: number): void {
     const refusal = this.#failure ?? this.#refusal;
     if (refusal !== undefined) throw refusal;
     if (this.#queued.size + entries > limits.maxQueuedAppends) {
-      throw new ServiceError(
-        'OVERLOADED',
-        `the queue of log entries cannot take ${entries} more; try again later`,
-      );
+      throw new ServiceError('OVERLOADED', `the queue of log entries cannot take ${entries} more; try again later`);
     }
   }
 
@@ -161,7 +158,7 @@ export class Sequencer {
     if (this.#head !== undefined && this.#calls.length === 0) this.#attempt([]);
   }
 
-  /** Signs the head that is due by the publication schedule, if any. */
+  /** Signs the head that is due according to the publication schedule, if any. */
   publish(): void {
     if (this.#failure !== undefined || this.isHeld || this.#key.fault !== undefined) return;
     try {
@@ -171,7 +168,7 @@ export class Sequencer {
     }
   }
 
-  /** Commits queued entries in this turn; rejects them while commits are held. */
+  /** Commits queued entries synchronously; rejects them while commits are held. */
   drain(): void {
     if (this.isHeld) return this.#refuse([], unavailable());
     clearImmediate(this.#scheduled);
@@ -180,8 +177,8 @@ export class Sequencer {
   }
 
   /**
-   * Commits queued entries in this turn and returns the size. Throws WORKER_LOST if the ledger has stopped,
-   * and UNAVAILABLE while commits are held.
+   * Commits queued entries synchronously and returns the size. Throws WORKER_LOST if the ledger has stopped, and
+   * UNAVAILABLE while commits are held.
    */
   settle(): number {
     if (this.isHeld) throw unavailable();
@@ -190,21 +187,18 @@ export class Sequencer {
     return this.#head?.size ?? 0;
   }
 
-  /** Sets the key for all further heads. Queued entries must have been settled in the same turn. */
+  /** Sets the key for all further heads. Queued entries must have been settled synchronously before. */
   signWith(key: SigningKey): void {
     this.#key = key;
   }
 
   /**
-   * Stops for good: the content of the disk is unknown, or differs from memory. Returns the error that calls
+   * Stops permanently, because the content of the disk is unknown or differs from memory. Returns the error that calls
    * fail with.
    */
   stop(error: unknown): ServiceError {
     if (this.#failure !== undefined) return this.#failure;
-    this.#failure = new ServiceError(
-      'WORKER_LOST',
-      'the ledger stopped; the outcome of pending appends is unknown',
-    );
+    this.#failure = new ServiceError('WORKER_LOST', 'the ledger stopped; the outcome of pending appends is unknown');
     clearImmediate(this.#scheduled);
     for (const call of this.#calls.splice(0)) call.reject(this.#failure);
     this.#parts.onFatal(error);
@@ -246,16 +240,16 @@ export class Sequencer {
       this.#commit(calls);
     } catch (error) {
       if (error instanceof SignerError) return this.#unsigned(calls, error);
-      // After any failure, above all of a flush, the content of the disk is unknown, and the tree in memory
-      // may be ahead of it. Reopening the log establishes it, on the same path as after a crash.
+      // After any failure, especially of a flush, the content of the disk is unknown, and the tree in memory may be
+      // ahead of it. Reopening the log reads the content, as after a crash.
       this.#calls.unshift(...calls);
       this.stop(error);
     }
   }
 
   /**
-   * Checked before each commit of entries; it costs 1 µs beside a flush. Copied pages and nodes take at most
-   * as much as the entries; a head alone is small enough for the reserve.
+   * Returns whether the volume has room for a commit. Checked before each commit of entries; takes 1 µs, much less than
+   * a flush. Copied pages and nodes take at most as much as the entries; a head alone is small enough for the reserve.
    */
   #hasRoomFor(calls: readonly Call[]): boolean {
     let bytes = 0;
@@ -289,8 +283,7 @@ export class Sequencer {
     const { storage, leaves, clock, hooks } = this.#parts;
     const tree = this.#tree;
     const entries = calls.flatMap((call) => call.entries);
-    if (calls.length > 0 && entries.length === 0 && this.#head !== undefined)
-      return answer(calls, this.#head);
+    if (calls.length > 0 && entries.length === 0 && this.#head !== undefined) return answer(calls, this.#head);
     this.#publishDue();
     const last = this.#head;
     const startMs = performance.now();
@@ -298,27 +291,25 @@ export class Sequencer {
     // 1. The batch must extend the tree that was signed last.
     if (last !== undefined && !equalHashes(tree.root(), last.root)) throw edgeDiffers(last);
     hooks.at('batch-taken');
-    // A crash here: nothing was promised, nothing is written. The callers see WORKER_LOST and retry.
+    // A crash here loses nothing: nothing was promised and nothing is written. The callers see WORKER_LOST and retry.
 
     // 2. Leaves, completed nodes, root, signature: in memory.
     const first = tree.size;
     for (const { hash } of entries) tree.append(hash);
-    // With an ssh-agent this waits for the signature. If it fails, only the tree in memory has changed.
+    // With an ssh-agent, this call waits for the signature. If signing fails, only the tree in memory has changed.
     const head = signHead(tree.size, tree.root(), nextTimestamp(clock(), last?.timestampNs), this.#key);
     const buckets: LeafBucket[] = [];
     for (const { hash } of entries) buckets.push(...leaves.add(hash));
     hooks.at('head-signed');
-    // A crash here: the signature never left the process. The next head may be a different one of the same
-    // size.
+    // After a crash here, the next head may be a different one of the same size, because the signature never left the
+    // process.
 
     // 3. One transaction. 4. `commit` returns when it is flushed: LMDB writes the data pages, syncs them, and
     //    writes the meta page that makes them valid through a separate handle opened with O_DSYNC. A crash
     //    before the meta page is on disk: the transaction never happened, and nothing was promised. A crash
     //    after it, but before the next line: the entries are in the log and their callers do not know; they
     //    retry with the same ids and receive the same indices.
-    storage.commit({ first, entries, pages: tree.takePages(), buckets, head }, () =>
-      hooks.at('in-transaction'),
-    );
+    storage.commit({ first, entries, pages: tree.takePages(), buckets, head }, () => hooks.at('in-transaction'));
     hooks.at('flushed');
 
     // 5. Only now the head and the indices leave. A crash from here on loses nothing: start-up finds this
@@ -345,9 +336,7 @@ export class Sequencer {
     if (!equalHashes(tree.root(), last.root)) throw edgeDiffers(last);
     const startMs = performance.now();
     const head = signHead(last.size, last.root, timestampNs, this.#key);
-    storage.commit({ first: last.size, entries: [], pages: [], buckets: [], head }, () =>
-      hooks.at('in-transaction'),
-    );
+    storage.commit({ first: last.size, entries: [], pages: [], buckets: [], head }, () => hooks.at('in-transaction'));
     this.#head = head;
     this.#parts.onHead(head, 0, performance.now() - startMs);
   }

@@ -5,7 +5,7 @@ import { corrupt } from './distrust.ts';
 import { headJudge } from './heads.ts';
 import type { KeyRing } from './keys/key-ring.ts';
 import type { OpenFindings } from './open-findings.ts';
-import type { Witnesses } from './startup.ts';
+import type { ExternalRecords } from './startup.ts';
 import { DamagedError, type LedgerStorage } from './storage/storage.ts';
 
 interface Trusted {
@@ -19,7 +19,7 @@ interface Trusted {
  *
  * @throws UntrustedLogError if the database is damaged
  */
-export function raiseHeadFindings(log: Trusted, { anchor, journal }: Witnesses): void {
+export function raiseHeadFindings(log: Trusted, { anchor, journal }: ExternalRecords): void {
   try {
     const { storage, keys, findings } = log;
     const named = journal.heads.map((head) => ({ head, source: 'the journal' }));
@@ -36,15 +36,14 @@ export function raiseHeadFindings(log: Trusted, { anchor, journal }: Witnesses):
         ({ message }) => message,
       ),
     ];
-    if (lost.length > 0)
-      findings.raise('head_missing', `${lost.slice(0, 3).join('; ')}: run \`candor fsck\``);
+    if (lost.length > 0) findings.raise('head_missing', `${lost.slice(0, 3).join('; ')}: run \`candor fsck\``);
   } catch (error) {
     if (error instanceof DamagedError) throw corrupt(error.message);
     throw error;
   }
 }
 
-/** Whether the active checkpoint key differs from the one recorded in ledger.mdb. */
+/** Returns whether the active checkpoint key differs from the one recorded in ledger.mdb. */
 export function isCheckpointKeyNew({ storage, keys }: Trusted): boolean {
   return keys.active('checkpoint')?.kid !== storage.checkpointKey();
 }

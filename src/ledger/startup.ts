@@ -1,4 +1,5 @@
-import { sha256 } from '../sha256.ts';
+import { sha256 } from '../crypto/sha256.ts';
+import type { LogPositions } from '../store/log-positions.ts';
 import { edgePages, GrowingTree } from '../tlog/growing-tree.ts';
 import { pageHashes, pageWidth } from '../tlog/page.ts';
 import { equalHashes, hashBytes, leafHash } from '../tlog/tree.ts';
@@ -9,24 +10,21 @@ import type { JournalReading } from './journal.ts';
 import type { LifeStart } from './keys/key-file.ts';
 import type { KeyRing } from './keys/key-ring.ts';
 import { currentLife, followsLife, type LifeRecord } from './lives/life-entry.ts';
-import { checkPlaces, type NotedPlaces, unknownEntry } from './lives/noted-places.ts';
+import { checkPositions, unknownEntry } from './lives/log-positions.ts';
 import { LeafIndex } from './storage/leaf-index.ts';
 import { Nodes } from './storage/nodes.ts';
 import { DamagedError, type LedgerStorage, type SignedHead } from './storage/storage.ts';
 
-/** Number of entries at the end that are hashed again at each start. */
+/** Number of entries at the end of the log that are hashed again at each start. */
 const rehashed = 256;
 
-/**
- * Records of the log outside the database. An unavailable volume is not evidence; it is compared when it is
- * back.
- */
-export interface Witnesses {
+/** Records of the log outside the database. A volume that is unavailable is compared when it is back. */
+export interface ExternalRecords {
   readonly anchor: ObservedAnchor;
   readonly anchorPath: string;
   readonly journal: JournalReading;
   /** Records of the log in the event database; absent if there is no such database. */
-  readonly places?: NotedPlaces | undefined;
+  readonly positions?: LogPositions | undefined;
   /** Entries before this index may be unknown to the event database. */
   readonly accepted?: number;
 }
@@ -44,24 +42,19 @@ export interface Recovered {
 }
 
 /**
- * Checks the log before it accepts entries, after a crash as after a clean stop: the signature of the head,
- * the nodes of the right edge and their root, the last entries and their signers, and the records in anchor,
- * journal and event database.
+ * Checks the log before it accepts entries, whether it crashed or was stopped: the signature of the head, the nodes of
+ * the right edge and their root, the last entries and their signers, and the records in anchor, journal, key files and
+ * event database.
  *
  * @param start - a life that has its keys but not its entry yet
  * @throws UntrustedLogError if a check fails
  */
-export function recover(
-  storage: LedgerStorage,
-  keys: KeyRing,
-  seen: Witnesses,
-  start?: LifeStart,
-): Recovered {
+export function recover(storage: LedgerStorage, keys: KeyRing, seen: ExternalRecords, start?: LifeStart): Recovered {
   try {
     const head = storage.latestHead();
     const size = head?.size ?? 0;
     if (head !== undefined) checkSignature(head, keys);
-    // Before the nodes: a database that was rolled back is consistent in itself.
+    // Checked before the nodes, because a database that was rolled back is consistent in itself.
     checkNotSmaller(size, keys, seen);
     const tree = checkNodes(storage, size, head);
     const nodes = new Nodes(storage);
@@ -75,9 +68,9 @@ export function recover(
     const has = (entryId: string) => (storage.indexOf(entryId) ?? size) < size;
     const entryAt = (index: number) => fieldsOf(storage.canonical(index));
     const compared = { size, life: life?.id, isBeginning, hashAt, has, follows, entryAt };
-    const { places, accepted } = seen;
-    if (places !== undefined) checkPlaces(places, compared);
-    const unknownToStore = places && unknownEntry(places, compared, accepted);
+    const { positions, accepted } = seen;
+    if (positions !== undefined) checkPositions(positions, compared);
+    const unknownToStore = positions && unknownEntry(positions, compared, accepted);
     return { tree, leaves: LeafIndex.load(size, hashAt), life, unknownToStore };
   } catch (error) {
     if (error instanceof DamagedError) throw corrupt(error.message);
@@ -97,15 +90,16 @@ export function readableHead(storage: LedgerStorage | undefined): SignedHead | u
 
 function checkSignature(head: SignedHead, keys: KeyRing): void {
   checkSigner('The last tree head', head.keyId, keys);
-  if (!verifyHead(head, keys))
-    throw corrupt(`the signature of the last head (size ${head.size}) is not valid`);
+  if (!verifyHead(head, keys)) throw corrupt(`the signature of the last head (size ${head.size}) is not valid`);
 }
 
-/** Rejects key files that are older than the log, which would let a key that has ended sign again. */
+/**
+ * Rejects a signer whose key file is missing, or still pending: a pending key has signed nothing, so its file is older
+ * than the log.
+ */
 function checkSigner(what: string, kid: string, keys: KeyRing): void {
   const state = keys.get(kid)?.state;
-  if (state === undefined)
-    throw keysLost(`${what} was signed by key ${kid}, which is not in the folder keys`);
+  if (state === undefined) throw keysLost(`${what} was signed by key ${kid}, which is not in the folder keys`);
   if (state === 'pending')
     throw keysLost(
       `${what} was signed by key ${kid}, and the file of this key in the folder keys is older than its first signature`,
@@ -123,8 +117,8 @@ function checkNodes(storage: LedgerStorage, size: number, head: SignedHead | und
 }
 
 /**
- * Entries, nodes and head are written in one transaction. If one of them is ahead of the others, a write was
- * incomplete.
+ * Checks that no entries or nodes are beyond the head. Entries, nodes and head are written in one transaction. If one
+ * of them is ahead of the others, a write was incomplete.
  */
 function checkNothingBeyond(storage: LedgerStorage, size: number): void {
   if (storage.canonical(size) !== undefined)
@@ -135,9 +129,7 @@ function checkNothingBeyond(storage: LedgerStorage, size: number): void {
     const wanted = pageHashes(pageWidth(page, size)) * hashBytes;
     const { length } = storage.page(page) ?? { length: 0 };
     if (length > wanted)
-      throw halfWritten(
-        `the nodes of page ${page.level}/${page.index} go beyond the last head, of ${size} leaves`,
-      );
+      throw halfWritten(`the nodes of page ${page.level}/${page.index} go beyond the last head, of ${size} leaves`);
   }
 }
 
@@ -153,7 +145,7 @@ function checkEntries(storage: LedgerStorage, nodes: Nodes, keys: KeyRing, size:
   }
 }
 
-/** Returns fields of an entry; none if the entry is malformed, which `candor fsck` reports. */
+/** Returns fields of an entry; no fields if the entry is malformed, which `candor fsck` reports. */
 function fieldsOf(canonical: Uint8Array | undefined): Partial<Record<'id' | 'kind' | 'key_id', unknown>> {
   try {
     return JSON.parse(new TextDecoder().decode(canonical)) ?? {};
@@ -162,12 +154,14 @@ function fieldsOf(canonical: Uint8Array | undefined): Partial<Record<'id' | 'kin
   }
 }
 
-function checkNotSmaller(size: number, keys: KeyRing, { anchor, anchorPath, journal }: Witnesses): void {
+function checkNotSmaller(size: number, keys: KeyRing, { anchor, anchorPath, journal }: ExternalRecords): void {
   if (anchor.kind === 'unreadable') throw anchorUnreadable(anchorPath, anchor.why, size);
   if (anchor.kind === 'head' && !verifyHead(anchor.head, keys)) throw anchorForeign(anchorPath);
   const remembered = Math.max(anchored(anchor, keys)?.size ?? 0, journal.largest?.size ?? 0);
-  if (size < remembered)
-    throw rollback(`The log has ${size} leaves, but ${remembered} are known to have been signed.`);
+  if (size < remembered) throw rollback(`The log has ${size} leaves, but ${remembered} are known to have been signed.`);
+  const { recordedSize } = keys;
+  if (size < recordedSize)
+    throw rollback(`The log has ${size} leaves, but a key file records that it had ${recordedSize}.`);
 }
 
 /**
@@ -175,7 +169,7 @@ function checkNotSmaller(size: number, keys: KeyRing, { anchor, anchorPath, jour
  *
  * @throws UntrustedLogError as at start-up
  */
-export function compareWitnesses(nodes: Nodes, size: number, keys: KeyRing, seen: Witnesses): void {
+export function compareExternalRecords(nodes: Nodes, size: number, keys: KeyRing, seen: ExternalRecords): void {
   checkNotSmaller(size, keys, seen);
   checkExtends(nodes, size, keys, seen);
 }
@@ -185,8 +179,8 @@ function anchored(anchor: ObservedAnchor, keys: KeyRing): SignedHead | undefined
   return anchor.kind === 'head' && headJudge(keys).isCurrent?.(anchor.head) ? anchor.head : undefined;
 }
 
-/** Requires that the trees in anchor and journal are prefixes of this one. */
-function checkExtends(nodes: Nodes, size: number, keys: KeyRing, { anchor, journal }: Witnesses): void {
+/** Requires that the trees in anchor and journal are prefixes of this tree. */
+function checkExtends(nodes: Nodes, size: number, keys: KeyRing, { anchor, journal }: ExternalRecords): void {
   const head = anchored(anchor, keys);
   if (head !== undefined) checkBeginning(nodes, size, head, 'anchor');
   if (journal.largest !== undefined) checkBeginning(nodes, size, journal.largest, 'journal');

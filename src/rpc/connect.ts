@@ -5,77 +5,56 @@ import type { MethodList } from './methods.ts';
 import { pack } from './transfer.ts';
 import type { FromWorker, MessagePortLike, ToWorker } from './wire.ts';
 
-/** In-flight bytes counted for each call besides its arguments, which also bounds the number of calls. */
+/**
+ * In-flight bytes counted for each call in addition to its arguments. This also bounds the number of calls.
+ */
 const CALL_BYTES = 256;
 
-/** The caller's end of a port. */
+/** The caller's side of a port. */
 export interface Connection<T> {
   /**
-   * Every method posts its call immediately and resolves with the result. The buffers among its arguments are
-   * moved (see `pack`) and the caller's are detached, unless the call fails with OVERLOADED or CANCELLED
-   * before it is sent. Errors: OVERLOADED when `maxInFlightBytes` are in flight, with nothing sent; CANCELLED
-   * (see `withSignal`); the ServiceErrors of the implementation; any other error is a bug there, with its
-   * name, message and stack.
+   * The remote interface. Every method posts its call immediately and resolves with the result. Buffers in
+   * arguments are moved (see `pack`), which detaches the caller's buffers, unless the call fails with
+   * OVERLOADED before it is sent.
+   *
+   * Throws OVERLOADED, without sending the call, when `maxInFlightBytes` are in flight, and the ServiceErrors
+   * of the implementation; any other error is a bug of the implementation, with its name, message and stack.
    */
   readonly api: T;
-  /** Bytes of unanswered calls, including cancelled ones. */
+  /** Bytes of pending calls. */
   readonly inFlightBytes: number;
-  /** Number of unanswered calls, including cancelled ones. */
+  /** Number of pending calls. */
   readonly pending: number;
-  /** Fails the pending calls and all later ones with `error`. */
+  /** Rejects all pending and later calls with `error`. */
   close(error: Error): void;
 }
 
 export interface ConnectOptions {
-  /** Default `limits.maxRpcInFlightBytes`. */
+  /** Maximum bytes of pending calls. Default `limits.maxRpcInFlightBytes`. */
   readonly maxInFlightBytes?: number;
-  /** Names the other end in messages. */
+  /** Name of the other side in messages. */
   readonly name?: string;
+  /** Receives the notices that the other side emits with `emitTo`. Must not throw. */
+  readonly onNotice?: (notice: unknown) => void;
 }
 
-/** Performs a call of a method, with arguments and an abort signal. */
-export type Caller = (
-  method: string,
-  args: readonly unknown[],
-  signal: AbortSignal | undefined,
-) => Promise<unknown>;
+/** Performs a call of a method with arguments. */
+export type CallMethod = (method: string, args: readonly unknown[]) => Promise<unknown>;
 
 interface Pending {
   readonly bytes: number;
-  /**
-   * Settles the caller's promise with the value, or with the error if there is one. No effect after a
-   * cancellation.
-   */
-  settle(error: Error | undefined, value?: unknown): void;
+  readonly resolve: (value: unknown) => void;
+  readonly reject: (error: Error) => void;
 }
-
-/** How each api reaches its implementation, for `withSignal`. */
-const callers = new WeakMap<object, { names: readonly string[]; call: Caller }>();
 
 /** Returns an object with the methods of `list`, each of which calls `call`. */
-export function callerApi<T extends object>(list: MethodList<T>, call: Caller, signal?: AbortSignal): T {
-  return apiOf(list.names, call, signal) as T;
-}
-
-function apiOf(names: readonly string[], call: Caller, signal?: AbortSignal): object {
+export function callerApi<T extends object>(list: MethodList<T>, call: CallMethod): T {
   const api: Record<string, (...args: unknown[]) => Promise<unknown>> = {};
-  for (const name of names) api[name] = (...args) => call(name, args, signal);
-  callers.set(api, { names, call });
-  return api;
+  for (const name of list.names) api[name] = (...args) => call(name, args);
+  return api as T;
 }
 
-/**
- * Returns the same api, whose calls reject with CANCELLED as soon as `signal` is aborted. The other end drops
- * such a call if it has not started. A running call sees its own signal (`currentSignal`) and may continue,
- * so its outcome is unknown. An implementation in the caller's own thread is returned unchanged and ignores
- * the signal.
- */
-export function withSignal<T extends object>(api: T, signal: AbortSignal): T {
-  const caller = callers.get(api);
-  return caller === undefined ? api : (apiOf(caller.names, caller.call, signal) as T);
-}
-
-/** Connects the caller to the interface that `expose` serves at the other end of `port`. */
+/** Connects the caller to the interface that `expose` serves on the other side of `port`. */
 export function connect<T extends object>(
   port: MessagePortLike,
   list: MethodList<T>,
@@ -96,7 +75,7 @@ export function connect<T extends object>(
 
 /** A connection without its interface. */
 export interface Line {
-  readonly call: Caller;
+  readonly call: CallMethod;
   readonly inFlightBytes: number;
   readonly pending: number;
   /** Resolves when no calls are pending. */
@@ -124,19 +103,22 @@ export function openLine(port: MessagePortLike, options: ConnectOptions = {}): L
   const receive = (message: unknown): void => {
     const reply = message as FromWorker;
     if (reply.kind === 'ready') return;
+    if (reply.kind === 'notice') {
+      options.onNotice?.(reply.notice);
+      return;
+    }
     const call = pending.get(reply.id);
     if (call === undefined) return;
     pending.delete(reply.id);
     inFlightBytes -= call.bytes;
-    if (reply.kind === 'result') call.settle(undefined, reply.value);
-    else call.settle(fromFault(reply.fault));
+    if (reply.kind === 'result') call.resolve(reply.value);
+    else call.reject(fromFault(reply.fault));
     if (pending.size === 0) resolveIdle();
   };
 
-  const call: Caller = (method, args, signal) =>
+  const call: CallMethod = (method, args) =>
     new Promise((resolve, reject) => {
       if (closed !== undefined) return reject(closed);
-      if (signal?.aborted) return reject(cancelled(name, method));
       const { value, transfer, bytes: argumentBytes } = pack(args);
       const bytes = argumentBytes + CALL_BYTES;
       if (inFlightBytes + bytes > maxInFlightBytes) {
@@ -144,22 +126,10 @@ export function openLine(port: MessagePortLike, options: ConnectOptions = {}): L
         return reject(new ServiceError('OVERLOADED', `${name}.${method}: ${sum}`));
       }
       const id = nextId++;
-      // Throws, and so rejects, for values that cannot be cloned; nothing was sent or detached then.
+      // Values that cannot be cloned reject the call here, before a value is sent or detached.
       post({ kind: 'call', id, method, args: value as readonly unknown[] }, transfer);
-      const onAbort = (): void => {
-        reject(cancelled(name, method));
-        post({ kind: 'cancel', id });
-      };
-      signal?.addEventListener('abort', onAbort, { once: true });
       inFlightBytes += bytes;
-      pending.set(id, {
-        bytes,
-        settle(error, result) {
-          signal?.removeEventListener('abort', onAbort);
-          if (error === undefined) resolve(result);
-          else reject(error);
-        },
-      });
+      pending.set(id, { bytes, resolve, reject });
     });
 
   port.on('message', receive);
@@ -180,12 +150,8 @@ export function openLine(port: MessagePortLike, options: ConnectOptions = {}): L
       const calls = [...pending.values()];
       pending.clear();
       inFlightBytes = 0;
-      for (const { settle } of calls) settle(error);
+      for (const { reject } of calls) reject(error);
       resolveIdle();
     },
   };
-}
-
-function cancelled(name: string, method: string): ServiceError {
-  return new ServiceError('CANCELLED', `${name}.${method}: cancelled by the caller`);
 }

@@ -1,15 +1,15 @@
 /**
- * A table of named counters in a SharedArrayBuffer: any thread adds, `/metrics` reads, and no message is
- * sent. Each counter is a 64-bit integer, in the order of the names, changed with Atomics, so that no
+ * A table of named counters in a SharedArrayBuffer: all threads can add, and `/metrics` reads without
+ * messages. Each counter is a 64-bit integer, in the order of the names, changed with Atomics so that no
  * addition is lost.
  */
 export interface Counters<N extends string> {
   readonly buffer: SharedArrayBuffer;
-  /** Adds `amount`, an integer, by default 1. */
+  /** Adds `amount`, an integer; 1 by default. */
   add(name: N, amount?: number): void;
   /** Sets a gauge, such as a size, a depth, or a time in whole units. */
   set(name: N, value: number): void;
-  /** Returns the values. Each is exact, but together they are not of one instant. */
+  /** Returns the values. Each value is exact, but the values are not read at one instant. */
   read(): Record<N, number>;
 }
 
@@ -19,10 +19,7 @@ export function createCounters<const N extends string>(names: readonly N[]): Cou
 }
 
 /** Opens the counters of another thread, with the same names in the same order. */
-export function openCounters<const N extends string>(
-  names: readonly N[],
-  buffer: SharedArrayBuffer,
-): Counters<N> {
+export function openCounters<const N extends string>(names: readonly N[], buffer: SharedArrayBuffer): Counters<N> {
   const cells = new BigInt64Array(buffer);
   if (cells.length !== names.length) {
     throw new RangeError(`counters: there are ${cells.length} cells for ${names.length} names`);

@@ -1,46 +1,26 @@
-import { ServiceError } from '../errors.ts';
 import { toFault } from './fault.ts';
 import type { Implementation, MethodList } from './methods.ts';
 import { pack } from './transfer.ts';
 import type { FromWorker, MessagePortLike, ToWorker } from './wire.ts';
 
+/**
+ * Returns a function that emits notices to the other side of `port`. Notices get no reply. A notice arrives
+ * before the results of calls that complete after it.
+ */
+export function emitTo<T>(port: MessagePortLike): (notice: T) => void {
+  const send = (message: FromWorker): void => port.postMessage(message);
+  return (notice) => send({ kind: 'notice', notice });
+}
+
 type Method = (...args: readonly unknown[]) => unknown;
-type Call = Extract<ToWorker, { kind: 'call' }>;
 
 /**
- * A call that was started but not answered. Its controller is created when the implementation requests the
- * signal.
- */
-interface Running {
-  controller: AbortController | undefined;
-  cancelled: boolean;
-}
-
-/** The call whose implementation currently runs, up to its first `await`. */
-let current: Running | undefined;
-
-/**
- * Returns the signal of the current call, which is aborted when its caller cancels. Must be called before the
- * first `await` of an implementation (and stored in a variable). Undefined outside of a call, as when an
- * implementation is used in the caller's own thread. (An AsyncLocalStorage would slow every promise of the
- * thread for few users.)
- */
-export function currentSignal(): AbortSignal | undefined {
-  if (current === undefined) return undefined;
-  if (current.controller === undefined) {
-    current.controller = new AbortController();
-    if (current.cancelled) current.controller.abort();
-  }
-  return current.controller.signal;
-}
-
-/**
- * Serves the methods of `list` to the other end of `port`, and sends it a ready message (`supervise` waits
- * for that). Call it when the implementation is ready.
+ * Serves the methods of `list` to the other side of `port`, and sends a ready message, for which `supervise`
+ * waits. Must be called when the implementation is ready.
  *
- * Order: calls are started in the order of arrival; all that have arrived together start in one turn, so that
- * an implementation can batch them. Ownership: buffers of arguments belong to the implementation; buffers of
- * its results are moved and detached. Cancelled calls that have not been started are never started.
+ * Order: calls are started in the order of arrival; calls that arrived together start in one iteration of the
+ * event loop, so that an implementation can batch them. Ownership: buffers of arguments belong to the
+ * implementation; buffers of its results are moved and detached.
  */
 export function expose<T extends object>(
   port: MessagePortLike,
@@ -49,14 +29,12 @@ export function expose<T extends object>(
 ): void {
   const table = new Map<string, Method>();
   for (const name of list.names) table.set(name, (impl[name] as Method).bind(impl));
-  const waiting = new Map<number, Call>();
-  const running = new Map<number, Running>();
+  const waiting: ToWorker[] = [];
 
   const send = (message: FromWorker, transfer?: ArrayBuffer[]): void => port.postMessage(message, transfer);
   const fail = (id: number, error: unknown): void => send({ kind: 'failure', id, fault: toFault(error) });
 
   const answer = (id: number, result: unknown): void => {
-    running.delete(id);
     try {
       const { value, transfer } = pack(result);
       send({ kind: 'result', id, value }, transfer);
@@ -64,61 +42,36 @@ export function expose<T extends object>(
       fail(id, error);
     }
   };
-  const refuse = (id: number, error: unknown): void => {
-    running.delete(id);
-    fail(id, error);
-  };
 
-  const start = ({ id, method, args }: Call): void => {
+  const start = ({ id, method, args }: ToWorker): void => {
     const serve = table.get(method);
     if (serve === undefined) {
       fail(id, new Error(`there is no exposed method ${method}`));
       return;
     }
-    const call: Running = { controller: undefined, cancelled: false };
-    running.set(id, call);
-    current = call;
     try {
       const result = serve(...args);
       if (result instanceof Promise) {
         result.then(
           (value) => answer(id, value),
-          (error) => refuse(id, error),
+          (error) => fail(id, error),
         );
       } else {
         answer(id, result);
       }
     } catch (error) {
-      refuse(id, error);
-    } finally {
-      current = undefined;
+      fail(id, error);
     }
   };
 
   const startWaiting = (): void => {
-    for (const [id, call] of waiting) {
-      waiting.delete(id);
-      start(call);
-    }
-  };
-
-  const cancel = (id: number): void => {
-    if (waiting.delete(id)) {
-      fail(id, new ServiceError('CANCELLED', 'cancelled by the caller'));
-      return;
-    }
-    const call = running.get(id);
-    if (call === undefined) return;
-    call.cancelled = true;
-    call.controller?.abort();
+    for (const call of waiting.splice(0)) start(call);
   };
 
   port.on('message', (message) => {
-    const received = message as ToWorker;
-    if (received.kind === 'cancel') return cancel(received.id);
-    // All messages in the port are read before the check phase, so cancellations overtake their calls.
-    if (waiting.size === 0) setImmediate(startWaiting);
-    waiting.set(received.id, received);
+    // All messages in the port are read before the check phase, so calls that arrived together start together.
+    if (waiting.length === 0) setImmediate(startWaiting);
+    waiting.push(message as ToWorker);
   });
   send({ kind: 'ready' });
 }

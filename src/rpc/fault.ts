@@ -1,7 +1,10 @@
 import { errorCodes, ServiceError } from '../errors.ts';
 import type { Fault } from './wire.ts';
 
-/** Converts an error for another thread: class, code and details, or name, message and stack of a bug. */
+/**
+ * Converts an error for another thread: a ServiceError to its code, message and details, any other error (a
+ * bug) to its name, message and stack.
+ */
 export function toFault(error: unknown): Fault {
   if (error instanceof ServiceError) {
     return { kind: 'service', code: error.code, message: error.message, details: error.details };
@@ -25,8 +28,8 @@ export function fromFault(fault: Fault): Error {
 }
 
 /**
- * Restores the error of a worker thread's `error` event. Node has cloned it: own properties survived, the
- * class did not.
+ * Restores the error of a worker thread's `error` event. Node has cloned the error, which preserves its own
+ * properties but not its class.
  */
 export function fromUncaught(error: unknown): Error {
   if (!(error instanceof Error)) return new Error(`thrown: ${String(error)}`);

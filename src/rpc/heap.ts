@@ -6,11 +6,13 @@ import type { ResourceLimits } from 'node:worker_threads';
  */
 export interface HeapLimits {
   readonly maxOldGenerationMb?: number;
-  /** Semi-space. A small one keeps the thread small but collects more often. */
+  /**
+   * Maximum size of the semi-space. A small semi-space keeps the thread small but is collected more often.
+   */
   readonly maxYoungGenerationMb?: number;
 }
 
-/** Converts the limits to Node's options; Node's defaults apply to the rest. */
+/** Converts the limits to Node's options; Node's defaults apply to missing limits. */
 export function resourceLimits({ maxOldGenerationMb, maxYoungGenerationMb }: HeapLimits): ResourceLimits {
   const limits: ResourceLimits = {};
   if (maxOldGenerationMb !== undefined) limits.maxOldGenerationSizeMb = maxOldGenerationMb;

@@ -3,9 +3,7 @@ export type Callable<T> = { [K in keyof T]: (...args: never) => Promise<unknown>
 
 /** The implementation of a `Callable`: methods may return a value or a promise. */
 export type Implementation<T> = {
-  [K in keyof T]: T[K] extends (...args: infer A) => Promise<infer R>
-    ? (...args: A) => R | Promise<R>
-    : never;
+  [K in keyof T]: T[K] extends (...args: infer A) => Promise<infer R> ? (...args: A) => R | Promise<R> : never;
 };
 
 declare const interfaceOf: unique symbol;
@@ -13,7 +11,7 @@ declare const interfaceOf: unique symbol;
 /** The names of all methods of `T`, which a connection offers and a worker serves. */
 export interface MethodList<T> {
   readonly names: readonly (keyof T & string)[];
-  /** Exists only as a type, and ties the list to its interface. */
+  /** Ties the list to its interface; exists only as a type. */
   readonly [interfaceOf]?: (it: T) => T;
 }
 

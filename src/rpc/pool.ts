@@ -1,12 +1,13 @@
 /*
- *  run ──▶ waiting (ours, at most maxQueue) ──▶ Piscina, at most one task a thread ──▶ task of `exposeTasks`
- *                                                     Job {task, input, cells, slot}, buffers moved ──▶
- *                                                     ◀── Outcome {value} or {fault}, buffers moved
+ *  run ──▶ own queue (at most maxQueue) ──▶ Piscina, at most one task a thread ──▶ task of `exposeTasks`
+ *                                                 Job {task, input, cells, slot}, buffers moved ──▶
+ *                                                 ◀── TaskOutcome {value} or {fault}, buffers moved
  *
- * The queue is our own, because Piscina's does not count tasks with a signal, and because Piscina ends the
- * thread when a running task is aborted and then has to start another. The caller of an aborted task gets
- * its answer immediately. The task itself ends when it checks its cancel cell (`taskCancelled`), has
- * finished, or has run for `maxTaskMs`: then that thread is ended, and LMDB releases its read snapshot.
+ * The pool has its own queue, because Piscina's queue does not count tasks with a signal, and because Piscina
+ * ends the thread of an aborted task and must then start another thread. The caller of an aborted task gets
+ * an error immediately. The task itself ends when it checks its cancel cell (`taskCancelled`), has finished,
+ * or has run for `maxTaskMs`; in the last case, the thread is ended, and LMDB releases the thread's read
+ * snapshot.
  */
 import type { Worker } from 'node:worker_threads';
 import { move, Piscina, transferableSymbol, valueSymbol } from 'piscina';
@@ -19,51 +20,53 @@ import type { Fault } from './wire.ts';
 interface Job {
   readonly task: string;
   readonly input: unknown;
-  /** Int32 cells, one for each thread's task; not zero once the caller has cancelled. */
+  /** Int32 cells, one for each thread's task. A cell is not zero after the caller has cancelled the task. */
   readonly cells: SharedArrayBuffer;
   readonly slot: number;
 }
 
-type Outcome = { readonly value: unknown } | { readonly fault: Fault };
+type TaskOutcome = { readonly value: unknown } | { readonly fault: Fault };
 
 /** Functions of one argument, by name. */
 export type TaskTable<Tasks> = { [K in keyof Tasks]: (input: never) => unknown };
 
 export interface PoolOptions extends HeapLimits {
-  /** A module whose default export is `exposeTasks(…)`. */
+  /** URL of a module whose default export is `exposeTasks(…)`. */
   readonly url: URL;
-  /** Names the pool in messages. */
+  /** Name of the pool in messages. */
   readonly name: string;
   readonly threads: number;
   /** Maximum tasks waiting for a thread; beyond it `run` fails with OVERLOADED. */
   readonly maxQueue: number;
   readonly workerData?: unknown;
   /**
-   * Time limit of a task in milliseconds. After it the thread is ended and replaced, and the task fails with
-   * WORKER_LOST.
+   * Time limit of a task in milliseconds. When it is exceeded, the thread is ended and replaced, and the task
+   * fails with WORKER_LOST.
    */
   readonly maxTaskMs?: number;
-  /** Called when a thread died of `error`; it is replaced. Its task, if any, has failed with WORKER_LOST. */
+  /**
+   * Called when a thread died with `error`. The thread is replaced; if it ran a task, the task has failed
+   * with WORKER_LOST.
+   */
   onWorkerLost?(error: Error): void;
 }
 
 export interface RunOptions {
   readonly signal?: AbortSignal;
-  /** The caller for whom the task runs: see `inLanes`. */
+  /** The caller for whom the task runs: see `fairQueue`. */
   readonly caller?: string;
-  /** Buffers to be moved that `pack` does not find. */
+  /** Buffers that are moved although `pack` does not find them. */
   readonly transfer?: readonly ArrayBuffer[];
 }
 
 /**
- * Threads that run stateless tasks, one at a time each, started in the order of `run`.
+ * Threads that run stateless tasks, started in the order of `run`. Each thread runs one task at a time.
  *
  * Ownership: buffers of the input (found as in `pack`) belong to the pool after `run` and are moved when a
  * thread takes the task; a task that fails with OVERLOADED leaves them to its caller. Buffers of the result
- * are moved back.
- * Errors: OVERLOADED when the queue is full; CANCELLED as soon as the signal is aborted; WORKER_LOST for the
- * task of a thread that died; UNAVAILABLE once closed; the task's own ServiceErrors; otherwise a bug of the
- * task.
+ * are moved back. `run` throws OVERLOADED when the queue is full; CANCELLED as soon as the signal is aborted;
+ * WORKER_LOST for the task of a thread that died; UNAVAILABLE once closed; and the task's own ServiceErrors.
+ * Any other error is a bug of the task.
  */
 export interface Pool<Tasks> {
   run<K extends keyof Tasks & string>(
@@ -72,14 +75,14 @@ export interface Pool<Tasks> {
     options?: RunOptions,
   ): Promise<Tasks[K] extends (input: never) => infer R ? Awaited<R> : never>;
   stats(): PoolStats;
-  /** Rejects new tasks, finishes accepted ones, ends the threads. */
+  /** Rejects new tasks, finishes accepted tasks, and ends the threads. */
   close(): Promise<void>;
 }
 
 export interface PoolStats {
   readonly queued: number;
   readonly running: number;
-  /** Tasks that ended, with or without error, since the start. */
+  /** Number of tasks that ended, with or without error, since the start. */
   readonly completed: number;
 }
 
@@ -91,7 +94,7 @@ interface Waiting {
   readonly task: string;
   readonly input: unknown;
   readonly transfer: readonly ArrayBuffer[];
-  /** Its cell once a thread runs it. */
+  /** Index of the task's cancel cell; undefined until a thread runs the task. */
   slot: number | undefined;
   settle(error: Error | undefined, value?: unknown): void;
 }
@@ -103,9 +106,9 @@ class BoundedPool {
   readonly #waiting = new Set<Waiting>();
   #running = 0;
   #completed = 0;
-  /** Undefined after all threads failed to start; the next task tries again. */
-  #piscina: Piscina<Job, Outcome> | undefined;
-  /** For each thread, resolves when it has loaded its modules or ended. */
+  /** The threads; undefined after all of them failed to start. The next task starts threads again. */
+  #piscina: Piscina<Job, TaskOutcome> | undefined;
+  /** A promise for each thread that resolves when the thread has loaded its modules or ended. */
   readonly #loaded = new WeakMap<Worker, Promise<unknown>>();
   #closing: Promise<void> | undefined;
   #whenIdle: (() => void) | undefined;
@@ -117,9 +120,9 @@ class BoundedPool {
     this.#piscina = this.#start();
   }
 
-  #start(): Piscina<Job, Outcome> {
+  #start(): Piscina<Job, TaskOutcome> {
     const { url, threads, maxQueue: _, workerData, onWorkerLost } = this.#options;
-    const piscina: Piscina<Job, Outcome> = new Piscina({
+    const piscina: Piscina<Job, TaskOutcome> = new Piscina({
       filename: url.href,
       minThreads: threads,
       maxThreads: threads,
@@ -127,13 +130,14 @@ class BoundedPool {
       workerData,
       resourceLimits: resourceLimits(this.#options),
       recordTiming: false,
-      // Idle threads must return to their event loop: waiting in Atomics.wait they would run no timers. lmdb
-      // renews its read snapshots by timers, so the threads would read old data and pin its pages.
+      // Idle threads must return to their event loop: waiting in Atomics.wait, they would run no timers.
+      // lmdb-js renews its read snapshots by timers, so the threads would read old data and keep its pages
+      // from being reused.
       atomics: 'disabled',
     });
     piscina.on('error', (error) => onWorkerLost?.(fromUncaught(error)));
-    // Piscina does not replace a thread that died while starting. Without any thread, its tasks would wait
-    // forever.
+    // Piscina does not replace a thread that died while starting. Without any thread, the pool's tasks would
+    // wait forever.
     piscina.on('workerDestroy', () => {
       queueMicrotask(() => {
         this.#watchLoading(piscina);
@@ -146,8 +150,11 @@ class BoundedPool {
     return piscina;
   }
 
-  /** A thread's first message is Piscina's own, sent after the module has loaded. */
-  #watchLoading({ threads }: Piscina<Job, Outcome>): void {
+  /**
+   * Watches for the first message of each new thread, which Piscina sends after the thread's module has
+   * loaded.
+   */
+  #watchLoading({ threads }: Piscina<Job, TaskOutcome>): void {
     for (const thread of threads) {
       if (this.#loaded.has(thread)) continue;
       const loaded = new Promise((resolve) => thread.once('message', resolve).once('exit', resolve));
@@ -161,9 +168,7 @@ class BoundedPool {
       if (this.#closing !== undefined) return reject(new ServiceError('UNAVAILABLE', `${name} is closed`));
       if (signal?.aborted) return reject(cancelled(name, task));
       if (this.#freeSlots.length === 0 && this.#waiting.size >= maxQueue) {
-        return reject(
-          new ServiceError('OVERLOADED', `${name}.${task}: ${maxQueue} tasks are already waiting`),
-        );
+        return reject(new ServiceError('OVERLOADED', `${name}.${task}: ${maxQueue} tasks are already waiting`));
       }
       const onAbort = (): void => {
         reject(cancelled(name, task));
@@ -227,16 +232,13 @@ class BoundedPool {
   }
 
   /**
-   * Task errors arrive as outcomes. A thrown error means that the input cannot be cloned, or that the thread
-   * ended.
+   * Converts an error that Piscina threw. Errors of tasks arrive as outcomes, so a thrown error means that
+   * the input cannot be cloned, or that the thread ended.
    */
   #lost(job: Waiting, error: Error): Error {
     if (error.name === 'DataCloneError') return error;
     this.#options.onWorkerLost?.(error);
-    return new ServiceError(
-      'WORKER_LOST',
-      `${this.#options.name}.${job.task}: the thread died: ${error.message}`,
-    );
+    return new ServiceError('WORKER_LOST', `${this.#options.name}.${job.task}: the thread died: ${error.message}`);
   }
 
   #ended(job: Waiting, error: Error | undefined, value?: unknown): void {
@@ -267,8 +269,11 @@ class BoundedPool {
     await piscina.destroy();
   }
 
-  /** Node 22 aborts the process when a thread is ended while it loads its modules. */
-  #whenLoaded(piscina: Piscina<Job, Outcome>): Promise<unknown> {
+  /**
+   * Waits until all threads have loaded their modules, because Node 22 aborts the process when a thread is
+   * ended while it loads them.
+   */
+  #whenLoaded(piscina: Piscina<Job, TaskOutcome>): Promise<unknown> {
     this.#watchLoading(piscina);
     return Promise.all(piscina.threads.map((thread) => this.#loaded.get(thread)));
   }
@@ -278,13 +283,10 @@ function cancelled(name: string, task: string): ServiceError {
   return new ServiceError('CANCELLED', `${name}.${task}: cancelled by the caller`);
 }
 
-/** The task of this thread, which runs one at a time. */
+/** The task that this thread runs; a thread runs one task at a time. */
 let current: Pick<Job, 'cells' | 'slot'> | undefined;
 
-/**
- * Whether the caller of the running task has cancelled. Long tasks check this periodically and end as they
- * choose.
- */
+/** Returns whether the caller of the running task has cancelled. Long tasks must check this periodically. */
 export function taskCancelled(): boolean {
   return current !== undefined && Atomics.load(new Int32Array(current.cells), current.slot) !== 0;
 }
@@ -305,13 +307,13 @@ export function exposeTasks<Tasks extends TaskTable<Tasks>>(tasks: Tasks): (job:
       const { value, transfer } = pack(await run(job.input));
       return moved({ value }, transfer);
     } catch (error) {
-      return { fault: toFault(error) } satisfies Outcome;
+      return { fault: toFault(error) } satisfies TaskOutcome;
     } finally {
       current = undefined;
     }
   };
 }
 
-function moved(outcome: Outcome, transfer: ArrayBuffer[]): unknown {
+function moved(outcome: TaskOutcome, transfer: ArrayBuffer[]): unknown {
   return move({ [transferableSymbol]: transfer, [valueSymbol]: outcome });
 }

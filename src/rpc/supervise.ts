@@ -1,48 +1,54 @@
 import { Worker } from 'node:worker_threads';
 import { ServiceError } from '../errors.ts';
-import { callerApi, type Line, openLine } from './connect.ts';
+import { type ConnectOptions, callerApi, type Line, openLine } from './connect.ts';
 import { fromUncaught } from './fault.ts';
 import { type HeapLimits, resourceLimits } from './heap.ts';
 import type { MethodList } from './methods.ts';
 import type { FromWorker } from './wire.ts';
 
-/** A second death within this time means that restarting does not help. */
+/** Time between two deaths of a worker below which the worker is not restarted again. */
 const GIVE_UP_WITHIN_MS = 60_000;
 
-export interface SuperviseOptions<T> extends HeapLimits {
-  /** Names the worker in messages and the thread for the operating system. */
+export interface SuperviseOptions<T> extends HeapLimits, Pick<ConnectOptions, 'onNotice'> {
+  /** Name of the worker in messages, and of its thread in the operating system. */
   readonly name: string;
   readonly url: URL;
   readonly list: MethodList<T>;
-  /** Cloned into the worker at each start, so it must not contain transferred buffers. */
+  /** Data that is cloned into the worker at each start, so it must not contain transferred buffers. */
   readonly workerData: unknown;
   readonly maxInFlightBytes?: number;
-  /** Called when the worker died twice within a minute (a failed restart counts). Calls fail from then on. */
+  /**
+   * Returns whether the worker is not restarted after it died with `error`. Default: it is always restarted.
+   */
+  isFinal?(error: Error): boolean;
+  /**
+   * Called when the worker died with a final error, or twice within a minute (a failed restart counts). All
+   * later calls fail.
+   */
   onGiveUp(error: Error): void;
-  /** Called when the worker died of `error` and is being restarted. */
+  /** Called when the worker died with `error` and is being restarted. */
   onRestart?(error: Error): void;
-  /** Monotonic milliseconds. */
+  /** Returns monotonic milliseconds. */
   readonly clock?: () => number;
 }
 
 export interface Supervised<T> {
   /**
    * The worker's interface, the same object across restarts. In addition to the errors of `connect`, calls
-   * fail with WORKER_LOST when the worker dies before it has answered (the outcome is unknown), and
-   * immediately with UNAVAILABLE while there is no worker because it is restarting, failed permanently, or
-   * was closed. Calls do not wait for a restart, because its duration is unknown, and callers have their own
-   * ways to retry.
+   * fail with WORKER_LOST when the worker dies before it has replied (the outcome is unknown), and
+   * immediately with UNAVAILABLE while the worker is restarting, has failed permanently, or was closed. Calls
+   * do not wait for a restart, because its duration is unknown, and callers retry in different ways.
    */
   readonly api: T;
   stats(): { readonly pending: number; readonly inFlightBytes: number; readonly restarts: number };
-  /** Rejects new calls, waits for pending ones, then ends the thread. */
+  /** Rejects new calls, waits for pending calls, then ends the thread. */
   close(): Promise<void>;
 }
 
 /**
  * Starts a worker thread and keeps it running. Resolves when the worker has called `expose`; rejects with the
- * worker's own error if it dies before. If it dies later, it is restarted in the same way, with the same URL
- * and data, so that recovery takes the same path as a cold start.
+ * worker's own error if it dies before that. A worker that dies later is restarted with the same URL and
+ * data, so that recovery takes the same path as a cold start.
  */
 export async function supervise<T extends object>(options: SuperviseOptions<T>): Promise<Supervised<T>> {
   const supervisor = new Supervisor(options);
@@ -55,11 +61,11 @@ class Supervisor<T extends object> implements Supervised<T> {
   readonly #options: SuperviseOptions<T>;
   readonly #clock: () => number;
   #worker: Worker | undefined;
-  /** Set while the worker is ready. */
+  /** The connection to the worker, while the worker is ready. */
   #line: Line | undefined;
   #restarts = 0;
   #lastDeath = Number.NEGATIVE_INFINITY;
-  /** Why there is no worker to call. */
+  /** The reason why no worker can be called. */
   #absence = 'is starting';
   /** The restart in progress. */
   #restarting: Promise<void> | undefined;
@@ -68,14 +74,14 @@ class Supervisor<T extends object> implements Supervised<T> {
   constructor(options: SuperviseOptions<T>) {
     this.#options = options;
     this.#clock = options.clock ?? (() => performance.now());
-    this.api = callerApi(options.list, (method, args, signal) => {
+    this.api = callerApi(options.list, (method, args) => {
       const line = this.#line;
-      if (line !== undefined && this.#closing === undefined) return line.call(method, args, signal);
+      if (line !== undefined && this.#closing === undefined) return line.call(method, args);
       return Promise.reject(new ServiceError('UNAVAILABLE', `${options.name} ${this.#absence}`));
     });
   }
 
-  /** Resolves when the worker is ready; rejects with the error if it died before. */
+  /** Starts the worker. Resolves when it is ready; rejects with the error of a worker that died before. */
   start(): Promise<void> {
     const { name, url, workerData } = this.#options;
     const worker = new Worker(url, { name, workerData, resourceLimits: resourceLimits(this.#options) });
@@ -83,7 +89,7 @@ class Supervisor<T extends object> implements Supervised<T> {
     this.#worker = worker;
     return new Promise((resolve, reject) => {
       let failure: Error | undefined;
-      worker.once('message', (message: FromWorker) => {
+      worker.on('message', (message: FromWorker) => {
         if (message.kind !== 'ready') return;
         this.#line = line;
         resolve();
@@ -91,7 +97,7 @@ class Supervisor<T extends object> implements Supervised<T> {
       worker.on('error', (error) => {
         failure = fromUncaught(error);
       });
-      // An unreadable reply leaves its call without an answer, so the worker is treated as lost.
+      // A call whose reply is unreadable would wait forever, so the worker is treated as lost.
       worker.on('messageerror', (error) => {
         failure = error;
         void worker.terminate();
@@ -113,8 +119,9 @@ class Supervisor<T extends object> implements Supervised<T> {
     const now = this.#clock();
     const again = now - this.#lastDeath < GIVE_UP_WITHIN_MS;
     this.#lastDeath = now;
-    if (again) {
-      this.#absence = 'died twice within a minute';
+    const isFinal = this.#options.isFinal?.(error) ?? false;
+    if (again || isFinal) {
+      this.#absence = isFinal ? `died: ${error.message}` : 'died twice within a minute';
       this.#options.onGiveUp(error);
       return;
     }

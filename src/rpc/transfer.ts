@@ -1,14 +1,18 @@
 import { isMarkedAsUntransferable } from 'node:worker_threads';
 
 /**
- * Containers nested deeper are cloned without a search for buffers. Real messages are nested at most 4 deep.
+ * Maximum depth of the search for buffers; deeper containers are cloned without a search. Real messages are
+ * nested at most 4 deep.
  */
 const MAX_DEPTH = 6;
-/** Maximum objects and arrays searched per message; the rest is cloned without a search. Also ends cycles. */
+/**
+ * Maximum objects and arrays searched per message; the rest is cloned without a search. This also bounds the
+ * search in cyclic values.
+ */
 const MAX_CONTAINERS = 65_536;
 /**
- * An array that begins with this many plain values is assumed to contain only those and is not searched
- * further.
+ * Number of plain values at the beginning of an array after which the rest is assumed to be plain values and
+ * is not searched.
  */
 const SAMPLE = 64;
 /** Approximate memory of an object, array, number, …; strings and buffers are counted exactly. */
@@ -26,10 +30,10 @@ export interface Packed {
 /**
  * Finds the buffers in a message, so that they are moved and not copied.
  *
- * An ArrayBuffer, or a view that covers its ArrayBuffer exactly, is moved: the sender's is detached. A view
- * of a part (a pooled Buffer, a subarray) is replaced by a copy of that part in a separate buffer, which is
- * moved; the original ArrayBuffer stays with the sender. SharedArrayBuffers stay shared. Buffers are found in
- * arrays and plain objects, within the limits above; the sender's objects are not changed.
+ * An ArrayBuffer, or a view that covers its ArrayBuffer exactly, is moved: the sender's buffer is detached. A
+ * view of a part (a pooled Buffer, a subarray) is replaced by a copy of that part in a separate buffer, which
+ * is moved; the original ArrayBuffer stays with the sender. SharedArrayBuffers stay shared. Buffers are found
+ * in arrays and plain objects, within the limits above; the sender's objects are not changed.
  */
 export function pack(value: unknown): Packed {
   const walk = new Walk();
@@ -42,7 +46,7 @@ class Walk {
   bytes = 0;
   #containers = 0;
 
-  /** Returns the value itself, or a copy of it if a partial view inside had to be replaced. */
+  /** Returns the value, or a copy of the value if a partial view inside had to be replaced. */
   visit(value: unknown, depth: number): unknown {
     if (typeof value !== 'object' || value === null) {
       this.bytes += typeof value === 'string' ? value.length + PLAIN_BYTES : PLAIN_BYTES;

@@ -2,26 +2,34 @@
  *  caller's thread                                                worker's thread
  *
  *  connect ── Call {id, method, args}, buffers moved ───────────▶ expose ── implementation
- *          ── Cancel {id} ──────────────────────────────────────▶ (drops it, or aborts its signal)
  *          ◀─ Ready, once, when the implementation is ready ─────
  *          ◀─ Result {id, value}, buffers moved ─────────────────
  *          ◀─ Failure {id, fault} ───────────────────────────────
+ *          ◀─ Notice {notice}, at any time ──────────────────────
  *
- *  Calls arrive in order; replies come in the order of completion. Every call gets exactly one reply, even
- *  a cancelled one: until then its bytes count as in flight.
+ *  Calls arrive in order; replies are sent in the order of completion. Every call gets exactly one reply;
+ *  until the reply arrives, the bytes of the call count as in flight. Replies and notices arrive in the
+ *  order in which they were sent.
  */
 import type { ErrorCode, ErrorDetails } from '../errors.ts';
 
-export type ToWorker =
-  | { readonly kind: 'call'; readonly id: number; readonly method: string; readonly args: readonly unknown[] }
-  | { readonly kind: 'cancel'; readonly id: number };
+export interface ToWorker {
+  readonly kind: 'call';
+  readonly id: number;
+  readonly method: string;
+  readonly args: readonly unknown[];
+}
 
 export type FromWorker =
   | { readonly kind: 'ready' }
   | { readonly kind: 'result'; readonly id: number; readonly value: unknown }
-  | { readonly kind: 'failure'; readonly id: number; readonly fault: Fault };
+  | { readonly kind: 'failure'; readonly id: number; readonly fault: Fault }
+  | { readonly kind: 'notice'; readonly notice: unknown };
 
-/** An error as sent: a structured clone of the object itself would lose its class and code. */
+/**
+ * An error in the form in which it is sent. A structured clone of the error object would lose its class and
+ * code.
+ */
 export type Fault =
   | {
       readonly kind: 'service';
@@ -36,7 +44,10 @@ export type Fault =
       readonly stack: string | undefined;
     };
 
-/** The parts of a port that `connect` and `expose` need: of a `MessagePort`, a `Worker`, `parentPort`. */
+/**
+ * The parts of a port that `connect` and `expose` need. A `MessagePort`, a `Worker` and `parentPort` have
+ * them.
+ */
 export interface MessagePortLike {
   postMessage(message: unknown, transfer?: readonly ArrayBuffer[]): void;
   on(event: 'message', listener: (message: unknown) => void): unknown;

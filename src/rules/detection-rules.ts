@@ -8,16 +8,17 @@ import type {
   RuleUpdateInput,
   RuleValidation,
 } from '../contract/resources/rule.ts';
+import { listRules } from '../detect/lists/rules.ts';
 import { packRules } from '../detect/packed-rules.ts';
 import type { Problem, SigmaDocument } from '../detect/sigma/document.ts';
 import type { Placeholders } from '../detect/sigma/item.ts';
 import { problemOf } from '../detect/sigma/problem.ts';
+import type { RuleOrigin, RuleRow } from '../detect/store/rule-row.ts';
 import { invalidField, ServiceError } from '../errors.ts';
-import { maxTime } from '../events/columns.ts';
+import { maxTime } from '../events/format/columns.ts';
+import { SerialQueue } from '../files/serial-queue.ts';
 import { limits } from '../limits.ts';
 import type { Pool, RunOptions } from '../rpc/pool.ts';
-import { listRules } from '../store/lists/rules.ts';
-import type { RuleOrigin, RuleRow } from '../store/rule-row.ts';
 import type { Actor, ListPage, ListQuery, Store, StoreReader } from '../store/store.ts';
 import { canonicalUuid } from '../uuid.ts';
 import {
@@ -39,37 +40,35 @@ import type { ParsedRule, RuleTasks } from './tasks.ts';
 const system: Actor = { id: 'system', name: 'system' };
 
 export interface RulesParts {
-  /** Folders that rules are read from; of one that isn't there, what was read before stays. */
+  /** Folders with rules. If a folder is missing, the rules last read from it stay. */
   readonly folders: readonly { readonly origin: Exclude<RuleOrigin, 'api'>; readonly path: string }[];
   readonly reader: Pick<StoreReader, 'storedRules' | 'rulesVersion'>;
   readonly writer: Pick<Store, 'changeRules'>;
   readonly tasks: Pick<Pool<RuleTasks>, 'run'>;
-  /** What `%name%` stands for in rules that say `expand`, as long as the service runs. */
+  /** The values of `%name%` in rules with `expand`, fixed for the life of the process. */
   readonly placeholders: Placeholders;
   readonly sources: { now(): number; newId(): string };
-  /** Whether the log has entries: only what the initialisation brings is none. */
+  /** Whether the log has entries. If the log has no entries, the initial rules are not logged. */
   readonly isUsed: boolean;
-  /** Other rules are in effect, and the entry of that waits in the outbox. */
-  onChange(): void;
-  /** Something of the rules cannot be used, which an operator should know. */
+  /** Reports a problem with the rules to the operator. */
   warn(message: string, details: object): void;
 }
 
-/** Rules as ingest tasks name them. */
+/** Rules in the form for ingest tasks. */
 export interface RulesInEffect {
   readonly version: number;
   readonly documents: SharedArrayBuffer;
 }
 
-/** What is in effect, with what is known of each rule. */
+/** The rules in effect, with the state of each rule. */
 interface InEffect extends RulesInEffect {
   readonly rows: Rows;
-  /** By the SHA-256 of their texts. */
+  /** Parsed rules, by the SHA-256 of their texts. */
   readonly parsed: ReadonlyMap<string, ParsedRule>;
   readonly errors: ReadonlyMap<string, readonly string[]>;
   readonly missing: ReadonlyMap<string, readonly string[]>;
   readonly costs: ReadonlyMap<string, number>;
-  /** Rules that are enabled, and not applied for their cost. */
+  /** Enabled rules that are not applied because of their cost. */
   readonly tooCostly: ReadonlySet<string>;
   readonly correlations: Uint8Array;
 }
@@ -78,26 +77,26 @@ interface InEffect extends RulesInEffect {
 type Prepared = Omit<InEffect, 'version'> & { readonly problems: ReadonlyMap<string, readonly Problem[]> };
 
 /**
- * Owner of the detection rules: those of folders and those made over the interface are kept in siem.mdb alike, with
- * whether they are enabled. A change, one at a time:
+ * Owns the detection rules. Rules of folders and rules created over the API are both stored in siem.mdb, with
+ * the flag whether they are enabled. Changes are made one at a time:
  *
  * ```
- *   read and parse what is new ─► compile all ─► rows, correlations, entry: one transaction ─► in effect
- *        (rules thread)           (rules thread)                (store)
+ *   read and parse new texts ─► compile all ─► rows, correlations, entry: one transaction ─► in effect
+ *        (rules thread)        (rules thread)               (store)
  * ```
  *
- * What fails before the transaction changes nothing; a crash after it finds the rules there at the next start.
+ * A failure before the transaction changes nothing; after a later crash, the next start loads the stored rules.
  */
 export class DetectionRules {
   readonly #parts: RulesParts;
   #now: InEffect;
-  /** Findings by rule, since it was loaded. */
+  /** Number of findings by rule, since the rule was loaded. */
   readonly #hits = new Map<string, number>();
-  /** The longest milliseconds for a record, by rule, since the rules were changed. */
+  /** Longest processing time of a record in milliseconds, by rule, since the rules were changed. */
   #slow = new Map<string, number>();
-  #turn: Promise<unknown> = Promise.resolve();
+  readonly #queue = new SerialQueue();
   #waiting = 0;
-  /** Changes under way, by principal. */
+  /** Number of changes in progress, by principal. */
   readonly #changesOf = new Map<string, number>();
 
   private constructor(parts: RulesParts) {
@@ -115,16 +114,16 @@ export class DetectionRules {
     };
   }
 
-  /** Takes what is kept, and then what the folders hold now. */
+  /** Loads the stored rules, then the rules in the folders. */
   static async open(parts: RulesParts): Promise<DetectionRules> {
     const rules = new DetectionRules(parts);
     await rules.#takeKept();
     try {
       await rules.reload(system);
     } catch (error) {
-      // What lies in the folders, or a disk that is full, can't keep the service from starting.
+      // Only a warning, because problems in the folders, or a full disk, must not prevent a start.
       if (!(error instanceof ServiceError)) throw error;
-      parts.warn('the detection rules stay as they were', { err: error });
+      parts.warn('cannot reload the detection rules; keeping the previous ones', { err: error });
     }
     return rules;
   }
@@ -134,44 +133,44 @@ export class DetectionRules {
     return { version, documents };
   }
 
-  /** Counts what a body's records matched, and what correlations found. */
+  /** Counts the matches of a body's records, and the findings of correlations. */
   count(hits: readonly (readonly [rule: string, times: number])[], fired: readonly string[] = []): void {
     const add = (rule: string, times: number) => this.#hits.set(rule, (this.#hits.get(rule) ?? 0) + times);
     for (const [rule, times] of hits) add(rule, times);
     for (const correlation of fired) add(correlation, 1);
   }
 
-  /** Notes rules that took long for a record. */
+  /** Records rules that took too long to evaluate for a record. */
   wereSlow(rules: readonly (readonly [rule: string, ms: number])[]): void {
     for (const [rule, ms] of rules) this.#slow.set(rule, Math.max(ms, this.#slow.get(rule) ?? 0));
   }
 
-  /** Rules in effect that took long for a record, the slowest first. */
+  /** Returns rules in effect that took long to evaluate for a record, the slowest first. */
   slow(): (readonly [rule: string, ms: number])[] {
     return [...this.#slow].toSorted(([, a], [, b]) => b - a);
   }
 
   list(query: ListQuery): ListPage {
-    return listRules(
-      new Map(Array.from(this.#now.rows.values(), (row) => [row.id, this.#shown(row)])),
-      query,
-    );
+    return listRules(new Map(Array.from(this.#now.rows.values(), (row) => [row.id, this.#shown(row)])), query);
   }
 
-  /** @throws NOT_FOUND */
+  /** Returns a rule. @throws NOT_FOUND */
   get(id: string): { readonly id: string; readonly rule: Rule } {
     const row = this.#row(id);
     return { id: row.id, rule: this.#shown(row) };
   }
 
-  /** @throws INVALID_REQUEST that names line and field; CONFLICT for an id that is taken, and where there are too many */
+  /**
+   * Creates a rule. @throws INVALID_REQUEST naming line and field; CONFLICT if the id already exists or there
+   * are too many rules
+   */
   create({ source, enabled = true }: RuleInput, by: Actor): Promise<{ id: string; rule: Rule }> {
     return this.#inTurn(by, async () => {
       const parsed = await this.#parseNew(source);
       const { document } = parsed;
       const id = canonicalUuid(document.id ?? '') ?? this.#parts.sources.newId();
       if (this.#now.rows.has(id))
-        throw new ServiceError('CONFLICT', `there is a rule ${id} already`, { field: 'source', rule_id: id });
+        throw new ServiceError('CONFLICT', `rule ${id} already exists`, { field: 'source', rule_id: id });
       const row: RuleRow = {
         id,
         origin: 'api',
@@ -188,7 +187,9 @@ export class DetectionRules {
     });
   }
 
-  /** @throws NOT_FOUND; VERSION_MISMATCH; INVALID_REQUEST; CONFLICT for the text of one that is not of the interface */
+  /**
+   * Changes a rule. @throws NOT_FOUND; VERSION_MISMATCH; INVALID_REQUEST; CONFLICT for the text of a rule from a folder
+   */
   update(
     id: string,
     { source, enabled }: RuleUpdateInput,
@@ -208,34 +209,37 @@ export class DetectionRules {
       if (before.origin !== 'api')
         throw new ServiceError(
           'CONFLICT',
-          `rule ${before.id} is ${before.file}: change that file and reload`,
+          `rule ${before.id} is from the file ${before.file}: change that file and reload`,
           {
             field: 'source',
-            reason: 'is of a file',
+            reason: 'comes from a file',
           },
         );
       const parsed = await this.#parseNew(text);
       const own = canonicalUuid(parsed.document.id ?? '');
       if (own !== undefined && own !== before.id)
-        throw invalidField('source', `has the id ${own}, and this rule is ${before.id}`);
+        throw invalidField('source', `has the id ${own}, but this rule is ${before.id}`);
       await this.#put(this.#changed({ ...after, ...headOf(parsed, before.id) }), by);
       return { ...this.get(before.id), unchanged: false };
     });
   }
 
-  /** @throws NOT_FOUND; VERSION_MISMATCH; CONFLICT for one that is not of the interface */
+  /** Removes a rule. @throws NOT_FOUND; VERSION_MISMATCH; CONFLICT for a rule from a folder */
   remove(id: string, by: Actor, version?: number): Promise<void> {
     return this.#inTurn(by, async () => {
       const row = this.#row(id, version);
       if (row.origin !== 'api')
-        throw new ServiceError('CONFLICT', `rule ${row.id} is ${row.file}: it can be disabled, not removed`);
+        throw new ServiceError(
+          'CONFLICT',
+          `rule ${row.id} is from the file ${row.file}: it can be disabled, but not removed`,
+        );
       const rows = new Map(this.#now.rows);
       rows.delete(row.id);
       await this.#apply(await this.#prepare(rows), by);
     });
   }
 
-  /** Reads the folders anew. */
+  /** Reads the folders again. */
   reload(by: Actor): Promise<RulesReloaded & { readonly unchanged: boolean }> {
     return this.#inTurn(by, async () => {
       const { rows, problems } = await this.#readFolders();
@@ -259,10 +263,10 @@ export class DetectionRules {
     });
   }
 
-  /** What is wrong with documents, where they came to those in effect. */
+  /** Returns the problems of documents when they are compiled together with the rules in effect. */
   async validate(source: string, options?: RunOptions): Promise<RuleValidation> {
     const texts = splitDocuments(source);
-    if (texts.length === 0) throw invalidField('source', 'holds no document');
+    if (texts.length === 0) throw invalidField('source', 'contains no document');
     const { tasks } = this.#parts;
     const parsed = await tasks.run(
       'parseRules',
@@ -293,7 +297,7 @@ export class DetectionRules {
     };
   }
 
-  /** @throws INVALID_REQUEST that names line and field; CANCELLED */
+  /** Tests rules on stored events. @throws INVALID_REQUEST naming line and field; CANCELLED */
   async test({ source, from, to }: RuleTestInput, options?: RunOptions): Promise<RuleTestResult> {
     const now = this.#parts.sources.now();
     const query = {
@@ -330,42 +334,36 @@ export class DetectionRules {
     };
   }
 
-  /** Waits for the change under way. */
+  /** Waits for the change in progress. */
   async close(): Promise<void> {
-    await this.#turn;
+    await this.#queue.idle();
   }
 
-  /** Makes changes one after another. No principal can fill the queue. */
+  /** Runs changes one after another, and limits them per principal, so that no principal can fill the queue. */
   #inTurn<T>(by: Actor, work: () => Promise<T>): Promise<T> {
     const own = this.#changesOf.get(by.id) ?? 0;
     if (own >= limits.maxRuleChangesPerPrincipal && by.id !== system.id)
       return Promise.reject(
-        new ServiceError(
-          'RATE_LIMITED',
-          `${own} changes of the rules by this principal are under way already`,
-          {
-            retry_after_s: 1,
-          },
-        ),
+        new ServiceError('RATE_LIMITED', `${own} changes of the rules by this principal are already in progress`, {
+          retry_after_s: 1,
+        }),
       );
     if (this.#waiting >= limits.maxQueuedRuleChanges)
-      return Promise.reject(new ServiceError('OVERLOADED', 'too many changes of the detection rules wait'));
+      return Promise.reject(new ServiceError('OVERLOADED', 'too many changes of the detection rules are waiting'));
     this.#waiting++;
     this.#changesOf.set(by.id, own + 1);
-    const turn = this.#turn.then(async () => {
+    return this.#queue.run(async () => {
       this.#waiting--;
-      // What a lost store thread left unanswered may have been made all the same.
-      if (this.#parts.reader.rulesVersion() !== this.#now.version) await this.#takeKept();
-      return work();
-    });
-    this.#turn = turn
-      .catch(() => undefined)
-      .finally(() => {
+      try {
+        // If the store thread died before acknowledging a change, the change may have been made.
+        if (this.#parts.reader.rulesVersion() !== this.#now.version) await this.#takeKept();
+        return await work();
+      } finally {
         const left = this.#changesOf.get(by.id)! - 1;
         if (left === 0) this.#changesOf.delete(by.id);
         else this.#changesOf.set(by.id, left);
-      });
-    return turn;
+      }
+    });
   }
 
   async #takeKept(): Promise<void> {
@@ -384,27 +382,24 @@ export class DetectionRules {
       const content = await tasks.run('readRuleFolder', path);
       if (content === undefined) {
         const kept = [...before.values()].filter((row) => row.origin === origin);
-        if (kept.length > 0) problems.push(`${path} is missing: its rules stay as they were read last`);
+        if (kept.length > 0) problems.push(`${path} is missing: its rules stay as last read`);
         for (const row of kept) rows.set(row.id, row);
         continue;
       }
       problems.push(...content.problems);
       const room = limits.maxRules - rows.size;
       if (content.documents.length > room)
-        problems.push(
-          `${path} holds more rules than the ${room} that there is room for: the rest is left out`,
-        );
+        problems.push(`${path} contains more rules than the ${room} that fit the limit: the rest is left out`);
       const documents = content.documents.slice(0, Math.max(0, room));
       const parsed = await this.#parse(documents.map(({ text }) => text));
       const ofText = (text: string) => parsed.get(sha256(text))!;
       const taken = new Set(rows.keys());
-      for (const row of rowsOfFolder(origin, documents, ofText, before, taken, this.#time()))
-        rows.set(row.id, row);
+      for (const row of rowsOfFolder(origin, documents, ofText, before, taken, this.#time())) rows.set(row.id, row);
     }
     return { rows, problems };
   }
 
-  /** By the SHA-256 of the texts; those in effect are not parsed again. */
+  /** Returns parsed rules by the SHA-256 of their texts. Texts in effect are not parsed again. */
   async #parse(texts: readonly string[]): Promise<Map<string, ParsedRule>> {
     const found = new Map<string, ParsedRule>();
     const missing = new Map<string, string>();
@@ -424,13 +419,13 @@ export class DetectionRules {
     return found;
   }
 
-  /** One document of a text that somebody gave. */
+  /** Parses one document from a request. */
   async #parseNew(source: string): Promise<ParsedRule & { readonly document: SigmaDocument }> {
     const count = splitDocuments(source).length;
     if (count !== 1)
       throw invalidField(
         'source',
-        count === 0 ? 'holds no document' : `holds ${count} documents: send each by itself`,
+        count === 0 ? 'contains no document' : `contains ${count} documents: send each separately`,
       );
     const parsed = (await this.#parse([source])).get(sha256(source))!;
     const { document } = parsed;
@@ -438,7 +433,7 @@ export class DetectionRules {
     return { ...parsed, document };
   }
 
-  /** Parses what is new of these rules, and compiles those that are enabled. */
+  /** Parses new texts of these rules, and compiles the enabled rules. */
   async #prepare(rows: Rows): Promise<Prepared> {
     const parsed = await this.#parse(Array.from(rows.values(), ({ source }) => source));
     const ordered = inOrder(rows.values());
@@ -446,12 +441,9 @@ export class DetectionRules {
       const document = row.enabled ? parsed.get(row.sha256)?.document : undefined;
       return document === undefined ? [] : [{ row, document: documentOf(row, document) }];
     });
-    const compiled = await this.#parts.tasks.run(
-      'compileRules',
-      this.#packed(applied.map(({ document }) => document)),
-    );
+    const compiled = await this.#parts.tasks.run('compileRules', this.#packed(applied.map(({ document }) => document)));
     const over = new Set(compiled.tooCostly);
-    // Other threads do not measure costs.
+    // Only rules within the cost limit are packed, because other threads do not measure costs.
     const documents = this.#packed(applied.flatMap(({ document }, at) => (over.has(at) ? [] : [document])));
     const problems = new Map<string, readonly Problem[]>();
     for (const row of ordered) {
@@ -460,7 +452,7 @@ export class DetectionRules {
     }
     for (const [at, its] of compiled.refused) {
       const { row, document } = applied[at]!;
-      // Those of what was compiled are in the lines of its text, too.
+      // Problems found by the compilation also refer to lines of the text.
       problems.set(row.id, its.length > 0 ? its : [problemOf(document, [], 'is refused')]);
     }
     const errors = new Map(
@@ -481,32 +473,31 @@ export class DetectionRules {
       throw new ServiceError(
         'CONFLICT',
         rows.size > limits.maxRules
-          ? `there can be no more than ${limits.maxRules} rules`
-          : `the texts of all rules can have no more than ${limits.maxRulesBytes} bytes together`,
+          ? `rule limit reached (${limits.maxRules})`
+          : `the texts of all rules must have at most ${limits.maxRulesBytes} bytes together`,
       );
     const prepared = await this.#prepare(rows);
     const problems = prepared.problems.get(row.id);
-    // What is broken can be disabled, and a rule that stood behind another one keeps its place.
+    // Broken rules are accepted only if they are disabled. An enabled rule is also refused if its cost
+    // displaces another rule.
     if (row.enabled && problems !== undefined && problems.length > 0) throw broken(problems);
     const [displaced] = [...prepared.tooCostly].filter((id) => !this.#now.tooCostly.has(id) && id !== row.id);
     if (row.enabled && displaced !== undefined) {
       const [problem] = prepared.problems.get(displaced)!;
-      const reason = `costs ${prepared.costs.get(row.id)}, which leaves too little for the rule ${displaced}: it ${problem!.reason}`;
+      const reason = `costs ${prepared.costs.get(row.id)}, which leaves too little for rule ${displaced}: that rule ${problem!.reason}`;
       throw broken([{ line: 1, field: '', reason }]);
     }
     await this.#apply(prepared, by);
   }
 
   async #apply(prepared: Prepared, by: Actor): Promise<void> {
-    const { writer, isUsed, onChange } = this.#parts;
+    const { writer, isUsed } = this.#parts;
     const before = this.#now;
     const diff = differenceOf(before.rows, prepared.rows);
     const isChanged = diff.added.length + diff.removed.length + diff.changed.length > 0;
     const moved = [...prepared.rows.values()].filter((row) => {
       const was = before.rows.get(row.id);
-      return (
-        was === undefined || was.version !== row.version || was.line !== row.line || was.file !== row.file
-      );
+      return was === undefined || was.version !== row.version || was.line !== row.line || was.file !== row.file;
     });
     const isSame = Buffer.from(before.correlations).equals(prepared.correlations);
     if (!isChanged && isSame && moved.length === 0) {
@@ -529,16 +520,15 @@ export class DetectionRules {
     this.#now = { ...prepared, version };
     this.#forgetHits();
     this.#slow = new Map();
-    onChange();
   }
 
-  /** Of rules that are gone, or say something else. */
+  /** Removes the hits of rules that were removed or changed. */
   #forgetHits(): void {
     const keys = new Set(this.#documents().map(findingKey));
     for (const rule of this.#hits.keys()) if (!keys.has(rule)) this.#hits.delete(rule);
   }
 
-  /** Those in effect. */
+  /** Returns the documents in effect. */
   #documents(): SigmaDocument[] {
     return inOrder(this.#now.rows.values()).flatMap(({ id, enabled, sha256 }) => {
       const document = enabled ? this.#now.parsed.get(sha256)?.document : undefined;
@@ -566,13 +556,9 @@ export class DetectionRules {
     const row = this.#now.rows.get(id.toLowerCase());
     if (row === undefined) throw new ServiceError('NOT_FOUND', `there is no rule ${id}`);
     if (version !== undefined && version !== row.version)
-      throw new ServiceError(
-        'VERSION_MISMATCH',
-        `rule ${row.id} has version ${row.version}, not ${version}`,
-        {
-          version: row.version,
-        },
-      );
+      throw new ServiceError('VERSION_MISMATCH', `rule ${row.id} has version ${row.version}, not ${version}`, {
+        version: row.version,
+      });
     return row;
   }
 
@@ -585,7 +571,7 @@ export class DetectionRules {
   }
 }
 
-/** The first of what is wrong with a text, and how much there is. */
+/** Returns an error with the first problem of a text and the number of problems. */
 function broken(problems: readonly Problem[]): ServiceError {
   const [first = { line: 1, field: '', reason: 'cannot be used' }] = problems;
   const { line, field, reason } = first;

@@ -1,7 +1,7 @@
 import { type Dirent, readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { readFile, UnreadableFile } from '../files/read-file.ts';
 import { limits } from '../limits.ts';
-import { readFile, UnreadableFile } from '../read-file.ts';
 import { type DocumentText, splitDocuments } from './split-documents.ts';
 
 /** One document of a file. */
@@ -11,15 +11,15 @@ export interface FileDocument extends DocumentText {
 }
 
 export interface FolderContent {
-  /** In order of their files' names. */
+  /** Documents in the order of file names. */
   readonly documents: readonly FileDocument[];
-  /** What could not be read, or was too much. */
+  /** Files that could not be read, or exceeded a limit. */
   readonly problems: readonly string[];
 }
 
 /**
- * The documents in the `.yml` and `.yaml` files of a folder and those in it. Regular files only: no link is followed and
- * no pipe waited for. Undefined where there is no such folder.
+ * Reads the documents in the `.yml` and `.yaml` files of a folder and its subfolders. Reads only regular files:
+ * does not follow links, and cannot block on pipes. Returns undefined if the folder does not exist.
  */
 export function readRuleFolder(folder: string): FolderContent | undefined {
   const content = { documents: [] as FileDocument[], problems: [] as string[], files: 0, bytes: 0 };
@@ -37,25 +37,17 @@ interface Reading {
   bytes: number;
 }
 
-function readEntries(
-  root: string,
-  path: string,
-  entries: readonly Dirent[],
-  depth: number,
-  into: Reading,
-): void {
+function readEntries(root: string, path: string, entries: readonly Dirent[], depth: number, into: Reading): void {
   for (const entry of entries) {
     const its = path === '' ? entry.name : `${path}/${entry.name}`;
     if (entry.name.startsWith('.')) continue;
     if (++into.files > limits.maxRuleFiles) {
       if (into.files === limits.maxRuleFiles + 1)
-        into.problems.push(
-          `${its} and what follows is left out: there are more than ${limits.maxRuleFiles} files`,
-        );
+        into.problems.push(`${its} and later files are left out: there are more than ${limits.maxRuleFiles} files`);
       return;
     }
     if (entry.isDirectory()) {
-      const inner = depth < limits.maxRuleFolderDepth ? list(join(root, its)) : 'lies too deep';
+      const inner = depth < limits.maxRuleFolderDepth ? list(join(root, its)) : 'is nested too deeply';
       if (typeof inner === 'string') into.problems.push(`${its} ${inner}`);
       else readEntries(root, its, inner, depth + 1, into);
     } else if (/\.ya?ml$/i.test(entry.name)) readRules(root, its, entry, into);
@@ -64,7 +56,7 @@ function readEntries(
 
 function readRules(root: string, file: string, entry: Dirent, into: Reading): void {
   if (!entry.isFile()) {
-    into.problems.push(`${file} is no regular file`);
+    into.problems.push(`${file} is not a regular file`);
     return;
   }
   try {

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import type { Rule } from '../contract/resources/rule.ts';
 import { keyOf } from '../detect/sigma/correlation/references.ts';
 import type { Problem, SigmaDocument } from '../detect/sigma/document.ts';
+import type { RuleOrigin, RuleRow } from '../detect/store/rule-row.ts';
 import { limits } from '../limits.ts';
-import type { RuleOrigin, RuleRow } from '../store/rule-row.ts';
 import { canonicalUuid } from '../uuid.ts';
 import type { FileDocument } from './rule-folder.ts';
 import type { ParsedRule } from './tasks.ts';
@@ -13,25 +13,25 @@ export type Rows = ReadonlyMap<string, RuleRow>;
 
 export const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
 
-/** By what findings and hits name it; a filter finds nothing. */
+/** Returns the key of a document in findings and hits; undefined for filters. */
 export const findingKey = (document: SigmaDocument | undefined): string | undefined =>
   document === undefined || document.kind === 'filter' ? undefined : keyOf(document);
 
-/** The document of a row, under the row's id where it has none of its own: so alerts name what the interface finds. */
+/** Returns the document of a row. A document without an id gets the row's id, so that alerts name an id of the API. */
 export function documentOf(row: Pick<RuleRow, 'id'>, document: SigmaDocument): SigmaDocument {
   return document.kind === 'filter' || document.id !== undefined ? document : { ...document, id: row.id };
 }
 
 const originOrder: readonly RuleOrigin[] = ['shipped', 'folder', 'api'];
 
-/** In the order in which they are compiled: of two with the same id, the first is applied. */
+/** Returns rules in the order of compilation. If two rules have the same id, the first is applied. */
 export function inOrder(rows: Iterable<RuleRow>): RuleRow[] {
   const place = (row: RuleRow) =>
     `${originOrder.indexOf(row.origin)} ${row.file ?? ''}\0${String(row.line).padStart(8, '0')} ${row.id}`;
   return [...rows].sort((a, b) => (place(a) < place(b) ? -1 : 1));
 }
 
-/** Hashes with their texts, in parts of `limits.ruleParseBytes` and at least one text. */
+/** Splits hashes and texts into parts of `limits.ruleParseBytes` and at least one text. */
 export function inParts(texts: readonly (readonly [hash: string, text: string])[]) {
   const parts: (typeof texts)[number][][] = [];
   let room = 0;
@@ -46,16 +46,16 @@ export function inParts(texts: readonly (readonly [hash: string, text: string])[
   return parts;
 }
 
-/** What a row says of a document, or of one that cannot be read. */
+/** Returns the title and level of a row, even for an unreadable document. */
 export function headOf({ document }: ParsedRule, where: string): Pick<RuleRow, 'title' | 'level'> {
   return { title: document?.title ?? where, level: document?.level ?? 'medium' };
 }
 
 /**
- * The rows of a folder's documents. One that was there before keeps its id and whether it is enabled; a new one takes
- * the document's id where that is a UUID that no other has.
+ * Returns the rows of a folder's documents. A known document keeps its id, and stays enabled or disabled. A new
+ * document gets the id that it states, if that id is an unused UUID.
  *
- * @param taken - ids of rules from elsewhere
+ * @param taken - ids of other rules
  */
 export function rowsOfFolder(
   origin: RuleOrigin,
@@ -67,11 +67,10 @@ export function rowsOfFolder(
 ): RuleRow[] {
   const used = new Set(taken);
   const places = new Map<string, RuleRow>();
-  for (const row of before.values())
-    if (row.origin === origin) places.set(placeOf(row, nth(before, row)), row);
+  for (const row of before.values()) if (row.origin === origin) places.set(placeOf(row, nth(before, row)), row);
   const seen = new Map<string, number>();
   const wantedBy = (text: string) => canonicalUuid(parsed(text).document?.id ?? '');
-  // What a document is to have by its own word, none that stands where it stood before may take.
+  // An id that a document states is reserved for that document, even if another document had that id before.
   const claimed = new Set(documents.map(({ text }) => wantedBy(text)));
   return documents.map(({ file, line, text }) => {
     const n = seen.get(file) ?? 0;
@@ -81,8 +80,7 @@ export function rowsOfFolder(
     const there = places.get(placeOf({ origin, file }, n))?.id;
     const known = claimed.has(there) ? undefined : there;
     const id =
-      [wanted, known].find((one) => one !== undefined && !used.has(one)) ??
-      derivedId(`${origin} ${file} ${n}`);
+      [wanted, known].find((one) => one !== undefined && !used.has(one)) ?? derivedId(`${origin} ${file} ${n}`);
     used.add(id);
     const was = before.get(id);
     const row: RuleRow = {
@@ -102,21 +100,19 @@ export function rowsOfFolder(
   });
 }
 
-const placeOf = ({ origin, file }: { origin: RuleOrigin; file?: string }, n: number) =>
-  `${origin} ${file ?? ''} ${n}`;
+const placeOf = ({ origin, file }: { origin: RuleOrigin; file?: string }, n: number) => `${origin} ${file ?? ''} ${n}`;
 
-/** How many documents of its file come before it. */
+/** Returns the number of preceding documents in the row's file. */
 function nth(rows: Rows, { origin, file, line }: RuleRow): number {
   let before = 0;
-  for (const other of rows.values())
-    if (other.origin === origin && other.file === file && other.line < line) before++;
+  for (const other of rows.values()) if (other.origin === origin && other.file === file && other.line < line) before++;
   return before;
 }
 
-/** Whether they say and do the same: where they stand in their file doesn't matter. */
+/** Returns whether two rows have the same text and are both enabled or both disabled. */
 export const isSame = (a: RuleRow, b: RuleRow): boolean => a.sha256 === b.sha256 && a.enabled === b.enabled;
 
-/** What an entry of the log says of a rule. */
+/** Returns the fields of a rule in a log entry. */
 const entryOf = ({ id, title, level, enabled, sha256 }: RuleRow) => ({
   id,
   title,
@@ -125,7 +121,7 @@ const entryOf = ({ id, title, level, enabled, sha256 }: RuleRow) => ({
   source_sha256: sha256,
 });
 
-/** What turns the rules before into those after. */
+/** Returns the changes between two sets of rules. */
 export function differenceOf(before: Rows, after: Rows) {
   const isNew = (row: RuleRow) => !before.has(row.id);
   const rows = [...after.values()];
@@ -139,23 +135,20 @@ export function differenceOf(before: Rows, after: Rows) {
   };
 }
 
-/** Version 8 of RFC 9562: a name's hash. */
+/** Returns a UUID of version 8 (RFC 9562), which is a hash of a name. */
 function derivedId(name: string): string {
   const hex = sha256(name);
   const variant = ((Number.parseInt(hex[16]!, 16) & 3) | 8).toString(16);
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
 }
 
-/** A problem as people are told of it: with the line in the file, or in the text that was given. */
-export function told(
-  { file, line }: Pick<RuleRow, 'file' | 'line'>,
-  { line: at, field, reason }: Problem,
-): string {
+/** Formats a problem for users, with its line in the file or in the submitted text. */
+export function told({ file, line }: Pick<RuleRow, 'file' | 'line'>, { line: at, field, reason }: Problem): string {
   const where = file === undefined ? `line ${at}` : `${file}:${line + at - 1}`;
   return `${where}: ${field === '' ? '' : `${field} `}${reason}`;
 }
 
-/** A rule as the contract shows it. */
+/** Returns a rule as an API resource. */
 export function ruleOf(
   row: RuleRow,
   { document }: ParsedRule,
@@ -167,8 +160,7 @@ export function ruleOf(
   },
 ): Rule {
   const { origin, file, line } = row;
-  const logsource =
-    document === undefined || document.kind === 'correlation' ? {} : { ...document.logsource };
+  const logsource = document === undefined || document.kind === 'correlation' ? {} : { ...document.logsource };
   return {
     title: row.title,
     ...(document === undefined ? {} : { kind: document.kind }),

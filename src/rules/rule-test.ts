@@ -10,59 +10,61 @@ import type { RecordKind } from '../detect/sigma/record.ts';
 import { compileRules, type RuleSet } from '../detect/sigma/rule-set.ts';
 import { correlationFinding } from '../detect/sigma-finding.ts';
 import { ServiceError } from '../errors.ts';
-import type { EventBlock } from '../events/block.ts';
-import { tables } from '../events/columns.ts';
 import type { Finding } from '../events/finding.ts';
+import type { EventBlock } from '../events/format/block.ts';
+import { tables } from '../events/format/columns.ts';
 import { readEvent, resourceTypes, rowId } from '../events/resource.ts';
 import { limits } from '../limits.ts';
 import type { StoreReader } from '../store/store.ts';
 
-/** What a rule is tried on. */
+/** The input of a test. */
 export interface TestQuery {
-  /** Documents of one text. */
+  /** The documents of one text. */
   readonly source: string;
-  /** Those in effect: correlations may name some, and filters take away; placeholders stand for the same. By `packRules`. */
+  /** The documents in effect, for correlations, filters and placeholders, as written by `packRules`. */
   readonly documents: SharedArrayBuffer;
-  /** Half-open, epoch milliseconds. */
+  /** Start of the time range, epoch milliseconds. */
   readonly from: number;
+  /** End of the time range, exclusive. */
   readonly to: number;
   readonly now: number;
 }
 
-/** What would have been found. */
+/** A finding of the tested rules. */
 export interface TestMatch extends Omit<Finding, 'event'> {
-  /** Of stored events that show it. */
+  /** Ids of the stored events of the finding. */
   readonly event_ids: readonly string[];
 }
 
-/** The limit that a test met: of events, or of time. */
+/** The limit that ended a test: of events, or of time. */
 export type CutShort = 'events' | 'time';
 
 export type RuleTest =
-  /** The text cannot be tried. */
+  /** The result for an invalid text. */
   | { readonly problems: readonly Problem[] }
   | {
       readonly problems: readonly [];
-      /** Stored events of that time that were looked at, the newest. */
+      /** Number of stored events in the range that were examined, newest first. */
       readonly lookedAt: number;
-      /** Why the test stopped before the end of the range; undefined if it reached the end. */
+      /** The limit that stopped the test before the whole range was examined; undefined if no limit did. */
       readonly cutShort: CutShort | undefined;
       readonly matched: number;
-      /** The newest, at most `limits.maxRuleTestMatches`. */
+      /** The newest matches, at most `limits.maxRuleTestMatches`. */
       readonly matches: readonly TestMatch[];
-      /** Whether anything that is stored can answer it: logs other than of connections and DNS are not. */
+      /** Whether stored events can match. Only connections and DNS events are stored. */
       readonly answerable: boolean;
-      /** Kinds of record that its rules are about and that could not be looked at, in order of names. */
+      /** Kinds of record that the rules need and that are not stored, by name. */
       readonly notStored: readonly RecordKind[];
     };
 
 /**
- * Tries rules on stored events as sensors' records would be in our own shape: 10 µs an event. Filters in effect take
- * away what they will, but for those that the text has its own of. It takes `limits.ruleTestMs` of the thread at most,
- * shared evenly by the kinds of events and the correlations, and looks at one event of each kind at least.
+ * Tests rules on stored events, which have the form of Candor's own records. An event takes 10 µs. Filters in
+ * effect are applied, except filters that the text also contains. Uses at most `limits.ruleTestMs` of the
+ * thread, shared evenly by the kinds of events and the correlations, and examines at least one event of each
+ * kind.
  *
- * @param cancelled - asked now and then; once true, it ends with CANCELLED
- * @param clock - milliseconds that the thread has computed
+ * @param cancelled - checked regularly; after it returns true, the test ends with CANCELLED
+ * @param clock - CPU time of the thread in milliseconds
  */
 export function testRules(
   reader: Pick<StoreReader, 'blocks'>,
@@ -89,7 +91,7 @@ export function testRules(
     const now = clock();
     const endOfShare = now + (end - now) / shares--;
     return () => {
-      if (cancelled()) throw new ServiceError('CANCELLED', 'testRules: the caller gave up');
+      if (cancelled()) throw new ServiceError('CANCELLED', 'testRules: the caller disconnected');
       return clock() >= endOfShare;
     };
   };
@@ -104,10 +106,10 @@ function threadTime(): number {
   return (user + system) / 1000;
 }
 
-/** Events, and inputs of correlations, between two looks at the clock. */
+/** Numbers of events, and of inputs of correlations, between two checks of the clock. */
 const lookEvery = { events: 16, inputs: 1000 } as const;
 
-/** Kinds of record that are stored, and as what. */
+/** Kinds of record that are stored, each with the kind under which it is stored. */
 const storedAs: ReadonlyMap<RecordKind, RecordKind> = new Map([
   ['zeek.conn', 'candor.network_event'],
   ['zeek.open_conn', 'candor.network_event'],
@@ -119,32 +121,30 @@ const storedAs: ReadonlyMap<RecordKind, RecordKind> = new Map([
   ['ecs.dns', 'candor.dns_event'],
 ]);
 
-/** A rule looks at what is stored where our own shape has the fields that it asks for, and is meant by its log source. */
+/**
+ * Returns the kinds that are not stored. Stored events can match a rule if the stored form has the fields that
+ * the rule uses, and the log source of the rule includes the events.
+ */
 function notStoredOf({ rules }: RuleSet): RecordKind[] {
   const kinds = rules.flatMap((rule) =>
-    rule.kinds.filter(
-      (kind) => !kind.startsWith('candor.') && !rule.kinds.includes(storedAs.get(kind) ?? ''),
-    ),
+    rule.kinds.filter((kind) => !kind.startsWith('candor.') && !rule.kinds.includes(storedAs.get(kind) ?? '')),
   );
   return [...new Set(kinds)].toSorted();
 }
 
-/** Filters in effect. That they name none of the rules that are tried is no fault of theirs here. */
-function filtersOf(
-  inEffect: readonly SigmaDocument[],
-  tried: readonly SigmaDocument[],
-): readonly SigmaDocument[] {
+/**
+ * Returns the filters in effect, except filters that the tested text also contains. Filters that refer to none
+ * of the tested rules are not an error here.
+ */
+function filtersOf(inEffect: readonly SigmaDocument[], tried: readonly SigmaDocument[]): readonly SigmaDocument[] {
   const own = new Set(tried.map(({ id }) => id).filter((id) => id !== undefined));
   return inEffect.filter(({ kind, id }) => kind === 'filter' && (id === undefined || !own.has(id)));
 }
 
 const keysOf = (document: SigmaDocument): string[] => (document.kind === 'filter' ? [] : [keyOf(document)]);
 
-/** The documents that these name, and those that they name in turn. */
-function namedBy(
-  documents: readonly SigmaDocument[],
-  known: readonly SigmaDocument[],
-): readonly SigmaDocument[] {
+/** Returns the documents to which the given documents refer, directly or indirectly. */
+function namedBy(documents: readonly SigmaDocument[], known: readonly SigmaDocument[]): readonly SigmaDocument[] {
   const own = new Set(documents.flatMap(keysOf));
   const found = new Set<SigmaDocument>();
   for (let asking: readonly SigmaDocument[] = documents; asking.length > 0; ) {
@@ -161,19 +161,19 @@ function namedBy(
   return [...found];
 }
 
-/** One try: what rules find in events is gathered here, bounded. */
+/** A test that collects a limited number of findings. */
 class Trial implements RuleSink {
   readonly event = undefined;
   readonly #set: RuleSet;
   readonly #rules: RecordRules;
-  /** Keys of the rules that are tried; others only feed correlations. */
+  /** Keys of the tested rules. Other rules only create inputs of correlations. */
   readonly #tried: ReadonlySet<string>;
   #inputs: CorrelationInput[] = [];
   #matches: TestMatch[] = [];
   #matched = 0;
   #lookedAt = 0;
   #cutShort: CutShort | undefined;
-  /** Of the event that is looked at. */
+  /** The id of the event being examined. */
   #id = '';
 
   constructor(set: RuleSet, tried: ReadonlySet<string>) {
@@ -190,7 +190,8 @@ class Trial implements RuleSink {
         return;
       }
       const times = block.numbers('timestamp');
-      // Most blocks are in order of time, and the newest events are told first.
+      // Rows are visited from the last, because most blocks are in order of time, and the newest events are
+      // reported first.
       for (let row = block.rows - 1; row >= 0; row--) {
         const time = times.at(row);
         if (time < from || time >= to) continue;
@@ -224,7 +225,7 @@ class Trial implements RuleSink {
     const correlator = new Correlator(this.#set.correlations);
     const byKey = new Map(this.#set.correlations.map((one) => [one.key, one]));
     const inputs = this.#inputs.sort((a, b) => a.timestamp - b.timestamp);
-    /** As they were reported last. */
+    /** Episodes in their latest reported state. */
     const episodes = new Map<string, TestMatch>();
     const report = (some: readonly Fired[]) => {
       for (const fired of some) {

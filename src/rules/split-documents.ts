@@ -1,13 +1,13 @@
-/** One document of a text of YAML. */
+/** One document of a YAML text. */
 export interface DocumentText {
-  /** Where it begins in the text, from 1. */
+  /** Line in the text at which the document starts, from 1. */
   readonly line: number;
   readonly text: string;
 }
 
 /**
- * The documents of a text, apart, so that one that is broken doesn't take those after it along. A line that begins with
- * `---` ends a document wherever it stands (YAML 1.2.2, section 9.1); those of remarks alone are none.
+ * Splits a text into documents, so that a broken document does not affect later documents. Every line that
+ * begins with `---` ends a document (YAML 1.2.2, section 9.1). Documents with only comments are skipped.
  */
 export function splitDocuments(text: string): DocumentText[] {
   const lines = text.split('\n');
@@ -21,7 +21,7 @@ export function splitDocuments(text: string): DocumentText[] {
   lines.forEach((line, at) => {
     if (!/^---(\s|$)/.test(line)) return;
     end(at);
-    // What stands behind the marker is of the document.
+    // Text after the marker belongs to the document.
     const isAlone = /^---\s*(#.*)?$/.test(line);
     if (!isAlone) lines[at] = line.replace('---', '   ');
     from = isAlone ? at + 1 : at;

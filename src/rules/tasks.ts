@@ -7,40 +7,43 @@ import type { StoreReader } from '../store/store.ts';
 import { type FolderContent, readRuleFolder } from './rule-folder.ts';
 import { type RuleTest, type TestQuery, testRules } from './rule-test.ts';
 
-/** What a text of one document holds, or why it can't be used. */
+/** The parsed text of one document, or its problems. */
 export interface ParsedRule {
   readonly document?: SigmaDocument;
-  /** Lines count from 1 in this text. */
+  /** Problems of the text. Lines are counted from 1 in this text. */
   readonly problems: readonly Problem[];
 }
 
-/** What became of documents that were compiled together, by their places. */
+/** The result of compiling documents together. Documents are identified by their indices. */
 export interface Compiled {
   readonly refused: readonly (readonly [at: number, problems: readonly Problem[]])[];
-  /** Fields that a rule asks for and none of its records has: parts of it that never hold. */
+  /**
+   * Fields that a rule uses, but that no record of the rule has, so that conditions on these fields never hold.
+   */
   readonly missing: readonly (readonly [at: number, fields: readonly string[]])[];
-  /** The cost of each accepted rule that has one. */
+  /** The cost of each accepted document that has a cost. */
   readonly costs: readonly (readonly [at: number, cost: number])[];
-  /** Those that are refused for their cost. */
+  /** Rules that were refused for their cost. */
   readonly tooCostly: readonly number[];
-  /** By `packCorrelations`. */
+  /** Correlations, encoded by `packCorrelations`. */
   readonly correlations: Uint8Array;
 }
 
-/** Tasks about rules. They have a thread of their own, since they take longer than the front or a query may wait. */
+/**
+ * Tasks about rules. They have a separate thread, because they take longer than HTTP requests and queries can
+ * wait.
+ */
 export function ruleTasks(reader: Pick<StoreReader, 'blocks'>, cancelled: () => boolean = () => false) {
   return {
     readRuleFolder: (folder: string): FolderContent | undefined => readRuleFolder(folder),
     parseRules: (texts: readonly string[]): ParsedRule[] => texts.map(parseOne),
     compileRules: (packed: SharedArrayBuffer): Compiled => compileAll(unpackRules(packed)),
-    /** The same of rules in effect and, after so many of them, those to be validated. */
-    validateRules: ({
-      packed,
-      inEffect,
-    }: {
-      readonly packed: SharedArrayBuffer;
-      readonly inEffect: number;
-    }) => compileAll(unpackRules(packed), inEffect),
+    /**
+     * Compiles documents, of which the first `inEffect` documents are in effect and the others are to be
+     * validated.
+     */
+    validateRules: ({ packed, inEffect }: { readonly packed: SharedArrayBuffer; readonly inEffect: number }) =>
+      compileAll(unpackRules(packed), inEffect),
     testRules: (query: TestQuery): RuleTest => testRules(reader, query, cancelled),
   };
 }
@@ -50,8 +53,7 @@ export type RuleTasks = ReturnType<typeof ruleTasks>;
 function parseOne(text: string): ParsedRule {
   const { documents, problems } = parseSigma(text);
   const [document, ...others] = documents;
-  if (others.length > 0)
-    return { problems: [{ line: others[0]!.line, field: '', reason: 'begins another document' }] };
+  if (others.length > 0) return { problems: [{ line: others[0]!.line, field: '', reason: 'begins another document' }] };
   if (document === undefined || problems.length > 0) return { problems };
   return { document, problems };
 }

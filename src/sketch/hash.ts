@@ -1,9 +1,9 @@
 /**
- * Hashes of 32 bits, for tables, filters and sketches. They have no key: an attacker can choose values that collide. Many
- * are on disk, so they never change.
+ * 32-bit hashes for tables, filters and sketches. The hashes have no key, so an attacker can choose values that
+ * collide. Many hashes are stored on disk, so the functions must never change.
  */
 
-/** The finalizer of MurmurHash3: every bit of the word changes half of the bits of the result. */
+/** Computes the finaliser of MurmurHash3: each bit of the word affects half of the bits of the result. */
 export function finish(word: number): number {
   let h = word;
   h = Math.imul(h ^ (h >>> 16), 0x85ebca6b);
@@ -11,7 +11,7 @@ export function finish(word: number): number {
   return (h ^ (h >>> 16)) >>> 0;
 }
 
-/** Mixes a word into a hash, as MurmurHash3 (x86, 32 bits) does. Signed. */
+/** Mixes a word into a hash, as MurmurHash3 (x86, 32 bits) does. The result is a signed integer. */
 export function step(hash: number, word: number): number {
   const scrambled = Math.imul(rotated(Math.imul(word, 0xcc9e2d51), 15), 0x1b873593);
   return (Math.imul(rotated(hash ^ scrambled, 13), 5) + 0xe6546b64) | 0;
@@ -19,13 +19,13 @@ export function step(hash: number, word: number): number {
 
 const rotated = (word: number, by: number): number => (word << by) | (word >>> (32 - by));
 
-/** What FNV-1a starts with. */
+/** Initial value of FNV-1a. */
 export const fnvStart = 0x811c9dc5;
 
-/** Mixes a code unit into a hash, as FNV-1a does. Signed; every changed unit changes it. */
+/** Mixes a code unit into a hash, as FNV-1a does. The result is a signed integer. */
 export const fnvStep = (hash: number, code: number): number => Math.imul(hash ^ code, 0x01000193);
 
-/** FNV-1a of the UTF-16 code units of a text: 1 ns each. */
+/** Computes FNV-1a of the UTF-16 code units of a text, in 1 ns per unit. */
 export function fnv(text: string): number {
   let hash = fnvStart;
   for (let i = 0; i < text.length; i++) hash = fnvStep(hash, text.charCodeAt(i));

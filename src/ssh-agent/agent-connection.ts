@@ -1,4 +1,5 @@
 import { connect, type Socket } from 'node:net';
+import { SerialQueue } from '../files/serial-queue.ts';
 import {
   AgentError,
   frameLength,
@@ -18,7 +19,7 @@ export class AgentConnection {
   readonly #path: string;
   readonly #timeoutMs: number;
   #socket: Socket | undefined;
-  #turn: Promise<unknown> = Promise.resolve();
+  readonly #queue = new SerialQueue();
   #lastFailure: AgentError | undefined;
   #failures = 0;
 
@@ -52,12 +53,10 @@ export class AgentConnection {
 
   #request(frame: Uint8Array): Promise<Uint8Array> {
     const failuresBefore = this.#failures;
-    const run = this.#turn.then(() => {
+    return this.#queue.run(() => {
       if (this.#failures !== failuresBefore) throw this.#lastFailure;
       return this.#exchange(frame);
     });
-    this.#turn = run.catch(() => {});
-    return run;
   }
 
   /** Sends a frame and returns the body of the response. */

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads';
 import { limits } from '../limits.ts';
-import { workerUrl } from '../worker-url.ts';
+import { workerUrl } from '../rpc/worker-url.ts';
 import { AgentError } from './wire.ts';
 
 export interface BlockingAgentData {
@@ -18,10 +18,7 @@ export interface SignOrder {
   readonly message: Uint8Array;
 }
 
-export type SignAnswer = { readonly seq: number } & (
-  | { readonly signature: Uint8Array }
-  | { readonly error: string }
-);
+export type SignAnswer = { readonly seq: number } & ({ readonly signature: Uint8Array } | { readonly error: string });
 
 /**
  * Signs with an ssh-agent while blocking the calling thread. A separate thread owns the socket; the caller

@@ -1,31 +1,31 @@
 import { takeDamagedRows } from '../contract/damaged-rows.ts';
+import { damageMessage } from '../database/damage.ts';
 import { ServiceError } from '../errors.ts';
 import { limits } from '../limits.ts';
 import type { Pool, TaskTable } from '../rpc/pool.ts';
-import { damageMessage } from './damage.ts';
 import type { Store } from './store.ts';
 
-/** A finding, as in the contract. */
+/** A finding in the form of the API contract. */
 interface Finding {
   readonly code: 'store_damaged' | 'events_altered';
   readonly message: string;
   readonly since: string;
 }
 
-/** A query is repeated up to this many times after damaged blocks; with more, it fails. */
+/** Maximum number of repetitions of a query that finds damaged blocks. After that, the query fails. */
 const maxRepeats = 16;
 
 /**
- * Damage of siem.mdb as known to the main thread. Reads that find a damaged block report it to the store,
- * which sets it aside, and are repeated.
+ * Tracks the damage of siem.mdb that the main thread knows of. Reads that find a damaged block report it to
+ * the store, which sets the block aside, and are repeated.
  */
 export class SiemDamage {
   readonly #store: Pick<Store, 'damage' | 'reportDamage'>;
   readonly #nowMs: () => number;
   #finding: Finding | undefined;
-  /** The first alteration found by a proof: evidence, so it stays until the service stops. */
+  /** The first alteration found by a proof. Because it is evidence, it is kept until the service stops. */
   #altered: Finding | undefined;
-  /** Damaged rows that results left out. */
+  /** Damaged rows that were already reported. */
   readonly #reported = new Set<string>();
 
   constructor(store: Pick<Store, 'damage' | 'reportDamage'>, nowMs: () => number) {
@@ -39,12 +39,12 @@ export class SiemDamage {
     this.#finding = message === undefined ? undefined : { code: 'store_damaged', message, since };
   }
 
-  /** Returns `store_damaged` while anything is damaged, and `events_altered`. */
+  /** Returns `store_damaged` if there is known damage, and `events_altered` if an alteration was found. */
   findings(): readonly Finding[] {
     return [this.#finding, this.#altered].filter((finding) => finding !== undefined);
   }
 
-  /** Reports the damage that a read failed with. @returns true if repeating the read may succeed */
+  /** Reports the damage that made a read fail. Returns true if repeating the read may succeed. */
   async report(error: unknown): Promise<boolean> {
     if (error instanceof ServiceError && error.details?.reason === 'events_altered') {
       const since = new Date(this.#nowMs()).toISOString();
@@ -59,19 +59,17 @@ export class SiemDamage {
     return isBlock;
   }
 
-  /** Reports each row once, until there are many. */
+  /** Reports each row once, up to a maximum number. */
   async #reportRows(rows: readonly string[]): Promise<void> {
     const fresh = rows.filter((row) => !this.#reported.has(row));
     if (fresh.length === 0) return;
     if (this.#reported.size > limits.maxNamedDamage) this.#reported.clear();
     for (const row of fresh) this.#reported.add(row);
-    await Promise.all(
-      fresh.map((row) => this.#store.reportDamage({ table: row.slice(0, row.indexOf(' ')), row })),
-    );
+    await Promise.all(fresh.map((row) => this.#store.reportDamage({ table: row.slice(0, row.indexOf(' ')), row })));
     await this.refresh();
   }
 
-  /** Wraps a pool so that tasks are repeated without the damaged blocks that they found. */
+  /** Wraps a pool so that tasks that found damaged blocks are repeated without these blocks. */
   repeating<Tasks extends TaskTable<Tasks>>(pool: Pool<Tasks>): Pool<Tasks> {
     return {
       run: async (task, input, options) => {

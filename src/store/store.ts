@@ -18,40 +18,45 @@ import type { Topology } from '../contract/resources/topology.ts';
 import type { TriageModel } from '../contract/resources/triage-model.ts';
 import type { ValueCounts } from '../contract/resources/value-counts.ts';
 import type { ExpiryReason, Role, Severity } from '../contract/vocabulary.ts';
+import type { DamagedEvents, StoreDamage } from '../database/damage.ts';
+import type { IntelContent, IntelSettings } from '../detect/store/intel/intel-row.ts';
+import type { RulesChange, StoredRules } from '../detect/store/rule-row.ts';
 import type { AssetSnapshot } from '../events/asset-lookup.ts';
-import type { EventBlock } from '../events/block.ts';
-import type { Contact } from '../events/contact.ts';
 import type { CorrelationFact } from '../events/correlation-fact.ts';
 import type { EventValue } from '../events/event-values.ts';
-import type { EventFilter, FilterTerm } from '../events/filter.ts';
 import type { Finding } from '../events/finding.ts';
+import type { EventBlock } from '../events/format/block.ts';
+import type { NamedHost } from '../events/named-host.ts';
+import type { EventFilter, FilterTerm } from '../events/query/filter.ts';
 import type { Table } from '../events/records.ts';
-import type { Weight } from '../inventory/asset-risk.ts';
-import type { Sighting } from '../inventory/sighting.ts';
+import type { PolicyChange, StoredPolicy } from '../identities/store/policy.ts';
+import type { PrincipalChangeOptions } from '../identities/store/principal-change.ts';
+import type { Weight } from '../inventory/model/asset-risk.ts';
+import type { Sighting } from '../inventory/model/sighting.ts';
 import type { LimitName } from '../limits.ts';
-import type { RollupQuery, RollupView } from '../rollups/view.ts';
-import type { Step } from '../topology/update.ts';
-import type { DamagedEvents, StoreDamage } from './damage.ts';
-import type { IntelContent, IntelTerms } from './intel-row.ts';
-import type { RulesChange, StoredRules } from './rule-row.ts';
+import type { RollupQuery, RollupView } from '../rollups/model/view.ts';
+import type { Step } from '../topology/model/update.ts';
 
 /**
- * Additions of one ingest request, or of several that arrived together. Block buffers are transferred: the
- * caller's are detached.
+ * Additions of one ingest request, or of several requests that arrived together. Block buffers are
+ * transferred, so the caller's buffers are detached.
  */
 export interface IngestBatch {
-  /** Encoded by `BlockBuilder.finish`; at most `limits.maxBlockRows` rows each. */
+  /** Blocks encoded by `BlockBuilder.finish`, with at most `limits.maxBlockRows` rows each. */
   readonly blocks: readonly ArrayBuffer[];
   readonly findings: readonly Finding[];
   /** Matches of rules, as input for correlations. */
   readonly facts?: readonly CorrelationFact[];
   /** Facts about hosts from records that are not events. */
   readonly sightings?: readonly Sighting[];
-  /** Hosts named by records that are not events. */
-  readonly contacts?: readonly Contact[];
-  /** The response to the caller, before duplicates are known; for several bodies, the sum of their counts. */
+  /** Hosts in records that are not events. */
+  readonly namedHosts?: readonly NamedHost[];
+  /** The result for the caller, before duplicates are known; for several bodies, the sum of their counts. */
   readonly answer: IngestAnswer;
-  /** `key` is scoped to the principal; `digest` (SHA-256, hex) distinguishes requests with the same key. */
+  /**
+   * The Idempotency-Key, scoped to the principal, and the digest (SHA-256, hex) that distinguishes requests
+   * with the same key.
+   */
   readonly idempotency?: { readonly key: string; readonly digest: string };
   /** The body's receipt statements, except the counts of `answer`. */
   readonly receipt?: ReceiptDraft;
@@ -59,26 +64,26 @@ export interface IngestBatch {
 
 export type ReceiptDraft = Pick<ReceiptStatement, 'id' | 'sha256' | 'bytes' | 'sensor' | 'received_at'>;
 
-/** An issued receipt, with its place in the entry that logs it. */
+/** An issued receipt with its position in the entry that logs it. */
 export interface StoredReceipt {
   readonly receipt: ReceiptStatement;
   readonly batch?: Receipt['batch'];
 }
 
-/** A block of which some rows were not stored because their explicit ids already existed. */
-export interface RefusedRows {
+/** The rows of a block that were stored, for a block with explicit ids that already existed. */
+export interface PartialBlock {
   /** Index among the blocks of the batch. */
   readonly block: number;
   /**
-   * The stored rows, ascending: row n of the stored block was row `kept[n]`. Empty if the block was not
-   * stored.
+   * The stored rows, ascending: row n of the stored block was row `kept[n]` of the submitted block. Empty if
+   * the block was not stored.
    */
   readonly kept: Uint32Array;
 }
 
 export interface CommittedBlock {
   readonly table: Table;
-  /** Commit sequence of row 0; row n has `first_seq + n`. The channel's `seq`. */
+  /** Commit sequence of row 0, which is the `seq` of the channel; row n has `first_seq + n`. */
   readonly first_seq: number;
   readonly rows: number;
   /** The block as stored, transferred back to the caller. */
@@ -86,7 +91,7 @@ export interface CommittedBlock {
 }
 
 export interface AlertUpdate {
-  /** Increases with every change of any alert; the `seq` of channel `alerts`. */
+  /** The `seq` of channel `alerts`, which increases with every change of any alert. */
   readonly seq: number;
   readonly alert: Alert & { readonly id: string };
 }
@@ -94,31 +99,48 @@ export interface AlertUpdate {
 export type StoredScan = Scan & { readonly id: string };
 
 export interface ScanUpdate {
-  /** Increases with every change of any scan; the `seq` of channel `discovery`. */
+  /** The `seq` of channel `discovery`, which increases with every change of any scan. */
   readonly seq: number;
   readonly scan: StoredScan;
 }
 
+/** Changes of a transaction, emitted after its flush and before its calls return. */
+export interface CommitNotice {
+  /** Changes of alerts, in the order of their sequence. */
+  readonly alerts: readonly AlertUpdate[];
+  readonly scans: readonly ScanUpdate[];
+  /**
+   * Sequence of the last stored change, by channel. Before its thread was restarted, the store may have
+   * stored changes without emitting them.
+   */
+  readonly heads: { readonly alerts: number; readonly topology: number };
+  /** Number of critical events that wait for the log. */
+  readonly outbox: number;
+}
+
 export type StoredSilence = Silence & { readonly id: string };
 
-/** A silence after a user's change. `unchanged`: the change had no effect, and nothing was stored. */
+/** A silence after a user's change. `unchanged` means that the change had no effect, so it was not stored. */
 export interface SilenceChanged {
   readonly silence: StoredSilence;
   readonly unchanged?: true;
 }
 
-/** Scan results for a host that answered. */
+/** The scan results for a host that responded. */
 export interface ScannedHost {
-  /** In the canonical form of `printAddress`. */
+  /** Address in the canonical form of `printAddress`. */
   readonly ip: string;
-  /** Epoch milliseconds. */
+  /** When the host was scanned, epoch milliseconds. */
   readonly at: number;
   /** Names from DNS, in lower case without a final dot. */
   readonly hostnames: readonly string[];
-  /** Lower case with colons; only for hosts on the local link, and only if the engine reports it. */
+  /**
+   * MAC address in lower case with colons; only for hosts on the local link, and only if the engine reports
+   * it.
+   */
   readonly mac?: string;
   readonly os?: string;
-  /** Open ports, each once. */
+  /** Open ports, without duplicates. */
   readonly services: readonly ScannedService[];
   /** TCP ports that refused a connection. */
   readonly closed: Uint16Array;
@@ -127,11 +149,11 @@ export interface ScannedHost {
 export interface ScannedService {
   readonly port: number;
   readonly transport: string;
-  /** Application protocol, lower case. */
+  /** Application protocol in lower case. */
   readonly name?: string;
   readonly product?: string;
   readonly version?: string;
-  /** Host names of its TLS certificate, not validated. */
+  /** Host names in the TLS certificate of the service, not validated. */
   readonly certificate_names?: readonly string[];
 }
 
@@ -147,62 +169,59 @@ export interface ScanRecorded {
 export interface Committed {
   readonly answer: IngestAnswer;
   /**
-   * True when the response to an earlier request with the same Idempotency-Key was repeated and nothing was
-   * stored.
+   * Whether the result of an earlier request with the same Idempotency-Key was returned, without storing the
+   * batch.
    */
   readonly replayed: boolean;
-  /** The stored blocks of the batch, in its order. */
+  /** The stored blocks of the batch, in the order of the batch. */
   readonly blocks: readonly CommittedBlock[];
-  /** Absent where every row was stored. */
-  readonly refused?: readonly RefusedRows[];
-  readonly alerts: readonly AlertUpdate[];
-  /** Ids of correlations that fired, once for each time. */
+  /** Rows that were not stored; absent if all rows were stored. */
+  readonly refused?: readonly PartialBlock[];
+  /** Ids of correlations that fired; an id is repeated for each time that its correlation fired. */
   readonly fired?: readonly string[];
-  /** Rows waiting in the outbox. */
-  readonly outbox: number;
-  /** Present if one was requested. It is on disk, and the log will cover it. */
+  /** The receipt, if requested. It is on disk, and a log entry will cover it. */
   readonly receipt?: ReceiptStatement;
 }
 
-/** Verdict on an alert from a model other than the local one. */
+/** Verdict on an alert from a model other than the local model. */
 export type GivenVerdict = Omit<NonNullable<Alert['ai_verdict']>, 'at'>;
 
-/**
- * Result of a user's change. `unchanged`: the change had no effect; nothing was stored and nothing is to be
- * published.
- */
+/** An alert after a user's change. `unchanged` means that the change had no effect, so it was not stored. */
 export type AlertChanged = AlertUpdate & { readonly unchanged?: true };
 
 /** The author of a change. `id` is a principal's UUID, or `system`. */
 export interface Actor {
   readonly id: string;
   readonly name: string;
-  /** The call (UUIDv7) that made the change: its audit record names the entries of the change. */
+  /**
+   * Id (UUIDv7) of the call that made the change. The audit record of the call lists the log entries of the
+   * change.
+   */
   readonly call?: string;
 }
 
 export interface AlertChange {
   readonly status?: Alert['status'];
-  /** Null or empty to withdraw the verdict. */
+  /** The new verdict; null or empty to withdraw the verdict. */
   readonly verdict?: Alert['verdict'] | '' | null;
   readonly priority?: Alert['priority'];
   readonly severity?: Alert['severity'];
-  /** The same. */
+  /** The new assignee; null or empty to remove the assignee. */
   readonly assignee?: string | null;
   readonly tags?: readonly string[];
   readonly note?: string;
   readonly ai_override?: { readonly verdict: NonNullable<Alert['verdict']>; readonly reason: string };
 }
 
-/** An asset after a user's change. `unchanged`: the change had no effect, and nothing was stored. */
+/** An asset after a user's change. `unchanged` means that the change had no effect, so it was not stored. */
 export interface AssetChanged {
   readonly asset: Asset & { readonly id: string };
   readonly unchanged?: true;
 }
 
 /**
- * A list of known-bad addresses and domains after a change. `unchanged`: the change had no effect, and
- * nothing was stored.
+ * A list of known-bad addresses and domains after a change. `unchanged` means that the change had no effect,
+ * so it was not stored.
  */
 export interface IntelChanged {
   readonly id: string;
@@ -211,8 +230,8 @@ export interface IntelChanged {
 }
 
 /**
- * A critical event waiting to be logged, committed with the change that caused it. `id` becomes the entry's
- * id.
+ * A critical event that waits to be logged, committed with the change that caused it. `id` becomes the id of
+ * the log entry.
  */
 export interface OutboxRow extends CriticalEvent {
   readonly id: string;
@@ -227,18 +246,18 @@ export interface Settlement {
   readonly leaf_hash: string;
 }
 
-/** A generation of the log, as its first entry states. */
+/** A life of the log, as its first entry states it. */
 export interface LogLife {
   readonly id: string;
-  /** ISO 8601. */
+  /** When the life started (ISO 8601). */
   readonly at: string;
 }
 
 /** Position of an entry in the log. */
-export type EntryPlace = Pick<Settlement, 'leaf_index' | 'leaf_hash'>;
+export type EntryPosition = Pick<Settlement, 'leaf_index' | 'leaf_hash'>;
 
 /** Position of the logged entry of an alert. */
-export interface AlertPlace {
+export interface AlertPosition {
   readonly kind: 'alert';
   /** Leaf index. */
   readonly place: number;
@@ -247,17 +266,18 @@ export interface AlertPlace {
 }
 
 /** A logged entry that covers receipts or stored events. */
-export interface CoveringPlace {
+export interface CoveringPosition {
   readonly kind: 'receipts' | 'events';
   /**
-   * For receipts, sequence of the last receipt that the entry covers; for events, the entry's ordinal among
-   * those that cover events.
+   * For receipts: sequence of the last receipt that the entry covers. For events: ordinal of the entry among
+   * the entries that cover events.
    */
   readonly place: number;
   readonly entry_id: string;
 }
 
-export type NotedPlace = AlertPlace | CoveringPlace;
+/** A record, stored outside the log, of an entry in the log. */
+export type LogPosition = AlertPosition | CoveringPosition;
 
 /** A range of stored events of one table, with the roots of their digests. */
 export interface SealedRows {
@@ -266,8 +286,9 @@ export interface SealedRows {
   readonly rows: number;
   /** Merkle roots of the range's batches of 128 pieces, 32 bytes each. */
   readonly batches: Uint8Array;
-  /** When the first and the last row were received (ISO 8601). */
+  /** When the first row was received (ISO 8601). */
   readonly first_received: string;
+  /** When the last row was received (ISO 8601). */
   readonly last_received: string;
 }
 
@@ -275,7 +296,7 @@ export interface SealedRows {
 export interface EventProof {
   readonly attributes: NetworkEvent | DnsEvent;
   readonly seal: EventProofResource['seal'];
-  /** The entry is still in the outbox, so it may not be in the log yet. */
+  /** Whether the entry is still in the outbox, in which case it may not be in the log yet. */
   readonly entry_waits: boolean;
 }
 
@@ -290,11 +311,11 @@ export interface Principal {
   readonly password_hash?: string;
   readonly created_at: string;
   readonly last_login_at?: string;
-  /** Increases with every change except a login; absent means 1. */
+  /** Version of the principal, which every change except a login increments; absent means 1. */
   readonly version?: number;
 }
 
-/** Changes to a principal; absent fields stay as they are. */
+/** Changes to a principal; absent fields remain unchanged. */
 export interface PrincipalChange {
   readonly name?: string;
   readonly roles?: readonly Role[];
@@ -311,7 +332,10 @@ export interface PrincipalChanged {
 /** An audit record with its id (UUIDv7). */
 export interface StoredAuditRecord extends AuditRecord {
   readonly id: string;
-  /** As in `Actor`: entries that this call put into the outbox are added to `entry_ids`. Not stored. */
+  /**
+   * Id of the call (see `Actor`). Log entries that this call puts into the outbox are added to `entry_ids`.
+   * Not stored.
+   */
   readonly call?: string;
 }
 
@@ -329,7 +353,7 @@ export interface Token {
   readonly issued_at: string;
   readonly expires_at?: string;
   readonly revoked_at?: string;
-  /** To the minute. */
+  /** Time of the last use, accurate to the minute. */
   readonly last_used_at?: string;
 }
 
@@ -341,11 +365,11 @@ export interface RetentionStatus {
   readonly max_bytes?: number;
   /** Current size of all events on disk, in whole pages. */
   readonly event_bytes: number;
-  /** How far the clock that retention uses is behind the host's clock after a jump; otherwise 0. */
+  /** How many milliseconds the clock of retention is behind the host's clock after a jump; otherwise 0. */
   readonly clock_behind_ms: number;
-  /** When the oldest event of a table was received, epoch milliseconds. */
+  /** When the oldest event of each table was received (epoch milliseconds). */
   readonly oldest: Readonly<Partial<Record<Table, number>>>;
-  /** Totals since the file was created. */
+  /** Totals of expired events since the database file was created. */
   readonly expired: readonly {
     readonly table: Table;
     readonly reason: ExpiryReason;
@@ -380,7 +404,7 @@ export interface StoreStatus {
   readonly services: number;
   /** Edges between hosts. */
   readonly topology_edges: number;
-  /** How often each limit caused data to be dropped since the store was opened. */
+  /** How often each limit was reached since the store was opened. */
   readonly limits_reached: Readonly<Partial<Record<LimitName, number>>>;
   /** Limits reached by behaviour detectors, per detector. */
   readonly detector_limits: readonly DetectorLimit[];
@@ -392,192 +416,208 @@ export interface StoreStatus {
 }
 
 /**
- * The only writer of siem.mdb, in its own thread.
+ * The only writer of siem.mdb, which runs in its own thread.
  *
- * Durability: every call resolves after its transaction is flushed to disk; readers see nothing earlier.
- * Atomicity: the changes of one call (blocks, counters, alerts, outbox rows, the idempotency record) commit
- * together.
- * Order: calls are applied in order of arrival; calls that wait together share one transaction and one flush.
- * Failure: OVERLOADED and UNAVAILABLE store nothing; after WORKER_LOST the outcome is unknown.
+ * Durability: every call resolves after its transaction is flushed to disk, and readers see only flushed
+ * data. Atomicity: the changes of one call (blocks, counters, alerts, outbox rows, the idempotency record)
+ * commit together. Order: calls are applied in order of arrival; calls that wait together share one
+ * transaction and one flush. Failure: calls that fail with OVERLOADED or UNAVAILABLE store no data; after
+ * WORKER_LOST, the outcome is unknown.
  */
 export interface Store {
   /**
-   * CONFLICT when the Idempotency-Key was used for another request. UNAVAILABLE, with nothing stored, when a
-   * receipt is requested and limits.maxReceipts are waiting for the log.
+   * Stores a batch. Throws CONFLICT if the Idempotency-Key was used for another request, and UNAVAILABLE,
+   * without storing the batch, if a receipt is requested and limits.maxReceipts are waiting for the log.
    */
   commit(batch: IngestBatch): Promise<Committed>;
   /**
-   * NOT_FOUND; INVALID_TRANSITION; VERSION_MISMATCH (when `version` is given and is not the alert's);
-   * CONFLICT for a verdict that differs from that of an override.
+   * Changes an alert. Throws NOT_FOUND, INVALID_TRANSITION, VERSION_MISMATCH (if `version` is given and
+   * differs from the alert's version), and CONFLICT for a verdict that differs from an override.
    */
   changeAlert(id: string, change: AlertChange, by: Actor, version?: number): Promise<AlertChanged>;
   /**
-   * Replaces the local verdict made at `triagedAt` (its `at`) with that of another model. Changes only
-   * `ai_verdict`. Undefined, with nothing changed, if the alert no longer exists or was triaged again.
+   * Replaces the verdict that the local model gave at `triagedAt` with the verdict of another model. Changes
+   * only `ai_verdict`. Returns false, without a change, if the alert no longer exists or was triaged again.
    */
-  setAiVerdict(id: string, verdict: GivenVerdict, triagedAt: string): Promise<AlertUpdate | undefined>;
-  addNote(
-    alertId: string,
-    text: string,
-    by: Actor,
-  ): Promise<{ note: AlertNote & { id: string }; update: AlertUpdate }>;
+  setAiVerdict(id: string, verdict: GivenVerdict, triagedAt: string): Promise<boolean>;
+  addNote(alertId: string, text: string, by: Actor): Promise<AlertNote & { id: string }>;
   /**
-   * Creates a manual asset. Addresses and names are canonical and unique; at least one address or name is
-   * given. CONFLICT when another asset currently has one of the addresses or MAC addresses (`details`:
-   * `field`, such as `ip_addresses.1`, and `asset_id`), and when there are limits.maxAssets.
+   * Creates a manual asset. Addresses and names must be canonical and unique; at least one address or name
+   * must be given. Throws CONFLICT if another asset currently has one of the addresses or MAC addresses
+   * (`details`: `field`, such as `ip_addresses.1`, and `asset_id`), or if there are already limits.maxAssets
+   * assets.
    */
   createAsset(input: AssetInput, by: Actor): Promise<AssetChanged>;
   /**
-   * NOT_FOUND; VERSION_MISMATCH; INVALID_TRANSITION; CONFLICT as `createAsset`. Lists are replaced; empty
-   * strings remove a value.
+   * Changes an asset. Lists are replaced; empty strings remove a value. Throws NOT_FOUND, VERSION_MISMATCH,
+   * INVALID_TRANSITION, and CONFLICT in the same cases as `createAsset`.
    */
   changeAsset(id: string, change: AssetUpdateInput, by: Actor, version?: number): Promise<AssetChanged>;
-  /** Removes an asset with its services and history. NOT_FOUND; VERSION_MISMATCH. */
+  /** Removes an asset with its services and history. Throws NOT_FOUND and VERSION_MISMATCH. */
   removeAsset(id: string, version?: number): Promise<void>;
   /**
-   * Moves everything that belongs to `id` to `into`, which is returned. NOT_FOUND; VERSION_MISMATCH
-   * (`version` is that of `id`); CONFLICT when both are the same asset.
+   * Moves all data of the asset `id` to the asset `into`, and returns `into`. Throws NOT_FOUND,
+   * VERSION_MISMATCH (`version` is the version of `id`), and CONFLICT if `id` and `into` are equal.
    */
   mergeAssets(id: string, into: string, by: Actor, version?: number): Promise<AssetChanged>;
   /**
-   * Creates an asset from these addresses of `id` (canonical), with their history and their services, and
-   * returns it. NOT_FOUND; VERSION_MISMATCH; INVALID_REQUEST for an identifier that the asset does not have;
-   * CONFLICT when none would be left.
+   * Creates an asset from the given identifiers of `id` (canonical), with their history and their services,
+   * and returns the new asset. Throws NOT_FOUND, VERSION_MISMATCH, INVALID_REQUEST for an identifier that the
+   * asset does not have, and CONFLICT if `id` would keep no identifiers.
    */
   splitAsset(id: string, identifiers: readonly string[], by: Actor, version?: number): Promise<AssetChanged>;
-  /** Returns the oldest rows, at most `limit`. They stay until settled. */
+  /** Returns the oldest outbox rows, at most `limit`. Rows remain in the outbox until they are settled. */
   outbox(limit: number): Promise<OutboxRow[]>;
   /**
-   * Puts a critical event into the outbox, flushed, whose change is stored elsewhere (rule files, policy
-   * files). Called before that change takes effect, so that no change goes unlogged. `id` (UUIDv7) becomes
-   * the entry's id: with it, the call may be repeated after WORKER_LOST, and the event is logged once.
-   * UNAVAILABLE when the outbox is full.
+   * Puts a critical event that belongs to no change in this database into the outbox, flushed. Callers must
+   * await this before the action of the event takes effect, so that every action is logged. `id` (UUIDv7)
+   * becomes the id of the log entry; a call with an id may be repeated after WORKER_LOST, and the event is
+   * logged once. Throws UNAVAILABLE if the outbox is full.
    */
   record(event: CriticalEvent, id?: string): Promise<void>;
-  /** Removes the rows and writes the position in the log to the alerts they came from, in one transaction. */
-  settle(settlements: readonly Settlement[]): Promise<AlertUpdate[]>;
+  /** Removes settled outbox rows and writes their positions in the log to the alerts, in one transaction. */
+  settle(settlements: readonly Settlement[]): Promise<void>;
   /**
-   * Returns the alerts, or batches of receipts or events, whose entries were settled last: highest `place`
+   * Returns the alerts, receipt batches or event batches whose entries were settled last: highest `place`
    * first, at most `limit`.
    */
-  lastPlaces(kind: NotedPlace['kind'], limit: number, below?: number): Promise<NotedPlace[]>;
-  /** Returns the log generation that this database has entered; undefined in the first one. */
+  lastPositions(kind: LogPosition['kind'], limit: number, below?: number): Promise<LogPosition[]>;
+  /** Returns the life of the log that this database has entered; undefined in the first life. */
   logLife(): Promise<LogLife | undefined>;
   /**
-   * From now on, positions refer to this generation; flushed. Entries that the generation dropped were logged
-   * again before.
+   * Makes later positions refer to this life of the log; flushed. Entries that the life dropped must have
+   * been logged again before.
    */
   enterLogLife(life: LogLife): Promise<void>;
   /**
-   * For entries that the log has lost: alerts forget their positions, and those with severity high or above
-   * get another `alert.raised` outbox row; receipts and events are covered by a new entry in the outbox. One
-   * transaction.
+   * Logs entries again that the log has lost, in one transaction: positions are removed from alerts, and
+   * alerts with severity high or above get another `alert.raised` outbox row; receipts and events are covered
+   * by a new entry in the outbox.
    */
-  logAgain(places: readonly NotedPlace[]): Promise<AlertUpdate[]>;
-  /** Switches sealing of event ranges on or off. Rows stored while it was off stay without a seal. */
+  logAgain(positions: readonly LogPosition[]): Promise<void>;
+  /** Switches sealing of event ranges on or off. Rows stored while sealing was off stay unsealed. */
   switchSealing(isOn: boolean): Promise<void>;
   /**
-   * Stores ranges that follow the sealed ones, and puts an `events.sealed` entry into the outbox, in one
-   * transaction. False, with nothing changed, while the outbox is full; CONFLICT for rows that are already
-   * sealed.
+   * Stores ranges that follow the sealed ranges, and puts an `events.sealed` entry into the outbox, in one
+   * transaction. Returns false, without a change, while the outbox is full. Throws CONFLICT for rows that are
+   * already sealed.
    */
   sealEvents(ranges: readonly SealedRows[]): Promise<boolean>;
   /**
-   * CONFLICT when the name is taken, and when there are limits.maxPrincipals. The very first principal gets
-   * no log entry.
+   * Creates a principal. The creation of the first principal is not logged. Throws CONFLICT if the name is
+   * taken, or if there are already limits.maxPrincipals principals.
    */
   createPrincipal(principal: Principal, by: Actor): Promise<void>;
   /**
-   * Changes a principal, with a `principal.status_changed` and a `principal.role_changed` outbox row where
-   * these changed. A new password ends all of its sessions except `keptSession`. NOT_FOUND; VERSION_MISMATCH;
-   * CONFLICT for a name that is taken, and for a change that would leave no active user with a password and
-   * the role admin (`details.field` is `name`, `roles` or `status`). A change without effect returns the
-   * principal as it is.
+   * Changes a principal, with a `principal.status_changed` outbox row if the status changed, and a
+   * `principal.role_changed` row if the roles changed. A new password ends all sessions of the principal
+   * except `keptSession`. Returns the unchanged principal if the change has no effect.
+   *
+   * Throws NOT_FOUND; FORBIDDEN if `callerRoles` do not include the roles of the principal; VERSION_MISMATCH;
+   * and CONFLICT in three cases: the name is taken; no active user with a password and the role admin would
+   * remain (`details.field` is `name`, `roles` or `status`); or no active user with a password could change
+   * the access policy any more (`details.reason` is `locks_out`).
    */
   changePrincipal(
     id: string,
     change: PrincipalChange,
     by: Actor,
-    terms?: { readonly version?: number; readonly keptSession?: string },
+    options?: PrincipalChangeOptions,
   ): Promise<PrincipalChanged>;
   /**
    * Stores a token, with its `token.issued` outbox row. Above limits.maxTokensPerPrincipal, a new session
-   * ends the oldest session, with its `token.revoked` row, and returns its id; a new long-lived token is a
-   * CONFLICT.
+   * ends the oldest session, with its `token.revoked` row, and the id of the ended session is returned; for a
+   * new long-lived token, throws CONFLICT.
    */
   addToken(token: Token, by: Actor): Promise<{ readonly ended: readonly string[] }>;
   /**
-   * Replaces the refresh secret if `expectedHash` is current (returns true); otherwise revokes the session
-   * (false), so the caller must first verify that the secret once belonged to the session.
+   * Replaces the refresh secret and returns true if `expectedHash` is the current hash; otherwise revokes the
+   * session and returns false. The caller must first verify that the secret once belonged to the session.
    */
   rotateSession(jti: string, expectedHash: string, newHash: string, by: Actor): Promise<boolean>;
   /**
-   * Revokes a token, with its `token.revoked` outbox row. False when it was already revoked or is unknown.
+   * Revokes a token, with its `token.revoked` outbox row. Returns false if the token is unknown or was
+   * already revoked.
    */
   revokeToken(jti: string, by: Actor): Promise<boolean>;
   /** Records when tokens were last presented (ISO 8601), by jti. Unknown tokens are ignored. */
   noteTokenUse(uses: ReadonlyMap<string, string>): Promise<void>;
-  /** Stores a scan, new or changed. Beyond `limits.maxScans`, the oldest finished scans are removed. */
-  saveScan(scan: StoredScan): Promise<ScanUpdate>;
   /**
-   * Adds scan results to the inventory: new assets, open ports, and ports that were open and now refuse.
-   * Repeating a call only updates the time last seen.
+   * Changes the access policy, with a `policy.rule_edited` or `policy.reloaded` outbox row if the rules
+   * change. Throws VERSION_MISMATCH if the change does not follow the stored version, CONFLICT
+   * (`details.reason` is `locks_out`) for rules that no active user with a password could change again, and
+   * UNAVAILABLE if the outbox is full.
+   */
+  changePolicy(change: PolicyChange, by: Actor): Promise<void>;
+  /** Stores a new or changed scan. Beyond `limits.maxScans`, the oldest finished scans are removed. */
+  saveScan(scan: StoredScan): Promise<void>;
+  /**
+   * Adds scan results to the inventory: new assets, open ports, and ports that were open and now refuse
+   * connections. A repeated call only updates the times of the last sighting.
    */
   recordScan(scanId: string, hosts: readonly ScannedHost[]): Promise<ScanRecorded>;
   /**
-   * Adds records to the audit log that it does not have yet, by id and time; beyond `limits.maxAuditRecords`
-   * the oldest are removed.
+   * Adds records to the audit log, except records whose id and time are already stored. Beyond
+   * `limits.maxAuditRecords`, the oldest records are removed.
    */
   addAudit(records: readonly StoredAuditRecord[]): Promise<void>;
   /**
-   * Changes detection rules, with a `detection.reloaded` outbox row where one is given. Correlations that
-   * stay the same keep their state. VERSION_MISMATCH if the change does not follow the stored version;
-   * UNAVAILABLE when the outbox is full.
+   * Changes detection rules, with a `detection.reloaded` outbox row if one is given. Unchanged correlations
+   * keep their state. Throws VERSION_MISMATCH if the change does not follow the stored version, and
+   * UNAVAILABLE if the outbox is full.
    */
   changeRules(change: RulesChange, by: Actor): Promise<void>;
   /**
-   * Creates a list of known-bad addresses and domains, with its `detection.reloaded` outbox row; events are
-   * matched against it from then on. CONFLICT when there are limits.maxIntelLists, or when all lists together
-   * would exceed limits.maxIntelIndicators; UNAVAILABLE when the outbox is full.
+   * Creates a list of known-bad addresses and domains, with its `detection.reloaded` outbox row; later events
+   * are matched against the list. Throws CONFLICT if there are already limits.maxIntelLists lists, or if all
+   * lists together would exceed limits.maxIntelIndicators; UNAVAILABLE if the outbox is full.
    */
-  createIntel(terms: IntelTerms, content: IntelContent, by: Actor): Promise<IntelChanged>;
+  createIntel(settings: IntelSettings, content: IntelContent, by: Actor): Promise<IntelChanged>;
   /**
-   * Changes a list; errors as for `createIntel`, and NOT_FOUND and VERSION_MISMATCH. New content replaces the
-   * old content, and empty strings remove a value. A change without effect returns the list as it is.
+   * Changes a list. New content replaces the old content, and empty strings remove a value. Returns the
+   * unchanged list if the change has no effect. Throws the errors of `createIntel`, NOT_FOUND and
+   * VERSION_MISMATCH.
    */
   changeIntel(
     id: string,
-    change: Partial<IntelTerms>,
+    change: Partial<IntelSettings>,
     by: Actor,
     terms?: { readonly content?: IntelContent; readonly version?: number },
   ): Promise<IntelChanged>;
-  /** Removes a list and its hits, with a `detection.reloaded` outbox row. NOT_FOUND; VERSION_MISMATCH. */
+  /**
+   * Removes a list and its hits, with a `detection.reloaded` outbox row. Throws NOT_FOUND and
+   * VERSION_MISMATCH.
+   */
   removeIntel(id: string, by: Actor, version?: number): Promise<void>;
   /**
-   * Creates a silence, in effect for findings from now on. Its strings are canonical. INVALID_REQUEST for an
-   * end in the past or more than limits.maxSilenceMs ahead; CONFLICT when there are limits.maxSilences active
-   * ones (otherwise the one that ended first is removed).
+   * Creates a silence that applies to later findings. Strings in the input must be canonical. If
+   * limits.maxSilences is reached, the silence that ended first is removed. Throws INVALID_REQUEST for an end
+   * in the past or more than limits.maxSilenceMs ahead, and CONFLICT if limits.maxSilences silences are
+   * active.
    */
   createSilence(input: SilenceInput, by: Actor): Promise<StoredSilence>;
-  /** NOT_FOUND; VERSION_MISMATCH; INVALID_REQUEST as `createSilence`. */
+  /**
+   * Changes a silence. Throws NOT_FOUND, VERSION_MISMATCH, and INVALID_REQUEST in the same cases as
+   * `createSilence`.
+   */
   changeSilence(id: string, change: SilenceUpdateInput, version?: number): Promise<SilenceChanged>;
-  /** NOT_FOUND; VERSION_MISMATCH. */
+  /** Removes a silence. Throws NOT_FOUND and VERSION_MISMATCH. */
   removeSilence(id: string, version?: number): Promise<void>;
   /**
-   * Copies siem.mdb, as of one moment, into an existing folder; flushed. Commits continue during the copy.
-   * CONFLICT when a copy is already running; UNAVAILABLE while closing.
+   * Copies a consistent snapshot of siem.mdb into an existing folder; flushed. Commits continue during the
+   * copy. Throws CONFLICT if a copy is already running, and UNAVAILABLE while the store is closing.
    */
   copyTo(folder: string): Promise<void>;
   status(): Promise<StoreStatus>;
   /** Returns the damage known so far. */
   damage(): Promise<StoreDamage>;
   /**
-   * Records damage found by a read: once this resolves, all reads leave out a damaged block.
+   * Records damage found by a read. After this resolves, all reads leave out the damaged block.
    *
-   * @param found - the details of the error that the read failed with
+   * @param found - the details of the error of the read
    */
   reportDamage(found: DamageFound): Promise<void>;
-  /** Waits for a running copy. */
+  /** Waits for a running copy, then closes the store. */
   close(): Promise<void>;
 }
 
@@ -594,59 +634,59 @@ export interface EventListQuery {
 }
 
 /**
- * Selects items of a resource other than events: all parts must match; one value of a term suffices, and none
- * of a negated term may match.
+ * A filter for items of a resource other than events. An item must match all parts of the filter: at least
+ * one value of each term, and no value of a negated term.
  */
 export interface ListFilter {
-  /** Half-open range of the resource's time, epoch milliseconds. */
+  /** Start of the half-open range of the resource's time, epoch milliseconds. */
   readonly from?: number;
   readonly to?: number;
   /** Free text: a case-insensitive substring of the resource's names. */
   readonly q?: string;
-  /** This severity or above; only for resources that have a severity. */
+  /** Minimum severity; only for resources that have a severity. */
   readonly min_severity?: Severity;
   readonly terms: readonly FilterTerm[];
 }
 
-/** Selects events of one table for export, in order of time. */
+/** A query for a part of an export of events of one table, in order of time. */
 export interface EventExportQuery {
   readonly table: Table;
   readonly filter: EventFilter;
   readonly order: SortOrder;
-  /** Absent for the first part. */
+  /** The position of the part; absent for the first part. */
   readonly place?: EventExportPlace;
 }
 
-/** Where the next part of an export of events begins. */
+/** The position at which the next part of an export of events begins. */
 export interface EventExportPlace {
-  /** After the event with this time and sequence. */
+  /** Time and sequence of the last exported event. */
   readonly timestamp: number;
   readonly seq: number;
-  /** Events stored after the export began are not included. */
+  /** Last sequence of the export. Events stored after the export began are not included. */
   readonly lastSeq: number;
 }
 
 /** A part of an export. */
 export interface EventExportPart {
-  /** Resources as JSON, each with a line end; may be empty even if more follows. */
+  /** Resources as JSON, each with a line end; may be empty even if more parts follow. */
   readonly lines: Uint8Array<ArrayBuffer>;
-  /** Absent on the last part. */
+  /** The position of the next part; absent on the last part. */
   readonly next?: EventExportPlace;
 }
 
 /** A part of an export, by columns. */
 export interface EventExportColumns {
   readonly count: number;
-  /** For each requested attribute (`id` is one), its values per event. */
+  /** One column for each requested attribute (which may be `id`), with the value of each event. */
   readonly columns: readonly (readonly EventValue[])[];
-  /** Absent on the last part. */
+  /** The position of the next part; absent on the last part. */
   readonly next?: EventExportPlace;
 }
 
-/** Counts items over time, in at most this many buckets. Plain data that crosses threads. */
+/** A query for counts of items over time, in at most `buckets` buckets. Plain data that crosses threads. */
 interface HistogramQuery {
   readonly buckets: number;
-  /** Epoch milliseconds: determines the range where nothing is stored and no range is given. */
+  /** Current time, epoch milliseconds. Determines the range if no items are stored and no range is given. */
   readonly now: number;
 }
 
@@ -655,7 +695,10 @@ export interface EventHistogramQuery extends HistogramQuery {
   readonly filter: EventFilter;
 }
 
-/** Counts the most frequent values of `by`, which is a filter of the table, among the events that match. */
+/**
+ * A query for the most frequent values of `by`, which is a filter of the table, among the matching events,
+ * with their counts.
+ */
 export interface EventValuesQuery {
   readonly table: Table;
   readonly filter: EventFilter;
@@ -670,31 +713,31 @@ export interface AlertHistogramQuery extends HistogramQuery {
 
 /** Query for a list of any resource except events. Plain data that crosses threads. */
 export interface ListQuery extends ListFilter {
-  /** An attribute that the resource's lists can be sorted by. */
+  /** An attribute by which lists of the resource can be sorted. */
   readonly sort: string;
   readonly order: SortOrder;
   readonly per_page: number;
   /** 1-based; ignored when a cursor is given. */
   readonly page: number;
   readonly cursor?: string;
-  /** Output form; default: an array. */
+  /** Form of the output; default: an array. */
   readonly form?: ListForm;
 }
 
 /** Range of alerts to visit, in the order of their ids. */
 export interface AlertSpan {
-  /** Exclusive. */
+  /** Id after which the visit begins, in its direction; absent to begin with the first alert. */
   readonly after?: string;
-  /** Inclusive. */
+  /** Last id of the visit, inclusive; absent to visit all alerts. */
   readonly until?: string;
   readonly newestFirst?: boolean;
   /** Maximum number of rows to read, matching or not. */
   readonly rows?: number;
-  /** Visits alerts with their assets; otherwise only where the filter needs these. */
+  /** Whether to visit alerts with their assets; otherwise assets are read only if the filter needs them. */
   readonly withAssets?: boolean;
 }
 
-/** Attributes that alerts are counted by. */
+/** Attributes by which alerts are counted. */
 export type AlertFacts = Pick<
   Alert,
   | 'rule_id'
@@ -712,29 +755,32 @@ export type AlertFacts = Pick<
 export type VisitFacts = (id: string, facts: AlertFacts) => 'enough' | undefined;
 export type VisitAlert = (id: string, alert: Alert) => 'enough' | undefined;
 
-/** A page, its resources already written as JSON (`[{"id":…,"type":…,"attributes":{…}}, …]` in UTF-8), ready to move. */
+/**
+ * A list page whose resources are already written as JSON (`[{"id":…,"type":…,"attributes":{…}}, …]` in
+ * UTF-8), so that it can be transferred to another thread.
+ */
 export interface ListPage {
-  /** In the form that the query names. */
+  /** The page in the form that the query requests. */
   readonly json: Uint8Array<ArrayBuffer>;
   readonly total: number;
   readonly next_cursor?: string;
-  /** Number of this page (a cursor carries it). */
+  /** Number of this page (contained in cursors). */
   readonly page: number;
 }
 
-/** Selects a part of the graph. */
+/** A query for a part of the graph. */
 export interface TopologyQuery {
   /**
-   * Half-open, epoch milliseconds. Widened to whole hours; to days where hours are no longer stored; else to
-   * everything.
+   * Half-open range, epoch milliseconds. Widened to whole hours; to days if hours are no longer stored;
+   * otherwise to all data.
    */
   readonly from?: number;
   readonly to?: number;
   readonly group_by: 'host' | 'subnet';
-  /** An asset; nodes up to `depth` edges away from its addresses. */
+  /** Id of an asset. Selects nodes up to `depth` edges away from its addresses. */
   readonly focus?: string;
   readonly depth: number;
-  /** Maximum number of nodes; the busiest are returned. */
+  /** Maximum number of nodes; the busiest nodes are returned. */
   readonly limit: number;
 }
 
@@ -742,7 +788,7 @@ export interface TopologyQuery {
 export interface TopologyStep {
   /** The `seq` of channel `topology`. */
   readonly seq: number;
-  /** Undefined if the step is larger than what is sent to subscribers. */
+  /** The additions; undefined if the step is too large for subscribers. */
   readonly step: Step | undefined;
 }
 
@@ -751,18 +797,21 @@ export interface RiskyAlert extends Weight, Pick<Alert, 'title' | 'severity' | '
   readonly id: string;
 }
 
-/** An asset at risk and the alerts that make up its score, the heaviest first. */
+/** An asset at risk and the alerts that contribute to its score, the largest contribution first. */
 export interface RiskyAsset extends Pick<Asset, 'name' | 'criticality'> {
   readonly id: string;
   readonly alerts: readonly RiskyAlert[];
 }
 
 export interface RiskView {
-  /** At most limits.maxShownRisks. */
+  /** The riskiest assets, at most limits.maxShownRisks. */
   readonly assets: readonly RiskyAsset[];
-  /** Assets whose risk score is above 0. */
+  /** Number of assets whose risk score is above 0. */
   readonly total: number;
-  /** The heaviest alerts whose addresses belonged to no asset when the alerts were last seen. */
+  /**
+   * The alerts with the largest contributions whose addresses did not belong to an asset when the alerts were
+   * last seen.
+   */
   readonly unassigned: readonly RiskyAlert[];
 }
 
@@ -778,20 +827,20 @@ export interface RiskChange {
 
 export interface RiskHistoryView {
   /**
-   * The score before the first of the changes; undefined if no change was ever recorded, so that the current
-   * score applies throughout.
+   * The score before the first change in `changes`; undefined if no change was ever recorded, so that the
+   * current score applies to the whole range.
    */
   readonly held: number | undefined;
-  /** In order of time. */
+  /** The changes of the range, in order of time. */
   readonly changes: readonly RiskChange[];
 }
 
-/** Events that a subscriber missed: those with `seq` in [since + 1, …), oldest first. */
+/** Events that a subscriber missed: events with a `seq` above `since`, oldest first. */
 export interface Replay<T> {
   readonly events: readonly { readonly seq: number; readonly id: string; readonly data: T }[];
-  /** Pass as the next `since`; equal to `head` when all was read. */
+  /** The value for `since` in the next call; equal to `head` when all events were read. */
   readonly next: number;
-  /** The newest committed sequence when this was read. */
+  /** The newest committed sequence at the time of the read. */
   readonly head: number;
   /** Events that are no longer stored. */
   readonly lost: number;
@@ -799,7 +848,7 @@ export interface Replay<T> {
 
 export type { AddressSpan, AssetLookup, AssetSnapshot, Owner } from '../events/asset-lookup.ts';
 
-/** The location that the error of a read names: a table, and for events the first sequence of the block. */
+/** The damage location in the error of a read: a table, and for events the first sequence of the block. */
 export interface DamageFound {
   readonly table: string;
   readonly block?: number;
@@ -810,8 +859,8 @@ export interface DamageFound {
 /** Consistent reads of siem.mdb from any thread: synchronous, each on the newest flushed snapshot. */
 export interface StoreReader {
   /**
-   * Owners of addresses, as of the last `refresh` or the last read that names assets, whichever was later.
-   * Stable only within one turn of the event loop.
+   * Owners of addresses, as of the last `refresh` or the last read that returned names of assets, whichever
+   * was later. The snapshot is stable only until the current task of the event loop ends.
    */
   readonly assets: AssetSnapshot;
   listEvents(query: EventListQuery): ListPage;
@@ -821,57 +870,55 @@ export interface StoreReader {
    */
   exportEvents(query: EventExportQuery): EventExportPart;
   exportEventColumns(query: EventExportQuery, attributes: readonly string[]): EventExportColumns;
-  /** A bound that is not given defaults to that of the stored events, whether they match or not. */
+  /** Counts events over time. Missing bounds default to the bounds of all stored events, matching or not. */
   eventHistogram(query: EventHistogramQuery): Histogram;
   eventValueCounts(query: EventValuesQuery): ValueCounts;
   getEvent(table: 'network', id: string): NetworkEvent | undefined;
   getEvent(table: 'dns', id: string): DnsEvent | undefined;
   getEvent(table: Table, id: string): NetworkEvent | DnsEvent | undefined;
-  /** Returns the damaged ranges of events that results for this time range leave out. */
+  /** Returns the damaged ranges of events that are missing from results for this time range. */
   damagedEvents(table: Table, from?: number, to?: number): readonly DamagedEvents[];
-  /** Table and key of damaged rows that reads left out since the last call, at most `limits.maxNamedDamage`. */
+  /**
+   * Returns table and key of damaged rows that reads left out since the last call, at most
+   * `limits.maxNamedDamage`.
+   */
   damagedRows(): readonly string[];
-  /** Whether the id belonged to an event that retention removed. Not known for ids that senders chose. */
+  /** Returns whether the id belonged to an event that retention removed; false for ids that senders chose. */
   isPast(table: Table, id: string): boolean;
-  replayEvents(
-    table: Table,
-    since: number,
-    filter: EventFilter,
-    limit: number,
-  ): Replay<NetworkEvent | DnsEvent>;
+  replayEvents(table: Table, since: number, filter: EventFilter, limit: number): Replay<NetworkEvent | DnsEvent>;
   listAlerts(query: ListQuery): ListPage;
   getAlert(id: string): Alert | undefined;
   replayAlerts(since: number, filter: ListFilter, limit: number): Replay<Alert>;
   /**
    * Visits the matching alerts in the order in which they were raised, until `visit` returns `enough` or the
-   * span's number of rows was read.
+   * maximum number of rows of `span` was read.
    *
-   * @returns the id after which to continue; undefined when nothing is left
+   * @returns the id after which to continue; undefined after the last alert
    */
   visitAlerts(filter: ListFilter, span: AlertSpan, visit: VisitAlert): string | undefined;
   /**
-   * As `visitAlerts`, with only the attributes that alerts are counted by: several times faster if the filter
-   * needs no others.
+   * Visits alerts as `visitAlerts` does, but with only the attributes by which alerts are counted: several
+   * times faster if the filter needs only these attributes.
    */
   visitAlertFacts(filter: ListFilter, span: AlertSpan, visit: VisitFacts): string | undefined;
   /**
-   * By `last_seen`. A bound that is not given defaults to that of the stored alerts, whether they match or
-   * not.
+   * Counts alerts over time, by `last_seen`. Missing bounds default to the bounds of all stored alerts,
+   * matching or not.
    */
   alertHistogram(query: AlertHistogramQuery): Histogram;
   /** Returns the id of the alert that was raised last. */
   lastAlertId(): string | undefined;
-  /** `alert_history` resources, in order of time. */
+  /** Lists `alert_history` resources, in order of time. */
   listAlertHistory(alertId: string, query: ListQuery): ListPage;
   listNotes(alertId: string, query: ListQuery): ListPage;
-  /** Silences as they are at `nowMs` (epoch milliseconds). */
+  /** Lists silences as of `nowMs` (epoch milliseconds). */
   listSilences(query: ListQuery, nowMs: number): ListPage;
   getSilence(id: string, nowMs: number): Silence | undefined;
   getAsset(id: string): Asset | undefined;
   listAssets(query: ListQuery): ListPage;
-  /** Returns the id of the asset that this one was merged into; undefined if it was not merged. */
+  /** Returns the id of the asset into which the asset was merged; undefined if it was not merged. */
   mergedInto(id: string): string | undefined;
-  /** `asset_history` resources, in order of time. */
+  /** Lists `asset_history` resources, in order of time. */
   listAssetHistory(assetId: string, query: ListQuery): ListPage;
   getService(id: string): Service | undefined;
   listServices(query: ListQuery): ListPage;
@@ -880,9 +927,9 @@ export interface StoreReader {
   token(jti: string): Token | undefined;
   /** Returns a token and its principal, from one snapshot. */
   holder(jti: string): { readonly token: Token; readonly principal: Principal | undefined } | undefined;
-  /** Tokens as they are at `nowMs` (epoch milliseconds), without their hashes. */
+  /** Lists tokens as of `nowMs` (epoch milliseconds), without their hashes. */
   listTokens(query: ListQuery, nowMs: number): ListPage;
-  /** Principals, without their hashes. */
+  /** Lists principals, without their hashes. */
   listPrincipals(query: ListQuery): ListPage;
   /** Returns stored principals including hashes, newest first. */
   storedPrincipals(
@@ -891,17 +938,19 @@ export interface StoreReader {
   ): { readonly principals: readonly Principal[]; readonly total: number };
   /** Counts active users with a password and the role admin. */
   administrators(): number;
-  /** Returns the first `limit` administrators including hashes. */
-  storedAdministrators(limit: number): readonly Principal[];
-  /** Sorted by `time` only. A filter reads the whole time range: 1 to 2 µs per record. */
+  /** Returns the access policy in effect; undefined before the first start has stored it. */
+  storedPolicy(): StoredPolicy | undefined;
+  /**
+   * Lists audit records, sorted by `time` only. A filter reads the whole time range: 1 to 2 µs per record.
+   */
   listAudit(query: ListQuery): ListPage;
   listScans(query: ListQuery): ListPage;
   getReceipt(id: string): StoredReceipt | undefined;
-  /** The first sequence of a table that is not sealed yet; undefined while sealing is off. */
+  /** Returns the first sequence of a table that is not sealed yet; undefined while sealing is off. */
   sealedUpTo(table: Table): number | undefined;
-  /** See the function `digestEvents`. */
+  /** Digests stored events that are not sealed yet; see the function `digestEvents`. */
   digestEvents(table: Table, from: number, maxRows: number): SealedRows | undefined;
-  /** See the function `proveEvent`. */
+  /** Returns an event with its proof; see the function `proveEvent`. */
   proveEvent(table: Table, id: string): EventProof | undefined;
   getScan(id: string): Scan | undefined;
   replayScans(since: number, filter: ListFilter, limit: number): Replay<Scan>;
@@ -909,50 +958,47 @@ export interface StoreReader {
   lastScan(): StoredScan | undefined;
   /** Returns the waiting and running scans, in the order in which they were requested. */
   unfinishedScans(): readonly StoredScan[];
-  /** NOT_FOUND if the focus is not an asset. */
+  /** Returns the graph of flows. Throws NOT_FOUND if the focus is not an asset. */
   topology(query: TopologyQuery): Topology;
   /**
-   * Returns the assets at risk, ordered by their last stored score, and alerts that belong to no asset, with
-   * the alerts that contribute.
+   * Returns the assets at risk, ordered by their last stored score, with the alerts that contribute to it,
+   * and the alerts that belong to no asset.
    */
   risks(): RiskView;
-  /**
-   * Returns how the risk score of an asset changed in a range (epoch milliseconds), by the clock of the
-   * service.
-   */
+  /** Returns the changes of an asset's risk score in a range (epoch milliseconds) of the service's clock. */
   riskHistory(assetId: string, from: number, to: number): RiskHistoryView;
   /** Explains the local model that triages alerts. */
   triageModel(): TriageModel;
   /**
-   * Returns the counters of a time window and of the one before it. Takes milliseconds, whatever the number
-   * of events.
+   * Returns the counters of a time window and of the previous window. Takes milliseconds, regardless of the
+   * number of events.
    */
   rollups(query: RollupQuery): RollupView;
-  /** The version of the detection rules; 0 before there are any. */
+  /** Returns the version of the detection rules; 0 before the first change. */
   rulesVersion(): number;
   storedRules(): StoredRules;
-  /** Lists of known-bad addresses and domains, as they are at `nowMs` (epoch milliseconds). */
+  /** Returns a page of the lists of known-bad addresses and domains, as of `nowMs` (epoch milliseconds). */
   listIntel(query: ListQuery, nowMs: number): ListPage;
-  /** The seed of the lists' indexes: 32 random bits, fixed per file. */
+  /** Returns the seed of the lists' indexes: 32 random bits, fixed per file. */
   intelSeed(): number;
   getIntel(id: string, nowMs: number): { readonly id: string; readonly list: IntelList } | undefined;
   /**
-   * `intel_indicator` items; undefined if there is no such list. Takes half a second for the longest list.
+   * Returns a page of `intel_indicator` items; undefined if the list does not exist. Takes half a second for
+   * the longest list.
    */
   listIndicators(listId: string, query: ListQuery): ListPage | undefined;
   /**
    * Returns blocks with events of a time range (half-open, epoch milliseconds), newest first. A block is
-   * valid until the next is read; all are of one snapshot as long as nothing else is read in between.
+   * valid until the next block is read. All blocks are from one snapshot, unless the caller makes other reads
+   * between two blocks.
    */
   blocks(table: Table, from: number, to: number): Iterable<EventBlock>;
   /**
-   * Returns changes of the graph after a sequence, oldest first, at most `limit`. A gap before the first one
-   * means that the changes between are no longer stored.
+   * Returns changes of the graph after a sequence, oldest first, at most `limit`. A gap before the first
+   * change means that earlier changes are no longer stored.
    */
   topologySteps(since: number, limit: number): readonly TopologyStep[];
-  /** The sequence of the newest row waiting in the outbox; 0 if it is empty. */
-  outboxHead(): number;
-  /** Newest committed sequence of a channel; 0 before the first. */
+  /** Returns the newest committed sequence of a channel; 0 before the first commit. */
   head(channel: 'events.network' | 'events.dns' | 'alerts' | 'topology' | 'discovery'): number;
   close(): void;
 }

@@ -1,3 +1,4 @@
+import { fetchFailure } from '../errors.ts';
 import { limits } from '../limits.ts';
 import { TimestampError } from './timestamp-error.ts';
 
@@ -14,12 +15,7 @@ export interface TimestampQuestion {
  *
  * @throws TimestampError refused, too_large, timeout, unreachable
  */
-export async function askAuthority({
-  url,
-  request,
-  timeoutMs,
-  signal,
-}: TimestampQuestion): Promise<Uint8Array> {
+export async function askAuthority({ url, request, timeoutMs, signal }: TimestampQuestion): Promise<Uint8Array> {
   const timeout = AbortSignal.timeout(timeoutMs);
   try {
     const response = await fetch(url, {
@@ -36,8 +32,7 @@ export async function askAuthority({
   } catch (error) {
     if (error instanceof TimestampError) throw error;
     if (timeout.aborted) throw new TimestampError('timeout', `no response within ${timeoutMs} ms`);
-    const cause = error instanceof Error ? (error.cause ?? error) : error;
-    throw new TimestampError('unreachable', cause instanceof Error ? cause.message : String(cause));
+    throw new TimestampError('unreachable', fetchFailure(error));
   }
 }
 

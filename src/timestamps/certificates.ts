@@ -6,19 +6,19 @@ import {
   id_ce_extKeyUsage as extKeyUsage,
   id_kp_timeStamping as timeStamping,
 } from '@peculiar/asn1-x509';
-import { readFile } from '../read-file.ts';
+import { readFile } from '../files/read-file.ts';
 import { TimestampError } from './timestamp-error.ts';
 
-/** Size limit for a PEM file; a certificate takes about 2 kB. */
+/** Maximum bytes of a PEM file; a certificate takes about 2 kB. */
 const maxFileBytes = 2 ** 20;
 
-/** Typical chains have three: authority, intermediate and root. */
+/** Maximum certificates in a chain. Typical chains have three: authority, intermediate and root. */
 const maxChain = 8;
 
 /**
  * Parses the certificates of a PEM file.
  *
- * @throws Error if there is no certificate, or one is not valid
+ * @throws Error if there is no certificate, or a certificate is not valid
  */
 export function parseCertificates(pem: string): X509Certificate[] {
   const blocks = pem.match(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g) ?? [];
@@ -35,9 +35,7 @@ export function readCertificates(path: string): X509Certificate[] {
   try {
     return parseCertificates(new TextDecoder().decode(readFile(path, maxFileBytes).bytes));
   } catch (error) {
-    throw new Error(
-      `timestamps.ca_file: cannot load ${path}: ${(error as Error).message}; set it to a PEM file`,
-    );
+    throw new Error(`timestamps.ca_file: cannot load ${path}: ${(error as Error).message}; set it to a PEM file`);
   }
 }
 
@@ -51,8 +49,7 @@ export function checkTimestampingCertificate(certificate: X509Certificate, atMs:
   const { tbsCertificate } = AsnConvert.parse(certificate.raw, Certificate);
   const usage = tbsCertificate.extensions?.filter(({ extnID }) => extnID === extKeyUsage) ?? [];
   const purposes = usage.flatMap(({ extnValue }) => [...AsnConvert.parse(extnValue, ExtendedKeyUsage)]);
-  const isFor =
-    usage.length === 1 && usage[0]!.critical && purposes.length === 1 && purposes[0] === timeStamping;
+  const isFor = usage.length === 1 && usage[0]!.critical && purposes.length === 1 && purposes[0] === timeStamping;
   if (!isFor)
     throw new TimestampError(
       'bad_certificate',
@@ -62,7 +59,7 @@ export function checkTimestampingCertificate(certificate: X509Certificate, atMs:
 }
 
 /**
- * Checks that a chain leads from the certificate to one of `trusted`, which may be the certificate itself.
+ * Checks that a chain leads from the certificate to a certificate in `trusted`, possibly the certificate itself.
  * `others` are the certificates in the token. Revocation, name constraints and policies are not checked.
  *
  * @throws TimestampError untrusted, bad_certificate
@@ -98,7 +95,7 @@ function checkValidity(certificate: X509Certificate, atMs: number): void {
   );
 }
 
-/** The subject in one line. */
+/** Returns the subject in one line. */
 export function nameOf({ subject }: X509Certificate): string {
   return subject.replaceAll('\n', ', ');
 }

@@ -6,7 +6,7 @@ import { TimestampError } from './timestamp-error.ts';
 export const sha256Oid = '2.16.840.1.101.3.4.2.1';
 
 /**
- * Encodes a TimeStampReq (RFC 3161 section 2.4.1) in DER for a SHA-256, and requests the authority's
+ * Encodes a TimeStampReq (RFC 3161 section 2.4.1) in DER for a SHA-256 hash. The request asks for the authority's
  * certificates.
  */
 export function timestampRequest(sha256: Uint8Array, nonce: Uint8Array): Uint8Array {
@@ -28,10 +28,7 @@ export function tokenOf(answer: Uint8Array): Uint8Array {
   const { status, timeStampToken } = parse(answer);
   if (status.status !== PKIStatus.granted && status.status !== PKIStatus.grantedWithMods) {
     const texts = (status.statusString ?? []).map((text) => String(text)).join(' ');
-    throw new TimestampError(
-      'not_granted',
-      `status ${PKIStatus[status.status] ?? status.status} ${texts}`.trim(),
-    );
+    throw new TimestampError('not_granted', `status ${PKIStatus[status.status] ?? status.status} ${texts}`.trim());
   }
   if (timeStampToken === undefined) throw new TimestampError('malformed', 'the response has no token');
   return new Uint8Array(AsnConvert.serialize(timeStampToken));

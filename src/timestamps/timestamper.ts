@@ -2,10 +2,10 @@ import { randomBytes, type X509Certificate } from 'node:crypto';
 import type { Logger } from 'pino';
 import { checkpointTimestamped, entryOf } from '../contract/critical-events.ts';
 import type { EntryData } from '../contract/resources/log-entry-data.ts';
+import { sha256 } from '../crypto/sha256.ts';
 import { ServiceError } from '../errors.ts';
 import type { Ledger, LedgerFinding } from '../ledger/ledger.ts';
 import { limits } from '../limits.ts';
-import { sha256 } from '../sha256.ts';
 import { bytesToHex } from '../tlog/hex.ts';
 import { askAuthority } from './ask.ts';
 import { timestampRequest, tokenOf } from './request.ts';
@@ -16,16 +16,16 @@ export interface TimestamperOptions {
   readonly ledger: Pick<Ledger, 'append' | 'entries'>;
   /** Returns the published checkpoint. */
   readonly checkpoint: () => Promise<string>;
-  /** URLs. */
+  /** URLs of the authorities. */
   readonly authorities: readonly string[];
-  /** Certificates that must vouch for the authority's. Undefined: any certificate is accepted. */
+  /** Certificates that must vouch for the authority's certificate. If undefined, any certificate is accepted. */
   readonly trusted: readonly X509Certificate[] | undefined;
   readonly intervalMs: number;
   readonly timeoutMs: number;
-  /** Default: limits.minTimestampPauseMs and limits.maxTimestampPauseMs. */
+  /** Pauses after failures. Default: limits.minTimestampPauseMs and limits.maxTimestampPauseMs. */
   readonly pauseMs?: { readonly min: number; readonly max: number };
   readonly log: Pick<Logger, 'warn' | 'info'>;
-  /** Epoch milliseconds. */
+  /** Returns the current time in epoch milliseconds. */
   readonly now: () => number;
   readonly newId: () => string;
 }
@@ -40,16 +40,15 @@ interface AuthorityState {
 
 /** Size of the nonce that ties a response to its request. */
 const nonceBytes = 8;
-/** Upper bound for an entry without its data: ids, times, key, signature. */
+/** Maximum bytes of an entry without its data: ids, times, key, signature. */
 const entryOverheadBytes = 2048;
 
 /**
- * Requests a timestamp of the published checkpoint (RFC 3161) from every authority once per interval, and
- * appends each token to the log as an entry of kind checkpoint.timestamped.
+ * Requests a timestamp of the published checkpoint (RFC 3161) from every authority once per interval, and appends each
+ * token to the log as an entry of kind checkpoint.timestamped.
  *
- * Authorities don't wait for each other, and nothing else waits for them. After a failure, the pause doubles.
- * An authority that has failed for a complete interval opens the finding timestamp_unavailable; a success
- * closes it.
+ * Authorities are queried independently, and no other work waits for them. After a failure, the pause doubles. An
+ * authority that has failed for a complete interval opens the finding timestamp_unavailable; a success closes it.
  */
 export class Timestamper {
   readonly #options: TimestamperOptions;
@@ -73,7 +72,7 @@ export class Timestamper {
     return timestamper;
   }
 
-  /** The finding about authorities that have failed for a complete interval. */
+  /** Returns the finding about authorities that have failed for a complete interval. */
   findings(): LedgerFinding[] {
     const { now, intervalMs } = this.#options;
     const late = this.#authorities.flatMap(({ url, failing }) =>
@@ -146,14 +145,14 @@ export class Timestamper {
   }
 }
 
-/** Time of the last timestamp of each authority in epoch milliseconds. Empty if the log can't be read. */
+/** Returns the time of the last timestamp of each authority in epoch milliseconds; empty if the log can't be read. */
 async function lastTimes(ledger: Pick<Ledger, 'entries'>): Promise<Map<string, number>> {
   const query = { kinds: ['checkpoint.timestamped'], per_page: limits.nearbyTimestamps };
   try {
     const { total } = await ledger.entries({ ...query, page: 1, per_page: 1 });
     const last = Math.max(1, Math.ceil(total / query.per_page));
     const times = new Map<string, number>();
-    // The last page may have a single entry, so the full page before it is read too.
+    // The last page may have a single entry, so the full page before the last is read too.
     for (let page = Math.max(1, last - 1); page <= last; page++) {
       const { leaves } = await ledger.entries({ ...query, page });
       for (const { canonical } of leaves) {

@@ -16,14 +16,14 @@ export interface Expected {
 }
 
 export interface VerifiedToken {
-  /** Epoch milliseconds. */
+  /** Time of the timestamp, in epoch milliseconds. */
   readonly genTimeMs: number;
   /** Accuracy of the authority's clock in either direction; 0 if not stated. */
   readonly accuracyMs: number;
-  /** Lowercase hex. */
+  /** Serial number in lowercase hex. */
   readonly serial: string;
   readonly certificate: X509Certificate;
-  /** Whether one of the given certificates vouches for the authority's. */
+  /** Whether a trusted certificate vouches for the authority's certificate. */
   readonly trusted: boolean;
 }
 
@@ -46,10 +46,10 @@ const digests: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * Verifies a TimeStampToken in DER (RFC 3161 section 2.4.2, a CMS SignedData of RFC 5652): its hash and
- * nonce, the signature over its signed attributes, that these identify the certificate (RFC 5816), and that
- * the certificate is for timestamping and was valid at that time. With `trusted`, a chain must lead to one of
- * these certificates.
+ * Verifies a TimeStampToken in DER (RFC 3161 section 2.4.2, a CMS SignedData of RFC 5652): its hash and nonce, the
+ * signature over its signed attributes, that the attributes identify the certificate (RFC 5816), and that the
+ * certificate is for timestamping and was valid at that time. With `trusted`, a chain must lead to one of these
+ * certificates.
  *
  * @throws TimestampError
  */
@@ -61,8 +61,7 @@ export function verifyToken(
   const { content, info, signer, certificates } = parsed(() => parseToken(token));
   checkInfo(info, expected);
   const certificate = certificates.find((one) => isNamed(one, signer));
-  if (certificate === undefined)
-    throw new TimestampError('bad_signature', "the token lacks its signer's certificate");
+  if (certificate === undefined) throw new TimestampError('bad_signature', "the token lacks its signer's certificate");
   parsed(() => checkSignature(signer, content, certificate));
   const genTimeMs = info.genTime.getTime();
   parsed(() => checkTimestampingCertificate(certificate, genTimeMs));
@@ -82,11 +81,9 @@ function parseToken(token: Uint8Array) {
   if (contentType !== signedDataType) throw malformed(`unexpected content type ${contentType}`);
   const { encapContentInfo, certificates, signerInfos } = AsnConvert.parse(signedData, SignedData);
   const octets = encapContentInfo.eContent?.single;
-  if (encapContentInfo.eContentType !== tstInfoType || octets === undefined)
-    throw malformed('missing TSTInfo');
+  if (encapContentInfo.eContentType !== tstInfoType || octets === undefined) throw malformed('missing TSTInfo');
   const [signer, ...others] = signerInfos;
-  if (signer === undefined || others.length > 0)
-    throw malformed(`${signerInfos.length} signers instead of one`);
+  if (signer === undefined || others.length > 0) throw malformed(`${signerInfos.length} signers instead of one`);
   const content = Buffer.from(octets.buffer);
   return {
     content,
@@ -101,8 +98,7 @@ function parseToken(token: Uint8Array) {
 function checkInfo({ version, messageImprint, nonce, genTime }: TSTInfo, expected: Expected): void {
   const { hashAlgorithm, hashedMessage } = messageImprint;
   if (version !== 1 || Number.isNaN(genTime.getTime())) throw malformed('unsupported TSTInfo');
-  const isSame =
-    hashAlgorithm.algorithm === sha256Oid && Buffer.from(hashedMessage.buffer).equals(expected.sha256);
+  const isSame = hashAlgorithm.algorithm === sha256Oid && Buffer.from(hashedMessage.buffer).equals(expected.sha256);
   if (!isSame) throw new TimestampError('wrong_hash', 'the token is for a different hash');
   if (expected.nonce === undefined) return;
   if (nonce === undefined || !Buffer.from(nonce).equals(Buffer.from(asInteger(expected.nonce))))
@@ -113,25 +109,22 @@ function isNamed(certificate: X509Certificate, { sid }: SignerInfo): boolean {
   const { issuerAndSerialNumber: named, subjectKeyIdentifier: id } = sid;
   const { tbsCertificate } = AsnConvert.parse(certificate.raw, Certificate);
   if (named !== undefined) {
-    const issuers = [named.issuer, tbsCertificate.issuer].map((one) =>
-      Buffer.from(AsnConvert.serialize(one)),
-    );
+    const issuers = [named.issuer, tbsCertificate.issuer].map((one) => Buffer.from(AsnConvert.serialize(one)));
     const serials = [named.serialNumber, tbsCertificate.serialNumber].map((one) => Buffer.from(one));
     return issuers[0]!.equals(issuers[1]!) && serials[0]!.equals(serials[1]!);
   }
   const own = tbsCertificate.extensions?.find(({ extnID }) => extnID === '2.5.29.14');
   if (id === undefined || own === undefined) return false;
-  return Buffer.from(AsnConvert.parse(own.extnValue, SubjectKeyIdentifier).buffer).equals(
-    Buffer.from(id.buffer),
-  );
+  return Buffer.from(AsnConvert.parse(own.extnValue, SubjectKeyIdentifier).buffer).equals(Buffer.from(id.buffer));
 }
 
-/** RFC 5652 section 5.4: the signature covers the attributes, which cover the content and the certificate. */
+/**
+ * Checks the signature (RFC 5652 section 5.4). It covers the attributes, which cover the content and the certificate.
+ */
 function checkSignature(signer: SignerInfo, content: Buffer, certificate: X509Certificate): void {
   const { signedAttrs, digestAlgorithm, signatureAlgorithm, signature } = signer;
   const digest = digests.get(digestAlgorithm.algorithm);
-  if (digest === undefined)
-    throw badSignature(`digest algorithm ${digestAlgorithm.algorithm} is not accepted`);
+  if (digest === undefined) throw badSignature(`digest algorithm ${digestAlgorithm.algorithm} is not accepted`);
   if (signedAttrs === undefined) throw badSignature('there are no signed attributes');
   const type = fromBER(singleValue(signedAttrs, contentTypeAttribute)).result;
   if (!(type instanceof ObjectIdentifier) || type.valueBlock.toString() !== tstInfoType)
@@ -147,7 +140,7 @@ function checkSignature(signer: SignerInfo, content: Buffer, certificate: X509Ce
     throw badSignature('the signature does not verify');
 }
 
-/** Encodes the signed bytes: the attributes as a DER SET OF, which is sorted. The token has them as [0]. */
+/** Encodes the signed bytes: the attributes as a DER SET OF, which is sorted. The token encodes them as [0]. */
 function derSet(attributes: readonly Attribute[]): Buffer {
   const sorted = attributes.map((one) => Buffer.from(AsnConvert.serialize(one))).sort(Buffer.compare);
   return Buffer.from(new AsnSet({ value: sorted.map((one) => fromBER(one).result) }).toBER());
@@ -176,20 +169,18 @@ function checkSigningCertificate(attributes: readonly Attribute[], certificate: 
 }
 
 /** Signature algorithms by OID, with the digest if the algorithm implies one. */
-const signatures: ReadonlyMap<
-  string,
-  { readonly key: string; readonly digest?: string; readonly pss?: true }
-> = new Map([
-  ['1.2.840.113549.1.1.1', { key: 'rsa' }],
-  ['1.2.840.113549.1.1.10', { key: 'rsa', pss: true }],
-  ['1.2.840.113549.1.1.11', { key: 'rsa', digest: 'sha256' }],
-  ['1.2.840.113549.1.1.12', { key: 'rsa', digest: 'sha384' }],
-  ['1.2.840.113549.1.1.13', { key: 'rsa', digest: 'sha512' }],
-  ['1.2.840.10045.2.1', { key: 'ec' }],
-  ['1.2.840.10045.4.3.2', { key: 'ec', digest: 'sha256' }],
-  ['1.2.840.10045.4.3.3', { key: 'ec', digest: 'sha384' }],
-  ['1.2.840.10045.4.3.4', { key: 'ec', digest: 'sha512' }],
-]);
+const signatures: ReadonlyMap<string, { readonly key: string; readonly digest?: string; readonly pss?: true }> =
+  new Map([
+    ['1.2.840.113549.1.1.1', { key: 'rsa' }],
+    ['1.2.840.113549.1.1.10', { key: 'rsa', pss: true }],
+    ['1.2.840.113549.1.1.11', { key: 'rsa', digest: 'sha256' }],
+    ['1.2.840.113549.1.1.12', { key: 'rsa', digest: 'sha384' }],
+    ['1.2.840.113549.1.1.13', { key: 'rsa', digest: 'sha512' }],
+    ['1.2.840.10045.2.1', { key: 'ec' }],
+    ['1.2.840.10045.4.3.2', { key: 'ec', digest: 'sha256' }],
+    ['1.2.840.10045.4.3.3', { key: 'ec', digest: 'sha384' }],
+    ['1.2.840.10045.4.3.4', { key: 'ec', digest: 'sha512' }],
+  ]);
 
 function verifies(oid: string, digest: string, message: Buffer, key: KeyObject, signature: Buffer): boolean {
   const algorithm = signatures.get(oid);
@@ -203,7 +194,7 @@ function verifies(oid: string, digest: string, message: Buffer, key: KeyObject, 
   return verify(algorithm.digest ?? digest, message, key, signature);
 }
 
-/** The value of an attribute that must occur exactly once. */
+/** Returns the value of an attribute that must occur exactly once. */
 function singleValue(attributes: readonly Attribute[], type: string): ArrayBuffer {
   const [found, ...others] = attributes.filter(({ attrType }) => attrType === type);
   if (found === undefined || others.length > 0 || found.attrValues.length !== 1)

@@ -20,13 +20,8 @@ export interface Binding {
   readonly path: readonly Hash[];
 }
 
-/** Whether the binding leads to the tree of `second` from a prefix that differs from the tree of `first`. */
-export function bindsElsewhere(
-  sha256: Hasher,
-  binding: Binding,
-  first: SizedRoot,
-  second: SizedRoot,
-): boolean {
+/** Returns whether the binding leads to the tree of `second` from a prefix that differs from the tree of `first`. */
+export function bindsElsewhere(sha256: Hasher, binding: Binding, first: SizedRoot, second: SizedRoot): boolean {
   const { firstSize, secondSize, firstRoot, path } = binding;
   if (firstSize !== first.size || secondSize !== second.size) return false;
   if (first.size >= second.size || equalHashes(firstRoot, first.root)) return false;

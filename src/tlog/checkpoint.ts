@@ -1,7 +1,7 @@
 /**
  * C2SP tlog-checkpoint: a tree head as the text of a note.
  *
- *     example.com/log                                    origin: which log this is
+ *     example.com/log                                    origin: identifies the log
  *     20852163                                           tree size
  *     CsUYapGGPo4dkMgIAUqom/Xajj7h2fB2MPA3j2jxq2I=       root
  *     …                                                  extension lines, if any
@@ -15,7 +15,7 @@ export interface Checkpoint {
   readonly origin: string;
   readonly size: number;
   readonly root: Hash;
-  /** Opaque lines. Checkpoints of this program have none, because auditors cannot verify them. */
+  /** Opaque lines. Checkpoints of this program have no extension lines, because auditors cannot verify them. */
   readonly extensions: readonly string[];
 }
 
@@ -38,7 +38,7 @@ export function parseCheckpoint(text: string): Checkpoint {
   return checkpoint;
 }
 
-/** The inverse of `parseCheckpoint`, with the same faults. */
+/** Formats a checkpoint; the inverse of `parseCheckpoint`, with the same faults. */
 export function formatCheckpoint({ origin, size, root, extensions }: Checkpoint): string {
   checkSize(size);
   checkHash(root, 'the root of the checkpoint');
@@ -57,8 +57,7 @@ function checkLines(lines: readonly string[]): void {
 
 /** Parses a canonical decimal. A number above 2^53 − 1 is rejected rather than rounded. */
 function parseSize(text: string): number {
-  if (!/^(0|[1-9][0-9]*)$/.test(text))
-    throw new TlogError('bad_size', 'the tree size is not a canonical decimal');
+  if (!/^(0|[1-9][0-9]*)$/.test(text)) throw new TlogError('bad_size', 'the tree size is not a canonical decimal');
   const size = Number(text);
   checkSize(size);
   return size;

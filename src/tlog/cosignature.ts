@@ -13,9 +13,9 @@ import { signatureBytes } from './head.ts';
 const timeBytes = 8;
 
 export interface Cosignature {
-  /** Seconds since 1970. */
+  /** Time of the cosignature, in seconds since 1970. */
   readonly timeS: number;
-  /** 64 bytes. */
+  /** The Ed25519 signature, 64 bytes. */
   readonly signature: Uint8Array;
 }
 

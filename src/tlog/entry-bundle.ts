@@ -36,7 +36,7 @@ export function decodeEntryBundle(bytes: Uint8Array, width: number): Uint8Array[
   while (entries.length < width) {
     const start = offset + lengthBytes;
     const end = start <= bytes.length ? start + view.getUint16(offset) : Infinity;
-    if (end > bytes.length) throw new TlogError('bad_entry_bundle', `entry ${entries.length} is cut off`);
+    if (end > bytes.length) throw new TlogError('bad_entry_bundle', `entry ${entries.length} is truncated`);
     entries.push(bytes.subarray(start, end));
     offset = end;
   }

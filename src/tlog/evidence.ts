@@ -10,18 +10,18 @@ export const evidenceFormat = 'candor-evidence/3';
 export interface CheckpointFork {
   readonly message: string;
   readonly origin: string;
-  /** ISO 8601, by the clock of the finder. */
+  /** Time of the finding, ISO 8601, by the clock of the finder. */
   readonly foundAt: string;
   /** Complete notes. */
   readonly checkpoints: readonly [string, string];
-  /** Only for different sizes: shows that the smaller tree is not a prefix of the larger one. */
+  /** Shows that the smaller tree is not a prefix of the larger one. Only for different sizes. */
   readonly binding?: Binding;
   /** The log's keys that signed the checkpoints. */
   readonly keys: readonly VerifierKey[];
 }
 
 /**
- * Returns a file that proves the contradiction offline. The reader must recognise its keys as those of the
+ * Returns a file that proves the contradiction offline. The reader must recognise the keys in the file as those of the
  * log.
  */
 export function writeForkEvidence(fork: CheckpointFork): string {

@@ -1,6 +1,6 @@
 /** Faults of numbers, hashes, proofs and heads from outside, one name for each. */
 export type TlogFault =
-  /** A tree size that is not a safe integer, or out of range. */
+  /** A tree size that is not a safe integer, or is out of range. */
   | 'bad_size'
   /** A leaf index that is not a safe integer, or not below the tree size. */
   | 'bad_index'
@@ -59,7 +59,7 @@ export class TlogError extends Error {
   }
 }
 
-/** Ends a computation that is wrong for any input. */
+/** Throws an error for a bug in the computation, which is wrong for any input. */
 export function panic(message: string): never {
   throw new Error(`tlog: ${message}`);
 }

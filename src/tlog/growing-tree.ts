@@ -3,25 +3,8 @@
  * most seven pages of 16 kB, whatever the size of the tree.
  */
 import { panic } from './fault.ts';
-import {
-  hashInPage,
-  type PageAddress,
-  pageColumns,
-  pageHashes,
-  pageRows,
-  pageWidth,
-  placeOf,
-} from './page.ts';
-import {
-  checkSize,
-  equalHashes,
-  foldRoot,
-  type Hash,
-  type Hasher,
-  hashBytes,
-  nodeHash,
-  rootPlan,
-} from './tree.ts';
+import { hashInPage, type PageAddress, pageColumns, pageHashes, pageRows, pageWidth, placeOf } from './page.ts';
+import { checkSize, equalHashes, foldRoot, type Hash, type Hasher, hashBytes, nodeHash, rootPlan } from './tree.ts';
 
 /** A page in its stored form: see page.ts for the layout of its bytes. */
 export interface PackedPage extends PageAddress {
@@ -31,7 +14,7 @@ export interface PackedPage extends PageAddress {
 /** Owns the edge. After `append`, `takePages` returns the pages to store for the new size. */
 export class GrowingTree {
   readonly #sha256: Hasher;
-  /** By page level: the rows of the growing page. */
+  /** Rows of the growing page, by page level. */
   readonly #edge: Hash[][][] = [];
   /** Pages that became full since the last `takePages`. */
   #full: PackedPage[] = [];
@@ -44,9 +27,9 @@ export class GrowingTree {
   }
 
   /**
-   * Loads the tree of `size` leaves. `load` returns a stored page's bytes. Every node of the growing pages is
-   * hashed again from row 0; columns of row 0 whose page below is not in memory are taken as stored. Returns
-   * undefined if a page is missing, has a wrong length, or has inconsistent hashes.
+   * Loads the tree of `size` leaves. `load` returns a stored page's bytes. Every node of the growing pages is hashed
+   * again from row 0; columns of row 0 whose page below is not in memory are used as stored. Returns undefined if a
+   * page is missing, has a wrong length, or has inconsistent hashes.
    */
   static load(
     sha256: Hasher,
@@ -82,7 +65,7 @@ export class GrowingTree {
       const nth = Math.floor(index / 2 ** level);
       if (nth % 2 === 0) return;
       hash = nodeHash(this.#sha256, this.#left(level), hash);
-      // After the last row the page is full: its root goes into the page above.
+      // After the last row the page is full: its root is added to the page above.
       if (level % pageRows === pageRows - 1) this.#turnPage(level);
     }
   }
@@ -90,18 +73,12 @@ export class GrowingTree {
   root(): Hash {
     const hashes = rootPlan(this.#size).map((at) => {
       const { level, row, column } = placeOf(at);
-      return (
-        this.#edge[level]?.[row]?.[column] ??
-        panic(`edge of ${this.#size} leaves lacks ${at.level},${at.index}`)
-      );
+      return this.#edge[level]?.[row]?.[column] ?? panic(`edge of ${this.#size} leaves lacks ${at.level},${at.index}`);
     });
     return foldRoot(this.#sha256, this.#size, hashes);
   }
 
-  /**
-   * Returns the pages that changed since the last call: full ones, and the growing ones in their current
-   * state.
-   */
+  /** Returns the pages that changed since the last call: full pages, and the growing pages in their current state. */
   takePages(): PackedPage[] {
     const pages = this.#full;
     for (let level = 0; level < this.#grown; level++) {
@@ -167,18 +144,14 @@ function pack(rows: readonly (readonly Hash[])[]): Uint8Array {
 
 function unpack(bytes: Uint8Array, width: number): Hash[][] {
   return Array.from({ length: pageRows }, (_, row) =>
-    Array.from({ length: Math.floor(width / 2 ** row) }, (_, column) =>
-      hashInPage(bytes, width, row, column),
-    ),
+    Array.from({ length: Math.floor(width / 2 ** row) }, (_, column) => hashInPage(bytes, width, row, column)),
   );
 }
 
 function rowsHash(sha256: Hasher, rows: readonly (readonly Hash[])[]): boolean {
   for (let row = 1; row < pageRows; row++) {
     const below = rows[row - 1]!;
-    const fits = rows[row]!.every((hash, i) =>
-      equalHashes(hash, nodeHash(sha256, below[2 * i]!, below[2 * i + 1]!)),
-    );
+    const fits = rows[row]!.every((hash, i) => equalHashes(hash, nodeHash(sha256, below[2 * i]!, below[2 * i + 1]!)));
     if (!fits) return false;
   }
   return true;

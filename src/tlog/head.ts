@@ -56,9 +56,7 @@ export function decodeHead(bytes: Uint8Array): TreeHead {
 }
 
 /** Returns the signed content of the JSON form, after checking sizes, hex and timestamp. */
-export function headFromJson(
-  json: Pick<SignedHeadJson, 'tree_size' | 'root_hash' | 'timestamp_ns'>,
-): TreeHead {
+export function headFromJson(json: Pick<SignedHeadJson, 'tree_size' | 'root_hash' | 'timestamp_ns'>): TreeHead {
   checkSize(json.tree_size);
   return {
     size: json.tree_size,
@@ -79,8 +77,7 @@ export function headToJson(head: TreeHead, signature: Uint8Array, signerKeyId: s
 
 /** Returns the integer that a JSON number holds. Rejects a double that could represent several integers. */
 export function timestampFromNumber(timestamp: number): bigint {
-  if (!Number.isInteger(timestamp))
-    throw new TlogError('bad_timestamp', `timestamp ${timestamp} is not an integer`);
+  if (!Number.isInteger(timestamp)) throw new TlogError('bad_timestamp', `timestamp ${timestamp} is not an integer`);
   const ns = BigInt(timestamp);
   checkTimestamp(ns);
   if (!Number.isSafeInteger(timestamp) && ns % timestampStepNs !== 0n) {
@@ -96,8 +93,7 @@ export function timestampFromNumber(timestamp: number): bigint {
 export function timestampToNumber(ns: bigint): number {
   checkTimestamp(ns);
   const timestamp = Number(ns);
-  if (BigInt(timestamp) !== ns)
-    throw new TlogError('bad_timestamp', `timestamp ${ns} is not exact as a double`);
+  if (BigInt(timestamp) !== ns) throw new TlogError('bad_timestamp', `timestamp ${ns} is not exact as a double`);
   return timestamp;
 }
 

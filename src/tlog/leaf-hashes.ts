@@ -11,7 +11,7 @@ export function rootOf(sha256: Hasher, hashes: Uint8Array): Hash {
   );
 }
 
-/** Returns the inclusion path of one of its leaves, from the leaf up. */
+/** Returns the inclusion path of a leaf of a small tree, from the leaf up. */
 export function pathOf(sha256: Hasher, hashes: Uint8Array, leafIndex: number): Hash[] {
   const plan = inclusionPlan(leafIndex, hashes.length / hashBytes);
   return foldProof(sha256, plan, (at) => subtreeHash(sha256, hashes, at));

@@ -18,14 +18,11 @@ import type { Hasher } from './tree.ts';
 /** Identifier bytes of the supported signature types, both made by Ed25519 keys. */
 export const signatureTypes = { ed25519: 1, cosignature: 4 } as const;
 
-/**
- * Maximum UTF-16 units of a whole note, one million as in Go's reader of tree notes. Real ones are under 100
- * kB.
- */
+/** Maximum UTF-16 units of a whole note: one million, as in Go's reader of tree notes. Real notes are under 100 kB. */
 export const maxNoteLength = 1_000_000;
 
 /**
- * Maximum signatures of a note, as in Go. The specification requires at least 16; each known one costs a
+ * Maximum signatures of a note, as in Go. The specification requires at least 16; each signature by a known key costs a
  * verification.
  */
 export const maxNoteSignatures = 100;
@@ -39,9 +36,9 @@ export interface NoteSignature {
 }
 
 export interface Note {
-  /** With its final newline. */
+  /** The text, including its final newline. */
   readonly text: string;
-  /** In the order of the note, including repeated and unknown ones. */
+  /** Signatures in the order of the note, including repeated and unknown ones. */
   readonly signatures: readonly NoteSignature[];
 }
 
@@ -60,9 +57,8 @@ const emDash = '—';
 const publicKeyBytes = 32;
 
 /**
- * Parses a note. Its text must have been decoded from UTF-8 without replacing or skipping anything (a
- * TextDecoder with `fatal` and `ignoreBOM`). Nothing is verified yet. Faults: bad_note, bad_key_name,
- * bad_base64.
+ * Parses a note without verifying it. Its text must have been decoded from UTF-8 without replacing or skipping
+ * characters (a TextDecoder with `fatal` and `ignoreBOM`). Faults: bad_note, bad_key_name, bad_base64.
  */
 export function parseNote(note: string): Note {
   if (note.length > maxNoteLength) throw new TlogError('bad_note', `a note of ${note.length} characters`);
@@ -79,8 +75,8 @@ export function parseNote(note: string): Note {
 }
 
 /**
- * The inverse of `parseNote`; rejects notes that `parseNote` would reject. Faults: bad_note, bad_key_name,
- * bad_key_id.
+ * Formats a note; the inverse of `parseNote`. Rejects notes that `parseNote` would reject. Faults: bad_note,
+ * bad_key_name, bad_key_id.
  */
 export function formatNote(note: Note): string {
   checkNoteText(note.text);
@@ -144,15 +140,11 @@ export function parseVerifierKey(sha256: Hasher, text: string): VerifierKey {
 }
 
 /**
- * Returns the verified signature of `key`; undefined without one. All signatures that name the key, by name
- * and id, must be valid (otherwise bad_note_signature), and the first is returned. A cosignature is verified
- * over its own message, including its time (see `decodeCosignature`).
+ * Returns the verified signature of `key`; undefined without a signature. All signatures that name the key, by name and
+ * id, must be valid (otherwise bad_note_signature), and the first is returned. A cosignature is verified over its own
+ * message, including its time (see `decodeCosignature`).
  */
-export function noteSignatureBy(
-  note: Note,
-  key: VerifierKey,
-  verify: Ed25519Verifier,
-): NoteSignature | undefined {
+export function noteSignatureBy(note: Note, key: VerifierKey, verify: Ed25519Verifier): NoteSignature | undefined {
   const own = note.signatures.filter(({ name, keyId }) => name === key.name && keyId === key.keyId);
   for (const { signature } of own) {
     if (!verifies(note.text, key, signature, verify)) {
@@ -191,8 +183,7 @@ function parseSignature(line: string): NoteSignature {
   }
   checkName(name);
   const bytes = base64ToBytes(base64, 'a signature');
-  if (bytes.length < 5)
-    throw new TlogError('bad_note', `a signature line of ${bytes.length} bytes, not 5 or more`);
+  if (bytes.length < 5) throw new TlogError('bad_note', `a signature line of ${bytes.length} bytes, not 5 or more`);
   return { name, keyId: new DataView(bytes.buffer).getUint32(0), signature: bytes.slice(4) };
 }
 
@@ -233,7 +224,7 @@ function checkSignatureCount(count: number): void {
   }
 }
 
-/** Whether the text has ASCII control characters other than the newline. */
+/** Returns whether the text has ASCII control characters other than the newline. */
 function hasControl(text: string): boolean {
   for (let i = 0; i < text.length; i++) {
     const code = text.charCodeAt(i);

@@ -44,8 +44,8 @@ export function pageWidth(page: PageAddress, size: number): number {
 }
 
 /**
- * For each width, the number of hashes before each row and, last, the total. A table, because proofs need it
- * for every hash: computing it took 4 % of the ledger's thread.
+ * For each width, the number of hashes before each row, and the total at the end. Stored as a table, because proofs
+ * need the number for every hash: computing it took 4 % of the ledger's thread.
  */
 const hashesBefore = Array.from({ length: pageColumns + 1 }, (_, width) => {
   const before = [0];
@@ -70,8 +70,7 @@ export function pageOffset(width: number, row: number, column: number): number {
 
 /** Returns a copy of one hash of a page of `width` columns. */
 export function hashInPage(page: Uint8Array, width: number, row: number, column: number): Hash {
-  if (page.length !== pageHashes(width) * hashBytes)
-    panic(`${page.length} bytes for a page of ${width} columns`);
+  if (page.length !== pageHashes(width) * hashBytes) panic(`${page.length} bytes for a page of ${width} columns`);
   const start = pageOffset(width, row, column) * hashBytes;
   return page.slice(start, start + hashBytes);
 }

@@ -63,13 +63,13 @@ export function consistencyPlan(firstSize: number, secondSize: number): ProofPla
       from = middle;
     }
   }
-  // The rest is a subtree that ends at the first size. From leaf 0 it is the first tree, whose root the
+  // The rest is a subtree that ends at the first size. If it starts at leaf 0, it is the first tree, whose root the
   // verifier has.
   if (from > 0) steps.push(subtrees(from, to));
   return steps.reverse();
 }
 
-/** Whether consistency proofs from this size omit its root, because the size is a power of two. */
+/** Returns whether consistency proofs from this size omit its root, because the size is a power of two. */
 export function omitsFirstRoot(firstSize: number): boolean {
   return firstSize > 0 && rootPlan(firstSize).length === 1;
 }
@@ -88,8 +88,8 @@ export interface InclusionClaim {
 }
 
 /**
- * Returns if the path leads from the leaf to the root, at that index and size; otherwise throws a
- * `TlogError`. The algorithm is RFC 9162 section 2.1.3.2; RFC 6962 does not specify one.
+ * Checks that the path leads from the leaf to the root, at that index and size; throws a `TlogError` otherwise. The
+ * algorithm is RFC 9162 section 2.1.3.2; RFC 6962 does not specify one.
  */
 export function verifyInclusion(sha256: Hasher, claim: InclusionClaim): void {
   checkSize(claim.treeSize);
@@ -129,9 +129,8 @@ export interface ConsistencyClaim {
 }
 
 /**
- * Returns if the second tree extends the first without changing it; otherwise throws a `TlogError`. Sizes
- * must be 0 < first ≤ second; equal sizes require an empty path and equal roots. The algorithm is RFC 9162
- * section 2.1.4.2.
+ * Checks that the second tree extends the first without changing it; throws a `TlogError` otherwise. Sizes must be 0 <
+ * first ≤ second; equal sizes require an empty path and equal roots. The algorithm is RFC 9162 section 2.1.4.2.
  */
 export function verifyConsistency(sha256: Hasher, claim: ConsistencyClaim): void {
   checkSizes(claim.firstSize, claim.secondSize);
@@ -185,7 +184,7 @@ export function verifyConsistency(sha256: Hasher, claim: ConsistencyClaim): void
 function checkSizes(first: number, second: number): void {
   checkSize(first);
   checkSize(second);
-  // A proof from size 0 is rejected: it proves nothing, and implementations differ about it.
+  // A proof from size 0 is rejected: it proves nothing, and implementations handle it differently.
   if (first === 0 || first > second) {
     throw new TlogError('bad_size', `sizes ${first} and ${second} are not 0 < first ≤ second`);
   }

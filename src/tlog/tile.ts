@@ -1,5 +1,5 @@
 /**
- * C2SP tlog-tiles: the paths of a log's hashes and entries, and the tiles of a tree.
+ * C2SP tlog-tiles: the paths of a log's hashes and entries.
  *
  *     tile/<level>/<index>[.p/<width>]        hashes at tree level 8 · level, from column 256 · index
  *     tile/entries/<index>[.p/<width>]        the entries from leaf 256 · index
@@ -9,19 +9,15 @@
  * (page.ts) with its address.
  */
 import { TlogError } from './fault.ts';
-import { type PageAddress, pageColumns, pageWidth } from './page.ts';
-import { checkSize } from './tree.ts';
+import { type PageAddress, pageColumns } from './page.ts';
 
 export interface TileAddress extends PageAddress {
-  /** Columns: 1 to 256. */
+  /** Number of columns: 1 to 256. */
   readonly width: number;
 }
 
 /** Levels of tiles in the specification. Trees whose size is a safe integer have seven. */
 const tileLevels = 64;
-
-/** Maximum tiles listed by `tilesOf`: 48 MB of addresses, the tiles of 267 million leaves. */
-export const maxTilesListed = 2 ** 20;
 
 const indexAndWidth = '((?:x[0-9]{3}/){0,5}[0-9]{3})(?:\\.p/([1-9][0-9]{0,2}))?';
 const tilePattern = new RegExp(`^(0|[1-9][0-9]?)/${indexAndWidth}$`);
@@ -39,7 +35,7 @@ export function entriesPath(index: number, width: number): string {
   return `tile/entries/${formatIndex(index, width)}`;
 }
 
-/** Parses the part after `tile/`, in its only valid spelling. */
+/** Parses the part after `tile/`. Only the canonical spelling is valid. */
 export function parseTilePath(path: string): TileAddress {
   const [, level, index, width] = tilePattern.exec(path) ?? [];
   const tile = { level: Number(level), ...parseIndex(index, width) };
@@ -53,31 +49,6 @@ export function parseEntriesPath(path: string): { index: number; width: number }
   const bundle = parseIndex(index, width);
   if (entriesPath(bundle.index, bundle.width) !== `tile/entries/${path}`) throw unknownPath();
   return bundle;
-}
-
-/**
- * Returns the tiles of all levels of a tree of `size` leaves that are not full in a tree of `from` leaves,
- * with their width at `size`; by level, then index. Bundles of entries have the addresses of level 0. Lists
- * at most `maxTilesListed`; callers with more must proceed in steps. Fault: bad_size, also if `from` is above
- * `size` or for too many tiles.
- */
-export function tilesOf(size: number, from = 0): TileAddress[] {
-  checkSize(size);
-  checkSize(from);
-  if (from > size) throw new TlogError('bad_size', `tiles from size ${from} on in a tree of ${size}`);
-  const tiles: TileAddress[] = [];
-  for (let level = 0; size >= pageColumns ** level; level++) {
-    const columns = pageColumns ** (level + 1);
-    const [first, end] = [Math.floor(from / columns), Math.ceil(size / columns)];
-    if (tiles.length + end - first > maxTilesListed) {
-      throw new TlogError('bad_size', `more than ${maxTilesListed} tiles from ${from} to ${size}`);
-    }
-    for (let index = first; index < end; index++) {
-      const width = pageWidth({ level, index }, size);
-      if (width > 0) tiles.push({ level, index, width });
-    }
-  }
-  return tiles;
 }
 
 function formatIndex(index: number, width: number): string {

@@ -16,17 +16,17 @@ import { checkHash, type Hash } from './tree.ts';
 
 const header = 'c2sp.org/tlog-proof@v1';
 
-/** Limit for hashes of a path. A tree of 2^53 leaves has paths of 53 hashes. */
+/** Maximum hashes of a path. A tree of 2^53 leaves has paths of 53 hashes. */
 const maxPathLength = 64;
 const maxExtraLength = 100_000;
 
 export interface TlogProof {
   readonly leafIndex: number;
-  /** From the leaf's sibling to the root's child (RFC 6962 section 2.1.1). */
+  /** Path from the leaf's sibling to the root's child (RFC 6962 section 2.1.1). */
   readonly path: readonly Hash[];
   /** The checkpoint as signed; `parseNote` reads it. */
   readonly note: string;
-  /** Data added by the log. It is not authenticated. */
+  /** Data added by the log, which is not authenticated. */
   readonly extra?: Uint8Array;
 }
 
@@ -40,7 +40,7 @@ export function formatTlogProof({ leafIndex, path, note, extra }: TlogProof): st
   return `${lines.join('\n')}\n\n${note}`;
 }
 
-/** Parses the form only: neither path nor note is verified. Faults: bad_tlog_proof, bad_base64, bad_hash. */
+/** Parses a tlog-proof without verifying path or note. Faults: bad_tlog_proof, bad_base64, bad_hash. */
 export function parseTlogProof(text: string): TlogProof {
   if (text.length > maxNoteLength + maxExtraLength) throw wrong(`it has ${text.length} characters`);
   const end = text.indexOf('\n\n');

@@ -44,7 +44,7 @@ export const hashBytes = 32;
  */
 const leafInput = new Uint8Array(4096);
 
-/** Leaf hash of RFC 6962: SHA-256(0x00 ‖ data). */
+/** Computes the leaf hash of RFC 6962: SHA-256(0x00 ‖ data). */
 export function leafHash(sha256: Hasher, data: Uint8Array): Hash {
   const length = 1 + data.length;
   const input = length <= leafInput.length ? leafInput.subarray(0, length) : new Uint8Array(length);
@@ -58,7 +58,7 @@ export function leafHash(sha256: Hasher, data: Uint8Array): Hash {
  */
 const nodeInput = Uint8Array.from({ length: 1 + 2 * hashBytes }, (_, i) => (i === 0 ? 1 : 0));
 
-/** Node hash of RFC 6962: SHA-256(0x01 ‖ left ‖ right). */
+/** Computes the node hash of RFC 6962: SHA-256(0x01 ‖ left ‖ right). */
 export function nodeHash(sha256: Hasher, left: Hash, right: Hash): Hash {
   nodeInput.set(left, 1);
   nodeInput.set(right, 1 + hashBytes);
@@ -110,7 +110,7 @@ export function splitPoint(n: number): number {
   return 2 ** floorLog2(n - 1);
 }
 
-/** Exact for every safe integer ≥ 1. (Math.log2 is not: it rounds 2^53 − 1 up to 53.) */
+/** Returns floor(log2(n)), exact for every safe integer ≥ 1. (Math.log2 rounds 2^53 − 1 up to 53.) */
 export function floorLog2(n: number): number {
   const high = Math.floor(n / 2 ** 32);
   return high > 0 ? 63 - Math.clz32(high) : 31 - Math.clz32(n);
@@ -124,10 +124,7 @@ export function checkSize(size: number): void {
 
 export function checkIndex(index: number, size: number): void {
   if (!Number.isSafeInteger(index) || index < 0 || index >= size) {
-    throw new TlogError(
-      'bad_index',
-      `leaf index ${index} is not an integer from 0 to below tree size ${size}`,
-    );
+    throw new TlogError('bad_index', `leaf index ${index} is not an integer from 0 to below tree size ${size}`);
   }
 }
 

@@ -1,4 +1,5 @@
 import type { WitnessFailure } from '../contract/witness-failures.ts';
+import { fetchFailure } from '../errors.ts';
 import { limits } from '../limits.ts';
 import { decodeCosignature } from '../tlog/cosignature.ts';
 import { TlogError } from '../tlog/fault.ts';
@@ -10,7 +11,7 @@ import { verifyNative } from './verify.ts';
 
 export type WitnessResponse =
   | { readonly kind: 'cosigned'; readonly cosigned: Cosigned }
-  /** The size that the witness claims to have cosigned. */
+  /** The witness reports another size as the last that it cosigned. */
   | { readonly kind: 'elsewhere'; readonly size: number }
   | { readonly kind: 'failed'; readonly failure: WitnessFailure; readonly detail: string };
 
@@ -23,7 +24,7 @@ export interface CosignatureRequest {
   readonly text: string;
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
-  /** Epoch milliseconds. */
+  /** Returns the current time in epoch milliseconds. */
   readonly now: () => number;
 }
 
@@ -45,16 +46,11 @@ export async function requestCosignature(question: CosignatureRequest): Promise<
     return readResponse(question, response, body);
   } catch (error) {
     if (timeout.aborted) return failed('timeout', `no response within ${question.timeoutMs} ms`);
-    const cause = error instanceof Error ? (error.cause ?? error) : error;
-    return failed('unreachable', cause instanceof Error ? cause.message : String(cause));
+    return failed('unreachable', fetchFailure(error));
   }
 }
 
-function readResponse(
-  question: CosignatureRequest,
-  response: Response,
-  body: string | undefined,
-): WitnessResponse {
+function readResponse(question: CosignatureRequest, response: Response, body: string | undefined): WitnessResponse {
   const { status } = response;
   if (status === 200) return cosignatureOf(question, body);
   if (status === 409) return sizeOf(response, body);
@@ -101,7 +97,7 @@ function failed(failure: WitnessFailure, detail: string): WitnessResponse {
   return { kind: 'failed', failure, detail };
 }
 
-/** Reads the response body; undefined if it exceeds the limit, where reading stops, or is not valid UTF-8. */
+/** Reads the response body; undefined if the body exceeds the limit, at which reading stops, or is not valid UTF-8. */
 async function readBounded(response: Response): Promise<string | undefined> {
   const parts: Uint8Array[] = [];
   let length = 0;

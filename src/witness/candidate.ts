@@ -25,9 +25,9 @@ export class Candidate {
   readonly logKey: VerifierKey;
   /** The cosigned text. */
   readonly text: string;
-  /** When it was created, in epoch milliseconds. */
+  /** Time at which the candidate was created, in epoch milliseconds. */
   #createdAt: number;
-  /** Incremented with each cosignature, so that a note written earlier is known to be outdated. */
+  /** Version, incremented with each cosignature, so that a note written earlier is known to be outdated. */
   #version = 0;
   readonly #logSignature: NoteSignature;
   readonly #cosigned = new Map<PolicyWitness, Cosigned>();
@@ -61,7 +61,7 @@ export class Candidate {
     this.#version += 1;
   }
 
-  /** Adds the cosignatures of known witnesses from a stored note. Invalid ones are ignored. */
+  /** Adds the cosignatures of known witnesses from a stored note. Invalid cosignatures are ignored. */
   addFrom(note: string, policy: Policy, verify: Ed25519Verifier): void {
     const parsed = parseNote(note);
     for (const witness of policy.witnesses) {
@@ -85,13 +85,13 @@ export class Candidate {
     return isQuorum(policy, new Set(this.#cosigned.keys()));
   }
 
-  /** The note with the log's signature, then the cosignatures in the policy's order. */
+  /** Returns the note with the log's signature, then the cosignatures in the policy's order. */
   note(policy: Policy): string {
     const cosignatures = policy.witnesses.flatMap((witness) => this.by(witness)?.signature ?? []);
     return formatNote({ text: this.text, signatures: [this.#logSignature, ...cosignatures] });
   }
 
-  /** The note with only the log's signature, as sent to witnesses. */
+  /** Returns the note with only the log's signature, as sent to witnesses. */
   bare(): string {
     return formatNote({ text: this.text, signatures: [this.#logSignature] });
   }

@@ -1,18 +1,18 @@
 import type { Logger } from 'pino';
 import type { WitnessStatus } from '../contract/resources/status.ts';
+import { sha256 } from '../crypto/sha256.ts';
 import { type ErrorCode, ServiceError } from '../errors.ts';
 import type { Ledger, LedgerFinding } from '../ledger/ledger.ts';
 import { limits } from '../limits.ts';
-import { sha256 } from '../sha256.ts';
 import { TlogError } from '../tlog/fault.ts';
 import { hexToBytes } from '../tlog/hex.ts';
 import { formatVerifierKey, parseVerifierKey, type VerifierKey } from '../tlog/note.ts';
 import { inclusionPlan, verifyConsistency } from '../tlog/proof.ts';
 import { equalHashes, type Hash, hashBytes } from '../tlog/tree.ts';
-import { type Failure, type RollbackReport, WitnessClient } from './asked-witness.ts';
 import { Candidate } from './candidate.ts';
 import { isQuorum, type Policy, type PolicyWitness } from './policy.ts';
 import { verifyNative } from './verify.ts';
+import { type Failure, type RollbackReport, WitnessClient } from './witness-client.ts';
 
 export interface CosignerOptions {
   readonly ledger: Pick<
@@ -20,7 +20,7 @@ export interface CosignerOptions {
     'checkpoint' | 'consistency' | 'inclusion' | 'keepCheckpoint' | 'keptCheckpoint' | 'status'
   >;
   readonly policy: Policy;
-  /** How long a new checkpoint waits for its quorum before `fail` applies and a newer one may replace it. */
+  /** How long a new checkpoint waits for its quorum before `fail` applies and a newer checkpoint may replace it. */
   readonly waitMs: number;
   /** How often the log is checked for a new checkpoint to submit to the witnesses. */
   readonly intervalMs: number;
@@ -29,7 +29,7 @@ export interface CosignerOptions {
   /** Timeout of one request to a witness. */
   readonly requestTimeoutMs?: number;
   readonly log: Pick<Logger, 'warn' | 'error'>;
-  /** Epoch milliseconds. */
+  /** Returns the current time in epoch milliseconds. */
   readonly now: () => number;
 }
 
@@ -42,15 +42,15 @@ interface Published {
 }
 
 /**
- * Has checkpoints of the log cosigned by the witnesses of a policy (C2SP tlog-witness), and publishes them.
+ * Requests cosignatures of the log's checkpoints from the witnesses of a policy (C2SP tlog-witness), and publishes the
+ * checkpoints.
  *
  *     log grows ──▶ candidate ──▶ all witnesses in parallel ──▶ quorum, or `open` ──▶ stored ──▶ published
  *                       ▲                │ late cosignatures are added
  *                       └── next, once this one is published or the wait is over
  *
- * Guarantees: a checkpoint is stored before it is published, and each published checkpoint extends the
- * previous one, across restarts too. Witnesses don't wait for each other, and appends don't wait for
- * witnesses.
+ * Guarantees: a checkpoint is stored before it is published, and each published checkpoint extends the previous one,
+ * across restarts too. Witnesses don't wait for each other, and appends don't wait for witnesses.
  */
 export class Cosigner {
   readonly #options: CosignerOptions;
@@ -64,7 +64,7 @@ export class Cosigner {
   #lastPublished: Candidate | undefined;
   /** A candidate that must not be published, because it does not extend the last published checkpoint. */
   #inconsistent: Candidate | undefined;
-  /** Set while the log is behind or contradicts the last published checkpoint. */
+  /** Report that the log is smaller than the last published checkpoint or contradicts it; undefined otherwise. */
   #rollback: RollbackReport | undefined;
   #publishing: Promise<void> | undefined;
   #timer: NodeJS.Timeout | undefined;
@@ -103,8 +103,8 @@ export class Cosigner {
   }
 
   /**
-   * The checkpoint to serve, as a note. LOG_EMPTY before the first entry; UNAVAILABLE while no checkpoint may
-   * be published.
+   * Returns the checkpoint to serve, as a note. Throws LOG_EMPTY before the first entry, and UNAVAILABLE while no
+   * checkpoint may be published.
    */
   async checkpoint(): Promise<string> {
     if (this.#published !== undefined) return this.#published.note;
@@ -129,9 +129,7 @@ export class Cosigner {
         vkey: formatVerifierKey(client.witness.key),
         ...(client.size === undefined ? {} : { size: client.size }),
         ...(client.failing === undefined ? {} : { failing: client.failing }),
-        ...(client.rollback === undefined
-          ? {}
-          : { rollback_since: new Date(client.rollback.since).toISOString() }),
+        ...(client.rollback === undefined ? {} : { rollback_since: new Date(client.rollback.since).toISOString() }),
         cosignatures: client.cosignatures,
         failures: [...client.failures].map(([kind, times]) => ({ kind, times })),
       })),
@@ -139,7 +137,8 @@ export class Cosigner {
   }
 
   /**
-   * `witness_rollback` while a witness, or the last published checkpoint, shows that the log was rolled back.
+   * Returns the finding `witness_rollback` while a witness, or the last published checkpoint, shows that the log was
+   * rolled back.
    */
   findings(): LedgerFinding[] {
     const reports = this.#witnesses.flatMap(({ witness, rollback }) =>
@@ -221,10 +220,7 @@ export class Cosigner {
     } catch (error) {
       const { checkpoint_vkey: vkey } = await ledger.status();
       if (!(error instanceof TlogError) || vkey === formatVerifierKey(this.#logKey)) throw error;
-      log.warn(
-        { vkey },
-        'the checkpoint key has changed; send witnesses the new vkey, until then they cosign nothing',
-      );
+      log.warn({ vkey }, 'the checkpoint key has changed; send witnesses the new vkey, until then they cosign nothing');
       this.#logKey = parseVerifierKey(sha256, vkey);
       this.#candidate = undefined;
       this.#published = undefined;
@@ -232,7 +228,7 @@ export class Cosigner {
     }
   }
 
-  /** Requests the missing cosignatures, and publishes what can be published. */
+  /** Requests the missing cosignatures, and publishes checkpoints that may be published. */
   #advance(): void {
     const candidate = this.#candidate;
     if (candidate === undefined || this.#stop.signal.aborted) return;
@@ -247,7 +243,7 @@ export class Cosigner {
     this.#run(this.#publish());
   }
 
-  /** Publishes everything that is due. Runs one at a time, so that the stored checkpoint never shrinks. */
+  /** Publishes everything that is due. Only one call runs at a time, so that the stored checkpoint never shrinks. */
   #publish(): Promise<void> {
     this.#publishing ??= this.#publishDue().finally(() => {
       this.#publishing = undefined;
@@ -279,25 +275,28 @@ export class Cosigner {
   #due(): Candidate | undefined {
     const { policy } = this.#options;
     const published = this.#published;
-    if (published !== undefined && published.version < published.candidate.version)
-      return published.candidate;
+    if (published !== undefined && published.version < published.candidate.version) return published.candidate;
     const candidate = this.#candidate;
     if (candidate === undefined || candidate === published?.candidate) return undefined;
     if (candidate === this.#inconsistent) return undefined;
     return candidate.hasQuorum(policy) || this.#mayOpen(candidate) ? candidate : undefined;
   }
 
-  /** `open` compensates for silent witnesses, but not if enough witnesses for a quorum report a rollback. */
+  /**
+   * Returns whether `open` allows publication. The setting compensates for silent witnesses, but not if enough
+   * witnesses for a quorum report a rollback.
+   */
   #mayOpen(candidate: Candidate): boolean {
     const { policy, fail } = this.#options;
     if (fail === 'closed' || !this.#hasWaited(candidate)) return false;
-    const against = this.#witnesses.filter(
-      ({ failing }) => failing === 'ahead' || failing === 'inconsistent',
-    );
+    const against = this.#witnesses.filter(({ failing }) => failing === 'ahead' || failing === 'inconsistent');
     return !isQuorum(policy, new Set(against.map(({ witness }) => witness)));
   }
 
-  /** Performs the check of the witnesses locally: a log that was rolled back or changed publishes nothing. */
+  /**
+   * Checks locally, as witnesses do, that the candidate extends the last published checkpoint. A log that was rolled
+   * back or changed publishes nothing.
+   */
   async #extendsLast(candidate: Candidate): Promise<boolean> {
     const last = this.#lastPublished;
     if (last === undefined || last === candidate) return true;
@@ -331,8 +330,8 @@ export class Cosigner {
   }
 
   /**
-   * In the inclusion path of leaf `first`, the hash whose subtree starts at leaf 0 is the root of the first
-   * leaves.
+   * Returns the root of the first leaves. In the inclusion path of leaf `first`, it is the hash whose subtree starts at
+   * leaf 0.
    */
   async #firstRoot(first: number, second: number): Promise<Hash> {
     const { audit_path } = await this.#options.ledger.inclusion({ leaf_index: first }, second);
@@ -367,7 +366,7 @@ export class Cosigner {
     void settled.then(() => this.#running.delete(settled));
   }
 
-  /** Logs a message once, until a different one is logged. */
+  /** Logs a message once, until a different message is logged. */
   #logOnce(level: 'warn' | 'error', about: object, message: string): void {
     if (message === this.#loggedProblem) return;
     this.#loggedProblem = message;

@@ -1,22 +1,22 @@
-import { sha256 } from '../sha256.ts';
+import { sha256 } from '../crypto/sha256.ts';
 import { type Binding, bindsElsewhere, firstRootOf, type SizedRoot } from '../tlog/binding.ts';
 import { consistencyPlan, omitsFirstRoot } from '../tlog/proof.ts';
 import { equalHashes, type Hash } from '../tlog/tree.ts';
 
-/** How two roots that one log signed contradict each other. */
+/** A contradiction between two roots signed by the same log. */
 export interface Fork {
   readonly message: string;
   readonly binding?: Binding;
 }
 
 /**
- * Checks whether two signed checkpoints prove a fork: two roots for the same size, or a consistency proof
- * that derives the later root from a different earlier one. An invalid proof alone proves nothing, since
- * anyone can send one; neither does a smaller checkpoint.
+ * Checks whether two signed checkpoints prove a fork: two roots for the same size, or a consistency proof that derives
+ * the later root from a different earlier root. An invalid proof alone proves nothing, since any client can send an
+ * invalid proof; a smaller checkpoint proves nothing either.
  *
- * A consistency proof from a power of two omits the first root (RFC 6962), because the verifier has it. After
- * a rejection, the log sends such a proof again with its own first root in front, which reveals the different
- * earlier tree.
+ * A consistency proof from a power of two omits the first root (RFC 6962), because the verifier has it. After a
+ * rejection, the log sends such a proof again with its own first root in front, which reveals the different earlier
+ * tree.
  */
 export function findFork(cosigned: SizedRoot, later: SizedRoot, proof: readonly Hash[]): Fork | undefined {
   const [firstSize, secondSize] = [cosigned.size, later.size];
@@ -25,8 +25,7 @@ export function findFork(cosigned: SizedRoot, later: SizedRoot, proof: readonly 
     return { message: `two roots are signed for size ${firstSize}` };
   }
   if (firstSize === 0 || firstSize > secondSize) return undefined;
-  const hasFirstRoot =
-    omitsFirstRoot(firstSize) && proof.length === consistencyPlan(firstSize, secondSize).length + 1;
+  const hasFirstRoot = omitsFirstRoot(firstSize) && proof.length === consistencyPlan(firstSize, secondSize).length + 1;
   const firstRoot = hasFirstRoot ? proof[0] : firstRootOf(sha256, proof, firstSize, secondSize);
   if (firstRoot === undefined) return undefined;
   const binding = { firstSize, secondSize, firstRoot, path: hasFirstRoot ? proof.slice(1) : proof };

@@ -1,9 +1,9 @@
-import { importPublicKey } from '../ed25519.ts';
-import { sha256 } from '../sha256.ts';
+import { importPublicKey } from '../crypto/ed25519.ts';
+import { sha256 } from '../crypto/sha256.ts';
 import { TlogError } from '../tlog/fault.ts';
 import { parseVerifierKey, signatureTypes, type VerifierKey } from '../tlog/note.ts';
 
-/** Text that is not the verifier key of a log. The message has the found and the expected value. */
+/** The text is not the verifier key of a log. The message has the actual and the expected value. */
 export class UnknownLogError extends Error {
   override readonly name = 'UnknownLogError';
 }
@@ -22,9 +22,7 @@ export function parseLogKey(text: string): VerifierKey {
     throw new UnknownLogError(`${quoted(text)} is not a valid verifier key: ${error.message}`);
   }
   if (key.type !== signatureTypes.ed25519) {
-    throw new UnknownLogError(
-      `${quoted(text)} is a key of type ${key.type}; checkpoints are signed by keys of type 1`,
-    );
+    throw new UnknownLogError(`${quoted(text)} is a key of type ${key.type}; checkpoints are signed by keys of type 1`);
   }
   if (importPublicKey(key.publicKey) === undefined) {
     throw new UnknownLogError(`${quoted(text)} is not a valid Ed25519 key`);

@@ -48,7 +48,7 @@ export type PolicyFault =
 export class PolicyError extends Error {
   override readonly name = 'PolicyError';
   readonly fault: PolicyFault;
-  /** Counted from 1. */
+  /** Number of the line, counted from 1; 0 for the whole file. */
   readonly line: number;
 
   constructor(fault: PolicyFault, line: number, message: string) {

@@ -1,12 +1,12 @@
+import { sha256 } from '../crypto/sha256.ts';
+import { readFileLater, UnreadableFile } from '../files/read-file.ts';
 import { limits } from '../limits.ts';
-import { readFile, UnreadableFile } from '../read-file.ts';
-import { sha256 } from '../sha256.ts';
 import { PolicyError, parsePolicy } from './parse-policy.ts';
 import { isQuorum, type Policy } from './policy.ts';
 
 /**
- * A policy file that the service can't use. The message may quote the file, for readers with access to it;
- * `place` has only the line and kind of the fault.
+ * A policy file that the service can't use. The message may quote the file, for readers with access to it; `place` has
+ * only the line and kind of the fault.
  */
 export class PolicyFileError extends Error {
   override readonly name = 'PolicyFileError';
@@ -21,11 +21,11 @@ export class PolicyFileError extends Error {
 /**
  * Loads a policy for the cosigner of a service.
  *
- * @throws PolicyFileError if the file can't be read, is not a valid policy, or its quorum can't be met by the
- * witnesses with a URL: the service would wait forever
+ * @throws PolicyFileError if the file can't be read, is not a valid policy, or its quorum can't be met by the witnesses
+ * with a URL, because the service would wait forever
  */
-export function loadPolicy(path: string): Policy {
-  const policy = readPolicy(path);
+export async function loadPolicy(path: string): Promise<Policy> {
+  const policy = await readPolicy(path);
   const reachable = policy.witnesses.filter(({ url }) => url !== undefined);
   if (!isQuorum(policy, new Set(reachable))) {
     throw new PolicyFileError(
@@ -36,9 +36,9 @@ export function loadPolicy(path: string): Policy {
   return policy;
 }
 
-function readPolicy(path: string): Policy {
+async function readPolicy(path: string): Promise<Policy> {
   try {
-    return parsePolicy(sha256, readFile(path, limits.maxPolicyBytes).bytes);
+    return parsePolicy(sha256, (await readFileLater(path, limits.maxPolicyBytes)).bytes);
   } catch (error) {
     if (error instanceof UnreadableFile)
       throw new PolicyFileError(`witness policy ${path} cannot be read: ${error.message}`);

@@ -5,7 +5,7 @@
 import type { VerifierKey } from '../tlog/note.ts';
 
 export interface PolicyWitness {
-  /** For display; witnesses are identified by object. Octets that are not valid UTF-8 are shown as U+FFFD. */
+  /** Name for display; witnesses are identified by object. Octets that are not valid UTF-8 are shown as U+FFFD. */
   readonly name: string;
   readonly key: VerifierKey;
   /** The submission prefix, without a trailing slash. */
@@ -23,7 +23,7 @@ export interface Policy {
   readonly quorum: Rule;
 }
 
-/** Whether these witnesses meet the policy. */
+/** Returns whether these witnesses meet the policy. */
 export function isQuorum(policy: Policy, cosigned: ReadonlySet<PolicyWitness>): boolean {
   return isMet(policy.quorum, cosigned);
 }

@@ -7,7 +7,7 @@ import type { Answer, Witness } from './witness.ts';
 export interface WitnessServer {
   /** The http URL that it listens on, without a trailing slash. */
   readonly url: string;
-  /** Answers accepted requests, then closes. */
+  /** Completes accepted requests, then closes. */
   close(): Promise<void>;
 }
 
@@ -24,8 +24,8 @@ interface Reply {
  *     POST /add-checkpoint
  *     GET  /<origin hash>/checkpoint
  *
- * Requests are limited in size, time and number. A failure to store a checkpoint is passed to `onFailure` and
- * answered with 500.
+ * Requests are limited in size, time and number. If a checkpoint cannot be stored, the error is passed to `onFailure`
+ * and the response is 500.
  */
 export async function startWitnessServer(options: {
   readonly witness: Witness;
@@ -71,7 +71,7 @@ export async function startWitnessServer(options: {
   };
 }
 
-/** Undefined if the client has disconnected. */
+/** Returns the response; undefined if the client has disconnected. */
 async function route(witness: Witness, request: IncomingMessage): Promise<Reply | undefined> {
   const path = (request.url ?? '').split('?', 1)[0]!;
   if (path === '/add-checkpoint') {
@@ -129,7 +129,7 @@ function send(request: IncomingMessage, response: ServerResponse, reply: Reply):
     'content-type': reply.type ?? 'text/plain; charset=utf-8',
     'content-length': Buffer.byteLength(reply.body),
     'x-content-type-options': 'nosniff',
-    // The unread rest of a body would be parsed as the next request.
+    // Closes the connection, because the unread rest of a body would be parsed as the next request.
     ...(request.readableEnded || request.method === 'GET' ? {} : { connection: 'close' }),
     ...reply.headers,
   });

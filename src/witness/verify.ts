@@ -1,4 +1,4 @@
-import { importPublicKey, verifyEd25519 } from '../ed25519.ts';
+import { importPublicKey, verifyEd25519 } from '../crypto/ed25519.ts';
 import type { Ed25519Verifier } from '../tlog/note.ts';
 
 /** Verifies note signatures under the product's Ed25519 policy. */

@@ -1,8 +1,8 @@
 import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { replaceFile } from '../durable-file.ts';
-import { importPublicKey } from '../ed25519.ts';
-import { sha256 } from '../sha256.ts';
+import { importPublicKey } from '../crypto/ed25519.ts';
+import { sha256 } from '../crypto/sha256.ts';
+import { replaceFile } from '../files/durable-file.ts';
 import { cosignedMessage, encodeCosignature } from '../tlog/cosignature.ts';
 import { TlogError } from '../tlog/fault.ts';
 import { type NoteSignature, signatureTypes, type VerifierKey, verifierKey } from '../tlog/note.ts';
@@ -26,8 +26,7 @@ export class WitnessKey {
   }
 
   /**
-   * Cosigns: states that at `timeS` this checkpoint's tree was the largest one seen, and consistent with all
-   * others.
+   * Cosigns a checkpoint: states that at `timeS` its tree was the largest tree seen, and consistent with all others.
    */
   cosign(timeS: number, noteText: string): NoteSignature {
     const signature = sign(null, cosignedMessage(timeS, noteText), this.#private);
@@ -37,9 +36,9 @@ export class WitnessKey {
 }
 
 /**
- * Opens the key file: a private JWK (RFC 8037) of mode 0600 with the name of the witness. A missing file is
- * created, which requires a name. A given name must match the file: the signed message does not contain the
- * name, so one key under two names would count as two witnesses.
+ * Opens the key file: a private JWK (RFC 8037) of mode 0600 with the name of the witness. A missing file is created,
+ * which requires a name. A given name must match the file: the signed message does not contain the name, so a key under
+ * two names would count as two witnesses.
  */
 export async function openWitnessKey(path: string, name: string | undefined): Promise<WitnessKey> {
   const text = await readIfThere(path);
@@ -52,8 +51,7 @@ export async function openWitnessKey(path: string, name: string | undefined): Pr
 }
 
 async function makeKey(path: string, name: string | undefined): Promise<WitnessKey> {
-  if (name === undefined)
-    throw new WitnessStateError(`${path} does not exist; creating a key requires a name`);
+  if (name === undefined) throw new WitnessStateError(`${path} does not exist; creating a key requires a name`);
   const { privateKey } = generateKeyPairSync('ed25519');
   const key = named(name, () => new WitnessKey(name, privateKey));
   const { x, d } = privateKey.export({ format: 'jwk' });
@@ -97,9 +95,7 @@ function named(name: string, make: () => WitnessKey): WitnessKey {
 }
 
 function damaged(path: string): WitnessStateError {
-  return new WitnessStateError(
-    `${path} is damaged; restore it from a copy, or create a new witness in another folder`,
-  );
+  return new WitnessStateError(`${path} is damaged; restore it from a copy, or create a new witness in another folder`);
 }
 
 export async function readIfThere(path: string): Promise<string | undefined> {

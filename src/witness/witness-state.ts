@@ -1,9 +1,9 @@
 import { readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type DataFolder, lockFolder } from '../data-folder.ts';
-import { replaceFile } from '../durable-file.ts';
+import { sha256 } from '../crypto/sha256.ts';
+import { type DataFolder, lockFolder } from '../files/data-folder.ts';
+import { replaceFile } from '../files/durable-file.ts';
 import { limits } from '../limits.ts';
-import { sha256 } from '../sha256.ts';
 import { parseCheckpoint } from '../tlog/checkpoint.ts';
 import { decodeCosignature } from '../tlog/cosignature.ts';
 import { TlogError } from '../tlog/fault.ts';
@@ -29,7 +29,7 @@ const evidenceSuffix = '.evidence.json';
 const rejectedSuffix = '.rejected.note';
 const keyFileName = 'key.json';
 
-/** Identifies a log in file names and URLs: lowercase hex SHA-256 of its origin. */
+/** Returns the identifier of a log in file names and URLs: lowercase hex SHA-256 of its origin. */
 export function originHash(origin: string): string {
   return bytesToHex(sha256(new TextEncoder().encode(origin)));
 }
@@ -43,15 +43,15 @@ export function originHash(origin: string): string {
  *     <origin hash>.<time>-<id>.rejected.note   signed by the log but not cosigned: does not convict alone
  *     lock
  *
- * Key and checkpoints are in one folder, because the key's guarantee depends on the checkpoints: if one is
- * lost, the other must be abandoned. A restored older copy of a file can't be detected.
+ * Key and checkpoints are in one folder, because the key's guarantee depends on the checkpoints: if the checkpoints are
+ * lost, the key must be abandoned, and the reverse. A restored older copy of a file can't be detected.
  */
 export class WitnessState {
   readonly key: WitnessKey;
   readonly #folder: DataFolder;
-  /** By origin hash. */
+  /** The last cosigned checkpoint of each log, by origin hash. */
   readonly #latest: Map<string, LastCosigned>;
-  /** File names. */
+  /** Names of the evidence files. */
   readonly #evidence: Set<string>;
   /** File names, the oldest first. */
   #rejected: readonly string[];
@@ -82,9 +82,7 @@ export class WitnessState {
       const files = names.filter((file) => file.endsWith(suffix));
       const keyFile = join(path, keyFileName);
       if (files.length > 0 && !names.includes(keyFileName)) {
-        throw new WitnessStateError(
-          `${keyFile} is missing; restore it, or create a new witness in another folder`,
-        );
+        throw new WitnessStateError(`${keyFile} is missing; restore it, or create a new witness in another folder`);
       }
       const key = await openWitnessKey(keyFile, name);
       const latest = new Map<string, LastCosigned>();
@@ -113,14 +111,14 @@ export class WitnessState {
     return state.key;
   }
 
-  /** The last cosigned checkpoint; undefined if none was cosigned for this log. */
+  /** Returns the last cosigned checkpoint; undefined if no checkpoint of this log was cosigned. */
   latest(hash: string): LastCosigned | undefined {
     return this.#latest.get(hash);
   }
 
   /**
    * Stores a checkpoint and resolves once it is on disk; the same checkpoint is then removed from the rejected
-   * ones. If it rejects, the previous checkpoint stays in effect.
+   * checkpoints. If storing fails, the previous checkpoint stays in effect.
    */
   async store(hash: string, latest: LastCosigned): Promise<void> {
     await replaceFile(join(this.#folder.path, hash + suffix), latest.note, { mode: 0o644 });
@@ -135,8 +133,8 @@ export class WitnessState {
   }
 
   /**
-   * Stores evidence against the log with this origin hash, once per pair of checkpoints. Resolves with its
-   * path once it is on disk, or with undefined if `limits.maxWitnessEvidence` files of this log exist.
+   * Stores evidence against the log with this origin hash, once per pair of checkpoints. Resolves with the path of the
+   * evidence once it is on disk, or with undefined if `limits.maxWitnessEvidence` files of this log exist.
    */
   async storeEvidence(hash: string, texts: readonly string[], evidence: string): Promise<string | undefined> {
     const name = `${hash}.${idOf(texts.join('\n'))}${evidenceSuffix}`;
@@ -156,7 +154,7 @@ export class WitnessState {
 
   /**
    * Stores a checkpoint that the log signed and the witness rejected, once. Above `limits.maxWitnessRejected`, the
-   * first half and the latest ones remain, so that a flood can hide neither.
+   * first half and the latest checkpoints remain, so that a flood can hide neither.
    */
   async storeRejected(hash: string, note: string, nowMs: number): Promise<void> {
     const end = rejectedEnd(note);
@@ -188,7 +186,7 @@ function idOf(text: string): string {
   return bytesToHex(sha256(new TextEncoder().encode(text))).slice(0, 16);
 }
 
-/** The end of the name of a rejected checkpoint's file. */
+/** Returns the suffix of the file name of a rejected checkpoint. */
 function rejectedEnd(note: string): string {
   return `-${idOf(parseNote(note).text)}${rejectedSuffix}`;
 }

@@ -1,5 +1,5 @@
+import { sha256 } from '../crypto/sha256.ts';
 import { limits } from '../limits.ts';
-import { sha256 } from '../sha256.ts';
 import { type Checkpoint, parseCheckpoint } from '../tlog/checkpoint.ts';
 import { writeForkEvidence } from '../tlog/evidence.ts';
 import { TlogError } from '../tlog/fault.ts';
@@ -25,7 +25,10 @@ export type Answer =
   | { readonly status: 409; readonly size: number }
   | { readonly status: 400 | 403 | 404 | 422 | 503; readonly reason: string };
 
-/** A log that signed two trees neither of which extends the other. Both notes have its signature. */
+/**
+ * A contradiction of a log: the log signed two trees, neither of which extends the other. Both notes have its
+ * signature.
+ */
 export interface Contradiction {
   readonly origin: string;
   readonly message: string;
@@ -42,18 +45,18 @@ export interface WitnessOptions {
   readonly state: WitnessState;
   /** Keys of the known logs; the name of a key is its log's origin. */
   readonly logs: readonly VerifierKey[];
-  /** Epoch milliseconds. */
+  /** Returns the current time in epoch milliseconds. */
   readonly now: () => number;
   /** Called when a log contradicts itself, once the evidence is on disk and before the response. */
   readonly onContradiction: (found: Contradiction) => void;
 }
 
 /**
- * A witness (C2SP tlog-witness): cosigns a checkpoint of a known log if it extends the last cosigned one, and
- * never anything that contradicts an earlier cosignature.
+ * A witness (C2SP tlog-witness): cosigns a checkpoint of a known log if it extends the last cosigned one, and never
+ * anything that contradicts an earlier cosignature.
  *
- * Checkpoints of one log are processed one at a time: compared with the stored one, stored and flushed, and
- * only then is the cosignature returned. Logs don't wait for each other.
+ * Checkpoints of one log are processed one at a time: each is compared with the stored checkpoint, then stored and
+ * flushed, and only then is the cosignature returned. Logs are processed independently.
  */
 export class Witness {
   readonly #options: WitnessOptions;
@@ -83,7 +86,7 @@ export class Witness {
     return this.#inTurn(hash, () => this.#compareAndKeep(hash, parsed, { keys, signatures }));
   }
 
-  /** The last cosigned checkpoint of the log with this origin hash, for monitors. */
+  /** Returns the last cosigned checkpoint of the log with this origin hash, for monitors. */
   latest(hash: string): string | undefined {
     return this.#options.state.latest(hash)?.note;
   }
@@ -111,15 +114,10 @@ export class Witness {
   }
 
   /**
-   * Stores evidence if the rejected checkpoint contradicts the cosigned one and both are signed by a known
-   * key. Returns whether they do.
+   * Stores evidence if the rejected checkpoint contradicts the cosigned one and a known key signed both. Returns
+   * whether they prove a fork.
    */
-  async #reportFork(
-    hash: string,
-    kept: LastCosigned,
-    parsed: Parsed,
-    { keys, refused }: Rejected,
-  ): Promise<boolean> {
+  async #reportFork(hash: string, kept: LastCosigned, parsed: Parsed, { keys, refused }: Rejected): Promise<boolean> {
     const { state, now, onContradiction } = this.#options;
     const fork = findFork(kept, parsed.checkpoint, parsed.request.proof);
     const cosigned = parseNote(kept.note);
@@ -185,21 +183,18 @@ function readRequest(body: Uint8Array): Parsed | Answer {
 }
 
 /**
- * Signatures by the known keys; empty if one of them is invalid, which invalidates the note (C2SP
- * signed-note).
+ * Returns signatures by the known keys; empty if one of them is invalid, which invalidates the note (C2SP signed-note).
  */
 function signaturesOf(note: Note, keys: readonly VerifierKey[]): NoteSignature[] {
   try {
-    return keys
-      .map((key) => noteSignatureBy(note, key, verifyNative))
-      .filter((signature) => signature !== undefined);
+    return keys.map((key) => noteSignatureBy(note, key, verifyNative)).filter((signature) => signature !== undefined);
   } catch (error) {
     if (error instanceof TlogError) return [];
     throw error;
   }
 }
 
-/** Why this checkpoint may not be cosigned after the stored one; undefined if it may. */
+/** Returns why this checkpoint may not be cosigned after the stored one; undefined if it may. */
 function compare(kept: LastCosigned | undefined, { request, checkpoint }: Parsed): Answer | undefined {
   const keptSize = kept?.size ?? 0;
   if (request.oldSize !== keptSize) return { status: 409, size: keptSize };

@@ -10,7 +10,7 @@ const linesOf = (bytes: Uint8Array): { id: string }[] =>
     .filter((line) => line !== '')
     .map((line) => JSON.parse(line));
 
-test('alerts that change and come meanwhile: each is there at most once, and none that was there throughout is missing', () => {
+test('each alert is exported at most once and none is missing, although alerts change and arrive during the export', () => {
   const step = fc.record({ changes: fc.array(fc.nat(49)), comes: fc.array(fc.integer({ min: 0, max: 99 })) });
   fc.assert(
     fc.property(
@@ -52,7 +52,7 @@ test('alerts that change and come meanwhile: each is there at most once, and non
   );
 });
 
-test('a filter that matches little gives pages that are empty, and ends all the same', () => {
+test('an export with a filter that matches few alerts has empty pages and still ends', () => {
   const alerts = new Map(
     Array.from({ length: 50_000 }, (_, n) => [idOf(n), alertOf({ title: n === 49_999 ? 'x' : 'y' })]),
   );

@@ -7,9 +7,7 @@ import { validate } from '../../src/contract/validate.ts';
 import { alertGroupings, alertStatuses, severities } from '../../src/contract/vocabulary.ts';
 import { alertOf, everyAlert, idOf, readerOf } from './alerts.ts';
 
-const time = fc
-  .integer({ min: 0, max: 9 })
-  .map((hour) => new Date(Date.UTC(2026, 10, 20, hour)).toISOString());
+const time = fc.integer({ min: 0, max: 9 }).map((hour) => new Date(Date.UTC(2026, 10, 20, hour)).toISOString());
 const alerts = fc.array(
   fc
     .record(
@@ -31,62 +29,52 @@ const alerts = fc.array(
 );
 const numbered = (all: readonly Alert[]) => new Map(all.map((alert, n) => [idOf(n), alert]));
 
-/** The values of an alert, read anew. */
+/** Returns the values of an alert, implemented independently. */
 function valuesOf(alert: Alert, by: (typeof alertGroupings)[number]): (string | undefined)[] {
   if (by === 'asset_id') return alert.asset_ids.length === 0 ? [undefined] : [...alert.asset_ids];
   return [alert[by]];
 }
 
-test('groups are what counting by hand gives, largest first; what is not shown is counted', () => {
+test('groups equal those of a naive count, largest first; all other values are counted together', () => {
   fc.assert(
-    fc.property(
-      alerts,
-      fc.constantFrom(...alertGroupings),
-      fc.integer({ min: 1, max: 4 }),
-      (all, by, limit) => {
-        const found = validate(
-          AlertGroups,
-          groupAlerts(readerOf(numbered(all)), { by, filter: everyAlert, limit }),
-        );
-        const findings = (some: readonly Alert[]) => some.reduce((sum, { count }) => sum + count, 0);
-        const values = new Set(all.flatMap((alert) => valuesOf(alert, by)));
-        expect(found).toMatchObject({ by, alerts: all.length, findings: findings(all), complete: true });
-        expect(found.distinct).toBe(values.size);
-        expect(found.groups.length).toBe(Math.min(values.size, limit));
-        for (const group of found.groups) {
-          const of = all.filter((alert) => valuesOf(alert, by).includes(group.value));
-          const ranks = of.map(({ severity }) => severities.indexOf(severity));
-          expect(group).toMatchObject({
-            alerts: of.length,
-            findings: findings(of),
-            severity: severities[Math.max(...ranks)],
-            first_seen: of.map(({ first_seen }) => first_seen).sort()[0],
-            last_seen: of
-              .map(({ last_seen }) => last_seen)
-              .sort()
-              .at(-1),
-          });
-          for (const status of alertStatuses)
-            expect(group.statuses[status]).toBe(of.filter((alert) => alert.status === status).length);
-        }
-        const sizes = found.groups.map((group) => group.alerts);
-        expect(sizes).toEqual(sizes.toSorted((a, b) => b - a));
-        const shown = new Set(found.groups.map(({ value }) => value));
-        const hidden = all.flatMap((alert) =>
-          valuesOf(alert, by)
-            .filter((value) => !shown.has(value))
-            .map(() => alert),
-        );
-        expect(found.others).toEqual({ alerts: hidden.length, findings: findings(hidden) });
-      },
-    ),
+    fc.property(alerts, fc.constantFrom(...alertGroupings), fc.integer({ min: 1, max: 4 }), (all, by, limit) => {
+      const found = validate(AlertGroups, groupAlerts(readerOf(numbered(all)), { by, filter: everyAlert, limit }));
+      const findings = (some: readonly Alert[]) => some.reduce((sum, { count }) => sum + count, 0);
+      const values = new Set(all.flatMap((alert) => valuesOf(alert, by)));
+      expect(found).toMatchObject({ by, alerts: all.length, findings: findings(all), complete: true });
+      expect(found.distinct).toBe(values.size);
+      expect(found.groups.length).toBe(Math.min(values.size, limit));
+      for (const group of found.groups) {
+        const of = all.filter((alert) => valuesOf(alert, by).includes(group.value));
+        const ranks = of.map(({ severity }) => severities.indexOf(severity));
+        expect(group).toMatchObject({
+          alerts: of.length,
+          findings: findings(of),
+          severity: severities[Math.max(...ranks)],
+          first_seen: of.map(({ first_seen }) => first_seen).sort()[0],
+          last_seen: of
+            .map(({ last_seen }) => last_seen)
+            .sort()
+            .at(-1),
+        });
+        for (const status of alertStatuses)
+          expect(group.statuses[status]).toBe(of.filter((alert) => alert.status === status).length);
+      }
+      const sizes = found.groups.map((group) => group.alerts);
+      expect(sizes).toEqual(sizes.toSorted((a, b) => b - a));
+      const shown = new Set(found.groups.map(({ value }) => value));
+      const hidden = all.flatMap((alert) =>
+        valuesOf(alert, by)
+          .filter((value) => !shown.has(value))
+          .map(() => alert),
+      );
+      expect(found.others).toEqual({ alerts: hidden.length, findings: findings(hidden) });
+    }),
   );
 });
 
-test('past the limit of groups, values that only older alerts have are counted together', () => {
-  const all = numbered(
-    Array.from({ length: 10 }, (_, n) => alertOf({ src_ip: `10.0.0.${n}`, count: n + 1 })),
-  );
+test('beyond the limit of groups, values that only older alerts have are counted together', () => {
+  const all = numbered(Array.from({ length: 10 }, (_, n) => alertOf({ src_ip: `10.0.0.${n}`, count: n + 1 })));
   const found = groupAlerts(readerOf(all), { by: 'src_ip', filter: everyAlert, limit: 2 }, 3);
   expect(found.groups.map(({ value }) => value)).toEqual(['10.0.0.9', '10.0.0.8']);
   expect(found).toMatchObject({

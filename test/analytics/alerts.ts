@@ -1,5 +1,5 @@
+import { compileAlertFilter } from '../../src/alerts/lists/alerts.ts';
 import type { Alert } from '../../src/contract/resources/alert.ts';
-import { compileAlertFilter } from '../../src/store/lists/alerts.ts';
 import type { ListFilter, StoreReader } from '../../src/store/store.ts';
 
 export const alertOf = (more: Partial<Alert> = {}): Alert => ({
@@ -26,7 +26,7 @@ export const alertOf = (more: Partial<Alert> = {}): Alert => ({
 export const everyAlert: ListFilter = { terms: [] };
 export const idOf = (n: number): string => `01900000-0000-7000-8000-${n.toString(16).padStart(12, '0')}`;
 
-/** Alerts in memory that are read as the store's are. Tests change them between reads. */
+/** Alerts in memory with the store's reading interface. Tests change them between reads. */
 export function readerOf(
   alerts: Map<string, Alert>,
 ): Pick<StoreReader, 'visitAlerts' | 'visitAlertFacts' | 'lastAlertId'> {

@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { arrowEvents, arrowPage } from '../../src/analytics/arrow-page.ts';
+import { arrowEvents, arrowPage } from '../../src/analytics/arrow/page.ts';
 import { routeOf } from '../../src/contract/routes.ts';
-import { openBlock } from '../../src/events/block.ts';
-import { BlockAssets } from '../../src/events/block-assets.ts';
-import { BlockBuilder } from '../../src/events/block-builder.ts';
-import { tables } from '../../src/events/columns.ts';
 import { eventValues } from '../../src/events/event-values.ts';
+import { openBlock } from '../../src/events/format/block.ts';
+import { BlockAssets } from '../../src/events/format/block-assets.ts';
+import { BlockBuilder } from '../../src/events/format/block-builder.ts';
+import { tables } from '../../src/events/format/columns.ts';
 import { writeEventJson } from '../../src/events/resource.ts';
 import { columnsOf } from '../../src/http/export-list.ts';
 import { Bindings, bindingsOf } from '../events/bindings.ts';
@@ -16,7 +16,7 @@ const lists = { network: 'listNetworkEvents', dns: 'listDnsEvents' } as const;
 const addresses = ['10.0.0.1', '10.0.0.2', '2001:db8::1'];
 const times = [0, 1_700_000_000_000];
 
-it.each(tables)('%s events come to the same bytes from their columns as from their JSON', (table) => {
+it.each(tables)('%s events are encoded to the same bytes from their columns as from their JSON', (table) => {
   const columns = columnsOf(routeOf(lists[table]));
   const ends = fc.record({ src_ip: fc.constantFrom(...addresses), dst_ip: fc.constantFrom(...addresses) });
   const record = fc.tuple(recordOf(table), ends).map(([one, more]) => ({ ...one, ...more }));

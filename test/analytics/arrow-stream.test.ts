@@ -1,16 +1,16 @@
-/** Streams as apache-arrow reads them, against what went in. */
+/** Compares streams that apache-arrow reads with the original items. */
 import { tableFromIPC, type Vector } from 'apache-arrow';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { ArrowColumn, ArrowKind } from '../../src/analytics/arrow-columns.ts';
-import { arrowPage } from '../../src/analytics/arrow-page.ts';
-import { rowsOfLines } from '../../src/analytics/arrow-rows.ts';
-import { batchMessages } from '../../src/analytics/arrow-stream.ts';
+import type { ArrowColumn, ArrowKind } from '../../src/analytics/arrow/columns.ts';
+import { arrowPage } from '../../src/analytics/arrow/page.ts';
+import { rowsOfLines } from '../../src/analytics/arrow/rows.ts';
+import { batchMessages } from '../../src/analytics/arrow/stream.ts';
 
-/** Of these, apache-arrow leaves out a byte order mark at the start. */
+/** Generates texts without a leading byte order mark, which apache-arrow drops. */
 const anyText = fc.string({ unit: 'binary' }).filter((text) => !text.startsWith('\uFEFF'));
 
-/** Of each kind what an attribute may be, and how it is read back. */
+/** Possible values of each kind of attribute, and how they are read back. */
 const kinds: {
   readonly [Kind in ArrowKind]: {
     readonly value: fc.Arbitrary<unknown>;
@@ -44,7 +44,7 @@ const kinds: {
   uint32: { value: fc.integer({ min: 0, max: 2 ** 32 - 1 }), read: (value) => value },
 };
 
-/** JSON has none: it comes back as 0. */
+/** Returns whether a value contains minus zero, which JSON reads back as 0. */
 function holdsMinusZero(value: unknown): boolean {
   if (typeof value === 'object' && value !== null) return Object.values(value).some(holdsMinusZero);
   return Object.is(value, -0);
@@ -57,10 +57,7 @@ const columns: ArrowColumn[] = [
 ];
 
 const attributes = fc.record(
-  Object.fromEntries(names.map((kind) => [kind, kinds[kind].value])) as Record<
-    ArrowKind,
-    fc.Arbitrary<unknown>
-  >,
+  Object.fromEntries(names.map((kind) => [kind, kinds[kind].value])) as Record<ArrowKind, fc.Arbitrary<unknown>>,
   { requiredKeys: [] },
 );
 const page = fc.array(fc.record({ id: anyText, attributes }), { maxLength: 20 });
@@ -76,7 +73,7 @@ function streamOf(pages: readonly (readonly object[])[]): Uint8Array {
   return Buffer.concat(parts);
 }
 
-test('whatever the items are, they are read back; a page each batch', () => {
+test('any items survive a round trip through an Arrow stream; each page is one batch', () => {
   fc.assert(
     fc.property(fc.array(page, { minLength: 1, maxLength: 4 }), (pages) => {
       const table = tableFromIPC(streamOf(pages));
@@ -89,9 +86,7 @@ test('whatever the items are, they are read back; a page each batch', () => {
         return {
           id: table.getChild('id')?.get(row),
           attributes: Object.fromEntries(
-            given
-              .filter(([, value]) => value !== null)
-              .map(([kind, value]) => [kind, kinds[kind].read(value)]),
+            given.filter(([, value]) => value !== null).map(([kind, value]) => [kind, kinds[kind].read(value)]),
           ),
         };
       });
@@ -101,17 +96,15 @@ test('whatever the items are, they are read back; a page each batch', () => {
   );
 });
 
-test('messages and their buffers begin at multiples of eight', () => {
+test('messages and their buffers are aligned to multiples of eight', () => {
   const stream = streamOf([[{ id: 'a', attributes: { word: 'x', texts: ['yy'], uint8: 1 } }], []]);
   const view = new DataView(stream.buffer, stream.byteOffset, stream.byteLength);
   expect(stream.byteLength % 8).toBe(0);
   expect([view.getUint32(0, true), view.getInt32(4, true) % 8]).toEqual([0xffff_ffff, 0]);
-  expect([view.getUint32(stream.length - 8, true), view.getInt32(stream.length - 4, true)]).toEqual([
-    0xffff_ffff, 0,
-  ]);
+  expect([view.getUint32(stream.length - 8, true), view.getInt32(stream.length - 4, true)]).toEqual([0xffff_ffff, 0]);
 });
 
-test('integers keep the digits that they are written in, alone and within JSON', () => {
+test('integers keep their digits, alone and within JSON', () => {
   const lines = new TextEncoder().encode(
     '{"id":"1","attributes":{"int64":1700000000000000123,"json":{"ns":[1700000000000000123,-9007199254740993]}}}\n' +
       '{"id":"2","attributes":{"int64":-9223372036854775808,"real":123456789012345680000}}\n' +
@@ -130,20 +123,20 @@ test('integers keep the digits that they are written in, alone and within JSON',
   expect(table.getChild('real')?.get(1)).toBe(123456789012345680000);
 });
 
-test('halves of characters are replaced one by one, and join with none', () => {
+test('lone surrogates are replaced one by one, and do not combine', () => {
   const texts = ['a\ud83e', '\udd8ab', 'é'];
   const lines = encode(texts.map((text) => ({ id: 'x', attributes: { text } })));
   const table = tableFromIPC(arrowPage({ lines, columns, isFirst: true, isLast: true }));
   expect(Array.from(table.getChild('text')!)).toEqual(['a\ufffd', '\ufffdb', 'é']);
 });
 
-test('an item without what every item has, or with no time for one, is a bug', () => {
+test('an item without a required attribute, or with an invalid time, causes an error', () => {
   const rows = rowsOfLines(encode([{ id: 'x', attributes: { time: 'noon' } }]));
   expect(() => batchMessages([{ name: 'text', kind: 'text', nullable: false }], rows)).toThrow(/no text/);
   expect(() => batchMessages([{ name: 'time', kind: 'time', nullable: true }], rows)).toThrow(/noon/);
 });
 
-test('an integer beyond 64 bits is the largest there is', () => {
+test('an integer beyond 64 bits becomes the largest 64-bit integer', () => {
   const items = [1e300, 2 ** 63, 2 ** 53].map((int64, n) => ({ id: `${n}`, attributes: { int64 } }));
   const table = tableFromIPC(streamOf([items]));
   const read = Array.from({ length: 3 }, (_, row) => table.getChild('int64')?.get(row));

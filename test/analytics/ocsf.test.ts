@@ -1,19 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { detectionFinding } from '../../src/analytics/ocsf.ts';
-import {
-  alertStatuses,
-  priorities,
-  ruleSources,
-  severities,
-  verdicts,
-} from '../../src/contract/vocabulary.ts';
+import { alertStatuses, priorities, ruleSources, severities, verdicts } from '../../src/contract/vocabulary.ts';
 import { alertOf, idOf } from './alerts.ts';
 
 const id = idOf(7);
 
 describe('an alert as an OCSF detection finding', () => {
-  test('as it was raised, with what little an alert must have', () => {
+  test('has only the required attributes if it is new', () => {
     expect(detectionFinding(id, alertOf(), '1.2.3')).toEqual({
       metadata: {
         version: '1.5.0',
@@ -54,7 +48,7 @@ describe('an alert as an OCSF detection finding', () => {
     });
   });
 
-  test('closed, with all that an alert may have', () => {
+  test('has all optional attributes if it is closed and complete', () => {
     const finding = detectionFinding(
       id,
       alertOf({
@@ -130,7 +124,7 @@ describe('an alert as an OCSF detection finding', () => {
     });
   });
 
-  test('elsewhere than at a resolver, the name concerned is that of the destination', () => {
+  test('has the name in the alert as destination, unless the destination is a resolver', () => {
     const finding = detectionFinding(id, alertOf({ dst_port: 443, domain: 'c2.example.org' }), '1');
     expect(finding).toMatchObject({
       evidences: [{ dst_endpoint: { hostname: 'c2.example.org', port: 443 } }],
@@ -139,7 +133,7 @@ describe('an alert as an OCSF detection finding', () => {
   });
 });
 
-/** What the schema allows, by hand. */
+/** The values that the schema allows, copied by hand. */
 const allowed = {
   activity_id: [1, 2, 3],
   severity_id: [1, 2, 3, 4, 5],
@@ -149,7 +143,7 @@ const allowed = {
   confidence_id: [1, 2, 3],
 };
 
-test('every number is one that the schema has', () => {
+test('an OCSF finding has only numbers that the schema allows', () => {
   const alerts = fc.record(
     {
       severity: fc.constantFrom(...severities),
@@ -169,9 +163,7 @@ test('every number is one that the schema has', () => {
       for (const [name, values] of Object.entries(allowed)) {
         if (finding[name] === undefined) continue;
         expect(values).toContain(finding[name]);
-        expect(finding[name === 'activity_id' ? 'activity_name' : name.slice(0, -3)]).toEqual(
-          expect.any(String),
-        );
+        expect(finding[name === 'activity_id' ? 'activity_name' : name.slice(0, -3)]).toEqual(expect.any(String));
       }
       expect(finding.type_uid).toBe(200_400 + (finding.activity_id as number));
       expect(finding.confidence_score ?? 0).toBeGreaterThanOrEqual(0);

@@ -26,6 +26,6 @@ test.each([
   ['replayEvents', {}, false],
   ['testRules', {}, false],
   ['constructor', {}, false],
-])('%s %o: %s', (task, input, expected) => {
+])('isShort(%s, %o) is %s', (task, input, expected) => {
   expect(isShort(task, input)).toBe(expected);
 });

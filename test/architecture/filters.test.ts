@@ -1,5 +1,10 @@
 import type { TObject } from 'typebox';
 import { describe, expect, it } from 'vitest';
+import { alertHistoryListOf } from '../../src/alerts/lists/alert-history.ts';
+import { alertList } from '../../src/alerts/lists/alerts.ts';
+import { noteListOf } from '../../src/alerts/lists/notes.ts';
+import { silenceList } from '../../src/alerts/lists/silences.ts';
+import { backupList } from '../../src/backup/backup-list.ts';
 import {
   auditFilters,
   auditQuery,
@@ -24,6 +29,7 @@ import {
   dnsEventHistogramQuery,
   networkEventHistogramQuery,
 } from '../../src/contract/histogram-parameters.ts';
+import * as listAttributes from '../../src/contract/list-attributes.ts';
 import {
   alertFilters,
   alertNoteFilters,
@@ -48,24 +54,34 @@ import {
   serviceQuery,
 } from '../../src/contract/parameters.ts';
 import { decodeQuery, listFilterOf, parseList, parseQuery } from '../../src/contract/query.ts';
-import { compileFilter } from '../../src/events/select.ts';
-import { alertHistoryListOf } from '../../src/store/lists/alert-history.ts';
-import { alertList } from '../../src/store/lists/alerts.ts';
-import { assetHistoryListOf } from '../../src/store/lists/asset-history.ts';
-import { assetList } from '../../src/store/lists/assets.ts';
-import { auditList } from '../../src/store/lists/audit-records.ts';
-import { backupList } from '../../src/store/lists/backups.ts';
-import { compileFilter as compileTerms } from '../../src/store/lists/filter.ts';
-import { keyList } from '../../src/store/lists/keys.ts';
-import type { ListSpec } from '../../src/store/lists/list.ts';
-import { noteListOf } from '../../src/store/lists/notes.ts';
-import { sortValueOf } from '../../src/store/lists/order.ts';
-import { principalList } from '../../src/store/lists/principals.ts';
-import { scanList } from '../../src/store/lists/scans.ts';
-import { serviceList } from '../../src/store/lists/services.ts';
-import { tokenListAt } from '../../src/store/lists/tokens.ts';
+import { Alert } from '../../src/contract/resources/alert.ts';
+import { Backup } from '../../src/contract/resources/backup.ts';
+import { IntelIndicator, IntelList } from '../../src/contract/resources/intel-list.ts';
+import { Key } from '../../src/contract/resources/key.ts';
+import { Principal } from '../../src/contract/resources/principal.ts';
+import { Rule } from '../../src/contract/resources/rule.ts';
+import { Scan } from '../../src/contract/resources/scan.ts';
+import { Silence } from '../../src/contract/resources/silence.ts';
+import { Token } from '../../src/contract/resources/token.ts';
+import { indicatorQuery, intelQuery } from '../../src/contract/routes/intel.ts';
+import { ruleQuery } from '../../src/contract/routes/rules.ts';
+import { silenceQuery } from '../../src/contract/routes/silences.ts';
+import { compileFilter as compileTerms } from '../../src/database/lists/filter.ts';
+import type { ListSpec } from '../../src/database/lists/list.ts';
+import { sortValueOf } from '../../src/database/lists/order.ts';
+import { indicatorsOf, intelLists } from '../../src/detect/lists/intel.ts';
+import { ruleList } from '../../src/detect/lists/rules.ts';
+import { scanList } from '../../src/discovery/lists/scans.ts';
+import { compileFilter } from '../../src/events/query/select.ts';
+import { auditList } from '../../src/identities/lists/audit-records.ts';
+import { principalList } from '../../src/identities/lists/principals.ts';
+import { tokenListAt } from '../../src/identities/lists/tokens.ts';
+import { assetHistoryListOf } from '../../src/inventory/lists/asset-history.ts';
+import { assetList } from '../../src/inventory/lists/assets.ts';
+import { serviceList } from '../../src/inventory/lists/services.ts';
+import { keyList } from '../../src/ledger/keys/key-list.ts';
 
-/** A value that the parameter takes, once it is parsed. */
+/** Returns a valid value of a parameter with this schema, as parsed. */
 function sample(schema: object): string | number | boolean {
   const { items } = schema as { items: { type: string; format?: string; enum?: readonly string[] } };
   if (items.enum) return items.enum[0]!;
@@ -78,7 +94,7 @@ function sample(schema: object): string | number | boolean {
 const termsOf = (filters: Record<string, object>) =>
   Object.entries(filters).map(([field, schema]) => ({ field, values: [sample(schema)] }));
 
-describe('the negations of filters', () => {
+describe('negated filters', () => {
   const queries: Record<string, TObject> = {
     networkEventQuery,
     networkEventHistogramQuery,
@@ -96,7 +112,7 @@ describe('the negations of filters', () => {
   const several = ({ properties }: TObject) =>
     Object.keys(properties).filter((name) => (properties[name] as { type?: string }).type === 'array');
 
-  it.each(Object.entries(queries))('are taken with them by %s, and are negated terms', (_name, query) => {
+  it.each(Object.entries(queries))('are accepted by %s for each filter, and become negated terms', (_name, query) => {
     const names = several(query).filter((name) => !name.startsWith('not_'));
     const negations = several(query).filter((name) => name.startsWith('not_'));
     expect(negations).toEqual(expect.arrayContaining(names.map((name) => `not_${name}`)));
@@ -108,7 +124,7 @@ describe('the negations of filters', () => {
     }
   });
 
-  it('are none of the lists of other resources', () => {
+  it('do not exist in lists of other resources', () => {
     for (const query of [assetQuery, serviceQuery, scanQuery, auditQuery])
       expect(several(query).filter((name) => name.startsWith('not_'))).toEqual([]);
   });
@@ -135,8 +151,15 @@ it.each(termsOf(dnsEventFilters))('DNS events are filtered by $field', (term) =>
   expect(compileFilter('dns', { terms: [term] }).all).toBe(false);
 });
 
-/** Lists of the engine in src/store/lists: what the contract offers, and the specification that has to know it. */
+const filtersIn = ({ properties }: TObject): Record<string, object> =>
+  Object.fromEntries(Object.entries(properties).filter(([, schema]) => (schema as { type?: string }).type === 'array'));
+
+/** Lists: the contract's filters, and the specification that must support them. */
 const lists: Record<string, { query: TObject; filters: Record<string, object>; spec: ListSpec<never> }> = {
+  silences: { query: silenceQuery, filters: filtersIn(silenceQuery), spec: silenceList },
+  rules: { query: ruleQuery, filters: filtersIn(ruleQuery), spec: ruleList },
+  'intelligence lists': { query: intelQuery, filters: filtersIn(intelQuery), spec: intelLists },
+  indicators: { query: indicatorQuery, filters: filtersIn(indicatorQuery), spec: indicatorsOf('') },
   alerts: { query: alertQuery, filters: alertFilters, spec: alertList },
   assets: { query: assetQuery, filters: assetFilters, spec: assetList },
   'asset history': { query: assetHistoryQuery, filters: assetHistoryFilters, spec: assetHistoryListOf('') },
@@ -161,16 +184,42 @@ describe.each(Object.entries(lists))('%s', (_name, { query, filters, spec }) => 
     expect(sortValueOf(spec, parseList(query, decodeQuery(`sort=${sort}`)).sort)).toBeTypeOf('function');
   });
 
-  it('take nothing else', () => {
+  it('do not accept other filters', () => {
     expect(Object.keys(filters).toSorted()).toEqual(
       Object.keys(query.properties)
         .filter(
           (name) =>
             (query.properties[name] as { type?: string }).type === 'array' &&
-            !/^(not_.*|severity)$/.test(name),
+            !/^not_/.test(name) &&
+            (name !== 'severity' || name in filters),
         )
         .toSorted(),
     );
     expect(Object.keys(spec.terms)).toEqual(expect.arrayContaining(Object.keys(filters)));
+  });
+});
+
+describe('the kind of a listed attribute is that of the resource', () => {
+  const kindOf = (schema: object): listAttributes.AttributeKind => {
+    const { type, format, enum: words } = schema as { type: string; format?: string; enum?: string[] };
+    if (words !== undefined) return words;
+    if (type === 'string') return format === 'date-time' ? 'time' : format === 'ip' ? 'address' : 'text';
+    return type === 'boolean' ? 'flag' : 'number';
+  };
+
+  it.each([
+    ['Alert', Alert, listAttributes.alertAttributes],
+    ['Silence', Silence, listAttributes.silenceAttributes],
+    ['Scan', Scan, listAttributes.scanAttributes],
+    ['Rule', Rule, listAttributes.ruleAttributes],
+    ['IntelList', IntelList, listAttributes.intelAttributes],
+    ['IntelIndicator', IntelIndicator, listAttributes.indicatorAttributes],
+    ['Principal', Principal, listAttributes.principalAttributes],
+    ['Token', Token, listAttributes.tokenAttributes],
+    ['Key', Key, listAttributes.keyAttributes],
+    ['Backup', Backup, listAttributes.backupAttributes],
+  ] as [string, TObject, listAttributes.ListAttributes][])('%s', (_name, resource, table) => {
+    for (const [name, { kind }] of Object.entries(table))
+      expect([name, kind]).toEqual([name, kindOf(resource.properties[name]!)]);
   });
 });

@@ -1,4 +1,4 @@
-/** The imports of the sources, as the tests of the architecture look at them. */
+/** Reads the imports of the sources for the architecture tests. */
 import { globSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 
@@ -8,7 +8,7 @@ export interface Import {
   readonly file: string;
   readonly from: string;
   readonly typesOnly: boolean;
-  /** `import('…')`: only when the code comes to it. */
+  /** `import('…')`: loaded only when executed. */
   readonly dynamic: boolean;
 }
 
@@ -28,7 +28,7 @@ export function importsOf(file: string): Import[] {
 /** Every source of the product, relative to the project's root. */
 export const files = globSync(['src/**/*.{ts,tsx}', 'workers/**/*.ts'], { cwd: root }).toSorted();
 
-/** The file under the project's root that a relative import names; undefined for packages. */
+/** Returns the file under the project's root that a relative import names; undefined for packages. */
 export function target({ file, from }: Pick<Import, 'file' | 'from'>): string | undefined {
   return from.startsWith('.') ? normalize(join(dirname(file), from)) : undefined;
 }

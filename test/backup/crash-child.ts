@@ -1,4 +1,4 @@
-/** Makes backups in a loop during writes, or restores one, until it is killed. */
+/** Makes backups in a loop during writes, or restores a backup, until it is killed. */
 import { join } from 'node:path';
 import { type RestoreStep, restoreBackup } from '../../src/backup/restore.ts';
 import { startParts } from './parts.ts';

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { RestoreStep } from '../../src/backup/restore.ts';
-import { takeDataFolder } from '../../src/data-folder.ts';
-import { cloneFolder } from '../copy-folder.ts';
+import { takeDataFolder } from '../../src/files/data-folder.ts';
+import { cloneFolder } from '../files/copy-folder.ts';
 import { entries } from '../ledger/fixture-entry.ts';
 import { newest } from '../store/opened.ts';
 import { backUp, newFolder, openParts, restore } from './fixture.ts';
@@ -22,7 +22,7 @@ const steps = {
   unmarked: 'done',
 } as const satisfies Record<RestoreStep, 'untouched' | 'half' | 'done'>;
 
-/** A folder with ten entries in a backup and forty later ones. */
+/** A folder with ten entries in a backup and forty later entries. */
 let original: { readonly dataDir: string; readonly path: string };
 beforeAll(async () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'candor-backup-'));
@@ -49,7 +49,7 @@ test.each(Object.entries(steps))(
   30_000,
 );
 
-test('a restore killed at any moment leaves the old content in place, or the command completes it', async () => {
+test('after a restore killed at any moment, the old content is in place, or the command completes the restore', async () => {
   const seen = new Set<string>();
   // A restore takes about a second from the start of its process.
   for (let delayMs = 100; delayMs < 1300; delayMs += 75 + Math.random() * 50) {
@@ -58,22 +58,18 @@ test('a restore killed at any moment leaves the old content in place, or the com
     seen.add(await goesOn(dataDir, path, size));
   }
   expect(seen.size).toBeGreaterThan(0);
-}, 120_000);
+});
 
-test('of backups killed at any moment, complete ones are valid and get their entry, others are removed', async () => {
+test('after a kill at any moment, complete backups are valid and get their log entry, and incomplete backups are removed', async () => {
   const dataDir = newFolder();
   const made = new Set<string>();
   for (let round = 0; round < 6; round++) {
-    // Killed during the first backup or, in every other round, shortly after it.
-    const out = await runUntilKilled(
-      ['backup', dataDir],
-      Math.random() * 600,
-      round % 2 === 0 ? 'begun' : 'made',
-    );
+    // Kills the process during the first backup or, in every other round, shortly after it.
+    const out = await runUntilKilled(['backup', dataDir], Math.random() * 600, round % 2 === 0 ? 'begun' : 'made');
     for (const line of out) if (line.startsWith('made ')) made.add(line.slice(5));
     const parts = await openParts(dataDir);
     await parts.backups.recover();
-    parts.pump.poke();
+    parts.pump.wake();
     await parts.pump.idle();
     const dir = join(dataDir, 'backups');
     const names = existsSync(dir) ? readdirSync(dir) : [];
@@ -82,9 +78,9 @@ test('of backups killed at any moment, complete ones are valid and get their ent
     for (const { id, attributes } of items) {
       expect(attributes.state).toBe('completed');
       expect(attributes.transparency, id).toBeDefined();
-      expect(
-        JSON.parse(Buffer.from((await parts.ledger.leaf({ entry_id: id })).canonical).toString()).kind,
-      ).toBe('backup.created');
+      expect(JSON.parse(Buffer.from((await parts.ledger.leaf({ entry_id: id })).canonical).toString()).kind).toBe(
+        'backup.created',
+      );
     }
     for (const id of made) expect(items.map((item) => item.id)).toContain(id);
     await parts.close();
@@ -92,7 +88,7 @@ test('of backups killed at any moment, complete ones are valid and get their ent
     if (latest !== undefined) await restore(latest, newFolder());
   }
   expect(made.size).toBeGreaterThan(0);
-}, 180_000);
+});
 
 /** Copies the folder that has a backup. */
 function backedUp() {
@@ -101,9 +97,7 @@ function backedUp() {
   return { dataDir, path: original.path.replace(original.dataDir, dataDir), size: 51 };
 }
 
-/**
- * Checks that the folder is in one of the three states, and that each of them leads to a log that continues.
- */
+/** Checks that the folder is untouched, half restored or completely restored, and that its log continues. */
 async function goesOn(dataDir: string, path: string, size: number, expected?: string): Promise<string> {
   const half = existsSync(join(dataDir, 'restore.json'));
   if (half) {
@@ -126,17 +120,15 @@ async function goesOn(dataDir: string, path: string, size: number, expected?: st
   expect((await ledger.entries({ kinds: ['backup.restored'], page: 1, per_page: 10 })).total).toBe(1);
   const aside = readdirSync(dataDir).filter((name) => name.startsWith('replaced-'));
   expect(aside).toHaveLength(1);
-  expect(readdirSync(join(dataDir, aside[0]!))).toEqual(
-    expect.arrayContaining(['keys', 'ledger.mdb', 'siem.mdb']),
-  );
+  expect(readdirSync(join(dataDir, aside[0]!))).toEqual(expect.arrayContaining(['keys', 'ledger.mdb', 'siem.mdb']));
   expect(existsSync(join(dataDir, 'restoring'))).toBe(false);
   await close();
   return left;
 }
 
 /**
- * Lines that the child wrote until it was killed: by itself, or some time after its start or after it wrote
- * `word`.
+ * Returns the lines that the child wrote until it was killed: by itself, or some time after its start or after
+ * it wrote `word`.
  */
 function runUntilKilled(args: readonly string[], delayMs?: number, word = ''): Promise<string[]> {
   const script = new URL('./crash-child.ts', import.meta.url).pathname;
@@ -159,8 +151,7 @@ function runUntilKilled(args: readonly string[], delayMs?: number, word = ''): P
   return new Promise((resolve, reject) => {
     child.on('close', (code, signal) => {
       clearTimeout(timer);
-      if (signal === 'SIGKILL' || (code === 0 && delayMs !== undefined))
-        resolve(out.split('\n').filter(Boolean));
+      if (signal === 'SIGKILL' || (code === 0 && delayMs !== undefined)) resolve(out.split('\n').filter(Boolean));
       else reject(new Error(`the child ended by itself: ${errors}`));
     });
   });

@@ -9,7 +9,7 @@ import { gunzipSync } from 'node:zlib';
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { audit } from '../../src/client/auditor.ts';
 import { auditEntries } from '../../src/client/entries.ts';
-import { Fault } from '../../src/client/fault.ts';
+import { AuditFault } from '../../src/client/fault.ts';
 import { httpLog } from '../../src/client/log-source.ts';
 import { parsePin, writePin } from '../../src/client/pin.ts';
 import { fsck } from '../../src/ledger/check/fsck.ts';
@@ -29,7 +29,7 @@ function unpacked(): string {
   return dataDir;
 }
 
-/** An hour after the folder was written, because an operator must confirm a longer gap. */
+/** Sets the clock to an hour after the folder was written, because an operator must confirm a longer gap. */
 beforeEach(() => void vi.useFakeTimers({ toFake: ['Date'], now: Date.parse('2025-01-15T13:00:00Z') }));
 afterEach(() => void vi.useRealTimers());
 
@@ -62,14 +62,14 @@ test('an audit migrates the pin of an earlier version without findings', async (
   const dataDir = unpacked();
   const parts = await openParts(dataDir);
   await parts.store.commit(alertsOf(100, 3));
-  parts.pump.poke();
+  parts.pump.wake();
   await parts.close();
   const served = await ServedLog.start();
   onTestFinished(() => served.close());
   await served.restore(dataDir);
   const log = httpLog(served.url);
   const pin = parsePin(readFileSync(join(dataDir, 'log.pin'), 'utf8'));
-  if (pin instanceof Fault) throw new Error(pin.message);
+  if (pin instanceof AuditFault) throw new Error(pin.message);
   expect(pin.head.size).toBe(12);
   const found = await audit(log, { ...pin, log: served.url }, { now: Date.now() });
   expect(found).toMatchObject({ status: 'extended', pin: { head: { size: 19 } } });

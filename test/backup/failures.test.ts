@@ -7,10 +7,13 @@ import { DamagedBackupError } from '../../src/backup/backup-error.ts';
 import type { BackupsOptions } from '../../src/backup/backups.ts';
 import { partialName } from '../../src/backup/folders.ts';
 import { verifyCopy } from '../../src/backup/verify.ts';
+import { openDatabase } from '../../src/database/lmdb.ts';
+import { BlockBuilder } from '../../src/events/format/block-builder.ts';
 import { limits } from '../../src/limits.ts';
 import { codeOf } from '../ledger/fixture.ts';
 import { entries } from '../ledger/fixture-entry.ts';
-import { batchOf, finding, newest } from '../store/opened.ts';
+import { batchOf, finding, newest, start } from '../store/opened.ts';
+import { networkRecord } from '../store/records.ts';
 import { backUp, newFolder, openParts, restore } from './fixture.ts';
 
 /** Parts with ten entries and an alert in the log, and with a modified way of making backups. */
@@ -19,7 +22,7 @@ async function withBackups(backups: Partial<BackupsOptions>) {
   const parts = await openParts(dataDir, { backups });
   await parts.ledger.append(entries(0, 10));
   await parts.store.commit(batchOf([finding({ severity: 'high' })]));
-  parts.pump.poke();
+  parts.pump.wake();
   await parts.pump.idle();
   return parts;
 }
@@ -38,12 +41,37 @@ describe('a failed backup reports its reason and leaves no files:', () => {
     const { id, attributes } = await backUp(parts);
     expect(attributes).toMatchObject({
       state: 'failed',
-      error: expect.stringMatching(/copy of the log is not sound/),
+      error: expect.stringMatching(/copy of the log failed verification/),
     });
     expect(readdirSync(join(parts.dataDir, 'backups'))).toEqual([]);
     expect((await parts.backups.get(id)).attributes).toEqual(attributes);
     expect((await parts.backups.list(newest)).items.map((item) => item.id)).toEqual([id]);
     expect(await codeOf(parts.ledger.leaf({ entry_id: id }))).toBe('NOT_FOUND');
+  });
+
+  test.each(['event-parts', 'alerts', 'event-ids'])('a siem.mdb with a flipped bit in %s', async (name) => {
+    const parts = await withBackups({
+      async verify(copy) {
+        const root = openDatabase(join(copy, 'siem.mdb'));
+        const rows = root.openDB<Buffer, Buffer>({ name, encoding: 'binary', keyEncoding: 'binary' });
+        const [row] = [...rows.getRange({ limit: 1 })].map(({ key, value }) => ({
+          key,
+          value: Buffer.from(value),
+        }));
+        row!.value[3]! ^= 4;
+        await rows.put(row!.key, row!.value);
+        await root.close();
+        return verifyCopy(copy);
+      },
+    });
+    const builder = new BlockBuilder('network', start);
+    builder.add(networkRecord({ timestamp: start, id: '0199aa00-0000-4000-8000-000000000001' }));
+    await parts.store.commit(batchOf([], { blocks: [builder.finish()] }));
+    expect((await backUp(parts)).attributes).toMatchObject({
+      state: 'failed',
+      error: expect.stringMatching(/the copy of siem\.mdb failed verification/),
+    });
+    expect(readdirSync(join(parts.dataDir, 'backups'))).toEqual([]);
   });
 
   test('a copy of the log older than the copy of the alerts', async () => {
@@ -52,7 +80,7 @@ describe('a failed backup reports its reason and leaves no files:', () => {
     const stale = newFolder();
     cpSync(attributes.path!, stale, { recursive: true });
     await parts.store.commit(batchOf([finding({ severity: 'critical', rule_id: '1:77' })]));
-    parts.pump.poke();
+    parts.pump.wake();
     await parts.pump.idle();
     const fresh = (await backUp(parts)).attributes.path!;
     cpSync(join(fresh, 'siem.mdb'), join(stale, 'siem.mdb'));
@@ -60,10 +88,9 @@ describe('a failed backup reports its reason and leaves no files:', () => {
     await expect(verifyCopy(stale)).rejects.toThrow(DamagedBackupError);
   });
 
-  test('a copy that times out; no other starts before the volume responds', async () => {
+  test('a copy that times out; no other backup starts before the volume responds', async () => {
     let answer: () => void = () => undefined;
-    const verify = (copy: string) =>
-      new Promise<void>((resolve) => (answer = resolve)).then(() => verifyCopy(copy));
+    const verify = (copy: string) => new Promise<void>((resolve) => (answer = resolve)).then(() => verifyCopy(copy));
     const parts = await withBackups({ verify, maxMs: 500 });
     const { id, attributes } = await backUp(parts);
     expect(attributes).toMatchObject({ state: 'failed', error: expect.stringContaining('took longer than') });
@@ -73,7 +100,7 @@ describe('a failed backup reports its reason and leaves no files:', () => {
     expect((await parts.backups.get(id)).attributes).toEqual(attributes);
   });
 
-  test('a pipe in place of a manifest does not block', async () => {
+  test('a pipe in place of a manifest, which does not block', async () => {
     const parts = await withBackups({});
     const { id, attributes } = await backUp(parts);
     const manifest = join(attributes.path!, 'manifest.json');
@@ -82,7 +109,7 @@ describe('a failed backup reports its reason and leaves no files:', () => {
     for (let i = 0; i < 5; i++)
       expect((await parts.backups.get(id)).attributes).toMatchObject({
         state: 'failed',
-        error: 'it is not a file',
+        error: expect.stringMatching(/is not a backup: manifest.json: it is not a file$/),
       });
     await expect(restore(attributes.path!, newFolder())).rejects.toThrow('it is not a file');
   });
@@ -103,7 +130,7 @@ describe('a failed backup reports its reason and leaves no files:', () => {
     rmSync(join(parts.dataDir, 'keys', `${kid}.json`));
     expect((await backUp(parts)).attributes).toMatchObject({
       state: 'failed',
-      error: expect.stringContaining('the copy of the log is not sound'),
+      error: expect.stringContaining('the copy of the log failed verification'),
     });
   });
 
@@ -117,7 +144,7 @@ describe('a failed backup reports its reason and leaves no files:', () => {
     });
   });
 
-  test.skipIf(process.platform !== 'linux')('a folder of the kernel, of each attempt', async () => {
+  test.skipIf(process.platform !== 'linux')('a folder of the kernel, at each attempt', async () => {
     const parts = await withBackups({ dir: '/proc/x' });
     for (let attempt = 0; attempt < 3; attempt++)
       expect((await backUp(parts)).attributes).toMatchObject({
@@ -183,7 +210,7 @@ test('only the newest failed backups are kept in memory', async () => {
   expect((await backups.get(ids.at(-1)!)).attributes.state).toBe('failed');
 });
 
-test('allows one backup at a time; the next may start once it has ended or failed', async () => {
+test('the service allows one backup at a time; the next backup may start once the current backup has ended or failed', async () => {
   const parts = await withBackups({});
   const { id } = await parts.backups.begin('system');
   expect(await codeOf(parts.backups.begin('system'))).toBe('CONFLICT');
@@ -192,7 +219,7 @@ test('allows one backup at a time; the next may start once it has ended or faile
   expect((await backUp(parts)).attributes.state).toBe('completed');
 });
 
-test('removes partial backups of an earlier process at the next start, but not those of another service', async () => {
+test('the service removes partial backups of an earlier process at the next start, but not those of another service', async () => {
   const parts = await withBackups({});
   const dir = join(parts.dataDir, 'backups');
   const ours = await partialName(parts.dataDir, '01940000-0000-7000-8000-000000000001');
@@ -206,11 +233,11 @@ test('removes partial backups of an earlier process at the next start, but not t
   expect(parts.findings).toEqual([expect.stringContaining('unfinished')]);
 });
 
-test('appends the missing log entry of a complete backup at the next start, once', async () => {
+test('the service appends the missing log entry of a complete backup at the next start, once', async () => {
   const parts = await withBackups({});
   const { id, attributes } = await backUp(parts);
   await parts.close();
-  // As after a crash between the last step of the backup and the append: its own log has no entry for it.
+  // Simulates a crash between the last step of the backup and the append: the backup's own log has no entry for it.
   const dataDir = newFolder();
   await restore(attributes.path!, dataDir);
   const restored = await openParts(dataDir, { backups: { dir: join(parts.dataDir, 'backups') } });
@@ -222,7 +249,7 @@ test('appends the missing log entry of a complete backup at the next start, once
   expect((await restored.ledger.status()).size).toBe(leaf_index + 1);
 });
 
-test('lists backups of another log in the same folder, but does not log them', async () => {
+test('the service lists backups of another log in the same folder, but does not log them', async () => {
   const one = await withBackups({});
   const { id } = await backUp(one);
   const other = await openParts(newFolder(), { backups: { dir: join(one.dataDir, 'backups') } });
@@ -231,7 +258,7 @@ test('lists backups of another log in the same folder, but does not log them', a
   expect((await other.backups.get(id)).attributes.transparency).toBeUndefined();
 });
 
-test('reports a backup with a damaged manifest as failed, with the file name', async () => {
+test('the service reports a backup with a damaged manifest as failed, with the file name', async () => {
   const parts = await withBackups({});
   const { id, attributes } = await backUp(parts);
   writeFileSync(join(attributes.path!, 'manifest.json'), '{');
@@ -243,7 +270,7 @@ test('reports a backup with a damaged manifest as failed, with the file name', a
   expect(await codeOf(parts.backups.get(id))).toBe('NOT_FOUND');
 });
 
-test('does not back up a degraded log', async () => {
+test('the service does not back up a degraded log', async () => {
   const dataDir = newFolder();
   const parts = await openParts(dataDir);
   await parts.ledger.append(entries(0, 10));

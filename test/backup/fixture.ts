@@ -13,7 +13,7 @@ export function newFolder(): string {
   return path;
 }
 
-/** Closed when the test ends. */
+/** Opens the parts of a data folder, which are closed when the test ends. */
 export async function openParts(dataDir: string, options: PartsOptions = {}): Promise<Parts> {
   const parts = await startParts(dataDir, options);
   onTestFinished(parts.close);

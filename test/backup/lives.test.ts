@@ -2,7 +2,7 @@
 import { appendFileSync, cpSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { Fault } from '../../src/client/fault.ts';
+import { AuditFault } from '../../src/client/fault.ts';
 import { parseKeySet } from '../../src/client/key-set.ts';
 import { parseTreeHead } from '../../src/client/tree-head.ts';
 import { judge } from '../../src/client/verdict.ts';
@@ -12,37 +12,37 @@ import { fsck } from '../../src/ledger/check/fsck.ts';
 import { rebuild } from '../../src/ledger/check/rebuild.ts';
 import { continueCopy, recordMove } from '../../src/ledger/lives/continue-copy.ts';
 import { openLedger } from '../../src/ledger/open.ts';
-import { readNotedPlaces } from '../../src/store/lmdb/noted-places.ts';
+import { readLogPositions } from '../../src/store/log-positions.ts';
+import { principal, system } from '../identities/store/identity-records.ts';
 import { entries } from '../ledger/fixture.ts';
-import { principal, system } from '../store/identity-records.ts';
 import { backUp, newFolder, openParts, type Parts, restore } from './fixture.ts';
 import { checkAlerts } from './logged-alerts.ts';
 import { alertsOf } from './writers.ts';
 
 async function addAlerts(parts: Parts, from: number, count: number): Promise<void> {
   await parts.store.commit(alertsOf(from, count));
-  parts.pump.poke();
+  parts.pump.wake();
   await parts.pump.idle();
 }
 
-/** The public view of a log. */
+/** Returns the public view of a log. */
 async function publicOf({ ledger }: Pick<Parts, 'ledger'>) {
   const { heads } = await ledger.heads({ page: 1, per_page: 1000 });
   const keys = parseKeySet(JSON.stringify({ keys: await ledger.keys() }));
-  if (keys instanceof Fault) throw new Error(keys.message);
+  if (keys instanceof AuditFault) throw new Error(keys.message);
   const checkpoint = await ledger.checkpoint();
   return { heads, keys, checkpoint, origin: checkpoint.split('\n')[0]! };
 }
 
 type Public = Awaited<ReturnType<typeof publicOf>>;
 
-/** Checks that heads of the two logs do not contradict each other, with the key set of either. */
+/** Checks that heads of the two logs do not contradict each other, with the key set of either log. */
 function expectNoContradiction(one: Public, other: Public): void {
   for (const a of one.heads)
     for (const b of other.heads) {
       if (a.signer_key_id !== b.signer_key_id) continue;
       const [pinnedHead, head] = [parseTreeHead(writeTreeHead(a)), parseTreeHead(writeTreeHead(b))];
-      if (pinnedHead instanceof Fault || head instanceof Fault) throw new Error('no tree head');
+      if (pinnedHead instanceof AuditFault || head instanceof AuditFault) throw new Error('no tree head');
       const evidence = { code: '', message: '', log: '', foundAt: '', pinnedHead, head, keys: one.keys };
       expect(judge(evidence)).toMatchObject({ convicts: false });
     }
@@ -107,7 +107,7 @@ describe('a copied data folder', () => {
 
   test('continues as a separate life, in parallel with the original', async () => {
     const { original, copy } = await copied();
-    const status = await continueCopy({ dataDir: copy, notedPlaces: () => readNotedPlaces(copy) });
+    const status = await continueCopy({ dataDir: copy, logPositions: () => readLogPositions(copy) });
     expect(status).toMatchObject({ health: { state: 'ok' }, regression: { event: 'copied', to_size: 3 } });
     const [one, other] = [await openParts(original), await openParts(copy)];
     await addAlerts(one, 10, 2);
@@ -128,7 +128,7 @@ describe('a copied data folder', () => {
   test.each([
     ['moved', (copy: string) => recordMove({ dataDir: copy })],
     ['continued as another life', (copy: string) => continueCopy({ dataDir: copy })],
-  ])('signs nothing without instance.json, until it is %s', async (_how, accept) => {
+  ])('signs nothing without instance.json, until the copy is %s', async (_how, accept) => {
     const { copy } = await copied();
     rmSync(join(copy, 'instance.json'));
     const parts = await openParts(copy);
@@ -158,7 +158,10 @@ describe('a copied data folder', () => {
 });
 
 describe('an older ledger.mdb with a newer siem.mdb', () => {
-  /** Eight alerts in siem.mdb, a log from when there were five, no anchor and no journal. */
+  /**
+   * Prepares a folder with eight alerts in siem.mdb, a log copied when there were five, and neither anchor
+   * nor journal.
+   */
   async function rolledBack(prepare?: (dataDir: string) => Promise<unknown>) {
     const dataDir = newFolder();
     const older = join(newFolder(), 'older.mdb');
@@ -197,7 +200,7 @@ describe('an older ledger.mdb with a newer siem.mdb', () => {
 
   test('continues as a new life once the operator accepts the loss; missing alerts are logged again, once', async () => {
     const { dataDir, seen } = await rolledBack();
-    const places = { notedPlaces: () => readNotedPlaces(dataDir) };
+    const places = { logPositions: () => readLogPositions(dataDir) };
     expect(await rebuild({ dataDir, ...places })).toMatchObject({
       outcome: 'refused',
       lost: { from: 5, to: 8 },
@@ -214,7 +217,7 @@ describe('an older ledger.mdb with a newer siem.mdb', () => {
     expect(await rebuild({ dataDir, ...places })).toMatchObject({ outcome: 'whole' });
   });
 
-  test('is also a rollback in a later life, whose start only justifies earlier losses', async () => {
+  test('is also a rollback in a later life, whose start justifies only earlier losses', async () => {
     const { dataDir, journal } = await rolledBack(async (folder) => {
       await continueCopy({ dataDir: folder });
     });
@@ -231,16 +234,14 @@ describe('an older ledger.mdb with a newer siem.mdb', () => {
     const first = await openParts(dataDir);
     await addAlerts(first, 0, 5);
     await first.close();
-    for (const name of ['ledger.mdb', 'keys'])
-      cpSync(join(dataDir, name), join(kept, name), { recursive: true });
+    for (const name of ['ledger.mdb', 'keys']) cpSync(join(dataDir, name), join(kept, name), { recursive: true });
     await continueCopy({ dataDir });
     const second = await openParts(dataDir);
     await second.pump.idle();
     await second.close();
     for (const name of ['ledger.mdb', 'keys', 'anchor.json', 'journal.ndjson'])
       rmSync(join(dataDir, name), { recursive: true });
-    for (const name of ['ledger.mdb', 'keys'])
-      cpSync(join(kept, name), join(dataDir, name), { recursive: true });
+    for (const name of ['ledger.mdb', 'keys']) cpSync(join(kept, name), join(dataDir, name), { recursive: true });
     await expectRollback(dataDir);
   });
 
@@ -260,7 +261,7 @@ describe('an older ledger.mdb with a newer siem.mdb', () => {
       appendFileSync(join(dataDir, 'journal.ndjson'), forged);
       await expectRollback(dataDir);
     }
-    // The same with the newer journal, without the database of events.
+    // Only the newer journal shows the rollback here, because the log is opened without siem.mdb.
     rmSync(join(dataDir, 'journal.ndjson'));
     const last = `{"at":"2020-01-01T00:00:00.000Z","event":"day","health":"ok","head":${writeTreeHead(seen.heads.at(-1)!)}}\n`;
     appendFileSync(join(dataDir, 'journal.ndjson'), `${journal}${last}`);
@@ -272,20 +273,20 @@ describe('an older ledger.mdb with a newer siem.mdb', () => {
     }
   });
 
-  test('is also a rollback without alerts and receipts to show it, until the operator accepts the loss', async () => {
+  test('is a rollback even without alerts and receipts as evidence, until the operator accepts the loss', async () => {
     const dataDir = newFolder();
     const [kept, names] = [join(newFolder(), 'older.mdb'), ['first', 'second', 'third', 'fourth']];
     for (const name of names) {
       if (name === 'fourth') cpSync(join(dataDir, 'ledger.mdb'), kept);
       const parts = await openParts(dataDir);
       await parts.store.createPrincipal(principal(name), system);
-      parts.pump.poke();
+      parts.pump.wake();
       await parts.close();
     }
     for (const name of ['anchor.json', 'journal.ndjson', 'ledger.mdb-lock']) rmSync(join(dataDir, name));
     cpSync(kept, join(dataDir, 'ledger.mdb'));
     await expectRollback(dataDir);
-    const options = { dataDir, notedPlaces: () => readNotedPlaces(dataDir) };
+    const options = { dataDir, logPositions: () => readLogPositions(dataDir) };
     expect(await rebuild(options)).toMatchObject({ outcome: 'refused', lost: { from: 2, to: 3 } });
     expect(await rebuild({ ...options, acceptLoss: true })).toMatchObject({ outcome: 'accepted' });
     for (let start = 0; start < 2; start++) {
@@ -298,11 +299,11 @@ describe('an older ledger.mdb with a newer siem.mdb', () => {
   test.each<[string, (path: string) => void]>([
     ['is missing', (path) => rmSync(path)],
     ['is empty', (path) => writeFileSync(path, '')],
-    ['is no database', (path) => writeFileSync(path, Buffer.alloc(5000, 'x'))],
+    ['is not a database', (path) => writeFileSync(path, Buffer.alloc(5000, 'x'))],
   ])('is a finding if siem.mdb %s and cannot be compared', async (_, damage) => {
     const { dataDir } = await rolledBack();
     damage(join(dataDir, 'siem.mdb'));
-    const ledger = await openLedger({ dataDir, notedPlaces: () => readNotedPlaces(dataDir) });
+    const ledger = await openLedger({ dataDir, logPositions: () => readLogPositions(dataDir) });
     const { health, findings } = await ledger.status();
     expect(health).toEqual({ state: 'ok' });
     const found = findings.find(({ code }) => code === 'places_unreadable');
@@ -310,7 +311,7 @@ describe('an older ledger.mdb with a newer siem.mdb', () => {
     await ledger.close();
   });
 
-  test('is a rollback with the same size and different entries', async () => {
+  test('is a rollback if it has the same size and different entries', async () => {
     const dataDir = newFolder();
     const other = newFolder();
     const [one, two] = [await openParts(dataDir), await openParts(other)];
@@ -331,7 +332,7 @@ describe('lives are distinguished by their ids, independent of clocks', () => {
   const dayMs = 86_400_000;
   const behind = (ms: number) => () => BigInt(Date.now() - ms) * 1_000_000n;
 
-  /** A folder in a later life that siem.mdb has entered, with three alerts. */
+  /** Prepares a folder whose log and siem.mdb are in a later life, with three alerts. */
   async function inLaterLife(): Promise<string> {
     const dataDir = newFolder();
     await (await openParts(dataDir)).close();
@@ -369,13 +370,13 @@ describe('lives are distinguished by their ids, independent of clocks', () => {
 
   test('a copy continued on a machine whose clock is behind continues', async () => {
     const dataDir = await inLaterLife();
-    await continueCopy({ dataDir, clock: behind(dayMs), notedPlaces: () => readNotedPlaces(dataDir) });
+    await continueCopy({ dataDir, clock: behind(dayMs), logPositions: () => readLogPositions(dataDir) });
     await openedOnce(dataDir, 3);
   });
 
   test('new logs begun repeatedly, without a start in between, continue', async () => {
     const dataDir = await inLaterLife();
-    const places = { dataDir, evenIfThere: true, notedPlaces: () => readNotedPlaces(dataDir) };
+    const places = { dataDir, evenIfThere: true, logPositions: () => readLogPositions(dataDir) };
     await beginAnew(places);
     await beginAnew({ ...places, clock: behind(dayMs) });
     await beginAnew({ ...places, clock: behind(2 * dayMs) });
@@ -388,7 +389,7 @@ describe('lives are distinguished by their ids, independent of clocks', () => {
     cpSync(join(dataDir, 'ledger.mdb'), join(kept, 'ledger.mdb'));
     await continueCopy({ dataDir });
     await openedOnce(dataDir, 3);
-    const options = { dataDir, acceptLoss: true, notedPlaces: () => readNotedPlaces(dataDir) };
+    const options = { dataDir, acceptLoss: true, logPositions: () => readLogPositions(dataDir) };
     for (const ms of [0, dayMs]) {
       put(kept, dataDir, ['ledger.mdb']);
       expect(await rebuild({ ...options, clock: behind(ms) })).toMatchObject({ outcome: 'accepted' });
@@ -396,7 +397,7 @@ describe('lives are distinguished by their ids, independent of clocks', () => {
     await openedOnce(dataDir, 6);
   });
 
-  test('with siem.mdb from before a restore and the restored log, lost entries are logged again', async () => {
+  test('lost entries are logged again if siem.mdb is older than the restore and the log was restored', async () => {
     const dataDir = await inLaterLife();
     const parts = await openParts(dataDir);
     const { attributes } = await backUp(parts);
@@ -411,7 +412,7 @@ describe('lives are distinguished by their ids, independent of clocks', () => {
     await openedOnce(dataDir, 6);
   });
 
-  test('the siem.mdb of a copy with the log of the original is a rollback, even if its life began later', async () => {
+  test("the siem.mdb of a copy with the log of the original is a rollback, even if the copy's life began later", async () => {
     const dataDir = await inLaterLife();
     const copy = newFolder();
     cpSync(dataDir, copy, { recursive: true });

@@ -21,10 +21,9 @@ export async function checkAlerts({ reader, ledger }: Pick<Parts, 'reader' | 'le
     total = list.total;
     const alerts = resources<{ transparency?: { leaf_index: number } }>(list);
     if (alerts.length === 0) break;
-    for (const { id, attributes } of alerts)
-      expect(logged.get(id), id).toBe(attributes.transparency?.leaf_index);
+    for (const { id, attributes } of alerts) expect(logged.get(id), id).toBe(attributes.transparency?.leaf_index);
   }
-  // The log is copied last, so it may have alerts that came after the copy of the store.
+  // The log is copied last, so it may have alerts that arrived after the copy of the store.
   expect(logged.size).toBeGreaterThanOrEqual(total);
   return total;
 }

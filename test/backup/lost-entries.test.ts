@@ -1,8 +1,9 @@
 import { cpSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { backUpStopped } from '../../src/backup/stopped.ts';
+import { backUpOffline } from '../../src/backup/offline-backup.ts';
 import { receiptBytes } from '../../src/contract/receipt-bytes.ts';
+import { sha256 } from '../../src/crypto/sha256.ts';
 import { beginAnew } from '../../src/ledger/check/begin-anew.ts';
 import { rebuild } from '../../src/ledger/check/rebuild.ts';
 import { KeyRing } from '../../src/ledger/keys/key-ring.ts';
@@ -11,23 +12,24 @@ import type { Ledger } from '../../src/ledger/ledger.ts';
 import { lifeStartOf } from '../../src/ledger/lives/continue-copy.ts';
 import { logLostAgain } from '../../src/ledger/lost-entries.ts';
 import { openLedger } from '../../src/ledger/open.ts';
-import { sha256 } from '../../src/sha256.ts';
-import { openStore } from '../../src/store/lmdb/store.ts';
-import type { AlertUpdate } from '../../src/store/store.ts';
+import type { CommitNotice } from '../../src/store/store.ts';
+import { openStore } from '../../src/store/writer.ts';
 import { bytesToHex } from '../../src/tlog/hex.ts';
 import { leafHash } from '../../src/tlog/tree.ts';
+import { alertsIn } from '../store/opened.ts';
 import { backUp, newFolder, openParts, type Parts } from './fixture.ts';
 import { checkAlerts } from './logged-alerts.ts';
 import { addReceipts, alertsOf } from './writers.ts';
 
 async function addAlerts(parts: Parts, from: number, count: number): Promise<void> {
   await parts.store.commit(alertsOf(from, count));
-  parts.pump.poke();
+  parts.pump.wake();
   await parts.pump.idle();
 }
 
 /**
- * A stopped service with 8 alerts, whose ledger.mdb is from when there were 5. The newer file is in `kept`.
+ * Prepares the folder of a stopped service with 8 alerts and a ledger.mdb from when there were 5. The newer
+ * file is in `kept`.
  */
 async function wentBack() {
   const dataDir = newFolder();
@@ -48,7 +50,7 @@ async function wentBack() {
   return { dataDir, put };
 }
 
-/** Opens it twice: all eight alerts are in the log, once each, and a backup succeeds. */
+/** Opens the service twice: all eight alerts are in the log, once each, and a backup succeeds. */
 async function checkGoesOn(dataDir: string, entries: number): Promise<void> {
   for (const size of [entries, entries + 1]) {
     const parts = await openParts(dataDir);
@@ -62,31 +64,32 @@ async function checkGoesOn(dataDir: string, entries: number): Promise<void> {
   }
 }
 
-test('after an accepted loss, alerts with lost entries are logged again, once', async () => {
+test('alerts with lost entries are logged again, once, after an accepted loss', async () => {
   const { dataDir } = await wentBack();
   expect(await rebuild({ dataDir, acceptLoss: true })).toMatchObject({ outcome: 'accepted' });
   await checkGoesOn(dataDir, 9);
 });
 
-test('in a new log, every alert is logged again, once', async () => {
+test('every alert is logged again, once, in a new log', async () => {
   const { dataDir } = await wentBack();
   await beginAnew({ dataDir, evenIfThere: true });
   await checkGoesOn(dataDir, 9);
 });
 
-test('after a start interrupted between logging again and appending, each alert is logged once', async () => {
+test('each alert is logged once after a start interrupted between logging again and appending', async () => {
   const { dataDir } = await wentBack();
   await rebuild({ dataDir, acceptLoss: true });
   const ledger = await openLedger({ dataDir });
-  const store = openStore({ dataDir, alertWindowMs: 3_600_000 });
+  const notices: CommitNotice[] = [];
+  const onCommitted = (notice: CommitNotice) => notices.push(notice);
+  const store = openStore({ dataDir, alertWindowMs: 3_600_000, onCommitted });
   let asked = 0;
   const dying: Pick<Ledger, 'leaf' | 'status'> = {
     status: () => ledger.status(),
     leaf: (query) => (asked++ < 2 ? ledger.leaf(query) : Promise.reject(new Error('died'))),
   };
-  const seen: AlertUpdate[] = [];
-  await expect(logLostAgain(store, dying, (updates) => seen.push(...updates), 2)).rejects.toThrow('died');
-  expect(seen.map(({ alert }) => alert.transparency)).toEqual([undefined, undefined]);
+  await expect(logLostAgain(store, dying, 2)).rejects.toThrow('died');
+  expect(alertsIn(notices).map(({ alert }) => alert.transparency)).toEqual([undefined, undefined]);
   expect((await store.status()).outbox).toBe(2);
   await store.close();
   await ledger.close();
@@ -96,7 +99,7 @@ test('after a start interrupted between logging again and appending, each alert 
 test('a stopped service can be backed up after an accepted loss, before any start', async () => {
   const { dataDir } = await wentBack();
   await rebuild({ dataDir, acceptLoss: true });
-  const { attributes } = await backUpStopped({
+  const { attributes } = await backUpOffline({
     dataDir,
     dir: newFolder(),
     anchorPath: undefined,
@@ -108,7 +111,7 @@ test('a stopped service can be backed up after an accepted loss, before any star
 });
 
 describe('receipts with lost entries', () => {
-  /** A log with the entries of two receipts, while siem.mdb has five. */
+  /** Prepares a log with the entries of two receipts, while siem.mdb has five. */
   async function withReceipts() {
     const [dataDir, kept] = [newFolder(), join(newFolder(), 'older.mdb')];
     const first = await openParts(dataDir);
@@ -123,7 +126,7 @@ describe('receipts with lost entries', () => {
     return { dataDir, ids };
   }
 
-  /** At each start: each receipt is in one entry, with a path that results in its root. */
+  /** Checks at each start that each receipt is in one entry, with a path that results in its root. */
   async function checkReceipts(dataDir: string, ids: readonly string[]): Promise<void> {
     for (let start = 0; start < 2; start++) {
       const { ledger, pump, reader, findings, close } = await openParts(dataDir);
@@ -143,7 +146,7 @@ describe('receipts with lost entries', () => {
     }
   }
 
-  test('are a rollback, also without anchor and journal', async () => {
+  test('are a rollback, even without anchor and journal', async () => {
     const { dataDir } = await withReceipts();
     for (const name of ['anchor.json', 'journal.ndjson']) rmSync(join(dataDir, name));
     const { health } = await (await openParts(dataDir)).ledger.status();
@@ -161,7 +164,7 @@ describe('receipts with lost entries', () => {
     await beginAnew({ dataDir, evenIfThere: true });
     const ledger = await openLedger({ dataDir });
     const store = openStore({ dataDir, alertWindowMs: 3_600_000 });
-    expect(await logLostAgain(store, ledger, () => undefined, 2)).toBe(true);
+    expect(await logLostAgain(store, ledger, 2)).toBe(true);
     expect((await store.status()).outbox).toBe(5);
     await store.close();
     await ledger.close();
@@ -184,7 +187,7 @@ test('a life that waits for disk space logs missing alerts again once it begins'
   await parts.close();
 });
 
-test('until the loss is accepted, alerts keep their positions, which a restore brings back', async () => {
+test('alerts keep their positions until the loss is accepted, and a restore brings these positions back', async () => {
   const { dataDir, put } = await wentBack();
   const degraded = await openParts(dataDir);
   expect((await degraded.ledger.status()).health).toMatchObject({ state: 'degraded', fault: 'rollback' });

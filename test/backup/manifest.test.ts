@@ -27,45 +27,36 @@ const manifest: Omit<Manifest, 'format'> = {
 };
 const text = writeManifest(manifest);
 
-test("reads back what it writes, with all digits of the head's time", () => {
+test("a manifest is read back as it was written, with all digits of the head's time", () => {
   expect(parseManifest(text)).toEqual({ format: 2, ...manifest });
   expect(text).toContain('"timestamp_ns":1795250250697999360,');
   const { sth: _none, ...empty } = manifest;
   expect(parseManifest(writeManifest(empty))).toEqual({ format: 2, ...empty });
 });
 
-test('distinguishes an unsupported format from damage', () => {
+test('the manifest parser distinguishes an unsupported format from damage', () => {
   expect(() => parseManifest(text.replace('"format":2', '"format":3'))).toThrow(/use a newer version/);
   expect(() => parseManifest(text.replace('"format":2', '"format":0'))).toThrow(DamagedBackupError);
 });
 
-test('reads the manifest of an earlier version', () => {
+test('the manifest parser reads the manifest of an earlier version', () => {
   const { private_keys: _none, ...earlier } = manifest;
   const written = writeManifest(earlier).replace('"format":2', '"format":1');
   expect(parseManifest(written)).toEqual({ format: 1, ...earlier });
 });
 
-test('requires each required file exactly once, and allows no files elsewhere', () => {
+test('the manifest parser requires each required file exactly once, and allows no files elsewhere', () => {
   const withFiles = (files: Manifest['files']) => () => parseManifest(writeManifest({ ...manifest, files }));
-  expect(withFiles(manifest.files.filter(({ name }) => name !== 'siem.mdb'))).toThrow(
-    /does not list siem\.mdb/,
-  );
+  expect(withFiles(manifest.files.filter(({ name }) => name !== 'siem.mdb'))).toThrow(/does not list siem\.mdb/);
   expect(withFiles([...manifest.files, file('siem.mdb')])).toThrow(/lists a file twice/);
-  for (const name of [
-    '../siem.mdb',
-    '/etc/passwd',
-    'keys/../x.json',
-    'keys/a/b.json',
-    'siem.mdb/..',
-    'other',
-  ])
+  for (const name of ['../siem.mdb', '/etc/passwd', 'keys/../x.json', 'keys/a/b.json', 'siem.mdb/..', 'other'])
     expect(withFiles([...manifest.files, file(name)]), name).toThrow(DamagedBackupError);
   const many = Array.from({ length: limits.maxBackupFiles }, (_, n) => keyFile(n));
   expect(withFiles([...manifest.files.slice(0, 3), ...many.slice(3)])).not.toThrow();
   expect(withFiles([...manifest.files.slice(0, 3), ...many])).toThrow(DamagedBackupError);
 });
 
-test('rejects everything else as damaged', () => {
+test('the manifest parser rejects all other manifests as damaged', () => {
   const refused = (came: string) => {
     try {
       parseManifest(came);

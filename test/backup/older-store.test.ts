@@ -6,19 +6,19 @@ import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { acceptOlderStore, continueCopy } from '../../src/ledger/lives/continue-copy.ts';
-import { readNotedPlaces } from '../../src/store/lmdb/noted-places.ts';
+import { readLogPositions } from '../../src/store/log-positions.ts';
 import { backUp, newFolder, openParts, type Parts, restore } from './fixture.ts';
 import { alertsOf } from './writers.ts';
 
 async function addAlerts(parts: Parts, from: number): Promise<void> {
   await parts.store.commit(alertsOf(from, 3));
-  parts.pump.poke();
+  parts.pump.wake();
   await parts.pump.idle();
 }
 
 /**
- * A folder with three logged alerts, after `then`; `older` has its siem.mdb and siem.mdb.json from before
- * that.
+ * Prepares a folder with three logged alerts, after `then`; `older` gets an earlier copy of its siem.mdb and
+ * siem.mdb.json.
  */
 async function folderAfter(then: (parts: Parts) => Promise<unknown>) {
   const [dataDir, older] = [newFolder(), newFolder()];
@@ -32,7 +32,7 @@ async function folderAfter(then: (parts: Parts) => Promise<unknown>) {
   return { dataDir, putBack: (name: string) => cpSync(join(older, name), join(dataDir, name)) };
 }
 
-/** The finding of a start about the age of siem.mdb. */
+/** Returns the finding of a start about the age of siem.mdb. */
 async function reported(dataDir: string, meanwhile?: (parts: Parts) => Promise<unknown>) {
   const parts = await openParts(dataDir);
   const { health, findings } = await parts.ledger.status();
@@ -43,12 +43,12 @@ async function reported(dataDir: string, meanwhile?: (parts: Parts) => Promise<u
 }
 
 const moreAlerts = (parts: Parts) => addAlerts(parts, 10);
-/** Stored, but not logged. */
+/** Adds an alert that is stored, but not logged. */
 const lowAlert = (parts: Parts) =>
   parts.store.addAudit([{ time: '2026-11-21T08:00:00.000Z', id: crypto.randomUUID() } as never]);
 
 describe('an older copy of siem.mdb', () => {
-  test('is reported at each start until the operator accepts it; removing the record does not accept it', async () => {
+  test('is reported at each start until the operator accepts it, even if the record is removed', async () => {
     const { dataDir, putBack } = await folderAfter(moreAlerts);
     expect(await reported(dataDir)).toBeUndefined();
     putBack('siem.mdb');
@@ -64,7 +64,7 @@ describe('an older copy of siem.mdb', () => {
     expect(await reported(dataDir)).toContain('is an older copy');
   });
 
-  test('is no longer reported once the newer file is restored; an older file that caught up does not count as the newer one', async () => {
+  test('is no longer reported once the newer file is restored; an older file that caught up does not count as newer', async () => {
     const { dataDir, putBack } = await folderAfter(moreAlerts);
     const newer = readFileSync(join(dataDir, 'siem.mdb'));
     expect(await reported(dataDir)).toBeUndefined();
@@ -83,13 +83,11 @@ describe('an older copy of siem.mdb', () => {
     expect(await reported(dataDir)).toMatch(/it has \d+ transactions, but at least \d+ were committed/);
   });
 
-  test('is reported because of entries that it lacks if the record is older too, or missing', async () => {
+  test('is reported because of missing entries if the record is older as well, or missing', async () => {
     const { dataDir, putBack } = await folderAfter(moreAlerts);
     putBack('siem.mdb');
     putBack('siem.mdb.json');
-    expect(await reported(dataDir)).toContain(
-      'the log has entries 3 to 5, but entry 3 is not recorded in siem.mdb',
-    );
+    expect(await reported(dataDir)).toContain('the log has entries 3 to 5, but entry 3 is not recorded in siem.mdb');
     putBack('siem.mdb');
     rmSync(join(dataDir, 'siem.mdb.json'));
     expect(await reported(dataDir)).toContain('the log has entries 3 to 5');
@@ -122,7 +120,7 @@ describe('an older copy of siem.mdb is not reported', () => {
     });
     await restore(backup, dataDir, { replace: true });
     expect(await reported(dataDir, (parts) => addAlerts(parts, 30))).toBeUndefined();
-    await continueCopy({ dataDir, notedPlaces: () => readNotedPlaces(dataDir) });
+    await continueCopy({ dataDir, logPositions: () => readLogPositions(dataDir) });
     expect(await reported(dataDir, (parts) => addAlerts(parts, 40))).toBeUndefined();
     expect(await reported(dataDir)).toBeUndefined();
   });

@@ -1,32 +1,27 @@
 import { join } from 'node:path';
 import { BackupFolder, type BackupsOptions } from '../../src/backup/backups.ts';
 import { verifyCopy } from '../../src/backup/verify.ts';
-import { takeDataFolder } from '../../src/data-folder.ts';
+import { takeDataFolder } from '../../src/files/data-folder.ts';
 import { type LedgerOptions, openLedger } from '../../src/ledger/open.ts';
 import { OutboxPump } from '../../src/ledger/outbox-pump.ts';
-import { readNotedPlaces } from '../../src/store/lmdb/noted-places.ts';
-import { openReader } from '../../src/store/lmdb/reader.ts';
-import { openStore } from '../../src/store/lmdb/store.ts';
-import type { AlertUpdate } from '../../src/store/store.ts';
+import { readLogPositions } from '../../src/store/log-positions.ts';
+import { openReader } from '../../src/store/reader.ts';
+import { openStore } from '../../src/store/writer.ts';
 
 export interface PartsOptions {
   readonly ledger?: Partial<LedgerOptions>;
   readonly backups?: Partial<BackupsOptions>;
 }
 
-/** The store, the log and the outbox pump of a data folder: a service without its HTTP interface. */
-export async function startParts(
-  dataDir: string,
-  { ledger: options = {}, backups: changes = {} }: PartsOptions = {},
-) {
+/** Starts the store, the log and the outbox pump of a data folder: a service without its HTTP interface. */
+export async function startParts(dataDir: string, { ledger: options = {}, backups: changes = {} }: PartsOptions = {}) {
   const folder = takeDataFolder(dataDir);
-  const ledger = await openLedger({ dataDir, notedPlaces: () => readNotedPlaces(dataDir), ...options });
+  const ledger = await openLedger({ dataDir, logPositions: () => readLogPositions(dataDir), ...options });
   const store = openStore({ dataDir, alertWindowMs: 3_600_000, receiptIntervalMs: 1 });
   const reader = openReader(dataDir);
-  const pump = new OutboxPump<AlertUpdate>({
+  const pump = new OutboxPump({
     source: store,
     ledger,
-    onUpdates: () => undefined,
     onRetry: (error) => findings.push(`retry: ${String(error)}`),
     onRefused: (_, error) => findings.push(`refused: ${String(error)}`),
   });
@@ -39,8 +34,7 @@ export async function startParts(
     verify: (copy) => verifyCopy(copy),
     productVersion: '0.0.0-test',
     now: Date.now,
-    onFinding: (message, error) =>
-      findings.push(error === undefined ? message : `${message}: ${String(error)}`),
+    onFinding: (message, error) => findings.push(error === undefined ? message : `${message}: ${String(error)}`),
     ...changes,
   });
   let closed = false;

@@ -1,8 +1,10 @@
-import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { hash } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { parseManifest } from '../../src/backup/manifest.ts';
-import { alice, forRoles, openPolicy, withRules } from '../auth/policy-parts.ts';
+import { parseManifest, writeManifest } from '../../src/backup/manifest.ts';
+import type { StoredPolicy } from '../../src/identities/store/policy.ts';
+import { alice, forRoles, openPolicy, rewriteStored, withRules } from '../identities/policy-parts.ts';
 import { backUp, newFolder, openParts, restore } from './fixture.ts';
 
 async function changed(dataDir: string, ...changes: Parameters<typeof forRoles>[]): Promise<void> {
@@ -20,24 +22,16 @@ async function backedUp(dataDir: string): Promise<string> {
   return attributes.path!;
 }
 
-test('the access policy is backed up and restored, regardless of later or interrupted changes', async () => {
+test('the access policy is backed up and restored, regardless of later changes', async () => {
   const dataDir = newFolder();
   // The log must be the first to open a new folder.
   await (await openParts(dataDir)).close();
   await changed(dataDir, ['listAlerts', 'auditor']);
   const path = await backedUp(dataDir);
-  const { files } = parseManifest(readFileSync(join(path, 'manifest.json'), 'utf8'));
-  expect(files.map(({ name }) => name)).toContain('policy.in-effect.json');
 
   await changed(dataDir, ['listAlerts', 'viewer'], ['getStatus']);
-  writeFileSync(join(dataDir, 'policy.pending.json'), 'half');
   const { aside } = await restore(path, dataDir, { replace: true });
-  expect(readdirSync(aside!).filter((name) => name.startsWith('policy'))).toEqual([
-    'policy.in-effect.json',
-    'policy.json',
-    'policy.pending.json',
-  ]);
-  expect(statSync(join(dataDir, 'policy.in-effect.json')).mode & 0o777).toBe(0o600);
+  expect(readdirSync(aside!).filter((name) => name.startsWith('policy'))).toEqual(['policy.json']);
   const { policy, warnings, waiting, close } = await openPolicy(dataDir);
   expect([policy.current.version, policy.accessOf('listAlerts')]).toEqual([2, ['auditor']]);
   expect(JSON.parse(readFileSync(join(dataDir, 'policy.json'), 'utf8')).rules).toEqual(policy.current.rules);
@@ -47,16 +41,51 @@ test('the access policy is backed up and restored, regardless of later or interr
   await close();
 });
 
-test('a backup from before policies existed leaves the current policy in place', async () => {
+test('the access policy of a backup of an earlier version, which is in a file, is restored', async () => {
+  const dataDir = newFolder();
+  await (await openParts(dataDir)).close();
+  await changed(dataDir, ['listAlerts', 'auditor']);
+  let stored: StoredPolicy | undefined;
+  await rewriteStored(dataDir, (policy) => {
+    stored = policy;
+    return undefined;
+  });
+  const path = await backedUp(dataDir);
+  addFile(path, 'policy.in-effect.json', JSON.stringify(stored));
+
+  writeFileSync(join(dataDir, 'policy.pending.json'), 'half');
+  const { aside } = await restore(path, dataDir, { replace: true });
+  expect(readdirSync(aside!).filter((name) => name.startsWith('policy'))).toEqual([
+    'policy.json',
+    'policy.pending.json',
+  ]);
+  expect(statSync(join(dataDir, 'policy.in-effect.json')).mode & 0o777).toBe(0o600);
+  const { policy, warnings, close } = await openPolicy(dataDir, { isUsed: true });
+  expect([policy.current, warnings]).toMatchObject([{ version: 2, rules: stored!.rules }, []]);
+  expect(existsSync(join(dataDir, 'policy.in-effect.json'))).toBe(false);
+  await close();
+});
+
+test('a backup that was made before policies existed restores the default, which is logged', async () => {
   const dataDir = newFolder();
   const parts = await openParts(dataDir);
   const { attributes } = await backUp(parts);
   await parts.close();
-  expect(existsSync(join(attributes.path!, 'policy.in-effect.json'))).toBe(false);
   await changed(dataDir, ['listAlerts', 'auditor']);
-  rmSync(join(dataDir, 'policy.json'));
   await restore(attributes.path!, dataDir, { replace: true });
-  const { policy, close } = await openPolicy(dataDir);
-  expect(policy.accessOf('listAlerts')).toEqual(['auditor']);
+  const { policy, waiting, close } = await openPolicy(dataDir, { isUsed: true });
+  expect(policy.accessOf('listAlerts')).toEqual(['viewer', 'analyst', 'admin']);
+  expect(await waiting()).toMatchObject([{ kind: 'policy.reloaded', data: { version: 1 } }]);
   await close();
 });
+
+/** Adds a file to a backup. */
+function addFile(backup: string, name: string, text: string): void {
+  writeFileSync(join(backup, name), text, { mode: 0o600 });
+  const manifest = parseManifest(readFileSync(join(backup, 'manifest.json'), 'utf8'));
+  const file = { name, size: Buffer.byteLength(text), sha256: hash('sha256', text) };
+  writeFileSync(
+    join(backup, 'manifest.json'),
+    writeManifest({ ...manifest, files: [...manifest.files, file], size: manifest.size + file.size }),
+  );
+}

@@ -19,13 +19,13 @@ interface KeyFile {
 const keysIn = (folder: string): KeyFile[] =>
   readdirSync(folder).map((name) => JSON.parse(readFileSync(join(folder, name), 'utf8')));
 
-/** Every file of a folder, by name. */
+/** Returns every file of a folder, by name. */
 const filesIn = (folder: string): [string, Buffer][] =>
   readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((item) => item.isFile())
     .map((item) => [item.name, readFileSync(join(item.parentPath, item.name))]);
 
-/** Files with the private part of a key in any encoding, or its encrypted form. */
+/** Returns the files that contain the private part of a key in any encoding, or its encrypted form. */
 function leaks(folder: string, keys: readonly KeyFile[], least = 4): string[] {
   const needles = keys.flatMap(({ d, svc_encrypted }) => {
     if (d === undefined) return svc_encrypted === undefined ? [] : [Buffer.from(svc_encrypted)];
@@ -47,7 +47,7 @@ async function backedUp(parts: Parts) {
   return { path, attributes, manifest: parseManifest(readFileSync(join(path, manifestFile), 'utf8')) };
 }
 
-/** An identity file as age-keygen writes it. */
+/** Returns an identity file as age-keygen writes it. */
 function identityFile(identity: string): string {
   const path = join(newFolder(), 'identity.txt');
   writeFileSync(path, `# created: 2026-11-20T08:00:00Z\n# public key: age1…\n${identity}\n`);
@@ -55,7 +55,7 @@ function identityFile(identity: string): string {
 }
 
 test.each([undefined, 'a passphrase of some length'])(
-  'a backup has no private keys, with the passphrase %s',
+  'a backup made with the passphrase %s has no private keys',
   async (keyPassphrase) => {
     const parts = await openParts(newFolder(), {
       ledger: keyPassphrase === undefined ? {} : { keyPassphrase },
@@ -92,7 +92,7 @@ test('with recipients, the private keys are in keys.age, which each recipient ca
   }
 });
 
-test('a restored log signs with new keys; --identity extracts the old ones', async () => {
+test('a restored log signs with new keys; --identity extracts the old keys', async () => {
   const identity = await generateX25519Identity();
   const recipients = [await identityToRecipient(identity)];
   const parts = await openParts(newFolder(), { backups: { recipients } });
@@ -103,9 +103,7 @@ test('a restored log signs with new keys; --identity extracts the old ones', asy
 
   const wrong = identityFile(await generateX25519Identity());
   const dataDir = newFolder();
-  await expect(restore(path, dataDir, { identityFile: wrong })).rejects.toThrow(
-    /no identity in .* decrypts keys\.age/,
-  );
+  await expect(restore(path, dataDir, { identityFile: wrong })).rejects.toThrow(/no identity in .* decrypts keys\.age/);
   expect(readdirSync(dataDir)).toEqual(['format.json', 'lock']);
 
   const { privateKeys } = await restore(path, dataDir, { identityFile: identityFile(identity) });
@@ -118,7 +116,7 @@ test('a restored log signs with new keys; --identity extracts the old ones', asy
   expect(leaks(join(dataDir, 'keys'), old)).toEqual([]);
 });
 
-test('a backup without private keys has none to extract', async () => {
+test('a backup without private keys has no keys to extract', async () => {
   const parts = await openParts(newFolder());
   const { path } = await backedUp(parts);
   const file = identityFile(await generateX25519Identity());
@@ -127,7 +125,7 @@ test('a backup without private keys has none to extract', async () => {
 });
 
 test.each([undefined, 'a passphrase of some length'])(
-  'a backup of an earlier version with private keys is restored without them; passphrase %s',
+  'a backup of an earlier version is restored without its private keys, with the passphrase %s',
   async (keyPassphrase) => {
     const parts = await openParts(newFolder(), {
       ledger: keyPassphrase === undefined ? {} : { keyPassphrase },
@@ -146,7 +144,7 @@ test.each([undefined, 'a passphrase of some length'])(
   },
 );
 
-/** Format 1: the key files are copies, and the manifest does not mention private keys. */
+/** Changes a backup to format 1: the key files are copies, and the manifest does not mention private keys. */
 function asEarlierVersion(path: string, keys: readonly KeyFile[]): void {
   let text = readFileSync(join(path, manifestFile), 'utf8')
     .replace('"format":2', '"format":1')
@@ -164,7 +162,7 @@ function asEarlierVersion(path: string, keys: readonly KeyFile[]): void {
   writeFileSync(join(path, manifestFile), text);
 }
 
-test('rejects an invalid recipient by name', async () => {
+test('the error for an invalid recipient names the recipient', async () => {
   const recipient = await identityToRecipient(await generateX25519Identity());
   await checkRecipients([recipient]);
   const mistyped = `${recipient.slice(0, -1)}${recipient.endsWith('q') ? 'p' : 'q'}`;

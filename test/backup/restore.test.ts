@@ -1,27 +1,18 @@
-import {
-  cpSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { BackupError, DamagedBackupError } from '../../src/backup/backup-error.ts';
-import { takeDataFolder } from '../../src/data-folder.ts';
+import { takeDataFolder } from '../../src/files/data-folder.ts';
 import { entries } from '../ledger/fixture-entry.ts';
 import { batchOf, finding } from '../store/opened.ts';
 import { backUp, newFolder, openParts, type Parts, restore } from './fixture.ts';
 
-/** A service with entries and an alert that was backed up, continued, and was stopped. */
+/** Prepares a service with entries and an alert that was backed up, continued, and was stopped. */
 async function backedUp(grow = 20) {
   const dataDir = newFolder();
   const parts = await openParts(dataDir);
   await parts.store.commit(batchOf([finding({ severity: 'high' })]));
-  parts.pump.poke();
+  parts.pump.wake();
   await parts.pump.idle();
   await parts.ledger.append(entries(0, 10));
   const { id, attributes } = await backUp(parts);
@@ -41,7 +32,7 @@ const lines = (dataDir: string) =>
     .filter(Boolean)
     .map((line) => JSON.parse(line));
 
-test('into an empty folder: the log continues as a new life, with an entry about the restore', async () => {
+test('a restore into an empty folder continues the log as a new life, with an entry about the restore', async () => {
   const { id, path, sth } = await backedUp();
   const dataDir = newFolder();
   const restored = await restore(path, dataDir);
@@ -84,7 +75,7 @@ test('into an empty folder: the log continues as a new life, with an entry about
   });
 });
 
-test('over a newer log: existing content is moved aside, and entry, journal and status report the loss', async () => {
+test('a restore over a newer log moves existing content aside; entry, journal and status report the loss', async () => {
   const { dataDir, path, sth, head } = await backedUp();
   await expect(restore(path, dataDir)).rejects.toThrow(/--replace/);
   const before = readdirSync(join(dataDir, 'keys'));
@@ -115,7 +106,7 @@ test('over a newer log: existing content is moved aside, and entry, journal and 
   });
 });
 
-test('replaces the log of an anchor on another path together with its anchor', async () => {
+test('a restore replaces the log of an anchor on another path together with its anchor', async () => {
   const volume = newFolder();
   const anchorPath = join(volume, 'anchor.json');
   const dataDir = newFolder();
@@ -133,7 +124,7 @@ test('replaces the log of an anchor on another path together with its anchor', a
   await expect(restore(attributes.path!, other, { anchorPath })).rejects.toThrow(/anchor/);
 });
 
-test('restores over a damaged database; anchor and journal show what was lost', async () => {
+test('a restore over a damaged database succeeds; anchor and journal show what was lost', async () => {
   const { dataDir, path, head } = await backedUp();
   const file = join(dataDir, 'ledger.mdb');
   const bytes = readFileSync(file);
@@ -145,7 +136,7 @@ test('restores over a damaged database; anchor and journal show what was lost', 
   expect((await ledger.status()).health).toEqual({ state: 'ok' });
 });
 
-test('restores the backup of an empty log over a log with entries', async () => {
+test('a restore of the backup of an empty log replaces a log with entries', async () => {
   const dataDir = newFolder();
   const parts = await openParts(dataDir);
   const { attributes } = await backUp(parts);
@@ -157,7 +148,7 @@ test('restores the backup of an empty log over a log with entries', async () => 
   expect({ health, size }).toEqual({ health: { state: 'ok' }, size: 2 });
 });
 
-test("leaves other files in place: other backups, the folder of the anchor, the operator's files", async () => {
+test("a restore leaves other files in place: other backups, the folder of the anchor, the operator's files", async () => {
   const dataDir = newFolder();
   const others = ['archive', 'lost+found', 'tls', 'anchors'];
   for (const name of others) mkdirSync(join(dataDir, name));
@@ -188,13 +179,13 @@ test("leaves other files in place: other backups, the folder of the anchor, the 
   ]);
   const { ledger } = await openParts(dataDir, { ledger: { anchorPath } });
   expect((await ledger.status()).health).toEqual({ state: 'ok' });
-  // A new volume, as mkfs leaves it, counts as empty.
+  // A new volume, as created by mkfs, counts as empty.
   const fresh = newFolder();
   mkdirSync(join(fresh, 'lost+found'));
   expect((await restore(elsewhere, fresh)).aside).toBeUndefined();
 });
 
-test('replaces a damaged format file, but not a newer one', async () => {
+test('a restore replaces a damaged format file, but not the format file of a newer version', async () => {
   const { dataDir, path } = await backedUp(0);
   const file = join(dataDir, 'format.json');
   writeFileSync(file, '{"format":');
@@ -202,10 +193,10 @@ test('replaces a damaged format file, but not a newer one', async () => {
   await restore(path, dataDir, { replace: true });
   takeDataFolder(dataDir).release();
   writeFileSync(file, '{"format":2}');
-  await expect(restore(path, dataDir, { replace: true })).rejects.toThrow(/use a newer one/);
+  await expect(restore(path, dataDir, { replace: true })).rejects.toThrow(/use a newer version/);
 });
 
-describe('is rejected', () => {
+describe('a restore is rejected', () => {
   test('while another process holds the folder', async () => {
     const { dataDir, path } = await backedUp(0);
     const folder = takeDataFolder(dataDir);
@@ -216,9 +207,7 @@ describe('is rejected', () => {
   test('while the folder of the anchor is missing, before any file moves', async () => {
     const { dataDir, path } = await backedUp(0);
     const anchorPath = join(newFolder(), 'unmounted', 'anchor.json');
-    await expect(restore(path, dataDir, { anchorPath, replace: true })).rejects.toThrow(
-      /folder of the anchor/,
-    );
+    await expect(restore(path, dataDir, { anchorPath, replace: true })).rejects.toThrow(/folder of the anchor/);
     takeDataFolder(dataDir).release();
   });
 
@@ -226,7 +215,7 @@ describe('is rejected', () => {
     await expect(restore(newFolder(), newFolder())).rejects.toThrow(BackupError);
   });
 
-  test('with any byte flipped in any file, which is named, and nothing is changed', async () => {
+  test('with any byte flipped in any file; the file is named, and the folder is unchanged', async () => {
     const { path } = await backedUp(0);
     const names = ['siem.mdb', 'ledger.mdb', 'journal.ndjson', 'format.json', 'manifest.json'].concat(
       readdirSync(join(path, 'keys')).map((name) => `keys/${name}`),
@@ -267,8 +256,8 @@ describe('is rejected', () => {
   });
 });
 
-describe('keys', () => {
-  test('encrypts the new keys with the passphrase and does not need that of the backup', async () => {
+describe('the keys of a restore', () => {
+  test('are new, and are encrypted with the passphrase; the passphrase of the backup is not needed', async () => {
     const dataDir = newFolder();
     const keyPassphrase = 'a passphrase of some length';
     const parts = await openParts(dataDir, { ledger: { keyPassphrase } });
@@ -288,7 +277,7 @@ describe('keys', () => {
     expect((await (await openParts(elsewhere)).ledger.status()).health).toEqual({ state: 'ok' });
   });
 
-  test('keeps keys created after the backup as public halves that cover their signatures', async () => {
+  test('include keys created after the backup, as public halves that cover their signatures', async () => {
     const dataDir = newFolder();
     const parts = await openParts(dataDir);
     await parts.ledger.append(entries(0, 5));
@@ -306,7 +295,7 @@ describe('keys', () => {
     expect((await restored.ledger.head()).signer_key_id).not.toBe(later.kid);
   });
 
-  test('keeps keys revoked after the backup revoked, and their successors sign', async () => {
+  test('stay revoked if they were revoked after the backup, and their successors sign', async () => {
     const dataDir = newFolder();
     const parts = await openParts(dataDir);
     await parts.ledger.append(entries(0, 5));
@@ -341,7 +330,7 @@ test('a restored log can be backed up and restored again, with a journal of larg
   expect(regression).toMatchObject({ from_size: 67, to_size: 16 });
 });
 
-test('restores a second backup of the same data folder from another place', async () => {
+test('a second backup of the same data folder can be restored from another place', async () => {
   const { path } = await backedUp(0);
   const elsewhere = join(newFolder(), 'copy');
   mkdirSync(elsewhere);

@@ -8,7 +8,7 @@ import { backUp, newFolder, openParts, restore } from './fixture.ts';
 
 const settings = '{"log.level": "warn", "admin_password": "correct horse battery"}\n';
 
-/** A backup of a folder with these settings. */
+/** Makes a backup of a folder with these settings. */
 async function backedUp(text: string | undefined) {
   const dataDir = newFolder();
   const parts = await openParts(dataDir);
@@ -33,7 +33,7 @@ test('settings in the data folder are backed up with their hash, readable only b
   });
 });
 
-test('are restored into a folder without settings; existing settings are kept', async () => {
+test('settings are restored into a folder without settings; existing settings are kept', async () => {
   const { dataDir, path } = await backedUp(settings);
   const empty = newFolder();
   expect((await restore(path, empty)).settings).toBe('restored');
@@ -53,7 +53,7 @@ test('a backup without settings restores none', async () => {
   expect(existsSync(join(empty, 'config.json'))).toBe(false);
 });
 
-test('rejects settings that differ from the manifest', async () => {
+test('a restore rejects settings that differ from the manifest', async () => {
   const { path } = await backedUp(settings);
   const file = join(path, 'config.json');
   chmodSync(file, 0o600);

@@ -1,5 +1,5 @@
 import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises';
-import { BlockBuilder } from '../../src/events/block-builder.ts';
+import { BlockBuilder } from '../../src/events/format/block-builder.ts';
 import type { IngestBatch } from '../../src/store/store.ts';
 import { uuid7 } from '../../src/uuid.ts';
 import { entry } from '../ledger/fixture-entry.ts';
@@ -7,7 +7,7 @@ import { batchOf, finding } from '../store/opened.ts';
 import { networkRecord } from '../store/records.ts';
 import type { Parts } from './parts.ts';
 
-/** Distinct alerts of severity high, each with an event, from one sensor. */
+/** Returns distinct alerts of severity high, each with an event, from one sensor. */
 export function alertsOf(from: number, count: number): IngestBatch {
   const builder = new BlockBuilder('network', Date.now());
   const findings = Array.from({ length: count }, (_, i) => {
@@ -18,11 +18,8 @@ export function alertsOf(from: number, count: number): IngestBatch {
   return batchOf(findings, { blocks: [builder.finish()] });
 }
 
-/** Issues receipts one after the other, each with its own log entry. */
-export async function addReceipts(
-  parts: Pick<Parts, 'store' | 'reader' | 'pump'>,
-  count: number,
-): Promise<string[]> {
+/** Issues receipts one after the other, each with a separate log entry. */
+export async function addReceipts(parts: Pick<Parts, 'store' | 'reader' | 'pump'>, count: number): Promise<string[]> {
   const ids: string[] = [];
   for (let n = 0; n < count; n++) {
     const id = uuid7(Date.now());
@@ -34,12 +31,12 @@ export async function addReceipts(
     while (parts.reader.getReceipt(id)?.batch === undefined) await sleep(1);
     ids.push(id);
   }
-  parts.pump.poke();
+  parts.pump.wake();
   await parts.pump.idle();
   return ids;
 }
 
-/** Ingest with alerts, other appends, and the pump, as fast as possible or with pauses. */
+/** Starts ingest with alerts, other appends, and the pump, as fast as possible or with pauses. */
 export function startWriters({ store, ledger, pump }: Pick<Parts, 'store' | 'ledger' | 'pump'>, pauseMs = 0) {
   const pause = () => (pauseMs > 0 ? sleep(pauseMs) : turn());
   let going = true;
@@ -49,7 +46,7 @@ export function startWriters({ store, ledger, pump }: Pick<Parts, 'store' | 'led
     while (going) {
       await store.commit(alertsOf(sent, 20));
       sent += 20;
-      pump.poke();
+      pump.wake();
       await pause();
     }
   })();

@@ -4,7 +4,7 @@ import { adminOf, issue, openService, type Service } from '../http/service.ts';
 
 const linesPerBody = 40;
 const bodies = 3;
-/** All bodies, and then two of them again. */
+/** All bodies, followed by a repetition of two bodies. */
 const sent = bodies + 2;
 
 let service: Service;
@@ -24,7 +24,7 @@ describe.each(formatNames)('%s', (name) => {
   const { path, contentType, scheme = 'Bearer', isTaken, bodies: bodiesOf } = formatOf(name);
   const all = () => bodiesOf(linesOf(name, bodies * linesPerBody), linesPerBody);
 
-  test('every line of every body is stored as an event of its own', async () => {
+  test('every line of every body is stored as a separate event', async () => {
     const moving = all();
     const before = await stored();
     for (let n = 0; n < sent; n++) {
@@ -39,11 +39,9 @@ describe.each(formatNames)('%s', (name) => {
     expect((await stored()) - before).toBe(sent * linesPerBody);
   });
 
-  test('the same lines come again later, and with other identifiers', () => {
+  test('the same lines are repeated later, with other times and identifiers', () => {
     const moving = all();
-    const rounds = [1, 2, 3].map(() =>
-      Array.from({ length: bodies }, () => moving.next().toString('latin1')),
-    );
+    const rounds = [1, 2, 3].map(() => Array.from({ length: bodies }, () => moving.next().toString('latin1')));
     const ids = rounds.flat().flatMap((text) => [...text.matchAll(identifiers)].map(([id]) => id));
     expect(ids.length).toBe(rounds.length * bodies * linesPerBody);
     expect(new Set(ids).size).toBe(ids.length);
@@ -60,9 +58,9 @@ describe.each(formatNames)('%s', (name) => {
   });
 });
 
-/** Zeek's uid, wherever it is, and Suricata's flow_id. */
+/** Zeek's uid, at any position, and Suricata's flow_id. */
 const identifiers = /\bC[0-9A-Za-z]{15,17}(?=\\?"|\t)|"flow_id":\d{15}/g;
-/** Seconds of Zeek and Splunk, and times of all others. */
+/** Seconds in Zeek and Splunk formats, and times in all other formats. */
 const moments = /\d{10}(?=\.\d{1,6}[,\t])|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d/g;
 
 function inSeconds([text]: RegExpMatchArray): number {

@@ -6,7 +6,7 @@ import type { Plan } from '../../bench/load/plan.ts';
 
 let server: Server;
 let loader: Loader;
-/** What came, in order: bodies, and the answers to them. */
+/** Received bodies with their responses, in order. */
 let arrived: { readonly text: string; readonly answer: ServerResponse }[];
 let onArrival: () => void;
 
@@ -43,7 +43,7 @@ const refuse = (answer: ServerResponse) => end(answer.setHeader('Retry-After', '
 const end = (answer: ServerResponse, status: number, text: string) =>
   answer.writeHead(status, { 'Content-Length': text.length }).end(text);
 
-test('at a pace requests are sent whatever becomes of earlier ones', async () => {
+test('with a rate, requests are sent whether or not earlier requests were answered', async () => {
   onArrival = () => {
     if (arrived.length === 30) for (const { answer } of arrived) acknowledge(answer);
   };
@@ -54,7 +54,7 @@ test('at a pace requests are sent whatever becomes of earlier ones', async () =>
   expect(report.cpuS).toBeGreaterThan(0);
 });
 
-test('at a pace what has no connection waits for one, and what is refused is counted and not sent again', async () => {
+test('with a rate, requests without a free connection wait, and refused requests are counted and not sent again', async () => {
   onArrival = () => {
     const { answer } = arrived.at(-1)!;
     if (arrived.length % 3 === 0) refuse(answer);
@@ -65,7 +65,7 @@ test('at a pace what has no connection waits for one, and what is refused is cou
   expect(new Set(arrived.map(({ text }) => text)).size).toBe(30);
 });
 
-test('without a pace as many as there are connections are under way, and what is refused is sent again', async () => {
+test('without a rate, every connection has a request in progress, and refused requests are sent again', async () => {
   let waiting: ServerResponse[] = [];
   onArrival = () => {
     waiting.push(arrived.at(-1)!.answer);
@@ -76,10 +76,9 @@ test('without a pace as many as there are connections are under way, and what is
     acknowledge(second);
   };
   const run = loader.run(plan({ requests: 8 }));
-  // The last has nobody beside it.
+  // The last request may wait alone, so it is acknowledged here.
   const nudge = setInterval(() => {
-    if (new Set(arrived.map(({ text }) => text)).size === 8)
-      for (const one of waiting.splice(0)) acknowledge(one);
+    if (new Set(arrived.map(({ text }) => text)).size === 8) for (const one of waiting.splice(0)) acknowledge(one);
   }, 20);
   const report = await run;
   clearInterval(nudge);
@@ -88,17 +87,17 @@ test('without a pace as many as there are connections are under way, and what is
   expect(new Set(arrived.map(({ text }) => text)).size).toBe(8);
 });
 
-test('an answer that is neither is an error', async () => {
+test('any other response is an error', async () => {
   onArrival = () => end(arrived.at(-1)!.answer, 200, taken.replace('"rejected":0', '"rejected":1'));
   await expect(loader.run(plan({}))).rejects.toThrow('"rejected":1');
 });
 
-test('a service that goes away is an error', async () => {
+test('a service that disconnects is an error', async () => {
   onArrival = () => void arrived.at(-1)!.answer.destroy();
   await expect(loader.run(plan({ connections: 1 }))).rejects.toThrow('closed the connection');
 });
 
-test('… and at a pace, too', async () => {
+test('with a rate, a service that disconnects is also an error', async () => {
   onArrival = () => end(arrived.at(-1)!.answer, 400, '{"error":"bad"}');
   await expect(loader.run(plan({ requestsPerS: 500 }))).rejects.toThrow('400 {"error":"bad"}');
 });

@@ -15,7 +15,7 @@ const names = asked.map(({ name }) => name);
 const row = { question: 'Events a second', variant: 'all', value: 1234, unit: 'events/s' };
 
 describe('the page', () => {
-  test('a benchmark that runs again replaces its section alone', () => {
+  test('replaces only the section of a benchmark that runs again', () => {
     const written = page(
       asked,
       new Map([
@@ -34,27 +34,27 @@ describe('the page', () => {
     expect(again).toContain('The latest run was on 2026-02-03');
   });
 
-  test('it tells of each benchmark, and where it was measured', () => {
+  test('describes each benchmark, and the machine', () => {
     const written = page(asked, new Map(), ground);
     expect(written).toContain('| [first](first.ts) | How quick is the first? |');
-    expect(written).toContain('`peers` runs only where it is named: it takes a day.');
+    expect(written).toContain('`peers` runs only when it is named: it takes a day.');
     expect(written).toContain('- machine: 2 × a processor\n- versions: Candor 1.0.0, Node 22.0.0\n');
-    expect(written).not.toContain('where they ran');
+    expect(written).not.toContain('- peers:');
   });
 
-  test('it has the versions of peers where they ran', () => {
+  test('has the versions of peers if they ran', () => {
     const note = '10–20; ClickHouse 25.5.2.1; in its process';
     const rows = [row, { ...row, note }, { ...row, note: 'DuckDB v1.5.6; in its process' }];
     const written = page(asked, new Map([['peers', section(peers, rows, ground)]]), ground);
-    expect(written).toContain('- peers, where they ran: ClickHouse 25.5.2.1, DuckDB v1.5.6\n');
+    expect(written).toContain('- peers: ClickHouse 25.5.2.1, DuckDB v1.5.6\n');
   });
 
-  test('a row of rounds has its spread, and a bar in a text ends no cell', () => {
+  test('shows the spread of rounds, and escapes pipe characters in texts', () => {
     const rows = [rowOfRounds({ question: 'q', variant: 'a|b', unit: 'ms', note: 'n' }, [3, 1, 2.5])];
     expect(section(first, rows, ground)).toContain('| a\\|b | 2.50 | 1–3 | ms | n |');
   });
 
-  test('numbers have three digits, or are whole', () => {
+  test('formats numbers with three digits, or as integers', () => {
     expect([1234.5, 12_345, 999.4, 12.345, 0.012345, 7].map(number)).toEqual([
       '1,235',
       '12,345',
@@ -65,7 +65,7 @@ describe('the page', () => {
     ]);
   });
 
-  test('every benchmark says at its top what it asks', () => {
+  test('states the question of every benchmark at the top', () => {
     for (const name of benchmarkNames) {
       const about = aboutIn(readFileSync(new URL(`../../bench/${name}.ts`, import.meta.url), 'utf8'));
       expect(about, name).toMatch(/^[A-Z][^?]+\?/);
@@ -74,14 +74,14 @@ describe('the page', () => {
 });
 
 describe('rows of rounds', () => {
-  test('the median with the lowest and the highest; of one round the value alone', () => {
+  test('have the median with the lowest and the highest value, or only the value for one round', () => {
     const of = { question: 'q', variant: 'v', unit: 'ms' };
     expect(rowOfRounds(of, [10.4, 2.2, 7.3], Math.round)).toEqual({ ...of, value: 7, low: 2, high: 10 });
     expect(rowOfRounds(of, [5])).toEqual({ ...of, value: 5 });
     expect(() => rowOfRounds(of, [])).toThrow('no round');
   });
 
-  test('quantiles are of the nearest rank', () => {
+  test('have quantiles by the nearest rank', () => {
     const hundred = Array.from({ length: 100 }, (_, n) => n + 1);
     expect([0, 0.5, 0.99, 1].map((share) => quantile(hundred, share))).toEqual([1, 50, 99, 100]);
     expect(quantile([1, 9], 0.99)).toBe(9);

@@ -2,13 +2,13 @@ import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFile
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import { exitCodes } from '../../src/cli/exit-codes.ts';
 import { loadPin, savePin } from '../../src/cli/pin-file.ts';
 import { audit as auditor } from '../../src/client/auditor.ts';
 import { fetchSignedEntries } from '../../src/client/entry-evidence.ts';
 import { writeEvidence } from '../../src/client/evidence.ts';
-import { Fault } from '../../src/client/fault.ts';
+import { AuditFault } from '../../src/client/fault.ts';
 import { httpLog } from '../../src/client/log-source.ts';
+import { exitCodes } from '../../src/service/exit-codes.ts';
 import { CachingProxy } from '../client/caching-proxy.ts';
 import { keyPairOf, signedHead } from '../client/forged-head.ts';
 import { type Entry, rewrite } from '../client/insider.ts';
@@ -31,7 +31,7 @@ afterEach(async () => {
 
 const audit = (...more: string[]) => candor('audit', log.url, '--state', state, '--json', ...more);
 
-/** A log whose head and checkpoint belong to different trees. */
+/** Makes the server show a log whose head and checkpoint belong to different trees. */
 async function showTwoRoots(): Promise<void> {
   await log.append(1);
   const copy = await log.snapshot();
@@ -43,7 +43,7 @@ async function showTwoRoots(): Promise<void> {
   log.lies = [{ path: '/checkpoint', tell: () => note }];
 }
 
-describe('candor audit', { timeout: 60_000 }, () => {
+describe('candor audit', () => {
   test('pins, follows, and only moves the pin forward', async () => {
     expect(await audit()).toMatchObject({ code: exitCodes.ok, json: { status: 'empty' } });
     await log.append(2);
@@ -58,7 +58,7 @@ describe('candor audit', { timeout: 60_000 }, () => {
     expect(readdirSync(join(folder, 'pins'))).toEqual(['log.json', 'log.json.ids']);
   });
 
-  test('a fork has its own exit code; evidence is saved, the pin is not overwritten', async () => {
+  test('exits with a separate code on a fork, saves evidence and does not overwrite the pin', async () => {
     await log.append(1);
     const copy = await log.snapshot();
     await log.append(1);
@@ -76,7 +76,7 @@ describe('candor audit', { timeout: 60_000 }, () => {
     expect(evidence).toMatchObject({ code: 'FORK', pinned_head: { tree_size: 2 }, head: { tree_size: 2 } });
   });
 
-  test('if the first audit finds two roots, evidence is saved but no key is pinned', async () => {
+  test('saves evidence but pins no key if the first audit finds two roots', async () => {
     await showTwoRoots();
     const found = await audit();
     expect(found, found.stderr).toMatchObject({
@@ -91,7 +91,7 @@ describe('candor audit', { timeout: 60_000 }, () => {
     expect(readdirSync(join(folder, 'pins'))).toHaveLength(1);
   });
 
-  test('evidence that cannot be saved is printed, with the exit code of misbehaviour', async () => {
+  test('prints evidence that cannot be saved, and exits with the code for misbehaviour', async () => {
     const long = join(folder, 'n'.repeat(240));
     await log.append(1);
     const copy = await log.snapshot();
@@ -116,7 +116,7 @@ describe('candor audit', { timeout: 60_000 }, () => {
     for (const more of [[], ['--strict-keys']])
       expect(await audit(...more)).toMatchObject({
         code: exitCodes.refused,
-        json: { code: 'UNVOUCHED_KEY' },
+        json: { code: 'UNVOUCHED_KEY', key_fingerprint: (await log.ledger.status()).sth_key_fingerprint },
       });
     const before = readFileSync(state, 'utf8');
     const { sth_key_fingerprint: fingerprint } = await log.ledger.status();
@@ -134,7 +134,7 @@ describe('candor audit', { timeout: 60_000 }, () => {
     expect((await audit('--max-age', '0')).json).toMatchObject({ status: 'pinned' });
   });
 
-  test('fetches entries after the last audit, if the ids of earlier ones are known', async () => {
+  test('fetches only entries after the last audit, if the ids of earlier entries are known', async () => {
     await log.append(3);
     expect((await audit('--entries')).code).toBe(exitCodes.ok);
     await log.append(2);
@@ -144,7 +144,7 @@ describe('candor audit', { timeout: 60_000 }, () => {
     expect((await audit('--entries')).json).toMatchObject({ entries: { from: 0, to: 5 } });
   });
 
-  test('a misdated entry is reported once, and the pin moves on', async () => {
+  test('reports a misdated entry once, and moves the pin on', async () => {
     await log.append(2);
     const occurred_at = new Date(log.now - 30 * 3_600_000).toISOString();
     await log.tamper((path) => rewrite(path, (entries) => Object.assign(entries[1]!, { occurred_at })));
@@ -156,19 +156,14 @@ describe('candor audit', { timeout: 60_000 }, () => {
   test.each([
     [
       'FUTURE',
-      (entries: Entry[]) =>
-        Object.assign(entries[1]!, { occurred_at: new Date(log.now + 3_600_000).toISOString() }),
+      (entries: Entry[]) => Object.assign(entries[1]!, { occurred_at: new Date(log.now + 3_600_000).toISOString() }),
       'the log signed entry 1, dated',
     ],
-    [
-      'DUPLICATE_ENTRY',
-      (entries: Entry[]) => entries.push({ ...entries[1]! }),
-      'the log signed entries 1 and 3',
-    ],
-  ])('%s saves evidence with the entries, which verify checks offline', async (code, change, proves) => {
+    ['DUPLICATE_ENTRY', (entries: Entry[]) => entries.push({ ...entries[1]! }), 'the log signed entries 1 and 3'],
+  ])('with %s, saves evidence with the entries, which candor verify checks offline', async (code, change, proves) => {
     await log.append(3);
     await log.tamper((path) => rewrite(path, change));
-    const { code: exit, json } = await audit('--entries');
+    const { code: exit, json } = await audit();
     expect([exit, json.code]).toEqual([exitCodes.refused, code]);
     const file = String(json.evidence);
     const checked = await candor('verify', file, '--json');
@@ -179,13 +174,27 @@ describe('candor audit', { timeout: 60_000 }, () => {
     const at = text.indexOf('"canonical":"') + 60;
     writeFileSync(file, `${text.slice(0, at)}${text[at] === 'A' ? 'B' : 'A'}${text.slice(at + 1)}`);
     const altered = await candor('verify', file, '--json');
-    expect([altered.code, altered.json.reason]).toEqual([
-      exitCodes.refused,
-      expect.stringContaining('NOT_INCLUDED'),
-    ]);
+    expect([altered.code, altered.json.reason]).toEqual([exitCodes.refused, expect.stringContaining('NOT_INCLUDED')]);
   });
 
-  test('evidence of a backdated entry requires the head before it', async () => {
+  test('checks entries by default if the log allows it, and not with --no-entries', async () => {
+    await log.append(3);
+    await log.tamper((path) => rewrite(path, (entries) => entries.push({ ...entries[1]! })));
+    expect(await audit()).toMatchObject({ code: exitCodes.refused, json: { code: 'DUPLICATE_ENTRY' } });
+    const error = { code: 'UNAUTHENTICATED', message: 'no token', request_id: 'r' };
+    const body = JSON.stringify({ error, timestamp: new Date().toISOString() });
+    log.lies = [{ path: '/tile/entries/000', tell: () => ({ status: 401, body }) }];
+    expect(await audit('--entries')).toMatchObject({ code: exitCodes.refused, json: { kind: 'refused' } });
+    const headOnly = await candor('audit', log.url, '--state', state);
+    expect([headOnly.code, headOnly.stdout]).toEqual([
+      exitCodes.ok,
+      expect.stringContaining('Entries were not checked'),
+    ]);
+    log.lies = [];
+    expect((await audit('--no-entries')).json).toMatchObject({ status: 'unchanged', tree_size: 4 });
+  });
+
+  test('requires the previous head for evidence of a backdated entry', async () => {
     await log.append(2);
     await pinned(log, state);
     const before = (await loadPin(state))!.head;
@@ -199,15 +208,12 @@ describe('candor audit', { timeout: 60_000 }, () => {
     const { pin, keys } = found;
     const { head } = pin;
     const entries = await fetchSignedEntries(source, [{ leafIndex: 2, head }], keys);
-    if (entries instanceof Fault) throw entries;
+    if (entries instanceof AuditFault) throw entries;
     const about = { code: 'BACKDATED', message: '', log: log.url, foundAt: new Date(log.now).toISOString() };
     const pinnedKeys = pin.keys;
     const file = join(folder, 'backdated.json');
     const reasonOf = async (pinnedHead: typeof head) => {
-      writeFileSync(
-        file,
-        writeEvidence({ ...about, pinnedHead, head, entries, keys: pinnedKeys, pinnedKeys }),
-      );
+      writeFileSync(file, writeEvidence({ ...about, pinnedHead, head, entries, keys: pinnedKeys, pinnedKeys }));
       const { code, json } = await candor('verify', file, '--json');
       return [code, json.reason];
     };
@@ -217,7 +223,7 @@ describe('candor audit', { timeout: 60_000 }, () => {
     expect(await reasonOf(head)).toEqual([exitCodes.refused, unproven]);
   });
 
-  test('an update of the pin by a concurrent audit is not overwritten', async () => {
+  test('does not overwrite an update of the pin by a concurrent audit', async () => {
     await log.append(1);
     await pinned(log, state);
     const old = await loadPin(state);
@@ -229,7 +235,7 @@ describe('candor audit', { timeout: 60_000 }, () => {
     expect(await savePin(state, (await loadPin(state))!, await loadPin(state))).toBe(true);
   });
 
-  test('an unreadable pin is never replaced', async () => {
+  test('never replaces an unreadable pin', async () => {
     await log.append(1);
     await pinned(log, state);
     writeFileSync(state, '{');
@@ -242,7 +248,7 @@ describe('candor audit', { timeout: 60_000 }, () => {
     ['a size', /"tree_size":2/, '"tree_size":9'],
     ['a time', /"timestamp_ns":1/, '"timestamp_ns":2'],
     ['the keys', /"keys":\[.*\]/, '"keys":[]'],
-  ] as const)('an altered pin file (%s) is not evidence against the log', async ([, found, by]) => {
+  ] as const)('does not treat an altered pin file (%s) as evidence against the log', async ([, found, by]) => {
     await log.append(2);
     await pinned(log, state);
     const before = readFileSync(state, 'utf8');
@@ -267,11 +273,11 @@ describe('candor audit', { timeout: 60_000 }, () => {
   });
 });
 
-describe('candor audit --compare', { timeout: 60_000 }, () => {
+describe('candor audit --compare', () => {
   const other = () => join(folder, 'pins', 'other.json');
   const compare = (...more: string[]) => candor('audit', ...more, '--compare', state, other(), '--json');
 
-  test('pins of one tree agree: equal sizes offline, different sizes with the log', async () => {
+  test('accepts pins of one tree: equal sizes offline, different sizes with the log', async () => {
     await log.append(2);
     await pinned(log, state);
     copyFileSync(state, other());
@@ -286,7 +292,7 @@ describe('candor audit --compare', { timeout: 60_000 }, () => {
   test.each([
     [1, 'FORK'],
     [2, 'INCONSISTENT'],
-  ])('two views of a forked log convict it (%i more: %s)', async (more, code) => {
+  ])('convicts a log by two views of its fork (%i more entries: %s)', async (more, code) => {
     await log.append(2);
     await pinned(log, state);
     copyFileSync(state, other());
@@ -306,7 +312,7 @@ describe('candor audit --compare', { timeout: 60_000 }, () => {
     expect((await candor('verify', String(found.json.evidence))).code).toBe(exitCodes.misbehaviour);
   });
 
-  test('pins of two logs are rejected', async () => {
+  test('rejects pins of two logs', async () => {
     await log.append(2);
     await pinned(log, state);
     const second = await ServedLog.start();
@@ -316,7 +322,7 @@ describe('candor audit --compare', { timeout: 60_000 }, () => {
     expect(await compare()).toMatchObject({ code: exitCodes.refused, json: { code: 'UNVOUCHED_KEY' } });
   });
 
-  test('a key in only one pin is not evidence against the log', async () => {
+  test('does not treat a key in only one pin as evidence against the log', async () => {
     await log.append(3);
     await pinned(log, state);
     const pin = await loadPin(state);
@@ -333,14 +339,14 @@ describe('candor audit --compare', { timeout: 60_000 }, () => {
   });
 });
 
-/** A proxy in front of the service, which can be taken offline. */
+/** Returns the error of a proxy whose upstream is offline. */
 const proxyError = () => ({ status: 404, body: '<html>no such host</html>' });
 
-describe('candor audit --watch', { timeout: 60_000 }, () => {
+describe('candor audit --watch', () => {
   const watching = (...more: string[]) =>
     new Running('audit', log.url, '--state', state, '--json', '--watch', '--interval', '1', ...more);
 
-  test('continues after outages and rejected answers, reports each change once, exits with 5 on misbehaviour', async () => {
+  test('continues after outages and rejected responses, reports each change once, exits with 5 on misbehaviour', async () => {
     await log.append(2);
     const copy = await log.snapshot();
     const watched = watching();
@@ -364,7 +370,7 @@ describe('candor audit --watch', { timeout: 60_000 }, () => {
     expect(watched.lines).toHaveLength(6);
   });
 
-  test('outdated answers of a cache do not end it, and the watch bypasses the cache', async () => {
+  test('continues after outdated responses of a cache, and bypasses the cache', async () => {
     const paths = ['/api/transparency/sth', '/.well-known/jwks.json'];
     const proxy = await CachingProxy.before(log.url);
     onTestFinished(() => proxy.close());
@@ -400,7 +406,7 @@ describe('candor audit --watch', { timeout: 60_000 }, () => {
     expect(await candor(...asked)).toMatchObject({ code: exitCodes.ok, json: { status: 'ok' } });
   });
 
-  test('an old head is reported without ending the watch; a signal ends it successfully', async () => {
+  test('reports an old head without ending; a signal ends the watch successfully', async () => {
     await log.close();
     log = await ServedLog.start(Date.now() - 3_600_000);
     await log.append(1);
@@ -412,7 +418,7 @@ describe('candor audit --watch', { timeout: 60_000 }, () => {
     expect(await watched.stop()).toBe(exitCodes.ok);
   });
 
-  test('two rotations of each key during appends: no false alarm, and all entries verify', async () => {
+  test('raises no false alarm for two rotations of each key during appends, and all entries verify', async () => {
     await log.append(1);
     const watched = watching('--entries');
     await watched.line(0);
@@ -438,13 +444,11 @@ describe('candor audit --watch', { timeout: 60_000 }, () => {
   });
 });
 
-describe('candor audit and revoked keys', { timeout: 60_000 }, () => {
+describe('candor audit with revoked keys', () => {
   const keyOf = async (purpose: string) =>
-    String(
-      (await log.ledger.keys()).find((key) => key.svc_purpose === purpose && key.svc_state === 'active')?.kid,
-    );
+    String((await log.ledger.keys()).find((key) => key.svc_purpose === purpose && key.svc_state === 'active')?.kid);
 
-  test("the pinned head's key may be revoked later; its heads are rejected from then on", async () => {
+  test("accepts a later revocation of the pinned head's key, and rejects heads of this key from then on", async () => {
     await log.append(2);
     const first = await keyOf('transparency-sth');
     const oldHead = await (await fetch(`${log.url}/api/transparency/sth`)).text();
@@ -458,7 +462,7 @@ describe('candor audit and revoked keys', { timeout: 60_000 }, () => {
     expect(await audit()).toMatchObject({ code: exitCodes.refused, json: { code: 'KEY_REVOKED' } });
   });
 
-  test('entries of a revoked event key that were logged before are valid, and counted', async () => {
+  test('accepts and counts entries of a revoked event key that were logged before the revocation', async () => {
     await log.append(3);
     await log.ledger.revokeKey(await keyOf('event-signing'), 'stolen', 'system');
     await log.append(2);

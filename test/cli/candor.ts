@@ -18,15 +18,14 @@ export function candor(...args: readonly string[]): Promise<Ended> {
   return candorIn({}, ...args);
 }
 
-/** The same with additional environment variables. */
+/** Runs a command with additional environment variables. */
 export function candorIn(env: Readonly<Record<string, string>>, ...args: readonly string[]): Promise<Ended> {
   return new Promise((resolve) => {
     const options = { env: { ...process.env, ...env }, timeout: 60_000, maxBuffer: 64 * 2 ** 20 };
     const command = ['--disable-warning=ExperimentalWarning', main, ...args];
     execFile(process.execPath, command, options, (error, stdout, stderr) => {
       const last = stdout.trimEnd().split('\n').at(-1) ?? '';
-      const json =
-        last.startsWith('{') && last.endsWith('}') ? (JSON.parse(last) as Record<string, unknown>) : {};
+      const json = last.startsWith('{') && last.endsWith('}') ? (JSON.parse(last) as Record<string, unknown>) : {};
       const code = typeof error?.code === 'number' ? error.code : error === null ? 0 : -1;
       resolve({ code, json, stdout, stderr });
     });
@@ -57,7 +56,7 @@ export class Running {
     return this.#lines;
   }
 
-  /** The line with this number, from 0. */
+  /** Returns the line with this number, from 0. */
   async line(number: number): Promise<Record<string, unknown>> {
     while (this.#lines.length <= number) {
       await new Promise<void>((resolve) => {

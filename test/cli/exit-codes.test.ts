@@ -5,8 +5,8 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { type ExitCode, exitCodes, exitCodesHelp } from '../../src/cli/exit-codes.ts';
 import { type ErrorCode, errorCodes } from '../../src/errors.ts';
+import { type ExitCode, exitCodes, exitCodesHelp } from '../../src/service/exit-codes.ts';
 import { candor, candorIn } from './candor.ts';
 
 let folder: string;
@@ -47,19 +47,15 @@ const cases: readonly (readonly [ErrorCode, ExitCode])[] = [
   ['UNAVAILABLE', exitCodes.unavailable],
 ];
 
-describe('every command maps the responses of a service alike', { timeout: 60_000 }, () => {
+describe('every command returns the same exit code for the same response of a service', () => {
   test.each(cases)('%s: %i', async (answered, wanted) => {
     code = answered;
     const ended = await Promise.all(commands().map((command) => candor(...command)));
-    expect(ended.map((one, i) => [commands()[i]![0], one.code])).toEqual(
-      commands().map(([name]) => [name, wanted]),
-    );
+    expect(ended.map((one, i) => [commands()[i]![0], one.code])).toEqual(commands().map(([name]) => [name, wanted]));
   });
 });
 
-test('an empty token counts as unset, from the environment or from the command line', {
-  timeout: 60_000,
-}, async () => {
+test('an empty token counts as unset, from the environment or from the command line', async () => {
   code = 'FORBIDDEN';
   const withTokens = commands().filter(([name]) => name !== 'sth');
   await Promise.all(withTokens.map((command) => candorIn({ CANDOR_TOKEN: '' }, ...command)));

@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSy
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { exitCodes } from '../../src/cli/exit-codes.ts';
+import { exitCodes } from '../../src/service/exit-codes.ts';
 import { ServedLog } from '../client/served-log.ts';
 import { candor } from './candor.ts';
 
@@ -21,7 +21,7 @@ afterEach(async () => {
 
 const exporting = (...more: string[]) => candor('export', log.url, '--json', ...more);
 
-describe('candor export', { timeout: 60_000 }, () => {
+describe('candor export', () => {
   test('writes an archive that candor verify checks offline', async () => {
     await log.append(9);
     await log.ledger.rotateKey('event-signing', 'system');

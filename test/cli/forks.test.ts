@@ -1,5 +1,5 @@
 /**
- * Logs that were forked, edited or rolled back by an attacker with their files and keys. Each is the real
+ * Logs that were forked, edited or rolled back by an attacker with their files and keys. Each log is the real
  * ledger behind HTTP, pinned, and audited by the command as a process. Then the server is stopped, and the
  * evidence must be sufficient alone.
  */
@@ -7,9 +7,9 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, unlinkSync } from 'node:
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { exitCodes } from '../../src/cli/exit-codes.ts';
 import type { FaultCode } from '../../src/client/fault.ts';
-import { sha256 } from '../../src/sha256.ts';
+import { sha256 } from '../../src/crypto/sha256.ts';
+import { exitCodes } from '../../src/service/exit-codes.ts';
 import { decodeEntryBundle } from '../../src/tlog/entry-bundle.ts';
 import { bytesToHex } from '../../src/tlog/hex.ts';
 import { leafHash } from '../../src/tlog/tree.ts';
@@ -36,7 +36,7 @@ const audit = (...more: string[]) => candor('audit', log.url, '--state', state, 
 
 interface Fork {
   readonly what: string;
-  /** Before the first entry. */
+  /** Runs before the first entry. */
   begin?(): unknown;
   /** Number of entries when the copy is made. */
   readonly kept?: number;
@@ -98,7 +98,7 @@ const forks: readonly Fork[] = [
     convicts: true,
   },
   {
-    what: 'the same, with a proof that omits the pinned root',
+    what: 'a restored old backup has grown beyond the pinned size, with a proof that omits the pinned root',
     size: 8,
     kept: 3,
     fork: restored(12),
@@ -121,7 +121,7 @@ const forks: readonly Fork[] = [
     convicts: true,
   },
   {
-    what: 'the same, and the log continued',
+    what: 'an entry was edited, the tree recomputed, the head signed again, and the log continued',
     size: 5,
     fork: rewritten(edited, 2),
     code: 'INCONSISTENT',
@@ -152,7 +152,7 @@ const forks: readonly Fork[] = [
     convicts: true,
   },
   {
-    what: 'a larger tree was signed with an earlier time than the pinned one, which was signed again',
+    what: 'a larger tree was signed with an earlier time than the pinned head, which was signed again',
     async begin() {
       await log.close();
       log = await ServedLog.start(Date.now() - 3 * hour);
@@ -191,7 +191,7 @@ const forks: readonly Fork[] = [
   },
 ];
 
-describe('a fork is detected, and the evidence convicts without the server', { timeout: 60_000 }, () => {
+describe('a fork is detected, and the evidence convicts without the server', () => {
   test.each(forks)('$code: $what', async ({ begin, kept = 0, size, between, fork, code, convicts }) => {
     await begin?.();
     if (kept > 0) await log.append(kept);
@@ -230,7 +230,7 @@ interface Edit {
   lie(): void;
   readonly code: FaultCode;
   readonly says: string;
-  /** Whether a file contains the signed root and the served one. */
+  /** Set if the file must contain the signed root and the served root. */
   readonly keeps?: true;
 }
 
@@ -261,7 +261,7 @@ const edits: readonly Edit[] = [
 ];
 
 /** The signed tree is unchanged, so the operator can repair the changes. */
-describe('changes under an intact tree are named', { timeout: 120_000 }, () => {
+describe('changes under an intact tree are named', () => {
   test.each(edits)('$code: $what', async ({ lie, code, says, keeps = false }) => {
     await log.append(560);
     await pinned(log, state);

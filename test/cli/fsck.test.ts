@@ -1,27 +1,29 @@
 import { copyFileSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { exitCodes } from '../../src/cli/exit-codes.ts';
 import { lines } from '../../src/cli/fsck.ts';
-import { takeDataFolder } from '../../src/data-folder.ts';
-import { BlockBuilder } from '../../src/events/block-builder.ts';
+import { openDatabase } from '../../src/database/lmdb.ts';
+import { BlockBuilder } from '../../src/events/format/block-builder.ts';
+import { BlockStore } from '../../src/events/store/block-store.ts';
+import { takeDataFolder } from '../../src/files/data-folder.ts';
 import { type FindingCode, findingCodes } from '../../src/ledger/check/findings.ts';
 import type { FsckReport } from '../../src/ledger/check/fsck.ts';
-import { openDatabase } from '../../src/lmdb.ts';
-import { BlockStore } from '../../src/store/lmdb/block-store.ts';
-import { openReader } from '../../src/store/lmdb/reader.ts';
-import { openStore } from '../../src/store/lmdb/store.ts';
+import { exitCodes } from '../../src/service/exit-codes.ts';
+import { openReader } from '../../src/store/reader.ts';
+import { openStore } from '../../src/store/writer.ts';
 import { bytesToHex } from '../../src/tlog/hex.ts';
+import { backUp, newFolder, openParts } from '../backup/fixture.ts';
+import { alertsOf } from '../backup/writers.ts';
+import { blockOf, openSealer } from '../events/store/sealing.ts';
+import { principal, system } from '../identities/store/identity-records.ts';
 import { copyOf, fileOf, flipIn, hashOf, logOf } from '../ledger/damaged-log.ts';
 import { entries, folder, open } from '../ledger/fixture.ts';
-import { principal, system } from '../store/identity-records.ts';
 import { networkRecord } from '../store/records.ts';
-import { blockOf, openSealer } from '../store/sealing.ts';
 import { candor, candorIn } from './candor.ts';
 
-const timeout = 60_000;
+const timeout = 300_000;
 
-test('an intact log: code 0, its size and root, for people and as JSON, by folder, file or CANDOR_DATA_DIR', {
+test('for an intact log, candor fsck exits with 0 and prints size and root, as text and as JSON, by folder, file or CANDOR_DATA_DIR', {
   timeout,
 }, async () => {
   const log = await logOf(5, 20);
@@ -36,9 +38,7 @@ test('an intact log: code 0, its size and root, for people and as JSON, by folde
   const file = await candor('fsck', fileOf(log), '--json');
   expect(JSON.parse(file.stdout)).toMatchObject({ ...status, entry_signatures: false });
   const unsigned = await candor('fsck', fileOf(log));
-  expect(unsigned.stdout).toMatch(
-    /\nThe signatures of the entries were not verified; use --signatures .*\n$/,
-  );
+  expect(unsigned.stdout).toMatch(/\nThe signatures of the entries were not verified; use --signatures .*\n$/);
   const configured = await candorIn({ CANDOR_DATA_DIR: log.dataDir }, 'fsck', '--json', '--progress');
   expect(JSON.parse(configured.stdout)).toMatchObject(status);
   expect(configured.stderr).toMatch(/leaves 20 of 20/);
@@ -46,7 +46,9 @@ test('an intact log: code 0, its size and root, for people and as JSON, by folde
   expect(readdirSync(log.dataDir)).toEqual(names);
 });
 
-test('a damaged log: code 4, each finding with its code, position and advice', { timeout }, async () => {
+test('for a damaged log, candor fsck exits with 4, and each finding has its code, position and advice', {
+  timeout,
+}, async () => {
   const log = await logOf(5, 20);
   flipIn(log, log.canonical[7]!, 12);
   const json = await candor('fsck', log.dataDir, '--json');
@@ -95,7 +97,7 @@ test('each advice appears once, after its findings', () => {
   ]);
 });
 
-test('a log that was rolled back: code 5', { timeout }, async () => {
+test('for a log that was rolled back, candor fsck exits with 5', { timeout }, async () => {
   const log = await logOf(5);
   const old = copyOf(log);
   const ledger = await open(log.dataDir);
@@ -107,7 +109,43 @@ test('a log that was rolled back: code 5', { timeout }, async () => {
   expect(JSON.parse(ended.stdout)).toMatchObject({ status: 'rolled_back', counts: { anchor_ahead: 1 } });
 });
 
-test('while a service holds the folder, or there is no log in it: code 3 and one line', {
+test('for a log that is older than siem.mdb, candor fsck exits with 5, although anchor and journal are missing', {
+  timeout,
+}, async () => {
+  const dataDir = newFolder();
+  const [file, older] = [join(dataDir, 'ledger.mdb'), join(dataDir, 'older')];
+  let backup = '';
+  for (const from of [0, 10]) {
+    const parts = await openParts(dataDir);
+    await parts.store.commit(alertsOf(from, 3));
+    parts.pump.wake();
+    await parts.pump.idle();
+    if (from === 10) backup = (await backUp(parts)).attributes.path!;
+    await parts.close();
+    if (from === 0) copyFileSync(file, older);
+  }
+  expect((await candor('fsck', dataDir)).code).toBe(exitCodes.ok);
+  expect((await candor('fsck', backup)).code).toBe(exitCodes.ok); // a backup has no anchor
+  rmSync(join(dataDir, 'anchor.json'));
+  const noticed = await candor('fsck', dataDir, '--json');
+  expect(noticed.code).toBe(exitCodes.refused);
+  expect(JSON.parse(noticed.stdout)).toMatchObject({ status: 'noticed', counts: { anchor_missing: 1 } });
+  rmSync(join(dataDir, 'journal.ndjson'));
+  copyFileSync(older, file);
+  const names = readdirSync(dataDir);
+  const ended = await candor('fsck', dataDir, '--json');
+  expect(ended.code).toBe(exitCodes.misbehaviour);
+  const { status, counts, findings } = JSON.parse(ended.stdout);
+  expect({ status, counts }).toEqual({
+    status: 'rolled_back',
+    counts: { anchor_missing: 1, journal_missing: 1, store_ahead: 1 },
+  });
+  const message = 'The event database has an alert logged as leaf 5, but the log has 3 leaves.';
+  expect(findings).toContainEqual(expect.objectContaining({ code: 'store_ahead', message, position: 5 }));
+  expect(readdirSync(dataDir)).toEqual(names);
+});
+
+test('while a service holds the folder, or if the folder has no log, candor fsck exits with 3 and prints one line', {
   timeout,
 }, async () => {
   const log = await logOf(5);
@@ -123,7 +161,7 @@ test('while a service holds the folder, or there is no log in it: code 3 and one
   expect(empty.stderr).toContain('there is no ledger.mdb');
 });
 
-test('finds damage of siem.mdb in a row, a block and the tree, and changes nothing', {
+test('candor fsck finds damage of siem.mdb in a row, a block and the tree, and does not change the file', {
   timeout,
 }, async () => {
   const log = await logOf(5, 20);
@@ -152,19 +190,23 @@ test('finds damage of siem.mdb in a row, a block and the tree, and changes nothi
   expect(code).toBe(exitCodes.refused);
   expect(stdout).toMatch(/store_damaged: siem\.mdb: 1 network events of unknown time \(block 1\)/);
   expect(stdout).toMatch(/store_damaged: siem\.mdb: row principals /);
+  expect(stdout).toContain('loses every entry after the backup');
   expect([hashOf(path), readdirSync(log.dataDir)]).toEqual([before, names]);
 
   const file = readFileSync(path);
-  // The bounds of each page behind the two meta pages.
+  // The bounds of each page after the two meta pages.
   for (let page = 2 * 4096; page < file.length; page += 4096) file.fill(0xff, page + 18, page + 20);
   writeFileSync(path, file);
   const tree = JSON.parse((await candor('fsck', log.dataDir, '--json')).stdout);
   expect(tree.status).toBe('damaged');
   const message = expect.stringMatching(/^siem\.mdb: page \d+, in the table tables, cannot be followed/);
-  expect(tree.findings).toContainEqual(expect.objectContaining({ code: 'store_damaged', message }));
+  const advice = expect.stringContaining('loses every entry after the backup');
+  expect(tree.findings).toContainEqual(expect.objectContaining({ code: 'store_damaged', message, advice }));
 });
 
-test('an event that was altered together with its checksums differs from its seal', { timeout }, async () => {
+test('candor fsck reports an event that was altered together with its checksums, because it differs from its seal', {
+  timeout,
+}, async () => {
   const log = await logOf(5, 20);
   const path = join(log.dataDir, 'siem.mdb');
   const store = openStore({ dataDir: log.dataDir, alertWindowMs: 1 });
@@ -189,7 +231,5 @@ test('an event that was altered together with its checksums differs from its sea
   const { code, stdout } = await candor('fsck', log.dataDir, '--json');
   expect(code).toBe(exitCodes.refused);
   const message = expect.stringMatching(/^siem\.mdb: network events 1 to 3 differ from those that entry /);
-  expect(JSON.parse(stdout).findings).toContainEqual(
-    expect.objectContaining({ code: 'events_altered', message }),
-  );
+  expect(JSON.parse(stdout).findings).toContainEqual(expect.objectContaining({ code: 'events_altered', message }));
 });

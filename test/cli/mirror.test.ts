@@ -1,7 +1,4 @@
-/**
- * `candor mirror` as a process, against a real ledger behind HTTP; the folder is served by a plain static
- * server.
- */
+/** `candor mirror` as a process, against a real ledger behind HTTP; a plain static server serves the folder. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
@@ -11,13 +8,14 @@ import { tmpdir } from 'node:os';
 import { join, normalize } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
-import { exitCodes } from '../../src/cli/exit-codes.ts';
 import { nativeVerifier } from '../../src/cli/native-ed25519.ts';
 import { auditEntries } from '../../src/client/entries.ts';
-import { Fault } from '../../src/client/fault.ts';
+import { AuditFault } from '../../src/client/fault.ts';
 import { parseKeySet } from '../../src/client/key-set.ts';
 import { fetchCheckpoint } from '../../src/client/latest.ts';
 import { httpLog } from '../../src/client/log-source.ts';
+import { continueCopy } from '../../src/ledger/lives/continue-copy.ts';
+import { exitCodes } from '../../src/service/exit-codes.ts';
 import { ServedLog } from '../client/served-log.ts';
 import { adminOf, openService } from '../http/service.ts';
 import { entries } from '../ledger/fixture-entry.ts';
@@ -51,26 +49,22 @@ async function served(): Promise<string> {
 }
 
 /**
- * Checks the copy like a client that knows only its URL: checkpoint, tiles, every entry with its signature.
+ * Checks the copy like a client that knows only its URL: checkpoint, tiles, and every entry with its signature.
  */
 async function audited(): Promise<number> {
   const copy = httpLog(await served());
   const keys = parseKeySet(fileOf('keys.json'));
-  if (keys instanceof Fault) throw keys;
+  if (keys instanceof AuditFault) throw keys;
   const checkpoint = await fetchCheckpoint(copy, keys);
-  if (checkpoint instanceof Fault) throw checkpoint;
+  if (checkpoint instanceof AuditFault) throw checkpoint;
   const { size, root } = checkpoint;
   const none = { timestampNs: 0n, signature: new Uint8Array(), signerKeyId: '' };
-  const found = await auditEntries(
-    copy,
-    { head: { size, root, ...none }, keys },
-    { verify: nativeVerifier() },
-  );
-  if (found instanceof Fault || 'fault' in found) throw found;
+  const found = await auditEntries(copy, { head: { size, root, ...none }, keys }, { verify: nativeVerifier() });
+  if (found instanceof AuditFault || 'fault' in found) throw found;
   return found.tree.size;
 }
 
-test('keeps a copy that a static server can serve, and updates it', async () => {
+test('candor mirror keeps and updates a copy that a static server can serve', async () => {
   expect(await mirror()).toMatchObject({ code: 0, json: { status: 'empty' } });
   await log.append(300);
   expect(await mirror()).toMatchObject({
@@ -83,7 +77,7 @@ test('keeps a copy that a static server can serve, and updates it', async () => 
   expect(await mirror()).toMatchObject({ code: 0, json: { status: 'extended', tree_size: 630 } });
   expect(fileOf('checkpoint')).not.toBe(before);
   expect(await audited()).toBe(630);
-  // Partial tiles are kept until the full one exists.
+  // Partial tiles are kept until the full tile exists.
   expect(readdirSync(join(folder, 'tile/0')).sort()).toEqual(['000', '001', '002.p']);
   expect(readdirSync(join(folder, 'tile/entries')).sort()).toEqual(['000', '001', '002.p']);
   expect(readdirSync(join(folder, 'tile/1')).sort()).toEqual(['000.p']);
@@ -102,7 +96,7 @@ test('--recheck fetches damaged and missing files again', async () => {
   const paths = ['tile/0/000', 'tile/entries/001', 'tile/0/002.p/88', 'tile/1/000.p/2'];
   damage('tile/0/000');
   expect(await mirror()).toMatchObject({ code: 0, json: { status: 'unchanged' } });
-  await expect(audited()).rejects.toBeInstanceOf(Fault);
+  await expect(audited()).rejects.toBeInstanceOf(AuditFault);
   for (const path of paths.slice(1)) damage(path);
   rmSync(join(folder, 'tile/0/001'));
   const { code, json } = await mirror('--recheck');
@@ -149,7 +143,7 @@ test('--recheck verifies the folder even if the log serves an older checkpoint',
   expect(await audited()).toBe(600);
 });
 
-test('rejects a tile that the signed root does not cover; the folder can still be served', async () => {
+test('candor mirror rejects a tile that the signed root does not cover; the folder can still be served', async () => {
   await log.append(300);
   await mirror();
   const before = fileOf('checkpoint');
@@ -163,7 +157,21 @@ test('rejects a tile that the signed root does not cover; the folder can still b
   expect(await audited()).toBe(600);
 });
 
-test('a forked log changes nothing in the folder, and leaves evidence that convicts it', async () => {
+test('a log in a new life does not change the folder, and is mirrored into a new folder', async () => {
+  await log.append(3);
+  await mirror();
+  const before = fileOf('checkpoint');
+  await log.tamper((dataDir) => continueCopy({ dataDir }).then(() => undefined));
+  const { code, json, stderr } = await mirror();
+  expect([code, json.code, fileOf('checkpoint')]).toEqual([exitCodes.refused, 'NEW_LIFE', before]);
+  const { sth_key_fingerprint: fingerprint } = await log.ledger.status();
+  expect(stderr).toContain(`fingerprint ${fingerprint}, mirror the log into a new folder`);
+  folder = join(folder, '..', 'new');
+  expect((await mirror()).json).toMatchObject({ status: 'extended', tree_size: 4 });
+  expect(await audited()).toBe(4);
+});
+
+test('a forked log does not change the folder, and leaves evidence that convicts the log', async () => {
   await log.append(3);
   const copy = await log.snapshot();
   await log.append(2);
@@ -178,7 +186,7 @@ test('a forked log changes nothing in the folder, and leaves evidence that convi
   expect(JSON.parse(readFileSync(String(json.evidence), 'utf8'))).toMatchObject({ convicts: true });
 });
 
-test('with --watch it follows the log, survives an outage, reports each change once, and ends with a fork', async () => {
+test('candor mirror follows the log with --watch, survives an outage, reports each change once, and ends with a fork', async () => {
   await log.append(3);
   const copy = await log.snapshot();
   const watched = new Running('mirror', log.url, '--to', folder, '--json', '--watch', '--interval', '1');
@@ -190,7 +198,7 @@ test('with --watch it follows the log, survives an outage, reports each change o
   };
   log.lies = [{ path: '/checkpoint', tell: count }];
   // A round without changes reports nothing.
-  await vi.waitFor(() => expect(rounds).toBeGreaterThan(1), 20_000);
+  await vi.waitFor(() => expect(rounds).toBeGreaterThan(1), 60_000);
   await log.append(2);
   expect(await watched.line(1)).toMatchObject({ status: 'extended', tree_size: 5 });
   const before = fileOf('checkpoint');
@@ -207,7 +215,7 @@ test('with --watch it follows the log, survives an outage, reports each change o
   expect(await audited()).toBe(5);
 });
 
-test('without its pin, a fork changes nothing in the folder and is saved as evidence; an unsigned checkpoint is not misbehaviour', async () => {
+test('without the pin of the folder, a fork leaves the folder unchanged and is saved as evidence; an unsigned checkpoint is not misbehaviour', async () => {
   await log.append(3);
   const copy = await log.snapshot();
   await log.append(2);
@@ -229,31 +237,28 @@ test('without its pin, a fork changes nothing in the folder and is saved as evid
 test.each([
   ['in the pin', (pin: string) => pin],
   ['only in the folder', (pin: string) => pin.replace(/"checkpoint_ahead":"[^"]*",/, '')],
-])(
-  'a checkpoint that contradicts the one %s convicts the log; the folder is unchanged',
-  async (_, edited) => {
-    await log.append(5);
-    const five = await (await fetch(`${log.url}/api/transparency/sth`)).text();
-    const copy = await log.snapshot();
-    await log.append(4);
-    log.lies = [{ path: '/api/transparency/sth', tell: () => five }];
-    await mirror();
-    const note = fileOf('checkpoint');
-    writeFileSync(join(folder, 'pin.json'), edited(fileOf('pin.json')));
-    log.now += 1000;
-    await log.restore(copy);
-    await log.append(4);
-    const { code, json } = await mirror();
-    expect([code, fileOf('checkpoint')]).toEqual([exitCodes.misbehaviour, note]);
-    const checkpoints = [note, await log.ledger.checkpoint()];
-    expect(JSON.parse(readFileSync(String(json.evidence), 'utf8'))).toMatchObject({
-      convicts: true,
-      checkpoints,
-    });
-  },
-);
+])('a checkpoint that contradicts the checkpoint %s convicts the log; the folder is unchanged', async (_, edited) => {
+  await log.append(5);
+  const five = await (await fetch(`${log.url}/api/transparency/sth`)).text();
+  const copy = await log.snapshot();
+  await log.append(4);
+  log.lies = [{ path: '/api/transparency/sth', tell: () => five }];
+  await mirror();
+  const note = fileOf('checkpoint');
+  writeFileSync(join(folder, 'pin.json'), edited(fileOf('pin.json')));
+  log.now += 1000;
+  await log.restore(copy);
+  await log.append(4);
+  const { code, json } = await mirror();
+  expect([code, fileOf('checkpoint')]).toEqual([exitCodes.misbehaviour, note]);
+  const checkpoints = [note, await log.ledger.checkpoint()];
+  expect(JSON.parse(readFileSync(String(json.evidence), 'utf8'))).toMatchObject({
+    convicts: true,
+    checkpoints,
+  });
+});
 
-test('if killed at any tile, it leaves a folder that can be served as before, and continues from there', async () => {
+test('candor mirror leaves a folder that can be served if killed at any tile, and continues from there', async () => {
   const main = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
   await log.append(300);
   await mirror();
@@ -276,7 +281,7 @@ test('if killed at any tile, it leaves a folder that can be served as before, an
   expect(await audited()).toBe(1000);
 });
 
-test('without a token it copies only hashes and reports that; with one, entries follow', async () => {
+test('candor mirror copies only hashes without a token, and reports this; with a token, it copies the entries, too', async () => {
   const service = await openService();
   onTestFinished(() => service.close());
   await service.ledger.append(entries(0, 600));

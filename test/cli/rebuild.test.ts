@@ -2,42 +2,36 @@ import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { login, type Service, startService } from '../../scripts/service.ts';
-import { exitCodes } from '../../src/cli/exit-codes.ts';
 import type { Health } from '../../src/contract/resources/health.ts';
 import { writeTreeHead } from '../../src/contract/write-tree-head.ts';
-import { takeDataFolder } from '../../src/data-folder.ts';
+import { takeDataFolder } from '../../src/files/data-folder.ts';
 import { toJson } from '../../src/ledger/heads.ts';
+import { exitCodes } from '../../src/service/exit-codes.ts';
 import { startParts } from '../backup/parts.ts';
 import { fileOf, flipIn, headRow, type KnownLog, logOf, scribble, tamper } from '../ledger/damaged-log.ts';
 import { entry, folder, open } from '../ledger/fixture.ts';
 import { candor, candorIn } from './candor.ts';
 
-const timeout = 60_000;
+const timeout = 300_000;
 
-/** A log whose entry 7 can't be read. */
+/** Makes a log whose entry 7 cannot be read. */
 async function withoutEntry(): Promise<KnownLog> {
   const log = await logOf(5, 20);
   scribble(log, (bytes) => {
     const wanted = log.canonical[7]!;
-    for (let at = bytes.indexOf(wanted); at >= 0; at = bytes.indexOf(wanted, at + 1))
-      bytes.fill(7, at, at + 9);
+    for (let at = bytes.indexOf(wanted); at >= 0; at = bytes.indexOf(wanted, at + 1)) bytes.fill(7, at, at + 9);
   });
   return log;
 }
 
-test("reports what it would do, refuses to lose signed entries, and continues with the operator's consent", {
+test("candor rebuild reports what it would do, refuses to lose signed entries, and continues with the operator's consent", {
   timeout,
 }, async () => {
   const log = await withoutEntry();
   const at = ['--data-dir', log.dataDir];
   const planned = await candor('rebuild', '--dry-run', ...at);
   expect(planned.code).toBe(exitCodes.ok);
-  for (const part of [
-    'recovered    5 entries',
-    'lost         entries 5 to 19',
-    entry(7).id,
-    'Nothing was changed',
-  ])
+  for (const part of ['recovered    5 entries', 'lost         entries 5 to 19', entry(7).id, 'Nothing was changed'])
     expect(planned.stdout).toContain(part);
 
   const refused = await candor('rebuild', '--json', ...at);
@@ -76,7 +70,7 @@ test("reports what it would do, refuses to lose signed entries, and continues wi
   });
 });
 
-test('accepts a head from a file, and gives advice if none matches', { timeout }, async () => {
+test('candor rebuild accepts a head from a file, and gives advice if none matches', { timeout }, async () => {
   const log = await withoutEntry();
   const at = ['--data-dir', log.dataDir];
   flipIn(log, headRow(log.heads[0]!), 3);
@@ -95,7 +89,7 @@ test('accepts a head from a file, and gives advice if none matches', { timeout }
   });
 });
 
-test('begins a new log after one was lost, and only then', { timeout }, async () => {
+test('candor rebuild begins a new log only after the old log was lost', { timeout }, async () => {
   const log = await logOf(5);
   const at = ['--data-dir', log.dataDir];
   expect(await candor('rebuild', '--begin-anew', ...at)).toMatchObject({
@@ -116,7 +110,7 @@ test('begins a new log after one was lost, and only then', { timeout }, async ()
   expect((await (await open(log.dataDir)).status()).health).toEqual({ state: 'ok' });
 });
 
-test('accepts an older siem.mdb if there is a log, and only then', { timeout }, async () => {
+test('candor rebuild accepts an older siem.mdb only if there is a log', { timeout }, async () => {
   const log = await logOf(5);
   const at = ['--accept-older-store', '--json', '--data-dir', log.dataDir];
   const accepted = await candor('rebuild', ...at);
@@ -128,7 +122,7 @@ test('accepts an older siem.mdb if there is a log, and only then', { timeout }, 
   });
 });
 
-test('does not touch a folder in use', { timeout }, async () => {
+test('candor rebuild does not touch a folder in use', { timeout }, async () => {
   const log = await logOf(5);
   const held = takeDataFolder(log.dataDir);
   const ended = await candor('rebuild', '--data-dir', log.dataDir);
@@ -136,7 +130,7 @@ test('does not touch a folder in use', { timeout }, async () => {
   expect(ended).toMatchObject({ code: exitCodes.unavailable, stderr: expect.stringContaining('in use') });
 });
 
-describe('a service with an incomplete write in its log', { timeout: 120_000 }, () => {
+describe('a service with an incomplete write in its log', () => {
   test('ingests and serves, exits with --strict, and starts again after a rebuild', async () => {
     const dataDir = folder();
     const before = await startParts(dataDir);
@@ -148,8 +142,7 @@ describe('a service with an incomplete write in its log', { timeout: 120_000 }, 
     });
 
     const degraded = await startService({ dataDir });
-    const health = async (service: Service) =>
-      (await fetch(`${service.url}/health`)).json() as Promise<Health>;
+    const health = async (service: Service) => (await fetch(`${service.url}/health`)).json() as Promise<Health>;
     expect(await health(degraded)).toMatchObject({ status: 'degraded', ledger: 'half_written' });
     const sent = await fetch(`${degraded.url}/api/v1/ingest`, {
       method: 'POST',
@@ -172,7 +165,7 @@ describe('a service with an incomplete write in its log', { timeout: 120_000 }, 
     const after = await startService({ dataDir });
     const shown = await health(after);
     expect(shown).toMatchObject({ status: 'ok', ledger: 'ok' });
-    expect((await candor('fsck', dataDir)).code).toBe(exitCodes.unavailable); // it is running
+    expect((await candor('fsck', dataDir)).code).toBe(exitCodes.unavailable); // The service is running.
     const metrics = await (await fetch(`${after.url}/metrics`)).text();
     const lost = /^candor_ledger_regression_leaves (\d+)$/m.exec(metrics)?.[1];
     const { from_size = 0, to_size = 0 } = shown.regression ?? {};

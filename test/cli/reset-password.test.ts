@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { adminPassword, login, type Service, startService } from '../../scripts/service.ts';
-import { exitCodes } from '../../src/cli/exit-codes.ts';
+import { exitCodes } from '../../src/service/exit-codes.ts';
 import { call, type Item } from '../system/call.ts';
 import { candor } from './candor.ts';
 
@@ -23,7 +23,7 @@ afterAll(async () => {
 });
 
 const reset = (...args: string[]) => candor('reset-password', ...args, '--data-dir', dataDir);
-/** The access token; undefined if the password is rejected. */
+/** Returns the access token, or undefined if the password is rejected. */
 async function signIn({ url }: Service, password: string): Promise<string | undefined> {
   const answer = await fetch(`${url}/auth/login`, {
     method: 'POST',
@@ -45,7 +45,7 @@ test('the new password signs in, sessions end, and the log records the reset', a
   const password = /^The password of admin is (\S+)\.$/.exec(stdout.trim())?.[1] ?? '';
 
   service = await startService({ dataDir });
-  // The administrator's password in the environment is the old one.
+  // The administrator's password in the environment is the old password.
   expect(service.output.join()).toContain('CANDOR_ADMIN_PASSWORD is ignored');
   expect((await call(service, 'whoAmI', { token: session })).status).toBe(401);
   expect(await signIn(service, adminPassword)).toBeUndefined();
@@ -53,15 +53,13 @@ test('the new password signs in, sessions end, and the log records the reset', a
   const running = service;
   const kinds = async () => {
     const { body } = await call(running, 'listEntries', { token: token!, query: 'per_page=100' });
-    return (body as { data: Item[] }).data.map(
-      ({ attributes }) => (attributes.entry as { kind: string }).kind,
-    );
+    return (body as { data: Item[] }).data.map(({ attributes }) => (attributes.entry as { kind: string }).kind);
   };
   await expect.poll(kinds).toContain('principal.password_reset');
   expect(await kinds()).toContain('token.revoked');
 });
 
-test('reads the password from standard input, and rejects one that is too short', async () => {
+test('candor reset-password reads the password from standard input, and rejects a password that is too short', async () => {
   await service?.stop();
   service = undefined;
   const run = promisify(execFile);

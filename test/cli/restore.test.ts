@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { login, type Service, startService, tokenFor } from '../../scripts/service.ts';
-import { exitCodes } from '../../src/cli/exit-codes.ts';
+import { exitCodes } from '../../src/service/exit-codes.ts';
 import { openParts } from '../backup/fixture.ts';
 import { entries } from '../ledger/fixture-entry.ts';
 import { candor, candorIn } from './candor.ts';
@@ -21,7 +21,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** The same URL after every start, because an auditor's pin belongs to one URL. */
+/** Returns a free port, so that the URL is the same after every start: an auditor's pin belongs to one URL. */
 function freePort(): Promise<number> {
   return new Promise((resolve) => {
     const server = createServer().listen(0, '127.0.0.1', () => {
@@ -31,8 +31,8 @@ function freePort(): Promise<number> {
   });
 }
 
-describe('candor backup and candor restore', { timeout: 120_000 }, () => {
-  test("no auditor's pin moves to the restored log", async () => {
+describe('the commands candor backup and candor restore', () => {
+  test("move no auditor's pin to the restored log", async () => {
     const port = await freePort();
     const start = async () => {
       service = await startService({ dataDir, env: { CANDOR_PORT: String(port) } });
@@ -78,14 +78,14 @@ describe('candor backup and candor restore', { timeout: 120_000 }, () => {
     expect(running.output.join('\n')).toMatch(/regression +restored from a backup .*went back from/);
     const health = await (await fetch(`${running.url}/health`)).json();
     expect(health).toMatchObject({ status: 'ok', ledger: 'ok', regression: { event: 'restored' } });
-    // A new life has keys without a chain of rotations, so the pin of the old life does not move to it.
+    // A new life has keys without a chain of rotations, so the pin of the old life cannot follow them.
     for (let n = 0; n < 8; n++) await tokenFor(running, 'viewer');
     expect((await audit('late')).code).not.toBe(exitCodes.ok);
     expect((await audit('early')).code).not.toBe(exitCodes.ok);
     await running.stop();
   });
 
-  test('backs up a stopped service by its folder; rejected while one runs, with the advice to use its URL', async () => {
+  test('back up a stopped service by its folder; while the service runs, they reject the folder and advise to use the URL', async () => {
     const anchor = join(folder, 'anchor.json');
     const env = { CANDOR_DATA_DIR: dataDir, CANDOR_LEDGER_ANCHOR_PATH: anchor };
     service = await startService({ dataDir, env });
@@ -117,9 +117,7 @@ describe('candor backup and candor restore', { timeout: 120_000 }, () => {
     expect(readFileSync(anchor, 'utf8')).toBe(before);
     expect(readdirSync(drill)).toContain('anchor.json');
     // A different spelling of the same path is the configured folder.
-    expect((await candorIn(env, 'restore', path, '--data-dir', `${dataDir}/.`)).stderr).toContain(
-      '--replace',
-    );
+    expect((await candorIn(env, 'restore', path, '--data-dir', `${dataDir}/.`)).stderr).toContain('--replace');
     service = await startService({ dataDir, env });
     expect(await (await fetch(`${service.url}/health`)).json()).toMatchObject({ ledger: 'ok' });
     await service.stop();
@@ -128,7 +126,7 @@ describe('candor backup and candor restore', { timeout: 120_000 }, () => {
     await service.stop();
   });
 
-  test('a damaged backup is rejected with its own code, and the file is named', async () => {
+  test('reject a damaged backup with a separate code, and name the file', async () => {
     const parts = await openParts(dataDir);
     await parts.ledger.append(entries(0, 2));
     await parts.close();
@@ -144,7 +142,7 @@ describe('candor backup and candor restore', { timeout: 120_000 }, () => {
     });
   });
 
-  test('reports invalid usage', async () => {
+  test('report invalid usage', async () => {
     expect((await candor('backup')).code).toBe(exitCodes.usage);
     expect((await candor('restore')).code).toBe(exitCodes.usage);
     expect(await candor('backup', '--data-dir', join(folder, 'nothing'))).toMatchObject({

@@ -20,10 +20,10 @@ async function opened(size: number): Promise<IdFile> {
   return ids;
 }
 
-test('finds duplicates within an audit and across audits', async () => {
+test('duplicate ids are found within an audit and across audits', async () => {
   const first = await opened(0);
   expect(await first.add(idsFrom(0, 200_000), 0)).toBeUndefined();
-  // More than the buffer in memory, so that part of it is written.
+  // More ids than fit the buffer in memory, so that part of them is written.
   expect(await first.add(idsFrom(200_000, 100_000), 200_000)).toBeUndefined();
   expect(await first.finish()).toBeUndefined();
   await first.close();
@@ -38,7 +38,7 @@ test('finds duplicates within an audit and across audits', async () => {
   await third.close();
 });
 
-test('discards the ids of an unfinished audit, and reports missing ids', async () => {
+test('the ids of an unfinished audit are discarded, and missing ids are reported', async () => {
   const first = await opened(0);
   await first.add(idsFrom(0, 10), 0);
   await first.finish();

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { login, type Service, startService } from '../../scripts/service.ts';
-import { exitCodes } from '../../src/cli/exit-codes.ts';
+import { exitCodes } from '../../src/service/exit-codes.ts';
 import { startParts } from '../backup/parts.ts';
 import { entries } from '../ledger/fixture-entry.ts';
 
@@ -25,7 +25,7 @@ const alert = (severity: number, signature_id: number) =>
     alert: { gid: 1, signature_id, rev: 1, signature: 'Something', severity },
   });
 
-describe('a service with a degraded log', { timeout: 60_000 }, () => {
+describe('a service with a degraded log', () => {
   let dataDir: string;
   let service: Service;
   let admin: string;
@@ -37,7 +37,7 @@ describe('a service with a degraded log', { timeout: 60_000 }, () => {
     writeFileSync(join(dataDir, 'anchor.json'), '');
     service = await startService({ dataDir });
     admin = await login(service);
-  }, 60_000);
+  });
   afterAll(async () => {
     await service.kill().catch(() => undefined);
     rmSync(dataDir, { recursive: true, force: true });
@@ -96,8 +96,7 @@ describe('a service with a degraded log', { timeout: 60_000 }, () => {
 });
 
 test.for(['SIGTERM', 'SIGINT'] as const)(
-  'a %s to the whole process group, launcher and service, is one orderly shutdown',
-  { timeout: 60_000 },
+  'a %s to the whole process group, launcher and service, causes one orderly shutdown',
   async (signal) => {
     const dataDir = mkdtempSync(join(tmpdir(), 'candor-group-'));
     const child = spawn(process.execPath, [launcher, 'start'], {

@@ -4,10 +4,9 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import { exitCodes } from '../../src/cli/exit-codes.ts';
-import { accuse } from '../../src/client/accuse.ts';
 import type { Evidence } from '../../src/client/evidence.ts';
-import { Fault } from '../../src/client/fault.ts';
+import { AuditFault } from '../../src/client/fault.ts';
+import { faultWithEvidence } from '../../src/client/fault-evidence.ts';
 import { jcs } from '../../src/client/jcs.ts';
 import { writeKeySet } from '../../src/client/key-set.ts';
 import { httpLog } from '../../src/client/log-source.ts';
@@ -15,6 +14,7 @@ import { parsePin } from '../../src/client/pin.ts';
 import { sha256 } from '../../src/client/sha256.ts';
 import { type SignedHead, writeTreeHead } from '../../src/client/tree-head.ts';
 import { checkpointTimestamped, entryOf } from '../../src/contract/critical-events.ts';
+import { exitCodes } from '../../src/service/exit-codes.ts';
 import { timestampRequest, tokenOf } from '../../src/timestamps/request.ts';
 import { encodeHead } from '../../src/tlog/head.ts';
 import { formatVerifierKey } from '../../src/tlog/note.ts';
@@ -41,8 +41,8 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-describe('candor verify and sth', { timeout: 60_000 }, () => {
-  test('online by position, id and bytes; then offline from the saved bundle', async () => {
+describe('candor verify and sth', () => {
+  test('verifies online by position, id and bytes, then offline from the saved bundle', async () => {
     const ids = await log.append(4);
     const bundle = join(folder, 'bundle.json');
     const online = await candor('verify', '--url', log.url, '--leaf-index', '2', '--save', bundle, '--json');
@@ -54,10 +54,7 @@ describe('candor verify and sth', { timeout: 60_000 }, () => {
 
     const { canonical } = JSON.parse(readFileSync(bundle, 'utf8')) as { canonical: string };
     const event = join(folder, 'event.json');
-    writeFileSync(
-      event,
-      JSON.stringify(JSON.parse(Buffer.from(canonical, 'base64').toString()), undefined, 2),
-    );
+    writeFileSync(event, JSON.stringify(JSON.parse(Buffer.from(canonical, 'base64').toString()), undefined, 2));
     await pinned(log, state);
     const held = ['verify', '--url', log.url, '--event', event, '--pin', state, '--json'];
     expect(await candor(...held)).toMatchObject({
@@ -96,8 +93,8 @@ describe('candor verify and sth', { timeout: 60_000 }, () => {
   });
 });
 
-describe('candor verify of forged statements', { timeout: 60_000 }, () => {
-  test('--pin: newer keys are not trusted, even if the forged tree extends the pinned one', async () => {
+describe('candor verify of forged statements', () => {
+  test('--pin: newer keys are not trusted, even if the forged tree extends the pinned tree', async () => {
     await log.append(3);
     await pinned(log, state);
     await forgeEntry(log);
@@ -191,7 +188,8 @@ describe('candor verify of forged statements', { timeout: 60_000 }, () => {
 const witness = formatVerifierKey(keyPair('witness.example/w', 4).public);
 
 /**
- * A man in the middle: publishes additional keys with the log's, and extends its tree of three by one entry.
+ * Acts as a man in the middle: publishes additional keys with the log's keys, and extends its tree of three by
+ * one entry.
  */
 async function forgeEntry(of: ServedLog): Promise<void> {
   const [sth, event] = ['transparency-sth', 'event-signing'].map((purpose, i) => {
@@ -240,8 +238,8 @@ async function forgeEntry(of: ServedLog): Promise<void> {
   });
 }
 
-describe('candor verify of a checkpoint', { timeout: 60_000 }, () => {
-  test('by a key from another source, by a key set, or by the keys of a pin', async () => {
+describe('candor verify of a checkpoint', () => {
+  test('verifies with a key from another source, a key set, or the keys of a pin', async () => {
     await log.append(3);
     await pinned(log, state);
     const note = join(folder, 'checkpoint');
@@ -273,20 +271,18 @@ describe('candor verify of a checkpoint', { timeout: 60_000 }, () => {
   });
 });
 
-describe('candor verify of checkpoint and timestamps', { timeout: 60_000 }, () => {
+describe('candor verify of checkpoint and timestamps', () => {
   let authority: Authority;
   beforeEach(() => {
     authority = new Authority();
   });
   afterEach(() => authority.close());
 
-  /** Appends the entry of a timestamper, for the current checkpoint. */
+  /** Appends the entry of a timestamper for the current checkpoint. */
   async function timestamp(): Promise<void> {
     const checkpoint = await log.ledger.checkpoint();
     const hash = sha256(new TextEncoder().encode(checkpoint));
-    const token = Buffer.from(tokenOf(authority.reply(timestampRequest(hash, Uint8Array.of(1))))).toString(
-      'base64',
-    );
+    const token = Buffer.from(tokenOf(authority.reply(timestampRequest(hash, Uint8Array.of(1))))).toString('base64');
     const about = { authority: 'https://tsa.example', gen_time: new Date().toISOString(), token };
     const data = { ...about, checkpoint, checkpoint_sha256: Buffer.from(hash).toString('hex') };
     await log.ledger.append([entryOf(checkpointTimestamped(data), uuid7(Date.now()), Date.now())]);
@@ -299,7 +295,7 @@ describe('candor verify of checkpoint and timestamps', { timeout: 60_000 }, () =
     return bundle;
   }
 
-  test('an entry has two bounds in time, whose files openssl and the tlog-proof verify too', async () => {
+  test('bounds an entry twice in time, with files that openssl and the tlog-proof verify too', async () => {
     await log.append(2);
     const from = Math.floor(Date.now() / 1000) * 1000;
     await timestamp();
@@ -312,22 +308,14 @@ describe('candor verify of checkpoint and timestamps', { timeout: 60_000 }, () =
       code: exitCodes.ok,
       json: { leaf_index: 4, timestamps_trusted: true, checkpoint: { published: true, tree_size: 6 } },
     });
-    const [after, before] = [shown.json.logged_after, shown.json.logged_before].map((at) =>
-      Date.parse(String(at)),
-    );
+    const [after, before] = [shown.json.logged_after, shown.json.logged_before].map((at) => Date.parse(String(at)));
     // The authority states an accuracy of 1.5 s.
     expect(after).toBeGreaterThanOrEqual(from - 1500);
     expect(before).toBeGreaterThanOrEqual(after!);
     expect(before).toBeLessThanOrEqual(Date.now() + 1500);
 
     for (const side of ['not-before-0', 'not-after-0']) {
-      const files = [
-        '-data',
-        join(parts, `${side}.checkpoint`),
-        '-in',
-        join(parts, `${side}.token`),
-        '-token_in',
-      ];
+      const files = ['-data', join(parts, `${side}.checkpoint`), '-in', join(parts, `${side}.token`), '-token_in'];
       const checked = execFileSync('openssl', ['ts', '-verify', ...files, '-CAfile', authority.ca], {
         stdio: 'pipe',
       });
@@ -350,12 +338,12 @@ describe('candor verify of checkpoint and timestamps', { timeout: 60_000 }, () =
     expect((await candor('verify', bundle, '--extract', parts)).code).toBe(exitCodes.failed);
   });
 
-  test('evidence for an ended key needs a cosignature or a timestamp from before its end, and reports who attests it', async () => {
+  test("requires for an ended key a cosignature or a timestamp that predates the key's end, and reports the attesting parties", async () => {
     await log.append(3);
     await pinned(log, state);
     await timestamp();
     const pin = parsePin(readFileSync(state, 'utf8'));
-    if (pin instanceof Fault) throw new Error(pin.message);
+    if (pin instanceof AuditFault) throw new Error(pin.message);
     let forged: SignedHead | undefined;
     await log.tamper((path) => {
       const signer = activeKey(path, 'transparency-sth');
@@ -367,20 +355,21 @@ describe('candor verify of checkpoint and timestamps', { timeout: 60_000 }, () =
     log.lies = [{ path: '/checkpoint', tell: (note) => note + cosignature(note, witness) }];
     const signer = pin.keys.get(pin.head.signerKeyId)!;
     const ended = new Map([...pin.keys, [signer.kid, { ...signer, state: 'retired', notAfter: now! }]]);
-    const fault = new Fault('FORK', 'two roots');
+    const fault = new AuditFault('FORK', 'two roots');
     const about = { code: fault.code, message: fault.message, log: log.url, foundAt: later!, head: forged! };
-    const kept = async (
-      name: string,
-      more: Pick<Evidence, 'pinnedAt' | 'pinnedKeys' | 'keys'> & Partial<Evidence>,
-    ) => {
-      const { evidence } = await accuse({ ...about, pinnedHead: pin.head, ...more }, fault, httpLog(log.url));
+    const kept = async (name: string, more: Pick<Evidence, 'pinnedAt' | 'pinnedKeys' | 'keys'> & Partial<Evidence>) => {
+      const { evidence } = await faultWithEvidence(
+        { ...about, pinnedHead: pin.head, ...more },
+        fault,
+        httpLog(log.url),
+      );
       writeFileSync(join(folder, name), evidence!);
       return (...args: string[]) => candor('verify', join(folder, name), '--json', ...args);
     };
     const convicts = { code: exitCodes.misbehaviour, json: { convicts: true } };
     const acquits = { code: exitCodes.refused, json: { convicts: false } };
 
-    // Only the pinned head lacks a proof from before the end.
+    // Only the pinned head lacks a proof that predates the key's end.
     const judged = await kept('late.json', {
       pinnedAt: later!,
       headSeenAt: now!,
@@ -401,7 +390,7 @@ describe('candor verify of checkpoint and timestamps', { timeout: 60_000 }, () =
     expect(stranger).toMatchObject({ ...acquits, json: { not_counted: [{ code: 'QUORUM_MISSED' }] } });
     expect((await judged('--witness', witness.vkey, '--quorum', '2')).code).toBe(exitCodes.usage);
 
-    // The auditor's pin is from before the end, and a proxy hides the end from it.
+    // The auditor's pin was made before the key ended, and a proxy hides the ending from the auditor.
     const stale = await kept('stale.json', { pinnedAt: now!, pinnedKeys: pin.keys, keys: pin.keys });
     const alone = await stale();
     expect(alone).toMatchObject(convicts);
@@ -411,7 +400,7 @@ describe('candor verify of checkpoint and timestamps', { timeout: 60_000 }, () =
     expect(await stale('--keys', current, '--witness', witness.vkey)).toMatchObject(acquits);
   });
 
-  test('--tsa-ca trusts only timestamps of its authorities; an invalid token is rejected with and without it', async () => {
+  test('--tsa-ca trusts only timestamps of its authorities; an invalid token is rejected with and without --tsa-ca', async () => {
     await log.append(1);
     const bundle = await saved(0);
     const untrusted = { code: exitCodes.refused, json: { code: 'UNTRUSTED_TIMESTAMP' } };
@@ -440,8 +429,6 @@ describe('candor verify of checkpoint and timestamps', { timeout: 60_000 }, () =
     expect(await candor('verify', stamped, '--json')).toMatchObject(wrong);
     expect(await candor('verify', stamped, '--tsa-ca', authority.ca, '--json')).toMatchObject(wrong);
     writeFileSync(join(folder, 'none.pem'), 'none');
-    expect((await candor('verify', stamped, '--tsa-ca', join(folder, 'none.pem'))).code).toBe(
-      exitCodes.failed,
-    );
+    expect((await candor('verify', stamped, '--tsa-ca', join(folder, 'none.pem'))).code).toBe(exitCodes.failed);
   });
 });

@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { exitCodes } from '../../src/cli/exit-codes.ts';
 import { watch } from '../../src/cli/watch.ts';
+import { exitCodes } from '../../src/service/exit-codes.ts';
 
 test('a pause longer than the maximum of a timer is not shortened to a millisecond', async () => {
   const warnings: string[] = [];

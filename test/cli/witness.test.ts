@@ -6,9 +6,9 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { login, type Service, startScript, startService, tokenFor } from '../../scripts/service.ts';
-import { exitCodes } from '../../src/cli/exit-codes.ts';
+import { sha256 } from '../../src/crypto/sha256.ts';
 import { openLedger } from '../../src/ledger/open.ts';
-import { sha256 } from '../../src/sha256.ts';
+import { exitCodes } from '../../src/service/exit-codes.ts';
 import { parseCheckpoint } from '../../src/tlog/checkpoint.ts';
 import { noteSignatureBy, parseNote, parseVerifierKey, signatureTypes } from '../../src/tlog/note.ts';
 import { verifyNative } from '../../src/witness/verify.ts';
@@ -31,8 +31,8 @@ async function startWitness(state: string, ...args: string[]): Promise<Service> 
   return witness;
 }
 
-describe('candor witness', { timeout: 60_000 }, () => {
-  test('generates a key once, which --show-key prints, also while it runs', async () => {
+describe('candor witness', () => {
+  test('generates a key once, which --show-key prints, even while the witness runs', async () => {
     const state = join(folder(), 'state');
     expect(await run('--state', state, '--show-key')).toMatchObject({ code: exitCodes.failed });
     const made = await run('--state', state, '--name', 'witness.example/w', '--show-key');
@@ -50,24 +50,12 @@ describe('candor witness', { timeout: 60_000 }, () => {
     expect(await witness.stop()).toBe(0);
   });
 
-  test('knows the logs of the command line and of a file, and no others', async () => {
+  test('knows only the logs of the command line and of a file', async () => {
     const path = folder();
-    const [a, b, c] = ['a', 'b', 'c'].map((name) => new TestLog(`log.example/${name}`)) as [
-      TestLog,
-      TestLog,
-      TestLog,
-    ];
+    const [a, b, c] = ['a', 'b', 'c'].map((name) => new TestLog(`log.example/${name}`)) as [TestLog, TestLog, TestLog];
     const file = join(path, 'logs');
     writeFileSync(file, `# logs\n\n  ${b.key.vkey}  \n`);
-    const { url, stop } = await startWitness(
-      join(path, 'state'),
-      '--name',
-      'w',
-      '--log',
-      a.key.vkey,
-      '--logs',
-      file,
-    );
+    const { url, stop } = await startWitness(join(path, 'state'), '--name', 'w', '--log', a.key.vkey, '--logs', file);
     expect(new URL(url).hostname).toBe('127.0.0.1');
     const statuses = [];
     for (const log of [a, b, c]) statuses.push((await post(url, log.request(0, 3))).status);
@@ -78,20 +66,20 @@ describe('candor witness', { timeout: 60_000 }, () => {
   const known = ['--log', new TestLog('a').key.vkey];
   test.for([
     ['an invalid key', ['--log', 'x'], exitCodes.usage, 'not a valid verifier key'],
-    ['no log', [], exitCodes.usage, 'no log given'],
-    ['no address', [...known, '--listen', 'nowhere'], exitCodes.usage, 'a host and a port'],
-    ['no port', [...known, '--listen', '127.0.0.1:65536'], exitCodes.usage, 'a host and a port'],
-    ['no file', ['--logs', '/nonexistent'], exitCodes.failed, 'ENOENT'],
+    ['a missing log', [], exitCodes.usage, 'no log given'],
+    ['a missing address', [...known, '--listen', 'nowhere'], exitCodes.usage, 'a host and a port'],
+    ['a missing port', [...known, '--listen', '127.0.0.1:65536'], exitCodes.usage, 'a host and a port'],
+    ['a missing file', ['--logs', '/nonexistent'], exitCodes.failed, 'ENOENT'],
     ['an invalid name', [...known, '--name', 'a b'], exitCodes.failed, 'valid key name'],
-  ] as const)('%s: exits with an error', async ([, args, code, says]) => {
+  ] as const)('exits with an error for %s', async ([, args, code, says]) => {
     const ended = await run('--state', join(folder(), 'state'), '--name', 'w', ...args);
     expect(ended.code).toBe(code);
     expect(ended.stderr).toContain(says);
   });
 });
 
-describe('kill -9 at any moment', { timeout: 120_000 }, () => {
-  test('its cosignatures never contradict each other', async () => {
+describe('kill -9 at any moment', () => {
+  test('never makes cosignatures contradict each other', async () => {
     const state = join(folder(), 'state');
     const origin = 'log.example/killed';
     let base = new TestLog(origin);
@@ -123,22 +111,13 @@ describe('kill -9 at any moment', { timeout: 120_000 }, () => {
   });
 });
 
-describe.skipIf(!mayTrace())('flush order', { timeout: 60_000 }, () => {
+describe.skipIf(!mayTrace())('flush order', () => {
   test('file, name and folder are on disk before the first byte of the response', async () => {
     const path = folder();
     const trace = join(path, 'trace');
     const log = new TestLog('log.example/traced');
     const args = ['witness', '--state', join(path, 'state'), '--name', 'w', '--log', log.key.vkey];
-    const options = [
-      '-f',
-      '-y',
-      '-s',
-      '64',
-      '-o',
-      trace,
-      '-e',
-      'trace=fsync,rename,renameat,renameat2,write,writev',
-    ];
+    const options = ['-f', '-y', '-s', '64', '-o', trace, '-e', 'trace=fsync,rename,renameat,renameat2,write,writev'];
     const child = spawn('strace', [...options, '--', process.execPath, main, ...args], {
       stdio: ['ignore', 'pipe', 'ignore'],
     });
@@ -147,9 +126,7 @@ describe.skipIf(!mayTrace())('flush order', { timeout: 60_000 }, () => {
       output += String(text);
     });
     while (!output.includes('"listening"')) await once(child.stdout, 'data');
-    const { url, pid } = JSON.parse(
-      output.split('\n').find((line) => line.includes('"listening"')) ?? '',
-    ) as {
+    const { url, pid } = JSON.parse(output.split('\n').find((line) => line.includes('"listening"')) ?? '') as {
       url: string;
       pid: number;
     };
@@ -174,8 +151,8 @@ describe.skipIf(!mayTrace())('flush order', { timeout: 60_000 }, () => {
   });
 });
 
-describe('a service and its witnesses, each in its own process', { timeout: 120_000 }, () => {
-  test('two of three cosign the served checkpoint; restarts of either change nothing', async () => {
+describe('a service and its witnesses, each in its own process', () => {
+  test('two of three witnesses cosign the served checkpoint; restarts of service or witness do not change that', async () => {
     const path = folder();
     const env = { CANDOR_LEDGER_ORIGIN: 'log.example/served', CANDOR_WITNESS_INTERVAL_MS: '100' };
     const dataDir = join(path, 'data');
@@ -188,9 +165,7 @@ describe('a service and its witnesses, each in its own process', { timeout: 120_
     const start = (n: number, ...args: string[]) =>
       startWitness(states[n]!, '--name', `witness.example/${n}`, '--log', vkey, ...args);
     const witnesses = [await start(0), await start(1)];
-    const keys = witnesses.map(({ output }) =>
-      parseVerifierKey(sha256, output.find((line) => line.includes('+'))!),
-    );
+    const keys = witnesses.map(({ output }) => parseVerifierKey(sha256, output.find((line) => line.includes('+'))!));
     const policy = join(path, 'policy');
     const lines = witnesses.map(
       ({ url, output }, n) => `witness w${n} ${output.find((line) => line.includes('+'))} ${url}`,
@@ -261,7 +236,8 @@ interface StatusAnswer {
 }
 
 /**
- * The size of a log with no pending appends, once it is published and the first two witnesses are running.
+ * Returns the size of a log with no pending appends, once it is published and the first two witnesses are
+ * running.
  */
 function settled(service: Service, token: string): Promise<{ size: number; status: StatusAnswer }> {
   return vi.waitFor(
@@ -269,11 +245,7 @@ function settled(service: Service, token: string): Promise<{ size: number; statu
       const status = await statusOf(service, token);
       const { size } = status.ledger;
       const cosigned = status.witnesses?.witnesses.slice(0, 2).map((witness) => witness.size);
-      expect([status.outbox.rows, status.witnesses?.published_size, cosigned]).toEqual([
-        0,
-        size,
-        [size, size],
-      ]);
+      expect([status.outbox.rows, status.witnesses?.published_size, cosigned]).toEqual([0, size, [size, size]]);
       return { size, status };
     },
     { timeout: 60_000, interval: 100 },

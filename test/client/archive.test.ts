@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { writeArchiveHeader, writeArchiveLine } from '../../src/client/archive.ts';
 import { beginArchive, type ExportOptions, exportEntries } from '../../src/client/archive-export.ts';
 import { type VerifiedArchive, verifyArchive } from '../../src/client/archive-verify.ts';
-import { Fault, type FaultCode } from '../../src/client/fault.ts';
+import { AuditFault, type FaultCode } from '../../src/client/fault.ts';
 import { parseKeySet } from '../../src/client/key-set.ts';
 import { httpLog } from '../../src/client/log-source.ts';
 import { ServedLog } from './served-log.ts';
@@ -22,23 +22,23 @@ afterAll(() => log.close());
 async function exported(range: Partial<ExportOptions> = {}, of = log): Promise<string[]> {
   const source = httpLog(of.url);
   const header = await beginArchive(source, { now: of.now, ...range });
-  if (header instanceof Fault) throw new Error(`${header.code}: ${header.message}`);
+  if (header instanceof AuditFault) throw new Error(`${header.code}: ${header.message}`);
   const lines = [writeArchiveHeader(header)];
   for await (const batch of exportEntries(source, header)) {
-    if (batch instanceof Fault) throw new Error(`${batch.code}: ${batch.message}`);
+    if (batch instanceof AuditFault) throw new Error(`${batch.code}: ${batch.message}`);
     lines.push(...batch.entries.map((bytes, i) => writeArchiveLine(batch.first + i, bytes)));
   }
   return lines;
 }
 
-async function verify(lines: readonly string[]): Promise<VerifiedArchive | Fault> {
+async function verify(lines: readonly string[]): Promise<VerifiedArchive | AuditFault> {
   async function* given(): AsyncGenerator<string> {
     for (const line of lines) yield line.trimEnd();
   }
   return verifyArchive(given());
 }
 
-test('a complete log, with the checkpoint of its head', async () => {
+test('an archive contains a complete log, with the checkpoint of its head', async () => {
   expect(await verify(whole)).toMatchObject({
     entries: size,
     header: { from: 0, to: size, edge: [], proof: [] },
@@ -56,13 +56,13 @@ test.each([
   [255, 257],
   [256, size],
   [size - 1, size],
-])('the entries from %d to %d, linked to the head by an edge and a proof', async (from, to) => {
+])('an archive contains the entries from %d to %d, linked to the head by an edge and a proof', async (from, to) => {
   const lines = await exported({ from, to });
   expect(lines).toHaveLength(1 + to - from);
   expect(await verify(lines)).toMatchObject({ entries: to - from, header: { from, to, head: { size } } });
 });
 
-test('rejects ranges that the log does not have', async () => {
+test('an archive cannot have a range that the log does not have', async () => {
   const source = httpLog(log.url);
   for (const [from, to] of [
     [5, 5],
@@ -74,13 +74,9 @@ test('rejects ranges that the log does not have', async () => {
   }
 });
 
-const flip = (text: string, at: number) =>
-  text.slice(0, at) + (text[at] === '0' ? '1' : '0') + text.slice(at + 1);
+const flip = (text: string, at: number) => text.slice(0, at) + (text[at] === '0' ? '1' : '0') + text.slice(at + 1);
 const recoded = (line: string, from: string, to: string) =>
-  line.replace(
-    /"canonical":"(.*)"/,
-    (_all, text: string) => `"canonical":"${btoa(atob(text).replace(from, to))}"`,
-  );
+  line.replace(/"canonical":"(.*)"/, (_all, text: string) => `"canonical":"${btoa(atob(text).replace(from, to))}"`);
 const otherActor = (line: string) => recoded(line, '"system"', '"nobody"');
 const edited = (lines: readonly string[], n: number, change: (line: string) => string) =>
   lines.map((line, i) => (i === n ? change(line) : line));
@@ -88,53 +84,45 @@ const edited = (lines: readonly string[], n: number, change: (line: string) => s
 const cases: readonly (readonly [FaultCode, string, () => string[]])[] = [
   ['MALFORMED_ARCHIVE', 'nothing', () => []],
   ['MALFORMED_ARCHIVE', 'no first line', () => part.slice(1)],
-  [
-    'MALFORMED_ARCHIVE',
-    'another format',
-    () => edited(part, 0, (line) => line.replace('archive/1', 'archive/2')),
-  ],
+  ['MALFORMED_ARCHIVE', 'another format', () => edited(part, 0, (line) => line.replace('archive/1', 'archive/2'))],
   ['MALFORMED_ARCHIVE', 'the last entry missing', () => part.slice(0, -1)],
-  ['MALFORMED_ARCHIVE', 'an entry too many', () => [...part, part.at(-1)!.replace(':10,', ':11,')]],
+  ['MALFORMED_ARCHIVE', 'an additional entry', () => [...part, part.at(-1)!.replace(':10,', ':11,')]],
   [
     'MALFORMED_ARCHIVE',
-    'an edge too short',
+    'an edge that is too short',
     () => edited(part, 0, (line) => line.replace(/"edge":\["\w+",/, '"edge":[')),
   ],
-  ['MALFORMED_LEAF', 'a line that is none', () => edited(part, 3, () => '{}')],
-  ['MALFORMED_LEAF', 'a line cut off', () => edited(part, 3, (line) => line.slice(0, 50))],
-  ['WRONG_LEAF', 'an entry left out', () => part.filter((_, i) => i !== 4)],
-  ['WRONG_LEAF', 'an entry twice', () => [...part.slice(0, 4), part[3]!, ...part.slice(4)]],
+  ['MALFORMED_LEAF', 'a line that is not an entry', () => edited(part, 3, () => '{}')],
+  ['MALFORMED_LEAF', 'a truncated line', () => edited(part, 3, (line) => line.slice(0, 50))],
+  ['WRONG_LEAF', 'a missing entry', () => part.filter((_, i) => i !== 4)],
+  ['WRONG_LEAF', 'a repeated entry', () => [...part.slice(0, 4), part[3]!, ...part.slice(4)]],
   [
     'DUPLICATE_ENTRY',
     'a repeated entry under the next index',
     () => edited(part, 4, () => part[3]!.replace(':5,', ':6,')),
   ],
-  ['BAD_ENTRY_SIGNATURE', 'a word of an entry', () => edited(part, 4, otherActor)],
-  ['NOT_CANONICAL', 'a space in an entry', () => edited(part, 4, (line) => recoded(line, '{', '{ '))],
+  ['BAD_ENTRY_SIGNATURE', 'a changed word of an entry', () => edited(part, 4, otherActor)],
+  ['NOT_CANONICAL', 'an additional space in an entry', () => edited(part, 4, (line) => recoded(line, '{', '{ '))],
+  ['WRONG_ROOT', 'another range', () => edited(part, 0, (line) => line.replace('"to":11', '"to":10')).slice(0, -1)],
   [
     'WRONG_ROOT',
-    'another range',
-    () => edited(part, 0, (line) => line.replace('"to":11', '"to":10')).slice(0, -1),
-  ],
-  [
-    'WRONG_ROOT',
-    'a hash of the edge',
+    'a changed hash of the edge',
     () => edited(part, 0, (line) => flip(line, line.indexOf('"edge"') + 20)),
   ],
   [
     'WRONG_ROOT',
-    'a hash of the proof',
+    'a changed hash of the proof',
     () => edited(part, 0, (line) => flip(line, line.indexOf('"proof"') + 20)),
   ],
   [
     'BAD_SIGNATURE',
-    'the time of the head',
+    'a changed time of the head',
     () => edited(part, 0, (line) => line.replace(/"timestamp_ns":1/, '"timestamp_ns":2')),
   ],
   ['UNKNOWN_KEY', 'no keys', () => edited(part, 0, (line) => line.replace(/"keys":\[.*\]/, '"keys":[]'))],
   [
     'UNSIGNED_CHECKPOINT',
-    'the checkpoint',
+    'a changed checkpoint',
     () => edited(whole, 0, (line) => line.replace(`\\n${size}\\n`, `\\n${size - 1}\\n`)),
   ],
 ];
@@ -163,7 +151,7 @@ describe('a changed archive is rejected', () => {
       yield* part;
     }
     const keys = parseKeySet('[]');
-    expect(keys instanceof Fault || (await verifyArchive(given(), { keys }))).toMatchObject({
+    expect(keys instanceof AuditFault || (await verifyArchive(given(), { keys }))).toMatchObject({
       code: 'UNKNOWN_KEY',
     });
   });

@@ -3,16 +3,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { comparePins } from '../../src/cli/compare-pins.ts';
-import { exitCodes } from '../../src/cli/exit-codes.ts';
 import { type AuditResult, audit, fetchHead, type Pin, proveEntry } from '../../src/client/auditor.ts';
 import { auditEntries } from '../../src/client/entries.ts';
 import { members, parseExact } from '../../src/client/exact-json.ts';
-import { Fault, type FaultCode } from '../../src/client/fault.ts';
+import { AuditFault, type FaultCode } from '../../src/client/fault.ts';
 import { parseKeySet } from '../../src/client/key-set.ts';
 import { httpLog } from '../../src/client/log-source.ts';
 import { parsePin, writePin } from '../../src/client/pin.ts';
 import { readTreeHead } from '../../src/client/tree-head.ts';
 import { readPath, verifyConsistency, verifyHead } from '../../src/client/verify.ts';
+import { exitCodes } from '../../src/service/exit-codes.ts';
 import { CachingProxy } from './caching-proxy.ts';
 import { type Lie, ServedLog } from './served-log.ts';
 
@@ -70,9 +70,9 @@ describe('an honest log', () => {
     const ids = await log.append(5);
     const source = httpLog(log.url);
     const signed = await fetchHead(source);
-    if (signed instanceof Fault) throw new Error(signed.code);
+    if (signed instanceof AuditFault) throw new Error(signed.code);
     const byIndex = await proveEntry(source, { leafIndex: 3 }, signed);
-    if (byIndex instanceof Fault) throw new Error(byIndex.code);
+    if (byIndex instanceof AuditFault) throw new Error(byIndex.code);
     expect(byIndex.entry.id).toBe(ids[3]);
     expect(await proveEntry(source, { entryId: ids[3]! }, signed)).toMatchObject({ leafIndex: 3 });
     expect(await proveEntry(source, { canonical: byIndex.canonical }, signed)).toMatchObject({
@@ -104,7 +104,7 @@ const editKey = (purpose: string, change: (key: Jwk) => void) =>
 
 /** Each lie with its fault code. The log has five entries, the pin has size three. */
 const lies: readonly (readonly [FaultCode, string, string, Lie['tell']])[] = [
-  ['MALFORMED_HEAD', 'no JSON', sth, () => '<html>'],
+  ['MALFORMED_HEAD', 'text that is not JSON', sth, () => '<html>'],
   ['MALFORMED_HEAD', 'a list', sth, () => '[]'],
   ['MALFORMED_HEAD', 'a size in another notation', sth, replace(/"tree_size":5/, '"tree_size":5.0')],
   ['MALFORMED_HEAD', 'a size as text', sth, replace(/"tree_size":5/, '"tree_size":"5"')],
@@ -113,12 +113,7 @@ const lies: readonly (readonly [FaultCode, string, string, Lie['tell']])[] = [
   ['MALFORMED_HEAD', 'size zero', sth, replace(/"tree_size":5/, '"tree_size":0')],
   ['MALFORMED_HEAD', 'a short root', sth, replace(/"root_hash":"../, '"root_hash":"')],
   ['MALFORMED_HEAD', 'a root with a prefix', sth, replace(/"root_hash":"../, '"root_hash":"0x')],
-  [
-    'MALFORMED_HEAD',
-    'a timestamp with an exponent',
-    sth,
-    replace(/"timestamp_ns":\d+/, '"timestamp_ns":1.8e18'),
-  ],
+  ['MALFORMED_HEAD', 'a timestamp with an exponent', sth, replace(/"timestamp_ns":\d+/, '"timestamp_ns":1.8e18')],
   [
     'MALFORMED_HEAD',
     'a timestamp of 65 bits',
@@ -126,24 +121,14 @@ const lies: readonly (readonly [FaultCode, string, string, Lie['tell']])[] = [
     replace(/"timestamp_ns":\d+/, '"timestamp_ns":18446744073709551616'),
   ],
   ['MALFORMED_HEAD', 'a long signature', sth, replace(/"signature":"/, '"signature":"00')],
-  ['MALFORMED_HEAD', 'a signer that is no UUID', sth, replace(/"signer_key_id":"./, '"signer_key_id":"../')],
-  ['BAD_SIGNATURE', 'one bit of the signature', sth, (b) => flipHex(b, 'signature')],
-  ['BAD_SIGNATURE', 'one bit of the root', sth, (b) => flipHex(b, 'root_hash')],
+  ['MALFORMED_HEAD', 'a signer that is not a UUID', sth, replace(/"signer_key_id":"./, '"signer_key_id":"../')],
+  ['BAD_SIGNATURE', 'a flipped bit of the signature', sth, (b) => flipHex(b, 'signature')],
+  ['BAD_SIGNATURE', 'a flipped bit of the root', sth, (b) => flipHex(b, 'root_hash')],
   ['BAD_SIGNATURE', 'another size', sth, replace(/"tree_size":5/, '"tree_size":4')],
   ['BAD_SIGNATURE', 'a timestamp one nanosecond later', sth, (b) => nextNanosecond(b)],
-  [
-    'UNKNOWN_KEY',
-    'another signer',
-    sth,
-    replace(/"signer_key_id":"[0-9a-f]{8}/, '"signer_key_id":"00000000'),
-  ],
+  ['UNKNOWN_KEY', 'another signer', sth, replace(/"signer_key_id":"[0-9a-f]{8}/, '"signer_key_id":"00000000')],
   ['MALFORMED_KEYS', 'no list', jwks, () => '{"keys":{}}'],
-  [
-    'MALFORMED_KEYS',
-    'a duplicate key',
-    jwks,
-    edit((set) => (set.keys as Jwk[]).push({ ...(set.keys as Jwk[])[0] })),
-  ],
+  ['MALFORMED_KEYS', 'a duplicate key', jwks, edit((set) => (set.keys as Jwk[]).push({ ...(set.keys as Jwk[])[0] }))],
   [
     'MALFORMED_KEYS',
     'a non-canonical encoding of x',
@@ -208,7 +193,7 @@ const lies: readonly (readonly [FaultCode, string, string, Lie['tell']])[] = [
       k.svc_from_size = 6;
     }),
   ],
-  ['BAD_SIGNATURE', 'a signer of another value', jwks, (b) => exchangeKeys(b)],
+  ['BAD_SIGNATURE', 'a signer with another value', jwks, (b) => exchangeKeys(b)],
   [
     'WEAK_KEY',
     'a signer of low order',
@@ -257,8 +242,8 @@ const lies: readonly (readonly [FaultCode, string, string, Lie['tell']])[] = [
       p.first_size = 2;
     }),
   ],
-  ['WRONG_PROOF', 'a hash less', consistency, edit((p) => (p.audit_path as string[]).pop())],
-  ['WRONG_PROOF', 'a hash more', consistency, edit((p) => (p.audit_path as string[]).push('00'.repeat(32)))],
+  ['WRONG_PROOF', 'a missing hash', consistency, edit((p) => (p.audit_path as string[]).pop())],
+  ['WRONG_PROOF', 'an additional hash', consistency, edit((p) => (p.audit_path as string[]).push('00'.repeat(32)))],
   [
     'WRONG_PROOF',
     'another hash',
@@ -279,10 +264,10 @@ const lies: readonly (readonly [FaultCode, string, string, Lie['tell']])[] = [
   ['UNAVAILABLE', 'overload', consistency, () => ({ status: 503, body: '{"error":{"code":"OVERLOADED"}}' })],
   ['UNAVAILABLE', 'no keys', jwks, () => ({ status: 500, body: 'oops' })],
   ['HTTP_REFUSED', 'a redirect', sth, () => ({ status: 204, body: '' })],
-  ['LOG_EMPTY', 'suddenly empty', sth, () => ({ status: 503, body: '{"error":{"code":"LOG_EMPTY"}}' })],
+  ['LOG_EMPTY', 'a log that is suddenly empty', sth, () => ({ status: 503, body: '{"error":{"code":"LOG_EMPTY"}}' })],
 ];
 
-describe('every fault has its own code, and the pin is not changed', () => {
+describe('every fault has a separate code, and the pin is not changed', () => {
   test.each(lies)('%s: %s', async (code, _what, path, tell) => {
     await log.append(3);
     const pin = pinOf(await check());
@@ -312,9 +297,7 @@ describe('every fault has its own code, and the pin is not changed', () => {
     await log.append(2);
     const before = pinOf(await check());
     await log.ledger.revokeKey(before.head.signerKeyId, 'stolen', 'system');
-    const pin = pinOf(
-      await check(before, { acceptedKeys: [(await log.ledger.status()).sth_key_fingerprint] }),
-    );
+    const pin = pinOf(await check(before, { acceptedKeys: [(await log.ledger.status()).sth_key_fingerprint] }));
     log.lies = [{ path: jwks, tell: replace(/"svc_state":"revoked"/, '"svc_state":"retired"') }];
     expect(codeOf(await check(pin))).toBe('KEY_CHANGED');
   });
@@ -440,10 +423,9 @@ describe('every fault has its own code, and the pin is not changed', () => {
 });
 
 describe('published and pinned keys', () => {
-  const origins = (from: string, to: string) =>
-    replace(new RegExp(`"svc_origin":"${from}"`), `"svc_origin":"${to}"`);
+  const origins = (from: string, to: string) => replace(new RegExp(`"svc_origin":"${from}"`), `"svc_origin":"${to}"`);
 
-  test('periods come from log entries, not from later published keys', async () => {
+  test('have their periods from log entries, not from later published keys', async () => {
     await log.append(2);
     const first = pinOf(await check());
     await log.ledger.rotateKey('transparency-sth', 'system');
@@ -470,14 +452,14 @@ describe('published and pinned keys', () => {
     expect(result).toMatchObject({ fault: { message: expect.stringContaining('log.example/two') } });
   });
 
-  test('no false alarm: keys of every purpose take over, end and are revoked', async () => {
+  test('keys of every purpose take over, end and are revoked without a false alarm', async () => {
     await log.append(1);
     let pin = pinOf(await check());
     const follow = async () => {
       const acceptedKeys = (await log.ledger.keyRecords()).map((key) => key.fingerprint);
       const result = await check(pin, { acceptedKeys });
       if (result.status === 'fault') throw new Error(`${result.fault.code}: ${result.fault.message}`);
-      // From every earlier state, too.
+      // The same holds for a pin of every earlier state.
       for (const earlier of pins) expect((await check(earlier, { acceptedKeys })).status).toBe('extended');
       pins.push(pin);
       pin = pinOf(result);
@@ -500,7 +482,7 @@ describe('published and pinned keys', () => {
   });
 });
 
-describe('an outdated answer of a cache is not misbehaviour', () => {
+describe('an outdated response of a cache is not misbehaviour', () => {
   let proxy: CachingProxy;
   beforeEach(async () => {
     proxy = await CachingProxy.before(log.url);
@@ -524,7 +506,7 @@ describe('an outdated answer of a cache is not misbehaviour', () => {
     expect(pinOf(await through(pin)).head.size).toBe(pin.head.size + 1);
   });
 
-  test('keys without the one that took over', async () => {
+  test('keys without the new key', async () => {
     await log.append(2);
     const pin = pinOf(await through());
     await proxy.keep(jwks);
@@ -541,7 +523,7 @@ describe('an outdated answer of a cache is not misbehaviour', () => {
     expect((await through(pin)).status).toBe('unchanged');
   });
 
-  test('the answer that bypasses the cache decides', async () => {
+  test('the response that bypasses the cache decides', async () => {
     await log.append(2);
     const copy = await log.snapshot();
     await proxy.keep(sth, jwks);
@@ -556,7 +538,7 @@ describe('an outdated answer of a cache is not misbehaviour', () => {
     expect(codeOf(await through(pin))).toBe('FORK');
   });
 
-  test('if the log is unreachable, there is no result', async () => {
+  test('an unreachable log gives no result', async () => {
     await log.append(2);
     await proxy.keep(sth, jwks);
     await log.append(1);
@@ -615,7 +597,7 @@ describe('a log that contradicts itself with good signatures', () => {
     expect(codeOf(await check(pinOf(await check()), options))).toBe('STALE_HEAD');
   });
 
-  test('FORK: a different tree of the same size; the evidence convicts by itself', async () => {
+  test('FORK: a different tree of the same size; the evidence alone convicts', async () => {
     await log.append(3);
     const copy = await log.snapshot();
     await log.append(2);
@@ -629,7 +611,7 @@ describe('a log that contradicts itself with good signatures', () => {
     expect(first.root).not.toEqual(second.root);
   });
 
-  test('INCONSISTENT: a larger tree that does not extend the pinned one; the evidence convicts by itself', async () => {
+  test('INCONSISTENT: a larger tree that does not extend the pinned one; the evidence alone convicts', async () => {
     await log.append(3);
     const copy = await log.snapshot();
     await log.append(2);
@@ -662,12 +644,12 @@ describe('a log that contradicts itself with good signatures', () => {
     const keys = parseKeySet(result.evidence);
     const first = readTreeHead(fields?.pinned_head);
     const second = readTreeHead(fields?.head);
-    if (keys instanceof Fault || first instanceof Fault || second instanceof Fault)
+    if (keys instanceof AuditFault || first instanceof AuditFault || second instanceof AuditFault)
       throw new Error('malformed');
-    for (const head of [first, second]) expect(verifyHead(head, keys)).not.toBeInstanceOf(Fault);
+    for (const head of [first, second]) expect(verifyHead(head, keys)).not.toBeInstanceOf(AuditFault);
     const proof = members(fields?.consistency_proof);
     const path = proof === undefined ? [] : readPath(proof.audit_path);
-    if (path instanceof Fault) throw new Error('malformed path');
+    if (path instanceof AuditFault) throw new Error('malformed path');
     return { first, second, path };
   }
 });
@@ -680,12 +662,7 @@ describe('entries', () => {
       delete fields.leaf_hash;
     });
   const cases: readonly (readonly [FaultCode, string, string, Lie['tell']])[] = [
-    [
-      'NOT_INCLUDED',
-      'an edited entry',
-      leaf,
-      changeCanonical((t) => t.replace('alert.raised', 'alert.closed')),
-    ],
+    ['NOT_INCLUDED', 'an edited entry', leaf, changeCanonical((t) => t.replace('alert.raised', 'alert.closed'))],
     [
       'NOT_INCLUDED',
       'another hash in the path',
@@ -694,7 +671,7 @@ describe('entries', () => {
         (p.audit_path as string[])[0] = '11'.repeat(32);
       }),
     ],
-    ['MALFORMED_PROOF', 'a hash less in the path', inclusion, edit((p) => (p.audit_path as string[]).pop())],
+    ['MALFORMED_PROOF', 'a missing hash in the path', inclusion, edit((p) => (p.audit_path as string[]).pop())],
     [
       'MALFORMED_PROOF',
       'a proof of another leaf',
@@ -764,10 +741,10 @@ describe('entries', () => {
     log.lies = [{ path, tell }];
     const source = httpLog(log.url);
     const signed = await fetchHead(source);
-    if (signed instanceof Fault) throw new Error(signed.code);
+    if (signed instanceof AuditFault) throw new Error(signed.code);
     const proven = await proveEntry(source, { leafIndex: 3 }, signed);
-    expect(proven).toBeInstanceOf(Fault);
-    expect((proven as Fault).code).toBe(code);
+    expect(proven).toBeInstanceOf(AuditFault);
+    expect((proven as AuditFault).code).toBe(code);
   });
 });
 

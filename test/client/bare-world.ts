@@ -1,7 +1,7 @@
 /**
- * Loads the verifier into a context with ECMAScript and a few web globals, but nothing of Node: no `process`,
- * `Buffer`, `require`, `crypto`. Reads cases from standard input, `[{name, text}]`, and writes their results.
- * Runs with --experimental-vm-modules.
+ * Loads the verifier into a context with ECMAScript and a few web globals, but without Node's (`process`,
+ * `Buffer`, `require`, `crypto`). Reads cases from standard input, `[{name, text}]`, and writes their
+ * results. Runs with --experimental-vm-modules.
  */
 import { readFileSync } from 'node:fs';
 import { stripTypeScriptTypes } from 'node:module';
@@ -28,17 +28,17 @@ function resolve(specifier: string, from: string): string {
 
 const use = `
   import * as verifier from ${JSON.stringify(new URL('../../src/client/verifier.ts', import.meta.url).href)};
-  const { Fault } = verifier;
-  const told = (result) => (result instanceof Fault ? result.code : 'ok');
+  const { AuditFault } = verifier;
+  const told = (result) => (result instanceof AuditFault ? result.code : 'ok');
   const read = {
     bundle(text) {
       const bundle = verifier.parseBundle(text);
-      return told(bundle instanceof Fault ? bundle : verifier.verifyBundle(bundle));
+      return told(bundle instanceof AuditFault ? bundle : verifier.verifyBundle(bundle));
     },
     head(text) {
       const { head, keys } = JSON.parse(text);
       const parsed = verifier.parseTreeHead(head);
-      return told(parsed instanceof Fault ? parsed : verifier.verifyHead(parsed, verifier.parseKeySet(keys)));
+      return told(parsed instanceof AuditFault ? parsed : verifier.verifyHead(parsed, verifier.parseKeySet(keys)));
     },
     checkpoint(text) {
       const { note, keys } = JSON.parse(text);
@@ -46,7 +46,7 @@ const use = `
     },
     evidence(text) {
       const evidence = verifier.parseEvidence(text);
-      return evidence instanceof Fault ? evidence.code : String(verifier.judge(evidence).convicts);
+      return evidence instanceof AuditFault ? evidence.code : String(verifier.judge(evidence).convicts);
     },
     async archive(text) {
       async function* lines() {

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parseBundleProofs, verifyBundleProofs } from '../../src/client/bundle-proofs.ts';
-import { Fault, type FaultCode } from '../../src/client/fault.ts';
+import { AuditFault, type FaultCode } from '../../src/client/fault.ts';
 import { type LogKey, parseKeySet } from '../../src/client/key-set.ts';
 import { parseBundle, verifyBundle } from '../../src/client/verify.ts';
 import { checkpointTimestamped, entryOf } from '../../src/contract/critical-events.ts';
+import { sha256 } from '../../src/crypto/sha256.ts';
 import { writeProofBundle } from '../../src/http/write-bundle.ts';
-import { sha256 } from '../../src/sha256.ts';
 import { parseCheckpoint } from '../../src/tlog/checkpoint.ts';
 import { bytesToHex } from '../../src/tlog/hex.ts';
 import { parseNote, parseVerifierKey } from '../../src/tlog/note.ts';
@@ -20,7 +20,7 @@ describe('the checkpoint and the timestamps of a bundle', () => {
   let early: string;
   let text: string;
 
-  /** An entry as appended by a timestamper. The token is not verified here. */
+  /** Appends an entry like a timestamper. The token is not verified here. */
   const timestamp = async (authority: string) => {
     const checkpoint = await log.ledger.checkpoint();
     const hash = bytesToHex(sha256(new TextEncoder().encode(checkpoint)));
@@ -34,14 +34,14 @@ describe('the checkpoint and the timestamps of a bundle', () => {
   beforeAll(async () => {
     log = await ServedLog.start();
     await log.append(3);
-    await timestamp('https://a.example'); // entry 3, over 3
-    await timestamp('https://b.example'); // entry 4, over 4
-    await timestamp('https://a.example'); // entry 5, over 5
+    await timestamp('https://a.example'); // entry 3, for the checkpoint of size 3
+    await timestamp('https://b.example'); // entry 4, for the checkpoint of size 4
+    await timestamp('https://a.example'); // entry 5, for the checkpoint of size 5
     await log.append(2); // entries 6 and 7
     early = await log.ledger.checkpoint();
     await log.append(1); // entry 8
-    await timestamp('https://b.example'); // entry 9, over 9
-    await timestamp('https://b.example'); // entry 10, over 10
+    await timestamp('https://b.example'); // entry 9, for the checkpoint of size 9
+    await timestamp('https://b.example'); // entry 10, for the checkpoint of size 10
     await log.append(4);
     text = writeProofBundle(await log.ledger.bundle({ leaf_index: 7 }, early));
   });
@@ -49,12 +49,12 @@ describe('the checkpoint and the timestamps of a bundle', () => {
 
   const verify = (bundle: string, options = {}) => {
     const [parsed, proofs] = [parseBundle(bundle), parseBundleProofs(bundle)];
-    if (parsed instanceof Fault) return parsed;
-    if (proofs instanceof Fault) return proofs;
+    if (parsed instanceof AuditFault) return parsed;
+    if (proofs instanceof AuditFault) return proofs;
     const verified = verifyBundle(parsed);
-    return verified instanceof Fault ? verified : verifyBundleProofs(parsed, proofs, parsed.keys, options);
+    return verified instanceof AuditFault ? verified : verifyBundleProofs(parsed, proofs, parsed.keys, options);
   };
-  const code = (result: unknown) => (result instanceof Fault ? result.code : 'none');
+  const code = (result: unknown) => (result instanceof AuditFault ? result.code : 'none');
   const edited = (change: (bundle: Json) => void) => {
     const bundle = JSON.parse(text.replace(/"timestamp_ns":(\d+)/, '"timestamp_ns":"$1"')) as Json;
     change(bundle);
@@ -63,13 +63,10 @@ describe('the checkpoint and the timestamps of a bundle', () => {
 
   test('verify, and bound the time of the entry by the nearest timestamps of each authority', () => {
     const proven = verify(text);
-    if (proven instanceof Fault) throw new Error(proven.message);
+    if (proven instanceof AuditFault) throw new Error(proven.message);
     expect(proven.checkpoint).toMatchObject({ note: early, size: 8, published: true });
     const sizes = (claims: readonly { authority: string; checkpoint: string }[]) =>
-      claims.map(({ authority, checkpoint }) => [
-        authority,
-        parseCheckpoint(parseNote(checkpoint).text).size,
-      ]);
+      claims.map(({ authority, checkpoint }) => [authority, parseCheckpoint(parseNote(checkpoint).text).size]);
     expect(sizes(proven.notBefore)).toEqual([
       ['https://a.example', 5],
       ['https://b.example', 4],
@@ -79,7 +76,7 @@ describe('the checkpoint and the timestamps of a bundle', () => {
 
   test('contain exactly the keys that they need', async () => {
     const bundle = parseBundle(text);
-    if (bundle instanceof Fault) throw new Error(bundle.message);
+    if (bundle instanceof AuditFault) throw new Error(bundle.message);
     expect([...bundle.keys.values()].map(({ purpose }) => purpose)).toEqual([
       'transparency-sth',
       'event-signing',
@@ -87,15 +84,15 @@ describe('the checkpoint and the timestamps of a bundle', () => {
     ]);
     await log.ledger.rotateKey('event-signing', 'system');
     const later = parseBundle(writeProofBundle(await log.ledger.bundle({ leaf_index: 7 })));
-    if (later instanceof Fault) throw new Error(later.message);
+    if (later instanceof AuditFault) throw new Error(later.message);
     expect(later.keys.size).toBe(3);
-    expect(verifyBundle(later)).not.toBeInstanceOf(Fault);
+    expect(verifyBundle(later)).not.toBeInstanceOf(AuditFault);
   });
 
   test('report that the log signed the checkpoint itself while the published one does not cover the entry', async () => {
     const late = writeProofBundle(await log.ledger.bundle({ leaf_index: 8 }, early));
     const proven = verify(late);
-    if (proven instanceof Fault) throw new Error(proven.message);
+    if (proven instanceof AuditFault) throw new Error(proven.message);
     expect(proven.checkpoint).toMatchObject({ published: false });
     expect(proven.checkpoint!.size).toBeGreaterThan(8);
   });
@@ -121,20 +118,16 @@ describe('the checkpoint and the timestamps of a bundle', () => {
 
   const verifyWith = (jwks: string) => {
     const [parsed, proofs, keys] = [parseBundle(text), parseBundleProofs(text), parseKeySet(jwks)];
-    if (parsed instanceof Fault || proofs instanceof Fault || keys instanceof Fault)
+    if (parsed instanceof AuditFault || proofs instanceof AuditFault || keys instanceof AuditFault)
       throw new Error('malformed');
     return verifyBundleProofs(parsed, proofs, keys);
   };
 
   const timestamps = (bundle: Json) => bundle.timestamps as Record<string, Json[]>;
   const cases: readonly (readonly [FaultCode, string, (bundle: Json) => void])[] = [
-    ['MALFORMED_PROOF', 'text that is no tlog-proof', (b) => Object.assign(b, { tlog_proof: 'none' })],
+    ['MALFORMED_PROOF', 'text that is not a tlog-proof', (b) => Object.assign(b, { tlog_proof: 'none' })],
     ['MALFORMED_BUNDLE', 'a number for the tlog-proof', (b) => Object.assign(b, { tlog_proof: 7 })],
-    [
-      'MALFORMED_BUNDLE',
-      'no member about its publication',
-      (b) => Reflect.deleteProperty(b, 'checkpoint_published'),
-    ],
+    ['MALFORMED_BUNDLE', 'no member about its publication', (b) => Reflect.deleteProperty(b, 'checkpoint_published')],
     [
       'WRONG_LEAF',
       'the tlog-proof of another leaf',
@@ -179,7 +172,7 @@ describe('the checkpoint and the timestamps of a bundle', () => {
     ],
     [
       'MALFORMED_PROOF',
-      'a later timestamp over a checkpoint that does not cover the entry',
+      'a later timestamp of a checkpoint that does not cover the entry',
       (b) => Object.assign(timestamps(b).not_after![0]!, { checkpoint: early.replace('\n8\n', '\n7\n') }),
     ],
     [
@@ -197,7 +190,7 @@ describe('the checkpoint and the timestamps of a bundle', () => {
     expect(code(verify(edited(change)))).toBe(fault);
   });
 
-  test('an entry that only claims to be a timestamp does not bound the time', async () => {
+  test('do not include an entry that only claims to be a timestamp', async () => {
     const own = await log.ledger.bundle({ leaf_index: 7 }, early);
     const { leaf, audit_path } = await log.ledger.bundle({ leaf_index: 6 });
     const timestamps = { not_before: [{ leaf, audit_path }], not_after: [] };
@@ -207,7 +200,7 @@ describe('the checkpoint and the timestamps of a bundle', () => {
     });
   });
 
-  test('two roots of one size are misbehaviour only under keys from the caller', async () => {
+  test('prove misbehaviour by two roots of one size only under keys from the caller', async () => {
     const twin = await ServedLog.start();
     try {
       await twin.append(15);
@@ -220,11 +213,9 @@ describe('the checkpoint and the timestamps of a bundle', () => {
       const keys = [...own.keys, ...other.keys];
       const { checkpoint } = other;
       const parsed = parseBundle(writeProofBundle({ ...own, keys }));
-      const proofs = parseBundleProofs(
-        writeProofBundle({ ...own, leaf: other.leaf, keys, checkpoint: checkpoint! }),
-      );
+      const proofs = parseBundleProofs(writeProofBundle({ ...own, leaf: other.leaf, keys, checkpoint: checkpoint! }));
       const of = parseBundle(writeProofBundle({ ...other, keys }));
-      if (parsed instanceof Fault || proofs instanceof Fault || of instanceof Fault)
+      if (parsed instanceof AuditFault || proofs instanceof AuditFault || of instanceof AuditFault)
         throw new Error('malformed');
       const bundle = { ...parsed, leaf: of.leaf };
       expect(of.head.size).toBe(size);

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type AuditResult, audit } from '../../src/client/auditor.ts';
 import { type CheckpointPolicy, parseCheckpointKey, verifyCheckpoint } from '../../src/client/checkpoint.ts';
 import { parseEvidence } from '../../src/client/evidence.ts';
-import { Fault } from '../../src/client/fault.ts';
+import { AuditFault } from '../../src/client/fault.ts';
 import { fetchKeys } from '../../src/client/latest.ts';
 import { httpLog } from '../../src/client/log-source.ts';
 import { parsePin, writePin } from '../../src/client/pin.ts';
@@ -34,7 +34,7 @@ const codeOf = (result: AuditResult) => (result.status === 'fault' ? result.faul
 
 async function logKey(): Promise<VerifierKey> {
   const key = parseCheckpointKey((await log.ledger.status()).checkpoint_vkey);
-  if (key instanceof Fault) throw new Error(key.message);
+  if (key instanceof AuditFault) throw new Error(key.message);
   return key;
 }
 
@@ -59,7 +59,7 @@ class Witness {
 }
 
 describe('an honest log', () => {
-  test('the pin has the first cosigned checkpoint of the pinned tree', async () => {
+  test('has its first cosigned checkpoint of the pinned tree in the pin', async () => {
     await log.append(3);
     const witness = new Witness('witness.example/w');
     log.lies = [{ path: '/checkpoint', tell: (note) => witness.cosign(note) }];
@@ -72,7 +72,7 @@ describe('an honest log', () => {
     });
     log.lies = [{ path: '/checkpoint', tell: (note) => witness.cosign(note, 1_800_000_001) }];
     expect(await check(first.pin)).toMatchObject({ pin: { checkpoint: first.pin.checkpoint } });
-    // The tree has grown and is not the cosigned one.
+    // The tree has grown, so it differs from the cosigned tree.
     log.lies = [{ path: '/checkpoint', tell: () => first.checkpoint!.note }];
     await log.append(1);
     const grown = await check(first.pin);
@@ -100,14 +100,14 @@ describe('an honest log', () => {
     expect(await check(pin)).toMatchObject({ status: 'extended', checkpoint: { size: 9 } });
   });
 
-  test('may serve no checkpoint, unless one is required', async () => {
+  test('may serve no checkpoint, unless a checkpoint is required', async () => {
     await log.append(1);
     log.lies = [{ path: '/checkpoint', tell: () => ({ status: 404, body: '' }) }];
     expect(await check()).toMatchObject({ status: 'pinned', checkpoint: undefined });
     expect(codeOf(await check(undefined, { logKey: await logKey() }))).toBe('CHECKPOINT_WITHHELD');
   });
 
-  test('keeps its checkpoint key through a rotation of the others; a revoked one is replaced', async () => {
+  test('keeps its checkpoint key when other keys are rotated, and replaces it only when it is revoked', async () => {
     await log.append(1);
     await log.ledger.rotateKey('transparency-sth', 'system');
     expect(codeOf(await check(undefined, { logKey: await logKey() }))).toBe('pinned');
@@ -130,7 +130,7 @@ describe('witnesses', () => {
   ];
   const witnesses = [one.key, two.key, three.key];
 
-  test('are counted once each; unknown ones are ignored', async () => {
+  test('are counted once each; unknown witnesses are ignored', async () => {
     await log.append(2);
     log.lies = [{ path: '/checkpoint', tell: (note) => two.cosign(one.cosign(note)) }];
     expect(await check(undefined, { witnesses, quorum: 2 })).toMatchObject({
@@ -139,9 +139,7 @@ describe('witnesses', () => {
     });
     expect(codeOf(await check(undefined, { witnesses }))).toBe('QUORUM_MISSED');
     expect(codeOf(await check(undefined, { witnesses: [three.key], quorum: 1 }))).toBe('QUORUM_MISSED');
-    expect(codeOf(await check(undefined, { witnesses: [one.key, one.key], quorum: 2 }))).toBe(
-      'QUORUM_MISSED',
-    );
+    expect(codeOf(await check(undefined, { witnesses: [one.key, one.key], quorum: 2 }))).toBe('QUORUM_MISSED');
     expect(codeOf(await check(undefined, { quorum: 1 }))).toBe('QUORUM_MISSED');
     expect(await check()).toMatchObject({ status: 'pinned', checkpoint: { cosigners: [] } });
   });
@@ -171,9 +169,7 @@ describe('witnesses', () => {
         path: '/checkpoint',
         tell: (note) => {
           const { text, signatures } = parseNote(one.cosign(note));
-          const wrong = signatures.map((by) =>
-            by.name === one.key.name ? { ...by, keyId: named.keyId } : by,
-          );
+          const wrong = signatures.map((by) => (by.name === one.key.name ? { ...by, keyId: named.keyId } : by));
           return formatNote({ text, signatures: wrong });
         },
       },
@@ -184,17 +180,13 @@ describe('witnesses', () => {
 
 describe('a checkpoint that is not accepted', () => {
   const cases: readonly (readonly [string, string, (note: string) => string])[] = [
-    ['MALFORMED_CHECKPOINT', 'no note', () => 'checkpoint'],
-    ['MALFORMED_CHECKPOINT', 'a size with a zero before it', (note) => note.replace('\n3\n', '\n03\n')],
+    ['MALFORMED_CHECKPOINT', 'text that is not a note', () => 'checkpoint'],
+    ['MALFORMED_CHECKPOINT', 'a size with a leading zero', (note) => note.replace('\n3\n', '\n03\n')],
     ['MALFORMED_CHECKPOINT', 'no signature', (note) => `${note.split('\n\n')[0]}\n\n`],
     ['MALFORMED_CHECKPOINT', 'an empty tree', (note) => note.replace('\n3\n', '\n0\n')],
     ['UNSIGNED_CHECKPOINT', 'another size', (note) => note.replace('\n3\n', '\n2\n')],
     ['UNSIGNED_CHECKPOINT', 'another origin', (note) => note.replaceAll(/candor\S*/g, 'elsewhere.example')],
-    [
-      'UNSIGNED_CHECKPOINT',
-      'a signature under another name',
-      (note) => note.replace(/— \S+/, '— elsewhere.example'),
-    ],
+    ['UNSIGNED_CHECKPOINT', 'a signature under another name', (note) => note.replace(/— \S+/, '— elsewhere.example')],
   ];
   test.each(cases)('%s: %s', async (code, _what, tell) => {
     await log.append(3);
@@ -210,22 +202,18 @@ describe('a checkpoint that is not accepted', () => {
     const stranger = new Witness('x').key.publicKey;
     const other = verifierKey(sha256, key.name, signatureTypes.ed25519, stranger);
     expect(codeOf(await check(undefined, { logKey: other }))).toBe('UNSIGNED_CHECKPOINT');
-    expect(parseCheckpointKey(formatVerifierKey({ ...key, publicKey: new Uint8Array(32) }))).toBeInstanceOf(
-      Fault,
-    );
+    expect(parseCheckpointKey(formatVerifierKey({ ...key, publicKey: new Uint8Array(32) }))).toBeInstanceOf(AuditFault);
   });
 });
 
 describe('a log with different trees in its checkpoint and its head', () => {
-  /** The checkpoint of a log with the same keys and a different second entry. */
+  /** Returns the checkpoint of a log with the same keys and a different second entry. */
   async function otherCheckpoint(more: number): Promise<string> {
     const copy = await log.snapshot();
     await log.append(2 + more);
     const served = await log.snapshot();
     await log.restore(copy);
-    await log.tamper((folder) =>
-      rewrite(folder, (entries) => Object.assign(entries[1]!, { actor: 'somebody' })),
-    );
+    await log.tamper((folder) => rewrite(folder, (entries) => Object.assign(entries[1]!, { actor: 'somebody' })));
     log.now += 1000;
     await log.append(2);
     const note = await log.ledger.checkpoint();
@@ -236,7 +224,7 @@ describe('a log with different trees in its checkpoint and its head', () => {
   test.each([
     ['FORK', 0],
     ['INCONSISTENT', 3],
-  ] as const)('%s: convicts', async (code, more) => {
+  ] as const)('is convicted by the evidence of %s', async (code, more) => {
     await log.append(3);
     const note = await otherCheckpoint(more);
     log.now += 5000;
@@ -249,18 +237,18 @@ describe('a log with different trees in its checkpoint and its head', () => {
     const result = await check(first.status === 'pinned' ? first.pin : undefined);
     expect(codeOf(result)).toBe(code);
     const evidence = parseEvidence((result.status === 'fault' && result.evidence) || '');
-    if (evidence instanceof Fault) throw new Error(evidence.message);
+    if (evidence instanceof AuditFault) throw new Error(evidence.message);
     const { convicts, reason, signers } = judge(evidence);
     expect(convicts, reason).toBe(true);
     expect(signers.map(({ purpose }) => purpose)).toContain('checkpoint');
     // Without the checkpoint's key, there is no contradiction.
     const keys = await fetchKeys(httpLog(log.url));
-    if (keys instanceof Fault) throw new Error(keys.code);
+    if (keys instanceof AuditFault) throw new Error(keys.code);
     const less = new Map([...keys].filter(([, key]) => key.purpose !== 'checkpoint'));
     expect(judge(evidence, less).convicts).toBe(false);
-    expect(
-      judge({ ...evidence, checkpoint: note.replace(/\n.*\n\n/, `\n${'A'.repeat(43)}=\n\n`) }).convicts,
-    ).toBe(false);
-    expect(verifyCheckpoint(note, keys)).not.toBeInstanceOf(Fault);
+    expect(judge({ ...evidence, checkpoint: note.replace(/\n.*\n\n/, `\n${'A'.repeat(43)}=\n\n`) }).convicts).toBe(
+      false,
+    );
+    expect(verifyCheckpoint(note, keys)).not.toBeInstanceOf(AuditFault);
   });
 });

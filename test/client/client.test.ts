@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createClient } from '../../src/client/client.ts';
 import { ServiceError } from '../../src/errors.ts';
 
-/** The requests of the client: each test defines the response and inspects the request. */
+/** Responds to a request of the client. Each test sets this function. */
 let answer: (request: IncomingMessage, response: ServerResponse, body: string) => void;
 const server = createServer(async (request, response) => {
   const chunks: Uint8Array[] = [];
@@ -61,11 +61,7 @@ describe('a call', () => {
     expect(seen).toEqual([
       ['PUT', `/api/v1/alerts/${alertId}`, 'Bearer t', 'application/json', '"3"', '{"status":"resolved"}'],
       [
-        ...[
-          'GET',
-          '/api/v1/events/network?src_ip=10.0.0.0%2F8&src_ip=%3A%3A1&dst_port=443&q=a+b',
-          'Bearer t',
-        ],
+        ...['GET', '/api/v1/events/network?src_ip=10.0.0.0%2F8&src_ip=%3A%3A1&dst_port=443&q=a+b', 'Bearer t'],
         ...[undefined, undefined, ''],
       ],
       ['GET', '/api/transparency/sth', undefined, undefined, undefined, ''],
@@ -99,7 +95,7 @@ describe('a call', () => {
     [200, 'not JSON', 'UNAVAILABLE'],
     [404, { message: 'a proxy' }, 'UNAVAILABLE'],
     [404, 'null', 'UNAVAILABLE'],
-  ])('answered %d with %j fails as %s', async (status, body, code) => {
+  ])('with the response %d %j fails as %s', async (status, body, code) => {
     answer = (_, response) => reply(response, status, body);
     expect((await failure(createClient({ baseUrl }).call('getTreeHead'))).code).toBe(code);
   });
@@ -143,7 +139,7 @@ describe('a call', () => {
 describe('a text as a stream', () => {
   const ndjson = { 'content-type': 'application/x-ndjson' };
 
-  it('is requested by its type, and read incrementally', async () => {
+  it('is requested by its media type, and read incrementally', async () => {
     let finish: (() => void) | undefined;
     const seen: unknown[] = [];
     answer = (request, response) => {
@@ -161,7 +157,7 @@ describe('a text as a stream', () => {
     expect(seen).toEqual([['/api/v1/alerts/export?severity=high&format=ocsf', 'application/x-ndjson']]);
   });
 
-  it('cancels the request when it is cancelled', async () => {
+  it('cancels the request when the stream is cancelled', async () => {
     const closed = new Promise<void>((resolve) => {
       answer = (_, response) => {
         response.writeHead(200, ndjson).write('{}\n');
@@ -173,8 +169,8 @@ describe('a text as a stream', () => {
   });
 
   it.each([
-    ['given up', (_: ServerResponse, controller: AbortController) => controller.abort(), 'CANCELLED'],
-    ['broken off', (response: ServerResponse) => response.destroy(), 'UNAVAILABLE'],
+    ['cancelled by the caller', (_: ServerResponse, controller: AbortController) => controller.abort(), 'CANCELLED'],
+    ['cut off by the service', (response: ServerResponse) => response.destroy(), 'UNAVAILABLE'],
   ])('fails if it is %s', async (_, end, code) => {
     const controller = new AbortController();
     let sent: ServerResponse | undefined;
@@ -182,9 +178,7 @@ describe('a text as a stream', () => {
       sent = response;
       response.writeHead(200, ndjson).write('{}\n');
     };
-    const reader = (
-      await createClient({ baseUrl }).stream('exportAlerts', { signal: controller.signal })
-    ).getReader();
+    const reader = (await createClient({ baseUrl }).stream('exportAlerts', { signal: controller.signal })).getReader();
     await reader.read();
     if (sent !== undefined) end(sent, controller);
     expect((await failure(reader.read())).code).toBe(code);

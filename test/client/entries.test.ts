@@ -7,7 +7,7 @@ import {
   type EntriesOptions,
   type FalseHead,
 } from '../../src/client/entries.ts';
-import { Fault, type FaultCode } from '../../src/client/fault.ts';
+import { AuditFault, type FaultCode } from '../../src/client/fault.ts';
 import { fetchHead } from '../../src/client/latest.ts';
 import { httpLog, type LogSource } from '../../src/client/log-source.ts';
 import { judge } from '../../src/client/verdict.ts';
@@ -26,19 +26,19 @@ afterEach(() => log.close());
 async function check(
   options?: EntriesOptions,
   source = httpLog(log.url),
-): Promise<CheckedRange | FalseHead | Fault> {
+): Promise<CheckedRange | FalseHead | AuditFault> {
   const signed = await fetchHead(source);
-  return signed instanceof Fault ? signed : auditEntries(source, signed, options);
+  return signed instanceof AuditFault ? signed : auditEntries(source, signed, options);
 }
 
 async function checked(options?: EntriesOptions): Promise<CheckedRange> {
   const result = await check(options);
-  if (result instanceof Fault) throw new Error(`${result.code}: ${result.message}`);
+  if (result instanceof AuditFault) throw new Error(`${result.code}: ${result.message}`);
   if ('fault' in result) throw new Error(result.fault.message);
   return result;
 }
 
-/** Counts requests, and the maximum of concurrent ones. */
+/** Counts requests, and the maximum number of concurrent requests. */
 function counting(source: LogSource): LogSource & { readonly paths: string[]; most: number } {
   const paths: string[] = [];
   let now = 0;
@@ -58,7 +58,7 @@ function counting(source: LogSource): LogSource & { readonly paths: string[]; mo
   return counted;
 }
 
-test('all entries at once, or in steps of any size, result in the same edge; old entries are not fetched again', async () => {
+test('fetching all entries together, or in steps of any size, results in the same edge; old entries are not fetched again', async () => {
   await log.append(5);
   let stepped = await checked();
   for (const count of [1, 250, 3, 255, 20]) {
@@ -76,10 +76,8 @@ test('all entries at once, or in steps of any size, result in the same edge; old
   const source = counting(httpLog(log.url));
   await log.append(1);
   await check({ start: whole.tree }, source);
-  // The bundle and the tile that grew, but not the tile above.
-  expect(source.paths.filter((path) => path.startsWith('/tile/entries/'))).toEqual([
-    '/tile/entries/002.p/23',
-  ]);
+  // Only the bundle and the tile that grew are fetched, not the tile above.
+  expect(source.paths.filter((path) => path.startsWith('/tile/entries/'))).toEqual(['/tile/entries/002.p/23']);
   expect(source.paths.filter((path) => path.startsWith('/tile/0/'))).toEqual(['/tile/0/002.p/23']);
 });
 
@@ -87,17 +85,16 @@ test('concurrent requests are limited, for logs of any length', async () => {
   await log.append(1600);
   const source = counting(httpLog(log.url));
   let seen = 0;
-  for await (const entries of bundles(source, 300, 1600))
-    seen += entries instanceof Fault ? 0 : entries.length;
+  for await (const entries of bundles(source, 300, 1600)) seen += entries instanceof AuditFault ? 0 : entries.length;
   expect(seen).toBe(1300);
   expect(source.paths[0]).toBe('/tile/entries/001');
   expect(source.most).toBeLessThanOrEqual(4);
 });
 
-test('deleted partial tiles are read from the full ones', async () => {
+test('full tiles are read in place of deleted partial tiles', async () => {
   await log.append(300);
   const signed = await fetchHead(httpLog(log.url));
-  if (signed instanceof Fault) throw new Error(signed.code);
+  if (signed instanceof AuditFault) throw new Error(signed.code);
   const gone = () => ({ status: 404, body: '{}' });
   log.lies = ['/tile/0/001.p/44', '/tile/entries/001.p/44'].map((path) => ({ path, tell: gone }));
   expect(await auditEntries(httpLog(log.url), signed)).toMatchObject({ code: 'HTTP_REFUSED' });
@@ -110,16 +107,16 @@ const flipByte =
   (bytes) =>
     bytes.slice(0, at) + String.fromCharCode(bytes.charCodeAt(at) ^ 1) + bytes.slice(at + 1);
 
-/** The log has 300 entries, of which 260 were checked before. */
+/** Each lie with its fault code. The log has 300 entries, of which 260 were checked before. */
 const lies: readonly (readonly [FaultCode, string, string, Lie['tell'], RegExp])[] = [
   ['WRONG_TILE', 'a new hash of a tile', '/tile/0/001.p/44', flipByte(32 * 10), /level 0, column 10 /],
   ['WRONG_TILE', 'an old hash of a tile that grew', '/tile/0/001.p/44', flipByte(3), /tile 1 of level 0 /],
-  ['MALFORMED_TILE', 'a tile too short', '/tile/0/001.p/44', (bytes) => bytes.slice(1), /bytes/],
-  ['MALFORMED_TILE', 'an entry too many', '/tile/entries/001.p/44', (bytes) => `${bytes}\0\0`, /after 44/],
-  ['MALFORMED_TILE', 'an entry cut off', '/tile/entries/001.p/44', (bytes) => bytes.slice(0, -1), /cut off/],
+  ['MALFORMED_TILE', 'a tile that is too short', '/tile/0/001.p/44', (bytes) => bytes.slice(1), /bytes/],
+  ['MALFORMED_TILE', 'an additional entry', '/tile/entries/001.p/44', (bytes) => `${bytes}\0\0`, /after 44/],
+  ['MALFORMED_TILE', 'a truncated entry', '/tile/entries/001.p/44', (bytes) => bytes.slice(0, -1), /truncated/],
   [
     'BAD_ENTRY_SIGNATURE',
-    'an entry changed',
+    'a changed entry',
     '/tile/entries/001.p/44',
     (bytes) => replaceLast(bytes, 'alert.raised', 'alert.closed'),
     /entry 299/,
@@ -131,7 +128,7 @@ const lies: readonly (readonly [FaultCode, string, string, Lie['tell'], RegExp])
     (bytes) => replaceLast(bytes, '"system"', '"syst\\u0065m"', 5),
     /entry 299/,
   ],
-  ['NOT_INCLUDED', 'two entries in the other order', '/tile/entries/001.p/44', swapLast, /entry 298/],
+  ['NOT_INCLUDED', 'two entries in reverse order', '/tile/entries/001.p/44', swapLast, /entry 298/],
   [
     'DUPLICATE_ENTRY',
     'a duplicate entry',
@@ -142,14 +139,14 @@ const lies: readonly (readonly [FaultCode, string, string, Lie['tell'], RegExp])
   ['HTTP_REFUSED', 'no role', '/tile/entries/001.p/44', () => ({ status: 403, body: '{}' }), /token/],
 ];
 
-describe('a lie about entries or tiles has its own code and a position', () => {
+describe('a lie about entries or tiles has a specific code and a position', () => {
   let grown: ServedLog;
   let before: CheckedRange['tree'];
   beforeAll(async () => {
     grown = await ServedLog.start();
     await grown.append(260);
     const result = await check(undefined, httpLog(grown.url));
-    if (result instanceof Fault || 'fault' in result) throw new Error('not sound');
+    if (result instanceof AuditFault || 'fault' in result) throw new Error('not sound');
     before = result.tree;
     await grown.append(40);
     expect(await check({ start: before }, httpLog(grown.url))).toMatchObject({ tree: { size: 300 } });
@@ -160,21 +157,21 @@ describe('a lie about entries or tiles has its own code and a position', () => {
     grown.lies = [{ path, tell }];
     const result = await check({ start: before }, httpLog(grown.url));
     expect(result).toMatchObject({ code });
-    expect((result as Fault).message).toMatch(says);
+    expect((result as AuditFault).message).toMatch(says);
   });
 
-  test('WRONG_TILE: a tile above', async () => {
+  test('WRONG_TILE: a tile of a higher level', async () => {
     await log.append(514);
     log.lies = [{ path: '/tile/1/000.p/2', tell: flipByte(40) }];
     const result = await check();
     expect(result).toMatchObject({ code: 'WRONG_TILE' });
-    expect((result as Fault).message).toContain('tile 0 of level 1, column 1');
+    expect((result as AuditFault).message).toContain('tile 0 of level 1, column 1');
   });
 
   test('WRONG_ROOT: entries and tiles agree, but result in a different root than the signed one', async () => {
     await log.append(3);
     const signed = await fetchHead(httpLog(log.url));
-    if (signed instanceof Fault) throw new Error(signed.code);
+    if (signed instanceof AuditFault) throw new Error(signed.code);
     const root = Uint8Array.from(signed.head.root, (byte) => byte ^ 1);
     const head = { ...signed.head, root };
     const trusted = signed.keys;
@@ -192,7 +189,7 @@ describe('a lie about entries or tiles has its own code and a position', () => {
   });
 });
 
-/** Offset of the nth entry from the end, including its length prefix. */
+/** Returns the offset of the nth entry from the end, including its length prefix. */
 function lastEntry(bytes: string, nth: number): number {
   const starts: number[] = [];
   for (let at = 0; at < bytes.length; ) {
@@ -221,11 +218,10 @@ describe('the dates of entries', () => {
     await log.append(offsets.length);
     await log.tamper((folder) =>
       rewrite(folder, (entries) => {
-        for (const [i, entry] of entries.entries())
-          entry.occurred_at = new Date(log.now + offsets[i]!).toISOString();
+        for (const [i, entry] of entries.entries()) entry.occurred_at = new Date(log.now + offsets[i]!).toISOString();
       }),
     );
-    // A later head covers them too, but is not the first one.
+    // A later head covers the entries as well, but is not the first head that does.
     log.now += 1000;
     await log.append(1);
     const { dates } = await checked();
@@ -237,7 +233,7 @@ describe('the dates of entries', () => {
 });
 
 describe('the history of heads', () => {
-  test('a signed head with a false root is a contradiction that convicts', async () => {
+  test('convicts by contradiction if it has a signed head with a false root', async () => {
     await log.append(3);
     const pinned = await audit(httpLog(log.url), undefined, { now: log.now });
     if (pinned.status !== 'pinned') throw new Error(pinned.status);
@@ -254,10 +250,10 @@ describe('the history of heads', () => {
     log.lies = [{ path: '/api/transparency/sths', tell }];
     const trusted = pinned.pin.keys;
     const found = await check({ trusted });
-    if (found instanceof Fault || !('fault' in found)) throw new Error('not found');
+    if (found instanceof AuditFault || !('fault' in found)) throw new Error('not found');
     expect(found).toMatchObject({ fault: { code: 'INCONSISTENT' }, head: { size: 3 } });
     const head = await fetchHead(httpLog(log.url));
-    if (head instanceof Fault) throw new Error(head.code);
+    if (head instanceof AuditFault) throw new Error(head.code);
     const { fault, ...shown } = found;
     const about = {
       code: fault.code,
@@ -274,7 +270,7 @@ describe('the history of heads', () => {
       keys: trusted,
     };
     expect(judge(evidence).convicts).toBe(true);
-    // Under an untrusted key it is rejected, but is not misbehaviour.
+    // A head signed by an untrusted key is rejected, but is not misbehaviour.
     expect(await check({ trusted: new Map() })).toMatchObject({ code: 'WRONG_ROOT' });
   });
 });

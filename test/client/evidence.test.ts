@@ -1,7 +1,7 @@
 /** Evidence that convicts or does not, judged from the file alone. */
 import { describe, expect, test } from 'vitest';
 import { type Evidence, parseEvidence, writeEvidence } from '../../src/client/evidence.ts';
-import { Fault } from '../../src/client/fault.ts';
+import { AuditFault } from '../../src/client/fault.ts';
 import { fingerprint, type LogKey } from '../../src/client/key-set.ts';
 import { sha256 } from '../../src/client/sha256.ts';
 import type { SignedHead } from '../../src/client/tree-head.ts';
@@ -15,7 +15,10 @@ const { key, secret } = keyPairOf(kid);
 const other = keyPairOf('01940000-0000-7000-8000-000000000002');
 const keys = new Map([[kid, key]]);
 
-/** A tree by name: equal names have equal leaves, and names with a slash share those before `at`. */
+/**
+ * Returns the hashes of a tree by its name: equal names have equal leaves, and names with a slash share the
+ * leaves before `shared`.
+ */
 function tree(name: string, shared = 0): (level: number, index: number) => Hash {
   const hashAt = (level: number, index: number): Hash => {
     if (level > 0) return nodeHash(sha256, hashAt(level - 1, 2 * index), hashAt(level - 1, 2 * index + 1));
@@ -37,9 +40,7 @@ function head(hashAt: ReturnType<typeof tree>, size: number, time: number, by = 
 }
 
 function bindingOf(hashAt: ReturnType<typeof tree>, firstSize: number, secondSize: number) {
-  const path = foldProof(sha256, consistencyPlan(firstSize, secondSize), ({ level, index }) =>
-    hashAt(level, index),
-  );
+  const path = foldProof(sha256, consistencyPlan(firstSize, secondSize), ({ level, index }) => hashAt(level, index));
   return { firstSize, secondSize, firstRoot: rootOf(hashAt, firstSize), path };
 }
 
@@ -49,18 +50,21 @@ const b = tree('b', 2);
 const told = { code: 'FORK', message: 'm', log: 'http://log', foundAt: '2026-01-01T00:00:00.000Z' };
 const evidence = (parts: Partial<Evidence>): Evidence => ({ ...told, keys, pinnedKeys: keys, ...parts });
 
-/** Evidence after a round trip through its file, which must change nothing. */
+/**
+ * Returns whether evidence convicts, and checks that a round trip through its file does not change the
+ * result.
+ */
 function verdict(parts: Partial<Evidence>): boolean {
   const read = parseEvidence(writeEvidence(evidence(parts)));
-  if (read instanceof Fault) throw new Error(read.message);
+  if (read instanceof AuditFault) throw new Error(read.message);
   expect(judge(read)).toEqual(judge(evidence(parts)));
   return judge(read).convicts;
 }
 
-describe('convicts', () => {
+describe('evidence convicts the log:', () => {
   const cases: readonly (readonly [string, Partial<Evidence>])[] = [
     ['two roots for one size', { pinnedHead: head(a, 5, 1), head: head(b, 5, 2) }],
-    ['two roots for one size, the later one first', { pinnedHead: head(a, 5, 2), head: head(b, 5, 1) }],
+    ['two roots for one size, the later head first', { pinnedHead: head(a, 5, 2), head: head(b, 5, 1) }],
     ['a smaller tree with a later time', { pinnedHead: head(a, 5, 1), head: head(a, 4, 2) }],
     ['a larger tree with an earlier time', { pinnedHead: head(a, 5, 2), head: head(a, 6, 1) }],
     ['a larger tree with the same time', { pinnedHead: head(a, 5, 2), head: head(a, 6, 2) }],
@@ -92,7 +96,7 @@ describe('convicts', () => {
   test.each(cases)('%s', (_what, parts) => expect(verdict(parts)).toBe(true));
 });
 
-test('corroboration and served roots survive a round trip, and invalid ones are rejected by name', () => {
+test('corroboration and served roots survive a round trip, and the error for invalid ones names the member', () => {
   const corroboration = [
     { checkpoint: 'a note', path: [] },
     {
@@ -122,7 +126,7 @@ test('corroboration and served roots survive a round trip, and invalid ones are 
     });
 });
 
-describe('does not convict', () => {
+describe('evidence does not convict the log:', () => {
   const forged = { ...head(b, 5, 2), root: rootOf(tree('c'), 5) };
   const cases: readonly (readonly [string, Partial<Evidence>])[] = [
     ['nothing', {}],
@@ -132,15 +136,12 @@ describe('does not convict', () => {
     ['an older head of the same tree', { pinnedHead: head(a, 5, 2), head: head(a, 5, 1) }],
     ['an older and smaller head', { pinnedHead: head(a, 5, 2), head: head(a, 4, 1) }],
     ['two trees without a proof', { pinnedHead: head(a, 5, 1), head: head(b, 9, 2) }],
-    ['a good proof', { pinnedHead: head(a, 5, 1), head: head(a, 9, 2), binding: bindingOf(a, 5, 9) }],
+    ['a valid proof', { pinnedHead: head(a, 5, 1), head: head(a, 9, 2), binding: bindingOf(a, 5, 9) }],
     [
       'a proof that results in a different later root',
       { pinnedHead: head(a, 5, 1), head: head(b, 9, 2), binding: bindingOf(tree('c'), 5, 9) },
     ],
-    [
-      'a proof for other sizes',
-      { pinnedHead: head(a, 5, 1), head: head(b, 9, 2), binding: bindingOf(b, 4, 9) },
-    ],
+    ['a proof for other sizes', { pinnedHead: head(a, 5, 1), head: head(b, 9, 2), binding: bindingOf(b, 4, 9) }],
     ['a forged head', { pinnedHead: head(a, 5, 1), head: forged }],
     ['a head by an unknown key', { pinnedHead: head(a, 5, 1), head: head(b, 5, 2, other) }],
     [
@@ -156,7 +157,7 @@ describe('does not convict', () => {
       { pinnedHead: head(a, 5, 1), head: head(b, 5, 2), pinnedKeys: new Map() },
     ],
     [
-      'a head by a key that came with the answer',
+      'a head by a key that came with the response',
       {
         pinnedHead: head(a, 5, 1),
         head: head(b, 5, 2, other),
@@ -200,10 +201,10 @@ describe('does not convict', () => {
   ];
   test.each(cases)('%s', (_what, parts) => expect(verdict(parts)).toBe(false));
 
-  test('regardless of claims in the file itself', () => {
+  test('if only the file itself claims a conviction', () => {
     const text = writeEvidence(evidence({ pinnedHead: head(a, 5, 1), head: head(a, 9, 2) }));
     const lying = parseEvidence(text.replace('"convicts":false', '"convicts":true'));
-    expect(lying instanceof Fault || judge(lying).convicts).toBe(false);
+    expect(lying instanceof AuditFault || judge(lying).convicts).toBe(false);
   });
 
   test('with keys other than the trusted ones', () => {
@@ -213,19 +214,19 @@ describe('does not convict', () => {
     expect(judge(parts, new Map([[kid, other.key]])).reason).toContain('BAD_SIGNATURE');
   });
 
-  test('the verdict on an ended key states the missing proof', () => {
+  test('with an ended key, and the verdict states the missing proof', () => {
     const ended = new Map([[kid, { ...key, state: 'retired', notAfter: '2025-12-02T00:00:00.000Z' }]]);
     const parts = evidence({ pinnedHead: head(a, 5, 1), head: head(b, 5, 2), pinnedKeys: ended });
     expect(judge(parts).reason).toMatch(/first seen after its key .* had ended .*cosigned/);
   });
 
-  test('pinned keys are trusted as in their format: in format 1 only the signer of the pinned head', () => {
+  test('under pinned keys that their format does not trust: in format 1 only the signer of the pinned head is trusted', () => {
     const both = new Map([...keys, [other.key.kid, other.key]]);
     const parts = { pinnedHead: head(a, 5, 1), head: head(b, 5, 2, other), pinnedKeys: both };
     const text = writeEvidence(evidence(parts));
     const convicts = (one: string) => {
       const read = parseEvidence(one);
-      return !(read instanceof Fault) && judge(read).convicts;
+      return !(read instanceof AuditFault) && judge(read).convicts;
     };
     expect(convicts(text)).toBe(true);
     expect(convicts(text.replace('candor-evidence/3', 'candor-evidence/2'))).toBe(true);
@@ -241,9 +242,7 @@ describe('does not convict', () => {
       const path = binding.path.map((hash, j) =>
         i === j ? Uint8Array.from(hash, (byte, k) => byte ^ Number(k === 7)) : hash,
       );
-      expect(verdict({ pinnedHead: head(a, 5, 1), head: head(b, 9, 2), binding: { ...binding, path } })).toBe(
-        false,
-      );
+      expect(verdict({ pinnedHead: head(a, 5, 1), head: head(b, 9, 2), binding: { ...binding, path } })).toBe(false);
     }
   });
 });
@@ -264,11 +263,7 @@ describe('the verdict on an ended key', () => {
 
   test('convicts if each statement was seen, or is proven to have been made, before the end', () => {
     const late = evidence({ ...seen, pinnedKeys: ended });
-    for (const proofs of [
-      [dated(second, end)],
-      [larger(b, end)],
-      [dated(second, end + 3_600_000), larger(b, end)],
-    ]) {
+    for (const proofs of [[dated(second, end)], [larger(b, end)], [dated(second, end + 3_600_000), larger(b, end)]]) {
       const { convicts, basis } = judge(late, undefined, proofs);
       expect(convicts).toBe(true);
       expect(basis).toEqual([
@@ -280,7 +275,7 @@ describe('the verdict on an ended key', () => {
       expect(judge(late, undefined, proofs).convicts).toBe(false);
   });
 
-  test('refers to the current keys of the log if the file has no end of the key', () => {
+  test('refers to the current keys of the log if the file does not record the end of the key', () => {
     const known = evidence(seen);
     expect(judge(known).basis).toEqual([expect.stringMatching(/^If key .* has ended since.*--keys/)]);
     expect(judge(known, keys)).toMatchObject({ convicts: true, basis: [] });
@@ -324,7 +319,7 @@ describe('a key named by a link', () => {
     expect(judge(framed({ state: 'retired' }), undefined, dated(end)).convicts).toBe(false);
   });
 
-  test('is not trusted if the reader passes keys', () => {
+  test("is trusted only if it is among the reader's keys, when the reader passes keys", () => {
     const given = new Map(all.slice(0, 2));
     expect(judge(framed({}), given)).toMatchObject({
       convicts: false,
@@ -334,7 +329,7 @@ describe('a key named by a link', () => {
   });
 });
 
-test('a revoked key is rejected by name, and the attributes of keys are preserved', () => {
+test('the attributes of a retired key survive a round trip', () => {
   const retired = {
     ...key,
     state: 'retired',
@@ -344,6 +339,6 @@ test('a revoked key is rejected by name, and the attributes of keys are preserve
   };
   const text = writeEvidence(evidence({ head: head(a, 5, 1), keys: new Map([[kid, retired]]) }));
   const read = parseEvidence(text);
-  if (read instanceof Fault) throw new Error(read.message);
+  if (read instanceof AuditFault) throw new Error(read.message);
   expect(read.keys.get(kid)).toEqual(retired);
 });

@@ -13,9 +13,7 @@ const marked = (text: string) => {
 
 test('the fallback for runtimes without source text parses JSON identically', () => {
   fc.assert(
-    fc.property(fc.oneof(fc.json(), fc.string()), (text) =>
-      isDeepStrictEqual(marked(text), parseExact(text)),
-    ),
+    fc.property(fc.oneof(fc.json(), fc.string()), (text) => isDeepStrictEqual(marked(text), parseExact(text))),
     { numRuns: 500 },
   );
 });
@@ -28,6 +26,6 @@ test.each([
   `1${'0'.repeat(40)}`,
   '{"a": 12,}',
   '"',
-])('reads %s exactly', (text) => {
+])('the parser reads %s exactly', (text) => {
   expect(marked(text)).toEqual(parseExact(text));
 });

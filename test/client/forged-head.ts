@@ -8,7 +8,7 @@ export interface TestKey {
   readonly secret: KeyObject;
 }
 
-/** A tree-head key that no log has. */
+/** Returns a tree-head key pair that belongs to no log. */
 export function keyPairOf(kid: string, about: Partial<LogKey> = {}): TestKey {
   const { privateKey: secret, publicKey } = generateKeyPairSync('ed25519');
   const x = publicKey.export({ format: 'jwk' }).x!;

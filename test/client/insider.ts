@@ -4,10 +4,9 @@ import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { jcs } from '../../src/client/jcs.ts';
 import { sha256 } from '../../src/client/sha256.ts';
+import { type Database, openDatabase } from '../../src/database/lmdb.ts';
 import { LeafIndex } from '../../src/ledger/storage/leaf-index.ts';
 import { LmdbStorage } from '../../src/ledger/storage/lmdb-store.ts';
-
-import { type Database, openDatabase } from '../../src/lmdb.ts';
 import { GrowingTree } from '../../src/tlog/growing-tree.ts';
 import { encodeHead } from '../../src/tlog/head.ts';
 import { leafHash } from '../../src/tlog/tree.ts';
@@ -57,7 +56,7 @@ export async function rewrite(
   await storage.close();
 }
 
-/** The bytes of an entry after a change; with `signAgain` signed by the real event key. */
+/** Returns the bytes of an entry after a change; with `signAgain`, signed by the real event key. */
 export function editedEntry(
   folder: string,
   canonical: Uint8Array,
@@ -69,7 +68,7 @@ export function editedEntry(
   return signAgain ? signedEntry(folder, entry) : bytes(jcs(entry));
 }
 
-/** The last head with a different root, signed by the real key. */
+/** Stores the last head with a different root, signed by the real key. */
 export async function signOtherRoot(folder: string): Promise<void> {
   const signer = activeKey(folder, 'transparency-sth');
   await inTable(folder, 'heads', (heads) => {

@@ -45,9 +45,7 @@ it.each(lists as ListId[])('%s is read to its end', async (operation) => {
   const query = operation === 'listAuditRecords' ? { to: Date.now() } : {};
   const input = { params: paramsOf(operation), query } as ListInput<'listAlerts'>;
   const items = await all(client.items(operation as 'listAlerts', input));
-  expect(items).toEqual(
-    await served.itemsOf(operation, operation === 'listAuditRecords' ? `?to=${query.to}` : ''),
-  );
+  expect(items).toEqual(await served.itemsOf(operation, operation === 'listAuditRecords' ? `?to=${query.to}` : ''));
 });
 
 describe('the items of a list', () => {
@@ -120,16 +118,12 @@ describe('the items of a list', () => {
   });
 
   it("fail with the service's code", async () => {
-    expect(await codeOf(createClient({ baseUrl: served.service.url }).items('listAlerts'))).toBe(
-      'UNAUTHENTICATED',
-    );
+    expect(await codeOf(createClient({ baseUrl: served.service.url }).items('listAlerts'))).toBe('UNAUTHENTICATED');
     const query = { sort: 'colour' as 'name' };
     expect(await codeOf(client.items('listAssets', { query }))).toBe('INVALID_REQUEST');
     const params = { alert_id: '018f0000-0000-7000-8000-000000000001' };
     expect(await codeOf(client.items('listAlertNotes', { params }))).toBe('NOT_FOUND');
-    expect(await codeOf(createClient({ baseUrl: 'http://127.0.0.1:1' }).items('listAssets'))).toBe(
-      'UNAVAILABLE',
-    );
+    expect(await codeOf(createClient({ baseUrl: 'http://127.0.0.1:1' }).items('listAssets'))).toBe('UNAVAILABLE');
   });
 
   it('fail if the list ends prematurely', async () => {
@@ -148,9 +142,7 @@ describe('a complete list as a file', () => {
   const query = { dst_ip: ['10.0.1.0/24'], sort: 'timestamp' } as const;
 
   it('has its items as lines', async () => {
-    const text = new TextDecoder().decode(
-      await bytesOf(client.whole('listNetworkEvents', 'lines', { query })),
-    );
+    const text = new TextDecoder().decode(await bytesOf(client.whole('listNetworkEvents', 'lines', { query })));
     const items = text
       .trimEnd()
       .split('\n')
@@ -172,13 +164,11 @@ describe('a complete list as a file', () => {
   });
 
   it('fails like calls, before it begins and later', async () => {
-    await expect(
-      createClient({ baseUrl: served.service.url }).whole('listAlerts', 'lines'),
-    ).rejects.toMatchObject({ code: 'UNAUTHENTICATED' });
+    await expect(createClient({ baseUrl: served.service.url }).whole('listAlerts', 'lines')).rejects.toMatchObject({
+      code: 'UNAUTHENTICATED',
+    });
     const controller = new AbortController();
-    const reader = (
-      await client.whole('listNetworkEvents', 'lines', { signal: controller.signal })
-    ).getReader();
+    const reader = (await client.whole('listNetworkEvents', 'lines', { signal: controller.signal })).getReader();
     controller.abort();
     const read = (async () => {
       while (!(await reader.read()).done);
@@ -216,7 +206,7 @@ describe('a response of another server', () => {
     ['application/x-ndjson', '{"id":"1"}\n{"id":"2"}', 'UNAVAILABLE'],
     ['application/x-ndjson', '{"id":"1"}\n', 'none'],
     ['application/x-ndjson', '', 'none'],
-  ])('%s %j fails as %s', async (contentType, text, code) => {
+  ])('with type %s and body %j fails as %s', async (contentType, text, code) => {
     [type, body] = [contentType, text];
     const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     expect(await codeOf(createClient({ baseUrl }).items('listAssets'))).toBe(code);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { Fault } from '../../src/client/fault.ts';
+import { AuditFault } from '../../src/client/fault.ts';
 import { jcs } from '../../src/client/jcs.ts';
 import { parseKeySet } from '../../src/client/key-set.ts';
 import { emptyTree, LeafAudit } from '../../src/client/leaf-audit.ts';
@@ -11,18 +11,14 @@ function entry(id: string): Uint8Array {
   return new TextEncoder().encode(jcs({ id, key_id: 'k', kind: 'a.b', signature: '00'.repeat(64) }));
 }
 
-/** Fault codes for a series of ids. */
-function auditOf(
-  ids: readonly string[],
-  remembered?: number,
-  about: object = { svc_state: 'active' },
-): string {
+/** Returns the fault codes for a series of ids. */
+function auditOf(ids: readonly string[], remembered?: number, about: object = { svc_state: 'active' }): string {
   const keys = parseKeySet(JSON.stringify([{ ...eventKey, ...about }]));
-  if (keys instanceof Fault) throw new Error(keys.message);
+  if (keys instanceof AuditFault) throw new Error(keys.message);
   const leaves = new LeafAudit(keys, emptyTree, () => true, remembered);
   for (const id of ids) {
     const added = leaves.add(entry(id));
-    if (added instanceof Fault) return `${added.code} at ${leaves.size}`;
+    if (added instanceof AuditFault) return `${added.code} at ${leaves.size}`;
   }
   return `${leaves.size}, ${leaves.byRevokedKeys} by revoked keys`;
 }

@@ -49,7 +49,7 @@ describe('a log over HTTP', () => {
     expect(await httpLog(url).getBytes('/')).toEqual(new Uint8Array());
   });
 
-  test('an empty token counts as unset: no header is sent', async () => {
+  test('sends no header for an empty token, which counts as unset', async () => {
     const url = await serve((request, response) => response.end(request.headers.authorization ?? 'none'));
     expect(await httpLog(url, { token: '' }).get('/')).toBe('none');
   });
@@ -83,7 +83,7 @@ describe('a log over HTTP', () => {
 });
 
 describe('a log with retries', () => {
-  test('retries three times if that can help, and otherwise not', async () => {
+  test('retries three times if the failure may be temporary, and does not retry otherwise', async () => {
     const seen: string[] = [];
     const url = await serve((request, response) => {
       seen.push(request.url!);

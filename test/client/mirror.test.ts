@@ -1,13 +1,14 @@
 /** Copies of trees from their tiles, compared with the fully computed tree. */
 import { describe, expect, test } from 'vitest';
-import { Fault } from '../../src/client/fault.ts';
+import { AuditFault } from '../../src/client/fault.ts';
 import { Denied, type LogSource, NotFound } from '../../src/client/log-source.ts';
 import { canReadEntries, type MirrorFolder, mirrorTree } from '../../src/client/mirror.ts';
-import { sha256 } from '../../src/sha256.ts';
+import { sha256 } from '../../src/crypto/sha256.ts';
 import { encodeEntryBundle } from '../../src/tlog/entry-bundle.ts';
 import { GrowingTree } from '../../src/tlog/growing-tree.ts';
-import { entriesPath, tilePath, tilesOf } from '../../src/tlog/tile.ts';
+import { entriesPath, tilePath } from '../../src/tlog/tile.ts';
 import { hashBytes, leafHash } from '../../src/tlog/tree.ts';
+import { tilesOf } from '../tlog/tiles-of.ts';
 
 type Files = Map<string, Uint8Array>;
 
@@ -39,7 +40,7 @@ class Source implements LogSource {
   readonly asked: string[] = [];
   readonly #files: ReadonlyMap<string, Uint8Array>;
   /** Replaced responses by path. */
-  lies = new Map<string, Uint8Array | Fault>();
+  lies = new Map<string, Uint8Array | AuditFault>();
   /** Number of requests before the network fails. */
   left = Number.POSITIVE_INFINITY;
 
@@ -47,12 +48,12 @@ class Source implements LogSource {
     this.#files = files;
   }
 
-  get = async (): Promise<Fault> => new NotFound('HTTP_REFUSED', 'tiles only');
+  get = async (): Promise<AuditFault> => new NotFound('HTTP_REFUSED', 'tiles only');
 
-  getBytes = async (path: string): Promise<Uint8Array | Fault> => {
+  getBytes = async (path: string): Promise<Uint8Array | AuditFault> => {
     const name = path.slice(1);
     this.asked.push(name);
-    if (this.left-- <= 0) return new Fault('HTTP_REFUSED', 'the network is gone');
+    if (this.left-- <= 0) return new AuditFault('HTTP_REFUSED', 'the network is gone');
     return this.lies.get(name) ?? this.#files.get(name) ?? new NotFound('HTTP_REFUSED', name);
   };
 }
@@ -76,9 +77,7 @@ test('a copy has every tile and bundle of each tree, step by step', async () => 
     const source = new Source(files);
     expect(await mirrorTree(source, folder, { size, root }, { from, entries: true })).toBeUndefined();
     for (const [path, bytes] of files) expect(folder.files.get(path), path).toEqual(bytes);
-    const grown = new Set(
-      tilesOf(size, from).flatMap((tile) => [tilePath(tile), entriesPath(tile.index, tile.width)]),
-    );
+    const grown = new Set(tilesOf(size, from).flatMap((tile) => [tilePath(tile), entriesPath(tile.index, tile.width)]));
     expect(source.asked.filter((path) => !grown.has(path) && !path.includes('.p/'))).toEqual([]);
     from = size;
   }
@@ -89,20 +88,20 @@ describe('a copy of 600 entries', () => {
   const { files, root } = trees.get(600)!;
   const tree = { size: 600, root };
 
-  test.each([...files.keys()])('refuses another %s, and writes nothing that is wrong', async (path) => {
+  test.each([...files.keys()])('rejects a wrong %s, and does not write wrong data', async (path) => {
     const flipped = Uint8Array.from(files.get(path)!);
     flipped[40]! ^= 1;
     for (const lie of [flipped, files.get(path)!.slice(0, -1), new Uint8Array()]) {
       const [source, folder] = [new Source(files), new Memory()];
       source.lies.set(path, lie);
       const fault = await mirrorTree(source, folder, tree, { from: 0, entries: true });
-      expect(['WRONG_TILE', 'MALFORMED_TILE']).toContain((fault as Fault).code);
+      expect(['WRONG_TILE', 'MALFORMED_TILE']).toContain((fault as AuditFault).code);
       for (const [name, bytes] of folder.files) expect(files.get(name)).toEqual(bytes);
       expect(folder.files.has(path)).toBe(false);
     }
   });
 
-  test('is rejected for another root', async () => {
+  test('is rejected if the root differs', async () => {
     const folder = new Memory();
     const fault = await mirrorTree(
       new Source(files),
@@ -119,7 +118,7 @@ describe('a copy of 600 entries', () => {
     for (let left = 0; left < whole.asked.length; left++) {
       const [first, again, folder] = [new Source(files), new Source(files), new Memory()];
       first.left = left;
-      expect(await mirrorTree(first, folder, tree, { from: 0, entries: true })).toBeInstanceOf(Fault);
+      expect(await mirrorTree(first, folder, tree, { from: 0, entries: true })).toBeInstanceOf(AuditFault);
       const there = new Set(full(folder.files).keys());
       expect(await mirrorTree(again, folder, tree, { from: 0, entries: true })).toBeUndefined();
       expect(again.asked.filter((path) => there.has(path))).toEqual([]);
@@ -136,7 +135,7 @@ describe('a copy of 600 entries', () => {
     }
   });
 
-  test('has only hashes if entries may not be read, and gets the entries once they may', async () => {
+  test('has only hashes while entries may not be read, and fetches the entries once permitted', async () => {
     const [closed, folder] = [new Source(files), new Memory()];
     const denied = new Denied('HTTP_REFUSED', 'needs a role');
     for (const path of files.keys()) if (path.includes('entries')) closed.lies.set(path, denied);

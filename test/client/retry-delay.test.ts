@@ -18,7 +18,7 @@ describe('the delay before the next connection', () => {
     }
   });
 
-  it('is short for a service that shuts down, as long as it returns', () => {
+  it('is short after a shutdown of the service, and grows if the service does not return', () => {
     const gone = { code: closeCodes.goingAway, error: undefined };
     expect(retryDelayMs(gone, 0, almostOne)).toBeLessThanOrEqual(1000);
     expect(retryDelayMs(gone, 10, almostOne)).toBeCloseTo(30_000);
@@ -31,12 +31,12 @@ describe('the delay before the next connection', () => {
     ['an invalid message', closeCodes.badMessage, undefined],
     ['a signed-out user', undefined, new ServiceError('UNAUTHENTICATED', 'signed out')],
     ['too many sign-in attempts', undefined, new ServiceError('RATE_LIMITED', 'slow down')],
-  ])('is long immediately for %s', (_, code, error) => {
+  ])('starts long for %s', (_, code, error) => {
     expect(retryDelayMs({ code, error }, 0, 0)).toBe(10_000);
     expect(retryDelayMs({ code, error }, 0, almostOne)).toBeCloseTo(60_000);
   });
 
-  it('is the usual one if there was no token because of a network failure', () => {
+  it('is not longer if there was no token because of a network failure', () => {
     const error = new ServiceError('UNAVAILABLE', 'could not be reached');
     expect(retryDelayMs({ code: undefined, error }, 0, almostOne)).toBeCloseTo(500);
   });

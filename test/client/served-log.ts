@@ -7,18 +7,28 @@ import { writeTreeHead } from '../../src/contract/write-tree-head.ts';
 import { errorCodes, ServiceError } from '../../src/errors.ts';
 import { keyHistoryKinds, leafItem } from '../../src/http/log-entries.ts';
 import { writeProofBundle } from '../../src/http/write-bundle.ts';
+import type { LogView } from '../../src/ledger/ledger.ts';
 import { type DurableLedger, type LedgerOptions, openLedger } from '../../src/ledger/open.ts';
-import { readNotedPlaces } from '../../src/store/lmdb/noted-places.ts';
+import { SnapshotReader } from '../../src/ledger/reads/snapshot-reader.ts';
+import { readLogPositions } from '../../src/store/log-positions.ts';
 import { encodeEntryBundle } from '../../src/tlog/entry-bundle.ts';
 import { TlogError } from '../../src/tlog/fault.ts';
 import { parseEntriesPath, parseTilePath } from '../../src/tlog/tile.ts';
-import { cloneFolder } from '../copy-folder.ts';
+import { cloneFolder } from '../files/copy-folder.ts';
 
 import { type Entry, editedEntry } from './insider.ts';
 
+type Reads = Pick<
+  DurableLedger,
+  'head' | 'heads' | 'entries' | 'bundle' | 'inclusion' | 'consistency' | 'leaf' | 'tile' | 'entryBundle'
+>;
+
 type Answer = { readonly status: number; readonly body: string | Uint8Array };
 
-/** Changes a response: by path, from the text of the real response. Tiles are one character per byte. */
+/**
+ * A changed response: the path, and a function of the real response's text. The text of a tile has one
+ * character per byte.
+ */
 export type Lie = { readonly path: string; tell(body: string): string | Answer };
 
 /** The real ledger behind a small HTTP server that can be made to lie, and copied to contradict itself. */
@@ -28,14 +38,21 @@ export class ServedLog {
   #ledger: DurableLedger;
   #folder: string;
   #entries = 0;
-  /** Settled once the current ledger is open: requests wait while it is replaced. */
+  /** Settled once the current ledger is open: requests wait while the ledger is replaced. */
   #exchanged: Promise<void> = Promise.resolve();
   readonly #answering = new Set<Promise<Answer>>();
   lies: Lie[] = [];
   /** The clock of the log in epoch milliseconds. */
   now = Date.now();
-  /** Options for opening the ledger from now on. */
+  /** Options for opening the ledger the next time. */
   options: Partial<LedgerOptions> = {};
+  /**
+   * The view of callers: `published` is that of callers without a token, for a log with
+   * `options.publicationDelayMs`.
+   */
+  view: LogView = 'current';
+  /** Opened for the first read of the view `published`. */
+  #reader: SnapshotReader | undefined;
   /** Whether the folder has a database of events, which the next start compares with the log. */
   hasEvents = false;
 
@@ -46,7 +63,7 @@ export class ServedLog {
     this.#server = server;
   }
 
-  /** `now`: initial clock of the log in epoch milliseconds. */
+  /** Starts an empty log. `now`: initial clock of the log in epoch milliseconds. */
   static async start(now = Date.now()): Promise<ServedLog> {
     const folder = mkdtempSync(join(tmpdir(), 'candor-log-'));
     let log: ServedLog | undefined;
@@ -66,7 +83,7 @@ export class ServedLog {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
 
-  /** The data folder; a clone of it is as a killed process leaves it. */
+  /** The data folder. A clone of this folder equals the folder that a killed process leaves. */
   get folder(): string {
     return this.#folder;
   }
@@ -94,7 +111,7 @@ export class ServedLog {
     return entries.map((entry) => entry.id);
   }
 
-  /** Copies the log, to restore it later. */
+  /** Copies the log, so that it can be restored later. */
   async snapshot(): Promise<string> {
     const copy = mkdtempSync(join(tmpdir(), 'candor-log-'));
     this.#folders.push(copy);
@@ -138,7 +155,7 @@ export class ServedLog {
     this.lies.push({ path: `/tile/0/${String(tile).padStart(3, '0')}`, tell });
   }
 
-  /** Serves a copy instead, without its later entries. */
+  /** Serves a copy in place of the log, without the later entries. */
   async restore(copy: string): Promise<void> {
     await this.#exchange(() => copy);
   }
@@ -146,7 +163,7 @@ export class ServedLog {
   async close(): Promise<void> {
     if (!this.#server.listening) return;
     await new Promise((resolve) => this.#server.close(resolve).closeAllConnections());
-    await this.#ledger.close();
+    await this.#closeLedger();
     for (const folder of this.#folders) rmSync(folder, { recursive: true, force: true });
   }
 
@@ -156,14 +173,42 @@ export class ServedLog {
     const exchange = async (): Promise<void> => {
       await before;
       await Promise.allSettled(this.#answering);
-      await this.#ledger.close();
+      await this.#closeLedger();
       this.#folder = await between();
       const folder = this.#folder;
-      const places = this.hasEvents ? { notedPlaces: () => readNotedPlaces(folder) } : {};
+      const places = this.hasEvents ? { logPositions: () => readLogPositions(folder) } : {};
       this.#ledger = await opened(folder, () => this.now, { ...places, ...this.options });
     };
     this.#exchanged = exchange();
     return this.#exchanged;
+  }
+
+  async #closeLedger(): Promise<void> {
+    await this.#reader?.close();
+    this.#reader = undefined;
+    await this.#ledger.close();
+  }
+
+  /** Returns the reads of the view, through the reader of the service if heads are published with a delay. */
+  async #reads(): Promise<Reads> {
+    const { view } = this;
+    if (view === 'current') return this.#ledger;
+    const { publicationDelayMs = 0 } = this.options;
+    const clock = () => BigInt(this.now) * 1_000_000n;
+    const about = { dataDir: this.#folder, clock, publicationDelayMs, scrub: 'by hand' as const };
+    this.#reader ??= await SnapshotReader.open(about);
+    const reader = this.#reader;
+    return {
+      head: (size) => reader.head(view, size),
+      heads: (query) => reader.heads(view, query),
+      entries: (query) => reader.entries(view, query),
+      bundle: (leaf, published) => reader.bundle(view, leaf, { published, signed: undefined }),
+      inclusion: (leaf, size) => reader.inclusion(view, leaf, size),
+      consistency: (first, second) => reader.consistency(view, first, second),
+      leaf: (leaf) => reader.leaf(view, leaf),
+      tile: (tile) => reader.tile(view, tile),
+      entryBundle: (index, width) => reader.entryBundle(view, index, width),
+    };
   }
 
   async #answer(target: string): Promise<Answer> {
@@ -189,6 +234,7 @@ export class ServedLog {
   }
 
   async #truth(url: URL): Promise<Answer> {
+    const reads = await this.#reads();
     const number = (name: string) => Number(url.searchParams.get(name));
     const leaf = {
       ...(url.searchParams.has('leaf_index') ? { leaf_index: number('leaf_index') } : {}),
@@ -197,16 +243,14 @@ export class ServedLog {
     };
     const optional = (name: string) => (url.searchParams.has(name) ? number(name) : undefined);
     const given = (...names: string[]) =>
-      Object.fromEntries(
-        names.filter((name) => url.searchParams.has(name)).map((name) => [name, number(name)]),
-      );
+      Object.fromEntries(names.filter((name) => url.searchParams.has(name)).map((name) => [name, number(name)]));
     const paging = { page: optional('page') ?? 1, per_page: optional('per_page') ?? 50 };
     const ok = (body: string): Answer => ({ status: 200, body });
     switch (url.pathname) {
       case '/api/transparency/sth':
-        return ok(writeTreeHead(await this.#ledger.head(optional('tree_size'))));
+        return ok(writeTreeHead(await reads.head(optional('tree_size'))));
       case '/api/transparency/sths': {
-        const { heads, total } = await this.#ledger.heads({
+        const { heads, total } = await reads.heads({
           ...given('from_size', 'to_size'),
           ...paging,
         });
@@ -218,7 +262,7 @@ export class ServedLog {
       }
       case '/api/transparency/entries': {
         const kinds = url.searchParams.getAll('kind');
-        const { leaves, total } = await this.#ledger.entries({
+        const { leaves, total } = await reads.entries({
           ...given('from', 'to'),
           ...(kinds.length === 0 ? {} : { kinds }),
           ...paging,
@@ -227,28 +271,26 @@ export class ServedLog {
       }
       case '/api/transparency/proof': {
         const published = await this.#ledger.checkpoint();
-        return ok(writeProofBundle(await this.#ledger.bundle(leaf, published)));
+        return ok(writeProofBundle(await reads.bundle(leaf, published)));
       }
       case '/.well-known/jwks.json':
         return ok(JSON.stringify({ keys: await this.#ledger.currentKeys() }));
       case '/api/transparency/keys': {
         const keys = await this.#ledger.keys();
         const shown = keys.slice((paging.page - 1) * paging.per_page, paging.page * paging.per_page);
-        const items = shown.map((jwk) =>
-          JSON.stringify({ id: jwk.kid, type: 'public_key', attributes: jwk }),
-        );
+        const items = shown.map((jwk) => JSON.stringify({ id: jwk.kid, type: 'public_key', attributes: jwk }));
         return ok(listOf(items, keys.length, paging));
       }
       case '/api/transparency/key-history': {
-        const { leaves, total } = await this.#ledger.entries({ kinds: keyHistoryKinds, ...paging });
+        const { leaves, total } = await reads.entries({ kinds: keyHistoryKinds, ...paging });
         return ok(listOf(leaves.map(leafItem), total, paging));
       }
       case '/api/transparency/inclusion':
-        return ok(JSON.stringify(await this.#ledger.inclusion(leaf, number('tree_size'))));
+        return ok(JSON.stringify(await reads.inclusion(leaf, number('tree_size'))));
       case '/api/transparency/consistency':
-        return ok(JSON.stringify(await this.#ledger.consistency(number('first'), number('second'))));
+        return ok(JSON.stringify(await reads.consistency(number('first'), number('second'))));
       case '/api/transparency/leaf': {
-        const stored = await this.#ledger.leaf(leaf);
+        const stored = await reads.leaf(leaf);
         const text = Buffer.from(stored.canonical).toString();
         const canonical = Buffer.from(stored.canonical).toString('base64');
         return ok(JSON.stringify({ ...stored, canonical, entry: JSON.parse(text) }));
@@ -256,32 +298,28 @@ export class ServedLog {
       case '/checkpoint':
         return ok(await this.#ledger.checkpoint());
       default:
-        return this.#tile(url.pathname);
+        return this.#tile(reads, url.pathname);
     }
   }
 
-  async #tile(path: string): Promise<Answer> {
+  async #tile(reads: Reads, path: string): Promise<Answer> {
     if (path.startsWith('/tile/entries/')) {
       const { index, width } = parsed(() => parseEntriesPath(path.slice('/tile/entries/'.length)));
-      return { status: 200, body: await this.#ledger.entryBundle(index, width) };
+      return { status: 200, body: await reads.entryBundle(index, width) };
     }
     if (!path.startsWith('/tile/')) throw new ServiceError('NOT_FOUND', path);
     const address = parsed(() => parseTilePath(path.slice('/tile/'.length)));
-    return { status: 200, body: await this.#ledger.tile(address) };
+    return { status: 200, body: await reads.tile(address) };
   }
 }
 
-/** Opens the ledger like the service. `now`: epoch milliseconds. */
-function opened(
-  dataDir: string,
-  now: () => number,
-  options: Partial<LedgerOptions> = {},
-): Promise<DurableLedger> {
+/** Opens the ledger as the service does. `now`: epoch milliseconds. */
+function opened(dataDir: string, now: () => number, options: Partial<LedgerOptions> = {}): Promise<DurableLedger> {
   const clock = () => BigInt(now()) * 1_000_000n;
   return openLedger({ dataDir, clock, ...options });
 }
 
-/** The entries of a bundle of any length. */
+/** Returns the entries of a bundle of any length. */
 function entriesOf(bytes: Buffer): Uint8Array[] {
   const entries: Uint8Array[] = [];
   for (let at = 0; at < bytes.length; at += 2 + bytes.readUInt16BE(at))
@@ -289,7 +327,7 @@ function entriesOf(bytes: Buffer): Uint8Array[] {
   return entries;
 }
 
-/** The envelope of a list. */
+/** Returns the envelope of a list. */
 function listOf(
   items: readonly string[],
   total: number,
@@ -301,7 +339,7 @@ function listOf(
   return `{"data":[${items.join(',')}],${JSON.stringify(rest).slice(1)}`;
 }
 
-/** Only real faults of the path are answered; anything else is a bug in the test. */
+/** Returns undefined for faults of the path only; any other error is a bug in the test. */
 function parsed<T>(parse: () => T): T {
   try {
     return parse();

@@ -1,5 +1,4 @@
-import type { AddressInfo } from 'node:net';
-import { connect, createServer, type Socket } from 'node:net';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
 /** A TCP proxy to a service that can be cut or blocked. */
 export interface TcpProxy {
@@ -8,11 +7,11 @@ export interface TcpProxy {
   readonly connections: number;
   /** Ends all connections, as when a cable is unplugged and the machine notices. */
   cut(): void;
-  /** Existing connections, but no later ones, stop transferring and stay open. */
+  /** Stops transfers on existing connections, which stay open; later connections are not affected. */
   freeze(): void;
-  /** New connections go to this target. */
+  /** Directs new connections to this target. */
   aim(target: string): void;
-  /** Whether new connections are closed immediately. */
+  /** Sets whether new connections are closed immediately. */
   refuse(refused: boolean): void;
   close(): void;
 }

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { CompactRange } from '../../src/client/compact-range.ts';
 import { checkExtension } from '../../src/client/consistency.ts';
-import { Fault } from '../../src/client/fault.ts';
+import { AuditFault } from '../../src/client/fault.ts';
 import type { LogSource } from '../../src/client/log-source.ts';
 import { sha256 } from '../../src/client/sha256.ts';
 import { fetchEdge, fetchTile, proofFromTiles } from '../../src/client/tiles.ts';
@@ -13,7 +13,7 @@ import { consistencyPlan, foldProof, verifyConsistency } from '../../src/tlog/pr
 import { parseTilePath } from '../../src/tlog/tile.ts';
 import { equalHashes, foldRoot, type Hash, leafHash, nodeHash, rootPlan } from '../../src/tlog/tree.ts';
 
-/** Leaves by number; from `fork` on, those of another history. */
+/** A tree whose leaves are numbers; from `fork`, its leaves differ. */
 class Tree {
   readonly #nodes = new Map<string, Hash>();
   readonly #fork: number;
@@ -44,25 +44,19 @@ class Tree {
     return { size, root: this.root(size) };
   }
 
-  /** A log of this tree. `proof` replaces its consistency proofs. */
+  /** Returns a log of this tree. `proof` replaces its consistency proofs. */
   source(proof?: (first: number, second: number) => readonly Hash[]): LogSource {
-    const honest = (first: number, second: number) =>
-      foldProof(sha256, consistencyPlan(first, second), this.at);
+    const honest = (first: number, second: number) => foldProof(sha256, consistencyPlan(first, second), this.at);
     return {
       url: 'http://log',
       get: async (path) => {
-        const [first, second] = [...path.matchAll(/=(\d+)/g)].map(([, digits]) => Number(digits)) as [
-          number,
-          number,
-        ];
+        const [first, second] = [...path.matchAll(/=(\d+)/g)].map(([, digits]) => Number(digits)) as [number, number];
         const audit_path = (proof ?? honest)(first, second).map(bytesToHex);
         return JSON.stringify({ first_size: first, second_size: second, tree_size: second, audit_path });
       },
       getBytes: async (path) => {
         const { level, index, width } = parseTilePath(path.replace(/^\/tile\//, ''));
-        const hashes = Array.from({ length: width }, (_, i) =>
-          this.at({ level: 8 * level, index: 256 * index + i }),
-        );
+        const hashes = Array.from({ length: width }, (_, i) => this.at({ level: 8 * level, index: 256 * index + i }));
         return new Uint8Array(Buffer.concat(hashes));
       },
     };
@@ -97,7 +91,7 @@ test('edges and proofs are computed from tiles', async () => {
       const [first, second] = [Math.min(a, b), Math.max(a, b) + 1];
       expect(await fetchEdge(source, first, second)).toEqual(rootPlan(first).map(honest.at));
       const proof = await proofFromTiles(source, first, second);
-      if (proof instanceof Fault) throw new Error(proof.code);
+      if (proof instanceof AuditFault) throw new Error(proof.code);
       const roots = { firstRoot: proof.firstRoot, secondRoot: honest.root(second) };
       verifyConsistency(sha256, { firstSize: first, secondSize: second, ...roots, path: proof.path });
       expect(equalHashes(proof.firstRoot, honest.root(first))).toBe(true);
@@ -109,22 +103,18 @@ test('edges and proofs are computed from tiles', async () => {
 });
 
 describe('checking that a tree extends another', () => {
-  test('honest: any two sizes, with the proof of the log', async () => {
+  test('succeeds for any two sizes of an honest log, with its proof', async () => {
     await fc.assert(
       fc.asyncProperty(sizes, sizes, async (a, b) => {
         const [first, second] = [Math.min(a, b), Math.max(a, b)];
-        expect(
-          await checkExtension(honest.source(), honest.head(first), honest.head(second)),
-        ).toBeUndefined();
+        expect(await checkExtension(honest.source(), honest.head(first), honest.head(second))).toBeUndefined();
       }),
       { numRuns: 60 },
     );
   });
 
-  test('WRONG_PROOF: an invalid proof, but the tiles show that the log is append-only', async () => {
-    const source = honest.source((first, second) =>
-      consistencyPlan(first, second).map(() => new Uint8Array(32)),
-    );
+  test('reports WRONG_PROOF for an invalid proof if the tiles show that the log is append-only', async () => {
+    const source = honest.source((first, second) => consistencyPlan(first, second).map(() => new Uint8Array(32)));
     await fc.assert(
       fc.asyncProperty(sizes, sizes, async (a, b) => {
         const [first, second] = [Math.min(a, b), Math.max(a, b) + 1];
@@ -135,7 +125,7 @@ describe('checking that a tree extends another', () => {
     );
   });
 
-  test('forked: a proof binds the later root to a different earlier tree, for any two sizes, from the log or its tiles', async () => {
+  test('binds the later root of a fork to a different earlier tree by a proof, for any two sizes, from the log or its tiles', async () => {
     await fc.assert(
       fc.asyncProperty(sizes, sizes, fc.nat(), fc.boolean(), async (a, b, where, silent) => {
         const [first, second] = [Math.min(a, b), Math.max(a, b) + 1];
@@ -143,11 +133,9 @@ describe('checking that a tree extends another', () => {
         const source = forked.source(silent ? () => [] : undefined);
         const [earlier, later] = [honest.head(first), forked.head(second)];
         const found = await checkExtension(source, earlier, later);
-        if (found === undefined || found instanceof Fault) throw new Error(`not found: ${found?.code}`);
+        if (found === undefined || found instanceof AuditFault) throw new Error(`not found: ${found?.code}`);
         expect(found.fault.code).toBe('INCONSISTENT');
-        expect(found.binding !== undefined && bindsElsewhere(sha256, found.binding, earlier, later)).toBe(
-          true,
-        );
+        expect(found.binding !== undefined && bindsElsewhere(sha256, found.binding, earlier, later)).toBe(true);
         expect(bindsElsewhere(sha256, found.binding!, forked.head(first), later)).toBe(false);
         expect(bindsElsewhere(sha256, found.binding!, earlier, honest.head(second))).toBe(false);
       }),
@@ -155,7 +143,7 @@ describe('checking that a tree extends another', () => {
     );
   });
 
-  test('neither proof nor tiles match: no binding', async () => {
+  test('binds nothing if neither proof nor tiles match', async () => {
     const other = new Tree(3);
     const found = await checkExtension(other.source(), honest.head(5), honest.head(9));
     expect(found).toMatchObject({ fault: { code: 'PROOF_WITHHELD' } });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { fetchHead, proveEntry } from '../../src/client/auditor.ts';
 import { base64, base64url, hex, parseExact, safeInteger } from '../../src/client/exact-json.ts';
-import { Fault, type FaultCode } from '../../src/client/fault.ts';
+import { AuditFault, type FaultCode } from '../../src/client/fault.ts';
 import { jcs } from '../../src/client/jcs.ts';
 import { httpLog } from '../../src/client/log-source.ts';
 import { parsePin, writePin } from '../../src/client/pin.ts';
@@ -10,15 +10,8 @@ import { parseBundle, verifyBundle, verifyEntry, writeBundle } from '../../src/c
 import { ServedLog } from './served-log.ts';
 
 describe('exact JSON', () => {
-  test('integers keep every digit, and other notations are rejected as integers', () => {
-    expect(parseExact('[9007199254740993, 0, 1e3, 1.0, -0, -7]')).toEqual([
-      9007199254740993n,
-      0n,
-      1000,
-      1,
-      -0,
-      -7n,
-    ]);
+  test('keeps every digit of integers, and rejects other notations as integers', () => {
+    expect(parseExact('[9007199254740993, 0, 1e3, 1.0, -0, -7]')).toEqual([9007199254740993n, 0n, 1000, 1, -0, -7n]);
     expect([0n, 9007199254740991n, 9007199254740992n, -1n, 5, '5', undefined].map(safeInteger)).toEqual([
       0,
       9007199254740991,
@@ -33,16 +26,14 @@ describe('exact JSON', () => {
 
   test('hex and base64 have a unique encoding', () => {
     expect(hex('Ff00', 2)).toEqual(Uint8Array.of(255, 0));
-    for (const wrong of ['ff0', 'ff000', '0xff', ' f00', 'fg00', '', 255n])
-      expect(hex(wrong, 2)).toBeUndefined();
+    for (const wrong of ['ff0', 'ff000', '0xff', ' f00', 'fg00', '', 255n]) expect(hex(wrong, 2)).toBeUndefined();
     expect(base64('/w==')).toEqual(Uint8Array.of(255));
-    for (const wrong of ['/x==', '/w=', '/w', '_w==', '/w==\n', ' /w=='])
-      expect(base64(wrong)).toBeUndefined();
+    for (const wrong of ['/x==', '/w=', '/w', '_w==', '/w==\n', ' /w==']) expect(base64(wrong)).toBeUndefined();
     expect(base64url('_w')).toEqual(Uint8Array.of(255));
     for (const wrong of ['_x', '_w==', '/w', '_w ', 'A']) expect(base64url(wrong)).toBeUndefined();
   });
 
-  test('the canonical form sorts by code units and prints numbers like ECMAScript', () => {
+  test('sorts the canonical form by code units and prints numbers like ECMAScript', () => {
     // The sample of RFC 8785 section 3.2.3, and members that are special in objects.
     const sorted = '{"\\r":1,"1":2,"\u0080":3,"ö":4,"€":5,"😀":6,"\ufb33":7}';
     expect(jcs(JSON.parse('{"€":5,"\\r":1,"\ufb33":7,"1":2,"😀":6,"\u0080":3,"ö":4}'))).toBe(sorted);
@@ -61,9 +52,9 @@ describe('a bundle', () => {
     await log.append(7);
     const source = httpLog(log.url);
     const signed = await fetchHead(source);
-    if (signed instanceof Fault) throw new Error(signed.code);
+    if (signed instanceof AuditFault) throw new Error(signed.code);
     const proven = await proveEntry(source, { leafIndex: 5 }, signed);
-    if (proven instanceof Fault) throw new Error(proven.code);
+    if (proven instanceof AuditFault) throw new Error(proven.code);
     const { leafIndex, canonical, path } = proven;
     text = writeBundle({ leaf: { leafIndex, canonical }, path, head: signed.head, keys: signed.keys });
   });
@@ -71,12 +62,12 @@ describe('a bundle', () => {
 
   const verify = (bundle: string) => {
     const parsed = parseBundle(bundle);
-    return parsed instanceof Fault ? parsed : verifyBundle(parsed);
+    return parsed instanceof AuditFault ? parsed : verifyBundle(parsed);
   };
 
   test('verifies without the log', () => {
     const verified = verify(text);
-    expect(verified).not.toBeInstanceOf(Fault);
+    expect(verified).not.toBeInstanceOf(AuditFault);
     expect(verified).toMatchObject({
       leafIndex: 5,
       entry: { kind: 'alert.raised', data: { title: 'Überlauf "é"' } },
@@ -85,10 +76,7 @@ describe('a bundle', () => {
 
   const edited = (change: (bundle: Record<string, unknown>) => void) => {
     // Timestamps are passed as text, because numbers would be rounded.
-    const bundle = JSON.parse(text.replace(/"timestamp_ns":(\d+)/, '"timestamp_ns":"$1"')) as Record<
-      string,
-      unknown
-    >;
+    const bundle = JSON.parse(text.replace(/"timestamp_ns":(\d+)/, '"timestamp_ns":"$1"')) as Record<string, unknown>;
     change(bundle);
     return JSON.stringify(bundle).replace(/"timestamp_ns":"(\d+)"/, '"timestamp_ns":$1');
   };
@@ -96,7 +84,7 @@ describe('a bundle', () => {
     ['MALFORMED_BUNDLE', 'no JSON', () => ''],
     [
       'MALFORMED_BUNDLE',
-      'another size than the head',
+      'a size that differs from that of the head',
       () => edited((b) => Object.assign(b, { tree_size: 6 })),
     ],
     ['MALFORMED_HEAD', 'no head', () => edited((b) => delete b.head)],
@@ -116,25 +104,23 @@ describe('a bundle', () => {
     expect(verify(make())).toMatchObject({ code });
   });
 
-  test('every hash of the path is verified', () => {
+  test('is rejected if any hash of the path is wrong', () => {
     const { audit_path: path } = JSON.parse(text) as { audit_path: string[] };
     for (const i of path.keys()) {
-      const flipped = path.map((hash, j) =>
-        i === j ? hash.replace(/.$/, (d) => (d === '0' ? '1' : '0')) : hash,
-      );
+      const flipped = path.map((hash, j) => (i === j ? hash.replace(/.$/, (d) => (d === '0' ? '1' : '0')) : hash));
       expect(verify(edited((b) => Object.assign(b, { audit_path: flipped })))).toMatchObject({
         code: 'NOT_INCLUDED',
       });
     }
   });
 
-  test('an entry must be in canonical form and complete', () => {
+  test('must have an entry in canonical form and complete', () => {
     const bundle = parseBundle(text);
-    if (bundle instanceof Fault) throw new Error(bundle.code);
+    if (bundle instanceof AuditFault) throw new Error(bundle.code);
     const entry = new TextDecoder().decode(bundle.leaf.canonical);
     const code = (bytes: string) => {
       const found = verifyEntry({ leafIndex: 0, canonical: new TextEncoder().encode(bytes) }, bundle.keys);
-      return found instanceof Fault ? found.code : 'ok';
+      return found instanceof AuditFault ? found.code : 'ok';
     };
     expect(code(entry)).toBe('ok');
     expect(code(`${entry}\n`)).toBe('NOT_CANONICAL');
@@ -147,7 +133,7 @@ describe('a bundle', () => {
 
   test('heads and pins survive a round trip', () => {
     const bundle = parseBundle(text);
-    if (bundle instanceof Fault) throw new Error(bundle.code);
+    if (bundle instanceof AuditFault) throw new Error(bundle.code);
     expect(parseTreeHead(writeTreeHead(bundle.head))).toEqual(bundle.head);
     const at = new Date(0).toISOString();
     const pin = { log: 'http://log', head: bundle.head, keys: bundle.keys, pinnedAt: at, updatedAt: at };
@@ -161,25 +147,20 @@ describe('a bundle', () => {
     expect(parsePin(writePin({ ...pin, keys: new Map() }))).toMatchObject({ code: 'MALFORMED_PIN' });
     const { path } = bundle;
     const checked = { ...pin, entries: { head: bundle.head, edge: path } };
-    // The right number of hashes, but they do not result in the root.
+    // The number of hashes is right, but they do not result in the root.
     expect(parsePin(writePin(checked))).toMatchObject({ code: 'MALFORMED_PIN' });
-    for (const wrong of [
-      '',
-      '{}',
-      writePin(pin).replace('"version":5', '"version":6'),
-      writePin(pin).slice(0, 50),
-    ]) {
+    for (const wrong of ['', '{}', writePin(pin).replace('"version":5', '"version":6'), writePin(pin).slice(0, 50)]) {
       expect(parsePin(wrong)).toMatchObject({ code: 'MALFORMED_PIN' });
     }
   });
 
   test('a pin of version 2 keeps only the signer of its head, because the other keys were only published', () => {
     const bundle = parseBundle(text);
-    if (bundle instanceof Fault) throw new Error(bundle.code);
+    if (bundle instanceof AuditFault) throw new Error(bundle.code);
     const at = new Date(0).toISOString();
     const pin = { log: 'http://log', head: bundle.head, keys: bundle.keys, pinnedAt: at, updatedAt: at };
     const read = parsePin(writePin(pin).replace('"version":5', '"version":2'));
-    if (read instanceof Fault) throw new Error(read.message);
+    if (read instanceof AuditFault) throw new Error(read.message);
     expect(bundle.keys.size).toBeGreaterThan(1);
     expect([...read.keys.keys()]).toEqual([bundle.head.signerKeyId]);
     expect(read.head).toEqual(bundle.head);

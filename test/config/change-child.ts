@@ -1,4 +1,4 @@
-/** Changes the port in the settings of the folder that it is given, and prints how that ended. */
+/** Changes the port in the settings of the given folder, and prints the result. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { loadSettings } from '../../src/config/load.ts';

@@ -1,4 +1,4 @@
-/** What is left of a file that people write after a setting in it was changed by the service. */
+/** Parts of a file that users edit are kept when the service changes a setting in it. */
 import { describe, expect, test } from 'vitest';
 import { parseConfig } from '../../src/config/config-file.ts';
 import { type Changes, editConfig } from '../../src/config/edit.ts';
@@ -24,21 +24,18 @@ log.level: warn
 `;
 
 describe('YAML', () => {
-  test('a value is changed where it stands, comments and order stay', () => {
+  test('keeps comments and order when a value is changed', () => {
     expect(edited(yaml, { port: 9001, 'log.level': 'debug', 'alerts.window_ms': 6000 })).toBe(
-      yaml
-        .replace('9000', '9001')
-        .replace('warn', 'debug')
-        .replace('{window_ms: 5000}', '{ window_ms: 6000 }'),
+      yaml.replace('9000', '9001').replace('warn', 'debug').replace('{window_ms: 5000}', '{ window_ms: 6000 }'),
     );
   });
 
-  test('items of a list that stay keep their comments', () => {
+  test('keeps the comments of remaining list items', () => {
     const text = edited(yaml, { 'network.home': ['10.0.0.0/8', 'fc00::/7'] });
     expect(text).toContain('  # offices\n  home:\n    - 10.0.0.0/8 # headquarters\n    - fc00::/7\n# alerts');
   });
 
-  test('a new setting goes into its group, or to the end', () => {
+  test('gets a new setting in its group, or at the end', () => {
     expect(edited(yaml, { 'keys.overlap_ms': 1 })).toMatch(/log\.level: warn\nkeys\.overlap_ms: 1\n$/);
     expect(edited('witness:\n  fail: open\n', { 'witness.wait_ms': 200 })).toBe(
       'witness:\n  fail: open\n  wait_ms: 200\n',
@@ -48,7 +45,7 @@ describe('YAML', () => {
     expect(edited('port: # any\n', { port: 0 })).toBe('port: 0 # any\n');
   });
 
-  test('what is taken out leaves the comments above it, and no empty group', () => {
+  test('keeps no comments above a removed setting, and no empty group', () => {
     const text = edited(yaml, { port: undefined, 'network.home': undefined, 'alerts.window_ms': undefined });
     expect(text).toBe(
       '# Candor of the branch office\n\n# asked for by the network team\n# offices\n# alerts\nlog.level: warn\n',
@@ -59,12 +56,12 @@ describe('YAML', () => {
     expect(edited(nothing, { port: 1, 'log.level': 'warn' })).toBe('port: 1\nlog.level: warn\n\n# a\n');
   });
 
-  test('what is so already is left as it is written', () => {
+  test('keeps the notation of unchanged values', () => {
     const odd = '{  port:   0x2328,\n   "host" : \'::1\' }';
     expect(edited(odd, { port: 9000, host: '::1', 'log.level': undefined })).toBe(odd);
   });
 
-  test('lines end as they did', () => {
+  test('keeps line ends', () => {
     expect(edited('port: 1\r\nhost: a\r\n', { port: 2 })).toBe('port: 2\r\nhost: a\r\n');
   });
 });
@@ -79,7 +76,7 @@ describe('JSON', () => {
     expect(edited('{"port":9000}', { port: 1 })).toBe('{"port":1}\n');
   });
 
-  test('a new file is JSON by its name', () => {
+  test('is the format of a new file with the extension .json', () => {
     expect(edited('', { port: 1 }, '/etc/candor.json')).toBe('{\n  "port": 1\n}\n');
   });
 });

@@ -12,11 +12,13 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { loadSettings } from '../../src/config/load.ts';
 import { openStoredSettings } from '../../src/config/stored-settings.ts';
 import type { ServiceError } from '../../src/errors.ts';
+import { VolumeQueue } from '../../src/files/volume-queue.ts';
 import { limits } from '../../src/limits.ts';
+import { hangingVolume } from '../files/hanging-volume.ts';
 
 let folder: string;
 let path: string;
@@ -26,11 +28,30 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-function opened(text: string, env: Record<string, string> = { CANDOR_CONFIG: path }) {
+function opened(
+  text: string,
+  env: Record<string, string> = { CANDOR_CONFIG: path },
+  volumes?: Parameters<typeof openStoredSettings>[3],
+) {
   writeFileSync(path, text);
   const all = { CANDOR_DATA_DIR: folder, ...env };
-  return openStoredSettings(all, loadSettings(all));
+  return openStoredSettings(all, loadSettings(all), [], volumes);
 }
+
+test('a file on a hanging volume blocks nothing: settings in effect are shown, and changes are refused', async () => {
+  const { volume: file, answer } = await hangingVolume();
+  const stored = opened('port: 9000', { CANDOR_CONFIG: path }, { file, paths: new VolumeQueue('x') });
+  const problem = 'the volume has not answered for 0.2 s; repair its volume';
+  expect(await stored.read()).toMatchObject({ active: { port: 9000 }, pending: {}, problem });
+  await expect(stored.change({ port: 9001 })).rejects.toMatchObject({
+    code: 'UNAVAILABLE',
+    details: { reason: 'volume_hangs' },
+  });
+  answer();
+  const { pending } = await vi.waitFor(() => stored.change({ port: 9001 }), 60_000);
+  expect(pending).toEqual({ port: 9001 });
+  expect(readFileSync(path, 'utf8')).toBe('port: 9001\n');
+});
 
 async function refused(change: Promise<unknown>): Promise<{ code: string; field: unknown; message: string }> {
   const error = await change.then(
@@ -42,24 +63,21 @@ async function refused(change: Promise<unknown>): Promise<{ code: string; field:
   return { code: error.code, field: error.details?.field, message: error.message };
 }
 
-describe('an edit by somebody else', () => {
+describe('a concurrent edit', () => {
   test('is read before a change, and kept', async () => {
     const stored = opened('port: 9000\n');
     writeFileSync(path, 'port: 9001\nlog.level: warn # mine\n');
     const { pending, restart_required } = await stored.change({ 'keys.overlap_ms': 1 });
-    expect([pending, restart_required]).toEqual([
-      { port: 9001, 'log.level': 'warn', 'keys.overlap_ms': 1 },
-      true,
-    ]);
+    expect([pending, restart_required]).toEqual([{ port: 9001, 'log.level': 'warn', 'keys.overlap_ms': 1 }, true]);
     expect(readFileSync(path, 'utf8')).toContain('log.level: warn # mine');
   });
 
   test.each([
-    ['port: [', 'wanted plain YAML'],
-    ['nonsense: 1', 'nonsense: came from'],
-    ['log.level: loud', 'log.level: came "loud"'],
-    ['tls.cert: /cert.pem', 'tls.key: came nothing'],
-  ])('that no start would take is a conflict, shown as a problem: %j', async (text, why) => {
+    ['port: [', 'expected plain YAML'],
+    ['nonsense: 1', 'nonsense: unknown setting in'],
+    ['log.level: loud', 'log.level: got "loud"'],
+    ['tls.cert: /cert.pem', 'tls.key: not set'],
+  ])('is a conflict if no start accepts the result, and is shown as a problem: %j', async (text, why) => {
     const stored = opened('port: 9000\n');
     writeFileSync(path, text);
     expect(await stored.read()).toMatchObject({
@@ -74,21 +92,21 @@ describe('an edit by somebody else', () => {
     expect(readFileSync(path, 'utf8')).toBe(text);
   });
 
-  test('a bad value in the file is mended by a good one', async () => {
+  test('may leave an invalid value, which a valid value replaces', async () => {
     const stored = opened('port: 9000\n');
     writeFileSync(path, 'log.level: loud\n');
     expect(await stored.change({ 'log.level': 'warn' })).toMatchObject({ pending: { 'log.level': 'warn' } });
   });
 
-  test('between reading and writing counts too; an editor who never rests is a conflict', async () => {
+  test('is kept if it happens between reading and writing; continuous edits are a conflict', async () => {
     const env = { CANDOR_DATA_DIR: folder, CANDOR_CONFIG: path };
     writeFileSync(path, 'port: 9000\n');
     let edits = 1;
-    // What a change is checked against lies between the two.
+    // The check runs between reading and writing.
     const check = () => {
       if (edits-- > 0) writeFileSync(path, `port: 9000\nlog.level: warn\nkeys.overlap_ms: ${edits}\n`);
     };
-    const stored = openStoredSettings(env, loadSettings(env), [{ setting: 'port', check }]);
+    const stored = openStoredSettings(env, loadSettings(env), [{ settings: ['port'], check }]);
     await stored.change({ port: 9001 });
     expect(readFileSync(path, 'utf8')).toBe('port: 9001\nlog.level: warn\nkeys.overlap_ms: 0\n');
     edits = 1000;
@@ -96,7 +114,7 @@ describe('an edit by somebody else', () => {
     expect(readFileSync(path, 'utf8')).toContain('port: 9000\n');
   });
 
-  test('the file is gone', async () => {
+  test('is detected if it removes the file', async () => {
     const stored = opened('port: 9000\n');
     rmSync(path);
     expect((await stored.read()).problem).toContain('ENOENT');
@@ -105,7 +123,7 @@ describe('an edit by somebody else', () => {
 });
 
 describe('rules between settings', () => {
-  test('hold for all of the file together', async () => {
+  test('apply to the whole file', async () => {
     const stored = opened('port: 9000\n');
     expect(await refused(stored.change({ 'tls.cert': '/cert.pem' }))).toMatchObject({
       code: 'INVALID_REQUEST',
@@ -121,14 +139,14 @@ describe('rules between settings', () => {
   });
 });
 
-describe('files that settings name', () => {
-  test('a change that breaks a start is refused; a start broken anyway shows, and hinders no other change', async () => {
+describe('files named by settings', () => {
+  test('reject a change that prevents a start; an existing error is shown, and does not block other changes', async () => {
     const needed = join(folder, 'witnesses');
     const env = { CANDOR_DATA_DIR: folder, CANDOR_CONFIG: path };
     writeFileSync(path, 'port: 9000\n');
     const stored = openStoredSettings(env, loadSettings(env), [
       {
-        setting: 'witness.policy',
+        settings: ['witness.policy'],
         check: ({ 'witness.policy': file }) => {
           if (file !== undefined) readFileSync(file);
         },
@@ -147,7 +165,7 @@ describe('files that settings name', () => {
   });
 });
 
-describe('what cannot be changed here', () => {
+describe('settings that cannot be changed here', () => {
   test.each([
     [{ port: 1 }, 'settings.port', /CANDOR_PORT in the environment/],
     [{ port: null }, 'settings.port', /CANDOR_PORT in the environment/],
@@ -157,9 +175,9 @@ describe('what cannot be changed here', () => {
     [{ alerts: null }, 'settings.alerts', /a group/],
     [{ alerts: { window_ms: 5000 }, 'alerts.window_ms': 5000 }, 'settings.alerts.window_ms', /twice/],
     [{ 'alerts.window': 5 }, 'settings.alerts.window', /not a known setting/],
-    [{ 'log.level': 'loud' }, 'settings.log.level', /came "loud", wanted one of trace/],
-    [{ 'log.level': 7 }, 'settings.log.level', /came 7, wanted one of/],
-  ])('%j', async (values, field, reason) => {
+    [{ 'log.level': 'loud' }, 'settings.log.level', /got "loud", expected one of trace/],
+    [{ 'log.level': 7 }, 'settings.log.level', /got 7, expected one of/],
+  ])('are rejected: %j', async (values, field, reason) => {
     const stored = opened('', { CANDOR_CONFIG: path, CANDOR_PORT: '9000' });
     const { code, message, ...rest } = await refused(stored.change(values));
     expect({ code, ...rest }).toEqual({ code: 'INVALID_REQUEST', field });
@@ -168,8 +186,8 @@ describe('what cannot be changed here', () => {
   });
 });
 
-describe('the file as it is written', () => {
-  test('has the mode that it had; a new one is for its owner only', async () => {
+describe('writing the file', () => {
+  test("keeps the file's mode; a new file is readable by its owner only", async () => {
     const stored = opened('port: 9000\n');
     chmodSync(path, 0o664);
     await stored.change({ port: 9001 });
@@ -179,7 +197,7 @@ describe('the file as it is written', () => {
     expect(readFileSync(join(folder, 'config.json'), 'utf8')).toBe('{\n  "port": 9001\n}\n');
   });
 
-  test('a link stays a link', async () => {
+  test('keeps a symbolic link', async () => {
     const real = join(folder, 'real.yaml');
     writeFileSync(real, 'port: 9000\n');
     symlinkSync(real, path);
@@ -188,7 +206,7 @@ describe('the file as it is written', () => {
     expect(readFileSync(real, 'utf8')).toBe('port: 9001\n');
   });
 
-  test('a change of nothing writes nothing', async () => {
+  test('writes nothing without a change', async () => {
     const stored = opened('port:   9000\n');
     const { ino } = statSync(path);
     await stored.change({});
@@ -196,7 +214,7 @@ describe('the file as it is written', () => {
     expect([statSync(path).ino, readFileSync(path, 'utf8')]).toEqual([ino, 'port:   9000\n']);
   });
 
-  test('cannot be written: a conflict, and the old one stays', async () => {
+  test('is a conflict if it fails, and the old file stays', async () => {
     const stored = opened('port: 9000\n');
     mkdirSync(`${path}.new`);
     expect(await refused(stored.change({ port: 1 }))).toMatchObject({
@@ -206,12 +224,9 @@ describe('the file as it is written', () => {
     expect(readFileSync(path, 'utf8')).toBe('port: 9000\n');
   });
 
-  test('never grows past what a start would read', async () => {
+  test('does not exceed the size that a start would read', async () => {
     const stored = opened('');
-    const origins = Array.from(
-      { length: 1000 },
-      (_, n) => `https://${'a'.repeat(60)}.${'b'.repeat(60)}-${n}.example`,
-    );
+    const origins = Array.from({ length: 1000 }, (_, n) => `https://${'a'.repeat(60)}.${'b'.repeat(60)}-${n}.example`);
     expect(await refused(stored.change({ 'cors.origins': origins }))).toMatchObject({
       code: 'INVALID_REQUEST',
       field: 'settings',
@@ -221,7 +236,7 @@ describe('the file as it is written', () => {
   });
 });
 
-test('secrets are nowhere to be seen, though a restart that they need is', async () => {
+test('secrets are never shown; a stored secret is only reported as pending', async () => {
   const secret = 'hunter2hunter2';
   const stored = opened(`key_passphrase: ${secret}\n`, {
     CANDOR_CONFIG: path,
@@ -232,5 +247,5 @@ test('secrets are nowhere to be seen, though a restart that they need is', async
   expect(await stored.read()).toMatchObject({ pending: { port: 1 }, restart_required: true });
   expect(JSON.stringify(await stored.read())).not.toContain('hunter2');
   writeFileSync(path, 'key_passphrase: hunter2\n');
-  expect((await stored.read()).problem).toMatch(/^key_passphrase: came a value that is not shown/);
+  expect((await stored.read()).problem).toMatch(/^key_passphrase: got a value that is not shown/);
 });

@@ -18,7 +18,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 
 type Values = Partial<Record<SettingName, unknown>>;
 
-/** `{a: {b: 1}}` for `{"a.b": 1}`. */
+/** Returns `{a: {b: 1}}` for `{"a.b": 1}`. */
 function nested(values: Values): Record<string, unknown> {
   const root: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(values)) {
@@ -34,7 +34,7 @@ function nested(values: Values): Record<string, unknown> {
   return root;
 }
 
-/** What the file holds before, and how the environment names it. */
+/** Functions that write the file before the change and return its path and environment, by form of the file. */
 const forms: Readonly<Record<string, (values: Values) => { env: Record<string, string>; path: string }>> = {
   'config.json in the data folder': (values) => {
     const path = join(folder, 'config.json');
@@ -63,7 +63,7 @@ const withoutNulls = (values: Values): Values =>
   Object.fromEntries(Object.entries(values).filter(([, value]) => value !== null));
 
 describe.each(Object.entries(forms))('%s', (_, write) => {
-  test('any subset of valid values stored is what a start then uses', async () => {
+  test('a start uses any subset of valid values that was stored', async () => {
     await fc.assert(
       fc.asyncProperty(subset, fc.array(subset, { minLength: 1, maxLength: 3 }), async (first, changes) => {
         const initial = withoutNulls(first);
@@ -85,10 +85,9 @@ describe.each(Object.entries(forms))('%s', (_, write) => {
           try {
             const { pending, restart_required } = await stored.change(values);
             expect(restart_required).toBe(Object.keys(pending).length > 0);
-            for (const [name, value] of Object.entries(pending))
-              expect(value ?? undefined).toEqual(wanted[name]);
+            for (const [name, value] of Object.entries(pending)) expect(value ?? undefined).toEqual(wanted[name]);
           } catch (error) {
-            // A rule between settings; then nothing is stored.
+            // The change violates a rule between settings, so nothing is stored.
             expect((error as ServiceError).details?.field).toMatch(/^settings\./);
             expect(readFileSync(path, 'utf8')).toBe(before);
             continue;
@@ -101,13 +100,10 @@ describe.each(Object.entries(forms))('%s', (_, write) => {
   });
 });
 
-test('any JSON body is taken or refused with a field, and no start would refuse what was stored', async () => {
+test('any JSON body is accepted or rejected with a field, and a start accepts every stored value', async () => {
   const { env } = forms['config.json in the data folder']!({});
   const stored = openStoredSettings(env, loadSettings(env));
-  const name = fc.oneof(
-    fc.constantFrom<string>(...storable, 'alerts', 'data_dir', '__proto__', ''),
-    fc.string(),
-  );
+  const name = fc.oneof(fc.constantFrom<string>(...storable, 'alerts', 'data_dir', '__proto__', ''), fc.string());
   const body = fc.dictionary(name, fc.oneof(fc.jsonValue(), fc.dictionary(name, fc.jsonValue())), {
     maxKeys: 5,
   });
@@ -126,51 +122,13 @@ test('any JSON body is taken or refused with a field, and no start would refuse 
   );
 });
 
-test('whatever the file holds, a change is stored, or refused and the file stays as it is', async () => {
+test('a change is stored, or rejected with the file unchanged, for any content of the file', async () => {
   const line = fc.constantFrom(
-    ...[
-      'port: 9000',
-      'port: 1e400',
-      'port: !!int "7"',
-      '"port": &a 0x1F',
-      'port: |\n  9',
-      '? port\n: 5',
-      'port:',
-    ],
-    ...[
-      'alerts:',
-      '  window_ms: 5000 # c',
-      '  window_ms: >-\n    5',
-      'alerts: {}',
-      'alerts: {window_ms: 6e3}',
-    ],
-    ...[
-      'alerts.window_ms: 5000',
-      'alerts: !!map {window_ms: 5000}',
-      'alerts: []',
-      'network: {home: [::1]}',
-      '# c',
-    ],
-    ...[
-      'network:',
-      '  home:',
-      '  # d',
-      '  - 10.0.0.0/8',
-      '    - fc00::/7 # e',
-      '...',
-      '---',
-      '',
-      '{',
-      '}',
-      '\t',
-    ],
-    ...[
-      'log.level: 2001-01-01',
-      'log: !!timestamp 2001-01-01',
-      'log: {level: "warn"}',
-      '{"port": 1e400}',
-      '\ufeff',
-    ],
+    ...['port: 9000', 'port: 1e400', 'port: !!int "7"', '"port": &a 0x1F', 'port: |\n  9', '? port\n: 5', 'port:'],
+    ...['alerts:', '  window_ms: 5000 # c', '  window_ms: >-\n    5', 'alerts: {}', 'alerts: {window_ms: 6e3}'],
+    ...['alerts.window_ms: 5000', 'alerts: !!map {window_ms: 5000}', 'alerts: []', 'network: {home: [::1]}', '# c'],
+    ...['network:', '  home:', '  # d', '  - 10.0.0.0/8', '    - fc00::/7 # e', '...', '---', '', '{', '}', '\t'],
+    ...['log.level: 2001-01-01', 'log: !!timestamp 2001-01-01', 'log: {level: "warn"}', '{"port": 1e400}', '\ufeff'],
   );
   const text = fc.array(line, { maxLength: 7 }).map((lines) => lines.join('\n'));
   const { env, path } = forms['an empty YAML file']!({});
@@ -190,7 +148,7 @@ test('whatever the file holds, a change is stored, or refused and the file stays
   );
 });
 
-test('changes at the same time all count', async () => {
+test('concurrent changes are all stored', async () => {
   const { env } = forms['a YAML file, nested']!({});
   const stored = openStoredSettings(env, loadSettings(env));
   await Promise.all([
@@ -208,7 +166,7 @@ test('changes at the same time all count', async () => {
   });
 });
 
-test('whoever changes settings is told whether the file was written', async () => {
+test('the result of a change says whether the file was written', async () => {
   const path = join(folder, 'told.yaml');
   writeFileSync(path, 'port: 9000\n');
   const env = { CANDOR_DATA_DIR: folder, CANDOR_CONFIG: path };

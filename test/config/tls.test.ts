@@ -3,11 +3,11 @@ import { loadConfig } from '../../src/config/load.ts';
 
 const tls = { CANDOR_TLS_CERT: 'cert.pem', CANDOR_TLS_KEY: 'key.pem' };
 
-test('client certificates are optional where nothing else is said', () => {
+test('client certificates are optional by default', () => {
   expect(loadConfig({ ...tls, CANDOR_TLS_CLIENT_CA: 'ca.pem' })['tls.client_certificates']).toBe('optional');
 });
 
-test('they cannot be required of nobody', () => {
+test('client certificates can be required only with an authority', () => {
   const required = { CANDOR_TLS_CLIENT_CERTIFICATES: 'required' };
   expect(() => loadConfig({ ...tls, ...required })).toThrow(
     expect.objectContaining({ setting: 'tls.client_certificates' }),

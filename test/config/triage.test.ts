@@ -5,14 +5,14 @@ import { loadConfig } from '../../src/config/load.ts';
 const withEndpoint = (endpoint: string) =>
   loadConfig({ CANDOR_TRIAGE_ENDPOINT: endpoint, CANDOR_TRIAGE_MODEL: 'm' })['triage.endpoint'];
 
-describe('where alerts may be sent', () => {
+describe('the URL for alerts', () => {
   test.for([
     ['https://llm.example.org/v1/', 'https://llm.example.org/v1'],
     ['https://llm.example.org', 'https://llm.example.org'],
     ['http://127.0.0.1:11434/v1', 'http://127.0.0.1:11434/v1'],
     ['http://[::1]:8000', 'http://[::1]:8000'],
     ['http://localhost:8000/v1', 'http://localhost:8000/v1'],
-  ] as const)('%s', ([given, read]) => {
+  ] as const)('may be %s', ([given, read]) => {
     expect(withEndpoint(given)).toBe(read);
   });
 
@@ -26,22 +26,22 @@ describe('where alerts may be sent', () => {
     'ftp://llm.example.org',
     'file:///etc/passwd',
     'llm.example.org',
-  ])('not %s', (endpoint) => {
+  ])('may not be %s', (endpoint) => {
     expect(() => withEndpoint(endpoint)).toThrow(/triage\.endpoint/);
   });
 
-  test('with the name of a model', () => {
+  test('requires the name of a model', () => {
     expect(() => loadConfig({ CANDOR_TRIAGE_ENDPOINT: 'https://llm.example.org' })).toThrow(/triage\.model/);
     expect(loadConfig({})['triage.endpoint']).toBeUndefined();
   });
 
-  test('is the operator to say, not the interface', () => {
+  test('is set by the operator, not over the API', () => {
     for (const name of ['triage.endpoint', 'triage.redact', 'triage.api_key'] as const)
       expect(readOnlyReason(name, new Map())).toBeDefined();
   });
 });
 
-test('a key that cannot stand in a header is refused and not shown', () => {
+test('a key that is invalid in a header is rejected and not shown', () => {
   const key = 'sk secret';
   expect(() => loadConfig({ CANDOR_TRIAGE_API_KEY: key })).toThrow(/triage\.api_key/);
   expect(() => loadConfig({ CANDOR_TRIAGE_API_KEY: key })).not.toThrow(/secret"/);

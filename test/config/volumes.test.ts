@@ -1,4 +1,4 @@
-/** A file of settings on volumes that refuse to be written, mounted where only a child of the test sees them. */
+/** A settings file on volumes that reject writes, mounted for a child of the test only. */
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -34,9 +34,9 @@ describe.skipIf(!mayMount())('the settings of CANDOR_CONFIG', () => {
   test.each([
     ['on a volume with room', 'true', 'stored', 'port: 9001\n'],
     ['on a read-only file system', 'mount -o remount,ro "$0"', 'CONFLICT', 'port: 9000\n'],
-    ['mounted by itself', 'mount --bind "$0/candor.yaml" "$0/candor.yaml"', 'CONFLICT', 'port: 9000\n'],
+    ['mounted separately', 'mount --bind "$0/candor.yaml" "$0/candor.yaml"', 'CONFLICT', 'port: 9000\n'],
     ['on a full disk', 'head -c 4096 /dev/zero > "$0/full"', 'UNAVAILABLE', 'port: 9000\n'],
-  ])('%s', (_, commands, outcome, text) => {
+  ])('are changed or refused as expected, %s', (_, commands, outcome, text) => {
     expect(inNamespace(commands)).toEqual({ outcome, text });
   });
 });

@@ -31,6 +31,6 @@ test.each([
   [{ ...field, format: 'uuid' }, 'x', 'must be a valid UUID'],
   [{ ...field, values: ['low'] }, 'high', 'must be one of low'],
   [field, '  ', 'is required'],
-])('rejects values that the service would reject: %#', (one, text, fault) => {
+])('the filter input rejects values that the service would reject: %#', (one, text, fault) => {
   expect(readValues(one, text)).toEqual({ fault });
 });

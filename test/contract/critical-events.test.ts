@@ -56,7 +56,7 @@ it('an event about a token has only its identifier', () => {
   });
 });
 
-it('a rotation names both keys, and the new one is its subject', () => {
+it('a rotation names two keys, and the new key is its subject', () => {
   const keys = { old_kid: uuid(1), new_kid: uuid(2), new_fingerprint: 'ab'.repeat(32) };
   expect(keyRotated({ purpose: 'event-signing', ...keys }, 'system')).toMatchObject({
     subject: { type: 'key', id: uuid(2) },

@@ -1,4 +1,4 @@
-/** An event of every kind, made as in production code. */
+/** Events of every kind, made as in production code. */
 import * as events from '../../src/contract/critical-events.ts';
 import type { Alert } from '../../src/contract/resources/alert.ts';
 import type { SignedTreeHead } from '../../src/contract/resources/transparency.ts';
@@ -47,7 +47,7 @@ const accessRules = (text: string) => {
   return { version: 2, added: [rule], removed: [], changed: [{ before: rule, after: rule }] };
 };
 
-/** `text` is used wherever a text can come from outside the service. */
+/** Examples of events; `text` is used wherever a text can come from outside the service. */
 export const examples: Record<EntryKind, (text: string) => events.CriticalEvent> = {
   'alert.raised': (text) =>
     events.alertRaised(text, alert(text), text, {
@@ -57,8 +57,7 @@ export const examples: Record<EntryKind, (text: string) => events.CriticalEvent>
     }),
   'principal.provisioned': (text) =>
     events.principalProvisioned(text, { name: text, kind: 'user', roles: ['viewer'] }, text),
-  'principal.status_changed': (text) =>
-    events.principalStatusChanged(text, { from: 'active', to: 'suspended' }, text),
+  'principal.status_changed': (text) => events.principalStatusChanged(text, { from: 'active', to: 'suspended' }, text),
   'principal.role_changed': (text) =>
     events.principalRoleChanged(text, { from: ['viewer'], to: ['admin', 'analyst'] }, text),
   'principal.password_reset': (text) => events.principalPasswordReset(text, text, text),
@@ -82,14 +81,9 @@ export const examples: Record<EntryKind, (text: string) => events.CriticalEvent>
   'key.retired': (text) => events.keyRetired(uuid(1), { purpose: 'event-signing', to_size: 7 }, text),
   'backup.created': (text) =>
     events.backupCreated(text, { size: 4096, files: 5, manifest_sha256: hex('d', 32), sth: head }, text),
-  'backup.restored': (text) =>
-    events.backupRestored({ backup_id: text, sth: head, replaced: undefined }, text),
+  'backup.restored': (text) => events.backupRestored({ backup_id: text, sth: head, replaced: undefined }, text),
   'verdict.overridden': (text) =>
-    events.verdictOverridden(
-      text,
-      { verdict: 'benign', reason: text, ai_verdict: 'suspicious', model: text },
-      text,
-    ),
+    events.verdictOverridden(text, { verdict: 'benign', reason: text, ai_verdict: 'suspicious', model: text }, text),
   'ingest.receipted': (text) =>
     events.ingestReceipted(text, {
       count: 3,

@@ -4,8 +4,7 @@ import { ServiceError } from '../../src/errors.ts';
 import { limits } from '../../src/limits.ts';
 
 const parsed = (text: string): unknown => parseJson(new TextEncoder().encode(text));
-const nested = (depth: number, open: string, close: string): string =>
-  `${open.repeat(depth)}1${close.repeat(depth)}`;
+const nested = (depth: number, open: string, close: string): string => `${open.repeat(depth)}1${close.repeat(depth)}`;
 
 const refusal = (text: string): unknown => {
   try {

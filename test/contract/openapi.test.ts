@@ -13,9 +13,7 @@ interface Operation {
   readonly operationId: string;
   readonly parameters?: readonly Parameter[];
   readonly security: readonly object[];
-  readonly responses: Readonly<
-    Record<string, { description: string; headers?: Readonly<Record<string, object>> }>
-  >;
+  readonly responses: Readonly<Record<string, { description: string; headers?: Readonly<Record<string, object>> }>>;
   readonly tags: readonly string[];
 }
 interface Document {
@@ -60,9 +58,16 @@ describe('the OpenAPI document', () => {
 
   it('has every operation of the table once', () => {
     expect(document.openapi).toBe('3.1.0');
-    expect(operations.map(({ operation }) => operation.operationId).toSorted()).toEqual(
-      operationIds.toSorted(),
+    expect(operations.map(({ operation }) => operation.operationId).toSorted()).toEqual(operationIds.toSorted());
+  });
+
+  it('has the format date-time for every time', () => {
+    expect([...under(document, 'format')]).not.toContain('time');
+    const times = [...under(document, 'properties')].flatMap((properties) =>
+      Object.entries(properties as object).filter(([name]) => /^timestamp$|(?<!looked)_at$/.test(name)),
     );
+    expect(times.length).toBeGreaterThan(50);
+    for (const [name, schema] of times) expect(schema, name).toHaveProperty('format', 'date-time');
   });
 
   it('references only components that exist, and has no other references', () => {
@@ -78,30 +83,27 @@ describe('the OpenAPI document', () => {
     expect(anywhere).toContain('#/components/schemas/Alert');
   });
 
-  it.each(operations)(
-    '$method $path declares its parameters, answers, tag and security',
-    ({ path, operation }) => {
-      const { parameters = [], responses, tags, security } = operation;
-      const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
-      expect(path).not.toContain(':');
-      expect(parameters.filter((one) => one.in === 'path').map(({ name }) => name)).toEqual(inPath);
-      for (const one of parameters) {
-        expect(one.schema, one.name).toHaveProperty('type');
-        if (one.in === 'path') expect(one.required).toBe(true);
-      }
-      const keys = parameters.map((one) => `${one.in} ${one.name}`);
-      expect(new Set(keys).size).toBe(keys.length);
-      for (const [status, { description }] of Object.entries(responses)) {
-        expect(status).toMatch(/^[1-5]\d\d$/);
-        expect(description).not.toBe('');
-      }
-      expect(document.tags.map(({ name }) => name)).toContain(tags[0]);
-      const { access, partlyPublic } = routeOf(operation.operationId as OperationId);
-      const optional = partlyPublic ? [{}] : [];
-      const credentials = [...optional, { bearer: [] }, { certificate: [] }];
-      expect(security).toEqual(access === 'public' ? [] : credentials);
-    },
-  );
+  it.each(operations)('$method $path declares its parameters, responses, tag and security', ({ path, operation }) => {
+    const { parameters = [], responses, tags, security } = operation;
+    const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
+    expect(path).not.toContain(':');
+    expect(parameters.filter((one) => one.in === 'path').map(({ name }) => name)).toEqual(inPath);
+    for (const one of parameters) {
+      expect(one.schema, one.name).toHaveProperty('type');
+      if (one.in === 'path') expect(one.required).toBe(true);
+    }
+    const keys = parameters.map((one) => `${one.in} ${one.name}`);
+    expect(new Set(keys).size).toBe(keys.length);
+    for (const [status, { description }] of Object.entries(responses)) {
+      expect(status).toMatch(/^[1-5]\d\d$/);
+      expect(description).not.toBe('');
+    }
+    expect(document.tags.map(({ name }) => name)).toContain(tags[0]);
+    const { access, partlyPublic } = routeOf(operation.operationId as OperationId);
+    const optional = partlyPublic ? [{}] : [];
+    const credentials = [...optional, { bearer: [] }, { certificate: [] }];
+    expect(security).toEqual(access === 'public' ? [] : credentials);
+  });
 
   it('has no two path templates that differ only in the name of a parameter', () => {
     const templates = Object.keys(document.paths).map((path) => path.replaceAll(/\{\w+\}/g, '{}'));
@@ -132,8 +134,7 @@ describe('the OpenAPI document', () => {
 
 it('the WebSocket operation lists the channels and the operation that permits each', () => {
   const { description } = document.paths['/ws']!.get as unknown as { description: string };
-  for (const [name, { operation }] of Object.entries(channels))
-    expect(description).toContain(`${name} (${operation})`);
+  for (const [name, { operation }] of Object.entries(channels)) expect(description).toContain(`${name} (${operation})`);
   for (const operation of operationIds) {
     const channel = routeOf(operation).websocket?.channel;
     if (channel !== undefined) expect(channels[channel].operation).toBe(operation);

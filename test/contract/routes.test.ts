@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { assertResponse } from '../../scripts/contract-assertions.ts';
 import { resourceTypes } from '../../src/contract/resource-types.ts';
 import { errorsOf, operationIds, type Route, routeOf } from '../../src/contract/routes.ts';
-import { assertResponse, validate } from '../../src/contract/validate.ts';
+import { validate } from '../../src/contract/validate.ts';
 import { alertTransitions, mayBecome, roles } from '../../src/contract/vocabulary.ts';
 import { writeTreeHead } from '../../src/contract/write-tree-head.ts';
 import { type ErrorCode, errorCodes } from '../../src/errors.ts';
@@ -28,19 +29,17 @@ describe('the table of routes', () => {
       if (schema) expect(schema).toHaveProperty('additionalProperties', false);
   });
 
-  it('describes every parameter and every attribute', () => {
+  it('has a description of every parameter and every attribute', () => {
     const undescribed: string[] = [];
     const visit = (where: string, properties: Record<string, unknown>) => {
       for (const [name, property] of Object.entries(properties)) {
         const { description, title, items, enum: values } = property as Record<string, unknown>;
-        const said =
-          description ?? title ?? (items as { description?: string } | undefined)?.description ?? values;
+        const said = description ?? title ?? (items as { description?: string } | undefined)?.description ?? values;
         if (said === undefined) undescribed.push(`${where}.${name}`);
       }
     };
     for (const [operation, route] of all)
-      for (const part of [route.params, route.query, route.headers])
-        if (part) visit(operation, part.properties);
+      for (const part of [route.params, route.query, route.headers]) if (part) visit(operation, part.properties);
     for (const [type, schema] of Object.entries(resourceTypes)) visit(type, schema.properties);
     expect(undescribed).toEqual([]);
   });
@@ -67,9 +66,7 @@ describe('the table of routes', () => {
 
   it('permits each role the operations of the contract', () => {
     const may = (role: (typeof roles)[number]) =>
-      all
-        .filter(([, { access }]) => access !== 'public' && access.includes(role))
-        .map(([operation]) => operation);
+      all.filter(([, { access }]) => access !== 'public' && access.includes(role)).map(([operation]) => operation);
     expect(may('sensor')).toEqual([
       'logout',
       'whoAmI',
@@ -90,9 +87,7 @@ describe('the table of routes', () => {
     ]);
     const entryReads = ['getLeaf', 'listEntries', 'getProofBundle', 'getEntryBundle'];
     expect(may('auditor')).toEqual(['logout', 'whoAmI', 'changePassword', 'getReceipt', ...entryReads]);
-    expect(may('admin')).toEqual(
-      all.filter(([, { access }]) => access !== 'public').map(([operation]) => operation),
-    );
+    expect(may('admin')).toEqual(all.filter(([, { access }]) => access !== 'public').map(([operation]) => operation));
     const analystOnly = may('analyst').filter((operation) => !may('viewer').includes(operation));
     expect(analystOnly).toEqual([
       'getReceipt',
@@ -175,14 +170,7 @@ describe('the table of routes', () => {
         'UNAUTHENTICATED',
         'FORBIDDEN',
       ],
-      ...[
-        'PAYLOAD_TOO_LARGE',
-        'UNSUPPORTED_MEDIA_TYPE',
-        'RATE_LIMITED',
-        'INTERNAL',
-        'OVERLOADED',
-        'UNAVAILABLE',
-      ],
+      ...['PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE', 'RATE_LIMITED', 'INTERNAL', 'OVERLOADED', 'UNAVAILABLE'],
     ]);
   });
 });
@@ -240,9 +228,7 @@ describe('a signed tree head', () => {
   });
 
   it('is rejected with a timestamp that a double cannot represent', () => {
-    expect(() =>
-      assertResponse('getTreeHead', 200, { ...head, timestamp_ns: head.timestamp_ns + 256 }),
-    ).toThrow();
+    expect(() => assertResponse('getTreeHead', 200, { ...head, timestamp_ns: head.timestamp_ns + 256 })).toThrow();
   });
 });
 

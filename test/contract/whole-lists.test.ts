@@ -4,15 +4,11 @@ import { operationIds, routeOf } from '../../src/contract/routes.ts';
 import { wholeListTypes } from '../../src/contract/whole-list.ts';
 
 /** Reports whether the operation returns a page of a list. */
-const isList = (schema: object): boolean =>
-  'pagination' in ((schema as { properties?: object }).properties ?? {});
+const isList = (schema: object): boolean => 'pagination' in ((schema as { properties?: object }).properties ?? {});
 
 test('exactly the paginated operations also return whole lists', () => {
   const document = openApiDocument('1') as {
-    paths: Record<
-      string,
-      Record<string, { operationId?: string; responses: Record<string, { content?: object }> }>
-    >;
+    paths: Record<string, Record<string, { operationId?: string; responses: Record<string, { content?: object }> }>>;
   };
   const described = new Map(
     Object.values(document.paths).flatMap((methods) =>

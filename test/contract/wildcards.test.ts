@@ -4,7 +4,7 @@ import { literally, matchesParts, oneOfTexts, wildcardParts } from '../../src/co
 
 const short = fc.string({ unit: fc.constantFrom('a', 'b', '*', '.'), maxLength: 8 });
 
-test('matches like a regular expression with .* for each star', () => {
+test('a pattern matches like a regular expression with .* for each star', () => {
   fc.assert(
     fc.property(short, short, (pattern, text) => {
       const source = pattern.replaceAll('.', '\\.').replaceAll('*', '.*');
@@ -21,7 +21,7 @@ test('an escaped text matches only itself', () => {
   );
 });
 
-test('is not slower with many stars', () => {
+test('matching is not slower with many stars', () => {
   const parts = wildcardParts(`${'a*'.repeat(5000)}b`);
   expect(matchesParts('a'.repeat(4000), parts)).toBe(false);
 });

@@ -45,7 +45,7 @@ const ids = { 'id.orig_h': '10.0.0.1', 'id.orig_p': 1, 'id.resp_h': '192.0.2.1',
 const line = (record: object) => `${JSON.stringify({ ts: at / 1000, uid: 'C', ...record })}\n`;
 const expected = { src_ip: '10.0.0.1', dst_ip: '192.0.2.1', timestamp: at };
 
-describe('records of every format are asked about, stored or not', () => {
+describe('records of every format are evaluated, stored or not', () => {
   const web = rule('web', 'category: proxy', 'cs-host: files.example');
   const conn = rule('conn', 'category: firewall', 'dst_port: 4444');
 
@@ -61,7 +61,7 @@ describe('records of every format are asked about, stored or not', () => {
     expect(findings).toEqual(Array(4).fill({ rule_id: 'web', event: undefined, ...expected }));
   });
 
-  test('Zeek in TSV, under the header that it is under', () => {
+  test('Zeek in TSV, with the fields of its header', () => {
     const header =
       '#separator \\x09\n#path\thttp\n#fields\tts\tuid\tid.orig_h\tid.resp_h\thost\n#types\ttime\tstring\taddr\taddr\tstring\n';
     const row = `${at / 1000}\tC\t10.0.0.1\t192.0.2.1\tfiles.example\n`;
@@ -85,7 +85,7 @@ describe('records of every format are asked about, stored or not', () => {
     ]);
   });
 
-  test('our own, on both kinds of endpoint', () => {
+  test('native events, on both kinds of endpoint', () => {
     const own = {
       timestamp: '2026-01-02T00:00:00.000Z',
       src_ip: '10.0.0.1',
@@ -99,13 +99,12 @@ describe('records of every format are asked about, stored or not', () => {
   });
 });
 
-test('a finding names the row that its record has become, whatever came between', () => {
+test('a finding names the row of its record, after any preceding records', () => {
   const conn = rule('conn', 'category: firewall', 'dst_port: 2');
   const name = rule('name', 'category: dns', 'query: a.example');
   const dns = { _path: 'dns', ...ids, proto: 'udp', trans_id: 1, query: 'a.example' };
   const flow = { _path: 'conn', ...ids, proto: 'tcp', conn_state: 'SF' };
-  const body =
-    line(dns) + line({ ...flow, 'id.resp_p': 3 }) + line({ ...flow, proto: 7 }) + line(flow) + line(dns);
+  const body = line(dns) + line({ ...flow, 'id.resp_p': 3 }) + line({ ...flow, proto: 7 }) + line(flow) + line(dns);
   expect(found([conn, name], body).map(({ rule_id, event }) => [rule_id, event])).toEqual([
     ['name', { block: 0, row: 0 }],
     ['conn', { block: 1, row: 1 }],
@@ -113,7 +112,7 @@ test('a finding names the row that its record has become, whatever came between'
   ]);
 });
 
-test('what nobody checked of an ignored record does no harm', () => {
+test('unvalidated fields of an ignored record are harmless', () => {
   const odd = rule('odd', 'product: zeek, service: weird', 'name: x');
   const record = {
     _path: 'weird',
@@ -129,7 +128,7 @@ test('what nobody checked of an ignored record does no harm', () => {
   for (const end of ['src_ip', 'src_port', 'dst_ip', 'transport']) expect(finding).not.toHaveProperty(end);
 });
 
-test('a body whose records match too often says so', () => {
+test('a body whose records match too often is reported', () => {
   const rules = Array.from({ length: 30 }, (_, n) => rule(`r${n}`, 'category: dns', 'query: x'));
   const dns = line({ _path: 'dns', ...ids, proto: 'udp', query: 'x' });
   const parsed = parse(rules, dns.repeat(4000));
@@ -139,12 +138,8 @@ test('a body whose records match too often says so', () => {
   expect(parsed.hits[0]).toEqual(['r0', 4000]);
 });
 
-test('a finding carries what the record has in the fields that its rule asks for', () => {
-  const asked = rule(
-    'asked',
-    'category: proxy',
-    'cs-host: files.example, c-uri|contains: /a, cs-method: [GET, PUT]',
-  );
+test('a finding carries the values of the fields that its rule uses', () => {
+  const asked = rule('asked', 'category: proxy', 'cs-host: files.example, c-uri|contains: /a, cs-method: [GET, PUT]');
   const http = {
     trans_depth: 1,
     request_body_len: 0,
@@ -155,20 +150,20 @@ test('a finding carries what the record has in the fields that its rule asks for
   const [finding] = parse([asked], line({ ...ids, ...http })).findings;
   expect(finding?.evidence).toEqual({
     'cs-host': 'files.example',
-    // Rules may mean the path or all of it.
+    // Rules may refer to the path or the whole URL.
     'c-uri': [`/a${'x'.repeat(498)}`, `http://files.example/a${'x'.repeat(478)}`],
     'cs-method': 'GET',
   });
 });
 
-test('a rule that takes long for a record is named, and those beside it are not', () => {
+test('a rule that takes long on a record is reported, and fast rules are not', () => {
   const slow = rule('slow', 'category: proxy', "cs-uri|re: '([a-z]|[a-m0-9])*[a-m][a-z0-9]{150}[!_]'");
   const host = rule('host', 'category: proxy', 'cs-host: files.example');
   const random = mulberry32(1);
   const letter = () => String.fromCharCode(97 + Math.floor(random() * 26));
   const uri = Array.from({ length: 10_000 }, letter).join('');
   const http = { trans_depth: 1, method: 'GET', host: 'files.example', uri: '/' };
-  // Of so many records, the last is timed.
+  // Only the last of these 64 records is timed.
   const body = line({ ...ids, ...http }).repeat(63) + line({ ...ids, ...http, uri });
   expect(parse([slow, host], body).slow).toEqual([['slow', expect.any(Number)]]);
   expect(parse([host], body).slow).toEqual([]);

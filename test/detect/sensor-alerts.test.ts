@@ -28,8 +28,8 @@ const alert: SuricataAlert = {
 };
 const notice: ZeekNotice = { ...ends, note: 'My::Notice', msg: undefined, sub: undefined };
 
-describe('suricata alert', () => {
-  it('leaves out what is unknown', () => {
+describe('a Suricata alert', () => {
+  it('leaves out missing values', () => {
     expect(findSuricataAlert(alert)).toEqual({
       rule_id: '1:2',
       rule_name: 'S',
@@ -48,20 +48,16 @@ describe('suricata alert', () => {
     [3, 'low'],
     [4, 'informational'],
     [255, 'informational'],
-  ])('severity %i is %s', (severity, wanted) => {
+  ])('with severity %i is %s', (severity, wanted) => {
     expect(findSuricataAlert({ ...alert, severity }).severity).toBe(wanted);
   });
 
-  it('is critical where the rule says so', () => {
-    expect(findSuricataAlert({ ...alert, metadata: { signature_severity: ['Critical'] } }).severity).toBe(
-      'critical',
-    );
-    expect(findSuricataAlert({ ...alert, metadata: { signature_severity: ['Major'] } }).severity).toBe(
-      'medium',
-    );
+  it('is critical if the rule says so', () => {
+    expect(findSuricataAlert({ ...alert, metadata: { signature_severity: ['Critical'] } }).severity).toBe('critical');
+    expect(findSuricataAlert({ ...alert, metadata: { signature_severity: ['Major'] } }).severity).toBe('medium');
   });
 
-  it('takes ATT&CK, confidence and tags from the metadata, and whether it was blocked', () => {
+  it('takes ATT&CK, confidence, tags and the action from the metadata', () => {
     const metadata = {
       confidence: ['High'],
       tag: ['C2', '', 'x'.repeat(101)],
@@ -69,9 +65,7 @@ describe('suricata alert', () => {
       mitre_tactic_name: ['Command_And_Control'],
       mitre_technique_id: ['T1071'],
     };
-    expect(
-      findSuricataAlert({ ...alert, action: 'blocked', rev: 3, domain: 'c2.example', metadata }),
-    ).toMatchObject({
+    expect(findSuricataAlert({ ...alert, action: 'blocked', rev: 3, domain: 'c2.example', metadata })).toMatchObject({
       description: 'Signature 1:2 revision 3, blocked by the sensor.',
       confidence: 0.9,
       tags: ['blocked', 'C2'],
@@ -85,8 +79,8 @@ describe('suricata alert', () => {
   });
 });
 
-describe('zeek notice', () => {
-  it('is of medium severity where it is not known', () => {
+describe('a Zeek notice', () => {
+  it('is of medium severity if it is unknown', () => {
     expect(findZeekNotice(notice)).toEqual({
       rule_id: 'My::Notice',
       rule_name: 'My::Notice',
@@ -99,7 +93,7 @@ describe('zeek notice', () => {
     expect(findZeekNotice({ ...notice, note: 'constructor' }).severity).toBe('medium');
   });
 
-  it('every known notice has a severity and well-formed ATT&CK identifiers', () => {
+  it('has a severity and well-formed ATT&CK identifiers if it is known', () => {
     for (const [note, { severity, tactics = [], techniques = [] }] of noticeKinds) {
       expect(note).toMatch(/^\w+::\w+$/);
       expect(severities).toContain(severity);

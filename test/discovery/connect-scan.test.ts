@@ -5,23 +5,12 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Scanner, scannerMethods } from '../../src/discovery/scanner.ts';
 import { limits } from '../../src/limits.ts';
 import { supervise } from '../../src/rpc/supervise.ts';
-import { workerUrl } from '../../src/worker-url.ts';
+import { workerUrl } from '../../src/rpc/worker-url.ts';
 import { Authority, temporaryFolder, withoutOpenssl } from '../http/tls-certificates.ts';
 import { follow, job, scan, scanner } from './scanning.ts';
-import {
-  closedPort,
-  drip,
-  flood,
-  greeter,
-  listen,
-  plain,
-  secureGreeter,
-  secureWeb,
-  tarpit,
-  web,
-} from './servers.ts';
+import { closedPort, drip, flood, greeter, listen, plain, secureGreeter, secureWeb, tarpit, web } from './servers.ts';
 
-/** A random loopback address without other listeners, for tests with fixed ports. */
+/** Returns a random loopback address without other listeners, for tests with fixed ports. */
 const address = () => `127.77.${1 + randomInt(250)}.${1 + randomInt(250)}`;
 
 /** Short waiting times, long enough for silent servers. */
@@ -29,7 +18,7 @@ const brief = { greetingMs: 150, lateGreetingMs: 150, answerMs: 300, quietMs: 50
 const byPort = (a: number, b: number) => a - b;
 
 describe('real servers on loopback', () => {
-  test('each is found and identified', async () => {
+  test('are found and identified', async () => {
     const ssh = await listen(greeter('SSH-2.0-OpenSSH_9.6\r\n'));
     const http = await listen(web('nginx/1.24.0'));
     const mail = await listen(greeter('220 mx.example.org ESMTP Postfix\r\n'));
@@ -39,12 +28,9 @@ describe('real servers on loopback', () => {
     const elsewhere = await listen(greeter('* OK Dovecot ready.\r\n'), '127.0.0.2');
     const closed = await closedPort();
     const open = [ssh, http, mail, silent, flooding, dripping].map(({ port }) => port);
-    const { hosts, counts, end } = await scan(
-      job(['127.0.0.1', '127.0.0.2'], [...open, elsewhere.port, closed]),
-      {
-        bannerTimes: brief,
-      },
-    );
+    const { hosts, counts, end } = await scan(job(['127.0.0.1', '127.0.0.2'], [...open, elsewhere.port, closed]), {
+      bannerTimes: brief,
+    });
     expect(end).toEqual({ outcome: 'completed' });
     expect(counts).toEqual({
       hosts_done: 2,
@@ -97,22 +83,20 @@ describe('real servers on loopback', () => {
           issuer: 'Test authority',
           not_before: expect.stringMatching(/^\d{4}-.*Z$/),
           not_after: expect.stringMatching(/^\d{4}-.*Z$/),
-          sha256: new X509Certificate(readFileSync(pair.cert)).fingerprint256
-            .replaceAll(':', '')
-            .toLowerCase(),
+          sha256: new X509Certificate(readFileSync(pair.cert)).fingerprint256.replaceAll(':', '').toLowerCase(),
         },
       });
-      // One connection in plain text, one for TLS.
+      // The first connection is in plain text, the second uses TLS.
       expect(https.accepted).toBe(2);
     });
 
-    test('a server with a greeting', async () => {
+    test('a server with a greeting is recognised', async () => {
       const imap = await listen(secureGreeter(authority.server('imap'), '* OK Dovecot ready.\r\n'));
       const { hosts } = await scan(job(['127.0.0.1'], [imap.port]), { bannerTimes: brief });
       expect(hosts[0]?.services).toMatchObject([{ port: imap.port, name: 'imaps', product: 'Dovecot' }]);
     });
 
-    test('on a usual TLS port one connection suffices; a server without TLS there needs a second one', async () => {
+    test('a usual TLS port needs one connection; a server without TLS on such a port needs a second connection', async () => {
       const [one, other] = [address(), address()];
       const https = await listen(secureWeb(authority.server('usual'), 'nginx/1.24.0'), one, 8443);
       const http = await listen(web('nginx/1.24.0'), other, 8443);
@@ -122,7 +106,7 @@ describe('real servers on loopback', () => {
       expect([https.accepted, http.accepted]).toEqual([1, 2]);
     });
 
-    test('a server that closes plain connections, and one that closes all', async () => {
+    test('a server that closes plain connections, or all connections, is recognised', async () => {
       const hangsUp = await listen(plain((socket) => void socket.end()));
       const silentTls = await listen(secureGreeter(authority.server('silent'), ''));
       const { hosts } = await scan(job(['127.0.0.1'], [hangsUp.port, silentTls.port]), {
@@ -136,7 +120,7 @@ describe('real servers on loopback', () => {
     });
   });
 
-  test('IPv6', async () => {
+  test('are found over IPv6', async () => {
     const ssh = await listen(greeter('SSH-2.0-OpenSSH_9.6\r\n'), '::1').catch(() => undefined);
     if (ssh === undefined) return;
     const { hosts } = await scan(job(['::1'], [ssh.port]), { bannerTimes: brief });
@@ -151,7 +135,7 @@ describe('a malicious server', () => {
     ['escape sequences', Buffer.from('220 \x1b[2J\x1b]0;owned\x07 ESMTP Exim 4.96\r\n')],
     ['zeros', Buffer.from('SSH-2.0-OpenSSH\0_9.6\0\r\n')],
     [
-      'no UTF-8',
+      'bytes that are not UTF-8',
       Buffer.from([...Buffer.from('HTTP/1.1 200 OK\r\nServer: '), 0xff, 0xfe, 0xc0, 0x80, 0x0d, 0x0a]),
     ],
     ['ten megabytes', Buffer.concat([Buffer.from('SSH-2.0-'), Buffer.alloc(10 * 2 ** 20, 'x')])],
@@ -165,7 +149,7 @@ describe('a malicious server', () => {
     expect(JSON.stringify(service).length).toBeLessThan(400);
   });
 
-  test('endless output is cut off at the limit of a banner', async () => {
+  test('endless output is truncated at the limit of a banner', async () => {
     let written = 0;
     const server = plain((socket) => {
       const pour = (): void => {
@@ -177,15 +161,13 @@ describe('a malicious server', () => {
     });
     const { port } = await listen(server);
     await scan(job(['127.0.0.1'], [port]), { bannerTimes: brief });
-    // Data in the kernel buffers of both ends has already been sent.
+    // Data in the kernel buffers at both ends has already been sent.
     expect(written).toBeLessThan(64 * 2 ** 20);
   });
 
-  test('a host that answers on every port gets a limited number of banner requests', async () => {
+  test('gets a limited number of banner requests, if it answers on every port', async () => {
     const servers = await Promise.all(
-      Array.from({ length: limits.maxScanBannersPerHost + 20 }, () =>
-        listen(greeter('SSH-2.0-x_1\r\n'), '127.0.0.3'),
-      ),
+      Array.from({ length: limits.maxScanBannersPerHost + 20 }, () => listen(greeter('SSH-2.0-x_1\r\n'), '127.0.0.3')),
     );
     const { hosts, counts } = await scan(
       job(
@@ -200,7 +182,7 @@ describe('a malicious server', () => {
   });
 });
 
-test('printers are only listened to and receive nothing to print', async () => {
+test('printers receive no data, so that they print nothing', async () => {
   const host = address();
   let bytes = 0;
   await listen(
@@ -282,7 +264,7 @@ describe('in a thread', () => {
     while (server.accepted < 20) await delay(10);
     const following = follow(api);
     await api.cancel();
-    // Connections already accepted by the kernel are delivered in the next turns of the event loop.
+    // Connections already accepted by the kernel are delivered in the next iterations of the event loop.
     await delay(50);
     const { accepted } = server;
     await delay(500);
@@ -296,7 +278,7 @@ describe('in a thread', () => {
     await opened.close();
   });
 
-  test('one at a time', async () => {
+  test('scans run one at a time', async () => {
     const silent = await listen(tarpit());
     const opened = await thread();
     const { api } = opened;
@@ -308,7 +290,7 @@ describe('in a thread', () => {
   });
 });
 
-test('unfetched hosts pause the scan', async () => {
+test('the scan pauses while found hosts are not fetched', async () => {
   const server = await listen(greeter('SSH-2.0-OpenSSH_9.6\r\n'), '0.0.0.0');
   const opened = scanner({ bannerTimes: brief });
   await opened.begin(job(['127.2.0.0/20'], [server.port], { rate: 10_000 }));
@@ -326,7 +308,7 @@ test('unfetched hosts pause the scan', async () => {
 });
 
 test('a self-connection is not a service', async () => {
-  // Ephemeral ports of loopback: each of them may be chosen as the local port of a self-connection.
+  // Ephemeral ports of loopback: any of them may be chosen as the local port of a self-connection.
   const ports = Array.from({ length: 4000 }, (_, n) => 40_000 + n);
   const { hosts } = await scan(job(['127.0.0.9'], ports, { rate: 10_000 }), { bannerTimes: brief });
   expect(hosts.flatMap(({ services }) => services)).toEqual([]);

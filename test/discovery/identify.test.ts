@@ -18,10 +18,7 @@ describe('protocols and software by banner', () => {
     ['SSH-2.0-dropbear_2022.83\r\n', { name: 'ssh', product: 'dropbear', version: '2022.83' }],
     ['SSH-2.0-Go\r\n', { name: 'ssh', product: 'Go' }],
     ['SSH-1.99-Cisco-1.25\n', { name: 'ssh', product: 'Cisco', version: '1.25' }],
-    [
-      'HTTP/1.1 200 OK\r\nServer: nginx/1.24.0\r\n\r\n',
-      { name: 'http', product: 'nginx', version: '1.24.0' },
-    ],
+    ['HTTP/1.1 200 OK\r\nServer: nginx/1.24.0\r\n\r\n', { name: 'http', product: 'nginx', version: '1.24.0' }],
     [
       'HTTP/1.1 200 OK\r\nDate: x\r\nserver:Apache/2.4.57 (Debian)\r\n\r\n',
       { name: 'http', product: 'Apache', version: '2.4.57' },
@@ -47,18 +44,12 @@ describe('protocols and software by banner', () => {
     ['220 mail.example.org ESMTP Postfix (Debian/GNU)\r\n', { name: 'smtp', product: 'Postfix' }],
     ['220 mx ESMTP Exim 4.96 Mon, 20 Nov 2023\r\n', { name: 'smtp', product: 'Exim', version: '4.96' }],
     ['220 (vsFTPd 3.0.3)\r\n', { name: 'ftp', product: 'vsFTPd', version: '3.0.3' }],
-    [
-      '220 ProFTPD 1.3.8 Server (x) [::ffff:1.2.3.4]\r\n',
-      { name: 'ftp', product: 'ProFTPD', version: '1.3.8' },
-    ],
+    ['220 ProFTPD 1.3.8 Server (x) [::ffff:1.2.3.4]\r\n', { name: 'ftp', product: 'ProFTPD', version: '1.3.8' }],
     ['+OK Dovecot (Debian) ready.\r\n', { name: 'pop3', product: 'Dovecot' }],
     ['+OK POP3 server ready\r\n', { name: 'pop3' }],
     ['* OK [CAPABILITY IMAP4rev1] Dovecot ready.\r\n', { name: 'imap', product: 'Dovecot' }],
     [mysqlGreeting('8.0.36'), { name: 'mysql', product: 'MySQL', version: '8.0.36' }],
-    [
-      mysqlGreeting('5.5.5-10.11.6-MariaDB-0+deb12u1'),
-      { name: 'mysql', product: 'MariaDB', version: '10.11.6' },
-    ],
+    [mysqlGreeting('5.5.5-10.11.6-MariaDB-0+deb12u1'), { name: 'mysql', product: 'MariaDB', version: '10.11.6' }],
     ["E\0\0\0\xffj\x04Host '10.0.0.1' is not allowed to connect to this MySQL server", { name: 'mysql' }],
     ["-ERR wrong number of arguments for 'get' command\r\n", { name: 'redis', product: 'Redis' }],
     ['-DENIED Redis is running in protected mode', { name: 'redis', product: 'Redis' }],
@@ -75,18 +66,18 @@ describe('protocols and software by banner', () => {
     ['', {}],
     ['hello', {}],
     ['220 hello\r\n', {}],
-  ])('%j', (text, wanted) => {
+  ])('identifies %j', (text, wanted) => {
     expect(of(text)).toEqual(wanted);
   });
 
-  test('the port decides for ambiguous greetings', () => {
+  test('ambiguous greetings are decided by the port', () => {
     expect(of('220 hello\r\n', 21)).toEqual({ name: 'ftp' });
     expect(of('220 hello\r\n', 25)).toEqual({ name: 'smtp' });
     expect(of('+OK hello\r\n', 110)).toEqual({ name: 'pop3' });
     expect(of('ERROR\r\n', 11_211)).toEqual({ name: 'memcached' });
   });
 
-  test('some protocols have other names over TLS', () => {
+  test('several protocols have other names over TLS', () => {
     expect(of('HTTP/1.1 200 OK\r\nServer: nginx\r\n\r\n', 443, true)).toEqual({
       name: 'https',
       product: 'nginx',
@@ -121,19 +112,14 @@ describe('untrusted banners', () => {
       'E\0\0\0\x0a',
     );
     fc.assert(
-      fc.property(
-        start,
-        fc.uint8Array({ maxLength: limits.maxBannerBytes }),
-        fc.boolean(),
-        (text, rest, tls) => {
-          const bytes = Buffer.concat([Buffer.from(text, 'latin1'), rest]).subarray(0, limits.maxBannerBytes);
-          for (const value of Object.values(identify(bytes, 25, tls))) {
-            expect(value.length).toBeGreaterThan(0);
-            expect(value.length).toBeLessThanOrEqual(100);
-            expect(value.isWellFormed()).toBe(true);
-          }
-        },
-      ),
+      fc.property(start, fc.uint8Array({ maxLength: limits.maxBannerBytes }), fc.boolean(), (text, rest, tls) => {
+        const bytes = Buffer.concat([Buffer.from(text, 'latin1'), rest]).subarray(0, limits.maxBannerBytes);
+        for (const value of Object.values(identify(bytes, 25, tls))) {
+          expect(value.length).toBeGreaterThan(0);
+          expect(value.length).toBeLessThanOrEqual(100);
+          expect(value.isWellFormed()).toBe(true);
+        }
+      }),
     );
   });
 

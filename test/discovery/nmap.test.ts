@@ -11,10 +11,9 @@ import { follow, job, scan, scanner } from './scanning.ts';
 import { greeter, listen, web } from './servers.ts';
 
 const start = '<?xml version="1.0"?>\n<!DOCTYPE nmaprun>\n<nmaprun scanner="nmap" version="7.94">\n';
-const end =
-  '<runstats><finished time="1" exit="success"/><hosts up="1" down="0" total="1"/></runstats>\n</nmaprun>\n';
+const end = '<runstats><finished time="1" exit="success"/><hosts up="1" down="0" total="1"/></runstats>\n</nmaprun>\n';
 
-/** In the format of nmap, with made-up values. */
+/** Made-up values in the format of nmap. */
 const up = `<host starttime="1" endtime="2"><status state="up" reason="syn-ack" reason_ttl="0"/>
 <address addr="192.0.2.7" addrtype="ipv4"/><address addr="00:1B:63:84:45:E6" addrtype="mac" vendor="Example"/>
 <hostnames><hostname name="asked.example" type="user"/><hostname name="Web.Example.org" type="PTR"/></hostnames>
@@ -29,8 +28,7 @@ const up = `<host starttime="1" endtime="2"><status state="up" reason="syn-ack" 
 <os><osmatch name="Linux 3.2" accuracy="90" line="1"/><osmatch name="Linux 5.0 - 5.14" accuracy="97" line="2"/><osmatch name="Toaster" accuracy="80" line="3"/></os>
 </host>
 `;
-const down =
-  '<host><status state="down" reason="no-response"/><address addr="192.0.2.8" addrtype="ipv4"/></host>\n';
+const down = '<host><status state="down" reason="no-response"/><address addr="192.0.2.8" addrtype="ipv4"/></host>\n';
 
 function report(text: string) {
   const hosts: FoundHost[] = [];
@@ -42,7 +40,7 @@ function report(text: string) {
 }
 
 describe('the report', () => {
-  test('hosts with names, products, versions and systems', () => {
+  test('has hosts with names, products, versions and systems', () => {
     expect(report(start + up + down + end)).toEqual({
       done: 2,
       exit: { success: true, message: undefined },
@@ -61,7 +59,7 @@ describe('the report', () => {
     });
   });
 
-  test('text from peers is sanitised', () => {
+  test('has no control characters in texts from peers', () => {
     const evil = up
       .replace('product="OpenSSH"', 'product="&#x1b;[2J&#x202e;evil&#10;x"')
       .replace('Web.Example.org', '&lt;script&gt;');
@@ -70,7 +68,7 @@ describe('the report', () => {
     expect(host?.hostnames).toEqual([]);
   });
 
-  test('invalid ports and addresses are ignored', () => {
+  test('omits invalid ports and addresses', () => {
     const odd = up
       .replace('portid="22"', 'portid="99999"')
       .replace('portid="443"', 'portid="x"')
@@ -81,7 +79,7 @@ describe('the report', () => {
   });
 });
 
-test('its arguments contain only validated numbers', () => {
+test('the arguments of nmap contain only validated numbers', () => {
   const list = nmapArguments([22, 80, 81], 100, false);
   expect(list).toContain('22,80-81');
   expect(list.slice(list.indexOf('--max-rate'))).toEqual(expect.arrayContaining(['100']));
@@ -90,7 +88,7 @@ test('its arguments contain only validated numbers', () => {
   for (const one of list) expect(one).toMatch(/^[-a-zA-Z0-9,]+$/);
 });
 
-/** A program that replaces nmap. */
+/** Writes a program that replaces nmap. */
 function program(script: string): string {
   const folder = mkdtempSync(join(tmpdir(), 'candor-nmap-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
@@ -138,12 +136,12 @@ describe('a program', () => {
       'bad luck',
     ],
     ['ends early', printing(start + up), 'nmap failed'],
-  ])('that %s makes the scan fail', async (_what, script, message) => {
+  ])('makes the scan fail if it %s', async (_what, script, message) => {
     const { end: ended } = await scan(withNmap(program(script)));
     expect(ended).toMatchObject({ outcome: 'failed', error: expect.stringContaining(message) });
   });
 
-  test('with endless output is killed', async () => {
+  test('is killed if its output is endless', async () => {
     const path = program('echo $$ > "$0.pid"; echo "<a>"; exec yes "<b/>"');
     const { end: ended } = await scan(withNmap(path), { maxNmapOutputBytes: 100_000 });
     expect(ended).toEqual({
@@ -154,7 +152,7 @@ describe('a program', () => {
     expect(() => process.kill(Number(readFileSync(`${path}.pid`, 'utf8')), 0)).toThrow(/ESRCH/);
   });
 
-  test('that is missing makes the scan fail', async () => {
+  test('makes the scan fail if it is missing', async () => {
     const { end: ended } = await scan(withNmap('/nonexistent/nmap'));
     expect(ended).toMatchObject({ outcome: 'failed', error: expect.stringContaining('ENOENT') });
   });
@@ -171,7 +169,7 @@ describe('a program', () => {
   });
 });
 
-test('finds the path of nmap', () => {
+test('the scanner finds the path of nmap', () => {
   const path = program('exit 0');
   expect(findNmap('off', join(path, '..'))).toBeUndefined();
   expect(findNmap('auto', `relative:/nonexistent:${join(path, '..')}`)).toBe(path);
@@ -184,7 +182,7 @@ test('finds the path of nmap', () => {
 
 const installed = findNmap('auto', process.env.PATH ?? '');
 
-test.skipIf(installed === undefined)('the real nmap finds real servers', { timeout: 120_000 }, async () => {
+test.skipIf(installed === undefined)('the real nmap finds real servers', async () => {
   const [ssh, http] = [await listen(greeter('SSH-2.0-OpenSSH_9.6\r\n')), await listen(web('nginx/1.24.0'))];
   const what = job(['127.0.0.1'], [ssh.port, http.port], { engine: 'nmap', nmap: installed! });
   const { hosts, end: ended } = await scan(what);

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { probePace } from '../../src/discovery/pace.ts';
 
-/** Simulates the times at which probes are sent with imprecise timers. */
+/** Simulates the times at which probes are sent if timers are imprecise. */
 function sent(rate: number, latenesses: readonly number[]): number[] {
   const pace = probePace(rate);
   const times: number[] = [];
@@ -14,26 +14,22 @@ function sent(rate: number, latenesses: readonly number[]): number[] {
   return times;
 }
 
-test('never more than the rate in any second, even with late timers', () => {
+test('the rate is never exceeded in any second, even with late timers', () => {
   const lateness = fc.oneof(
     fc.constant(0),
     fc.double({ min: 0, max: 5, noNaN: true }),
     fc.integer({ min: 0, max: 3000 }),
   );
   fc.assert(
-    fc.property(
-      fc.integer({ min: 1, max: 60 }),
-      fc.array(lateness, { minLength: 1, maxLength: 300 }),
-      (rate, late) => {
-        const times = sent(rate, late);
-        for (let i = rate; i < times.length; i++)
-          expect(times[i]! - times[i - rate]!).toBeGreaterThanOrEqual(1000 - 1e-6);
-      },
-    ),
+    fc.property(fc.integer({ min: 1, max: 60 }), fc.array(lateness, { minLength: 1, maxLength: 300 }), (rate, late) => {
+      const times = sent(rate, late);
+      for (let i = rate; i < times.length; i++)
+        expect(times[i]! - times[i - rate]!).toBeGreaterThanOrEqual(1000 - 1e-6);
+    }),
   );
 });
 
-test('with precise timers it loses two percent of the rate', () => {
+test('at most two percent of the rate is lost with precise timers', () => {
   const times = sent(
     500,
     Array.from({ length: 5000 }, () => 0),

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { parsePorts, printPorts } from '../../src/discovery/ports.ts';
 import { ServiceError } from '../../src/errors.ts';
 
-test('parses lists and ranges to distinct ports in order', () => {
+test('lists and ranges are parsed to distinct ports in order', () => {
   expect(parsePorts('22,80,8000-8003')).toEqual([22, 80, 8000, 8001, 8002, 8003]);
   expect(parsePorts(' 80, 22 ,80,79-81')).toEqual([22, 79, 80, 81]);
   expect(parsePorts('1-65535')).toHaveLength(65_535);
@@ -18,7 +18,7 @@ test('top100 is a hundred ports and can be combined with others', () => {
   expect(parsePorts('top100,12345')).toHaveLength(101);
 });
 
-test('anything else is rejected with the field', () => {
+test('other texts are rejected, and the error names the field', () => {
   for (const bad of [
     '',
     ',',
@@ -53,12 +53,9 @@ test('anything else is rejected with the field', () => {
 test('printed ports parse to the same ports', () => {
   expect(printPorts([22, 80, 81, 82, 443])).toBe('22,80-82,443');
   fc.assert(
-    fc.property(
-      fc.uniqueArray(fc.integer({ min: 1, max: 65_535 }), { minLength: 1, maxLength: 50 }),
-      (ports) => {
-        const sorted = ports.sort((a, b) => a - b);
-        expect(parsePorts(printPorts(sorted))).toEqual(sorted);
-      },
-    ),
+    fc.property(fc.uniqueArray(fc.integer({ min: 1, max: 65_535 }), { minLength: 1, maxLength: 50 }), (ports) => {
+      const sorted = ports.sort((a, b) => a - b);
+      expect(parsePorts(printPorts(sorted))).toEqual(sorted);
+    }),
   );
 });

@@ -7,13 +7,14 @@ import { ReverseNames, reverseNameOf } from '../../src/discovery/reverse-names.t
 const u16 = (value: number) => Buffer.from([value >> 8, value & 255]);
 const wire = (name: string) =>
   Buffer.concat([
-    ...name
-      .split('.')
-      .map((label) => Buffer.concat([Buffer.from([label.length]), Buffer.from(label, 'latin1')])),
+    ...name.split('.').map((label) => Buffer.concat([Buffer.from([label.length]), Buffer.from(label, 'latin1')])),
     Buffer.of(0),
   ]);
 
-/** A name server (RFC 1035) that returns these names for every address; with undefined it never responds. */
+/**
+ * Starts a name server (RFC 1035) that returns these names for every address, and never responds if `names` is
+ * undefined.
+ */
 async function nameServer(names: readonly string[] | undefined) {
   const socket = createSocket('udp4');
   let asked = 0;
@@ -21,14 +22,7 @@ async function nameServer(names: readonly string[] | undefined) {
     asked++;
     if (names === undefined) return;
     const records = names.map((name) =>
-      Buffer.concat([
-        Buffer.of(0xc0, 12),
-        u16(12),
-        u16(1),
-        Buffer.of(0, 0, 0, 60),
-        u16(wire(name).length),
-        wire(name),
-      ]),
+      Buffer.concat([Buffer.of(0xc0, 12), u16(12), u16(1), Buffer.of(0, 0, 0, 60), u16(wire(name).length), wire(name)]),
     );
     const end = question.indexOf(0, 12) + 5;
     const rcode = names.length === 0 ? 3 : 0;
@@ -48,7 +42,7 @@ async function nameServer(names: readonly string[] | undefined) {
   return { server: `127.0.0.1:${(socket.address() as AddressInfo).port}`, asked: () => asked };
 }
 
-test('names are normalised, and invalid ones are left out', async () => {
+test('names are normalised, and invalid names are omitted', async () => {
   const { server } = await nameServer([
     'WWW.Example.ORG',
     'www.example.org',

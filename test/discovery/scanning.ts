@@ -5,11 +5,7 @@ import { parseTargets } from '../../src/discovery/targets.ts';
 
 const loopback = ['127.0.0.0/8', '::1/128'];
 
-export function job(
-  targets: readonly string[],
-  ports: readonly number[],
-  more: Partial<ScanJob> = {},
-): ScanJob {
+export function job(targets: readonly string[], ports: readonly number[], more: Partial<ScanJob> = {}): ScanJob {
   const sorted = [...ports].sort((a, b) => a - b);
   return { engine: 'connect', spans: parseTargets(targets, loopback), ports: sorted, rate: 1000, ...more };
 }
@@ -20,7 +16,7 @@ export interface Scanned {
   readonly end: ScanEnd;
 }
 
-/** Collects all news until the end. */
+/** Collects all messages until the end. */
 export async function follow(scanner: Scanner): Promise<Scanned> {
   const hosts: FoundHost[] = [];
   for (;;) {
@@ -30,7 +26,7 @@ export async function follow(scanner: Scanner): Promise<Scanned> {
   }
 }
 
-/** A scanner in this thread that queries only the given name server. */
+/** Opens a scanner in this thread that queries only the given name server. */
 export function scanner(options: ScannerOptions = {}): Scanner {
   const opened = openScanner({ nameServers: ['127.0.0.1:9'], ...options });
   onTestFinished(() => opened.cancel());

@@ -12,7 +12,8 @@ import { greeter, type Listening, listen, tarpit } from './servers.ts';
 
 interface Queue extends Opened {
   readonly scans: Scans;
-  readonly updates: ScanUpdate[];
+  /** Returns the announced states of scans. */
+  updates(): readonly ScanUpdate[];
   /** Resolves with the scan when it has ended. */
   over(id: string): Promise<Scan>;
 }
@@ -20,7 +21,6 @@ interface Queue extends Opened {
 let milliseconds = Date.UTC(2026, 0, 1);
 
 function queue(changes: Partial<ScansOptions> = {}, parts: Opened = opened()): Queue {
-  const updates: ScanUpdate[] = [];
   const scans = new Scans({
     store: parts.store,
     reader: parts.reader,
@@ -29,7 +29,6 @@ function queue(changes: Partial<ScansOptions> = {}, parts: Opened = opened()): Q
       api: openScanner({ nameServers: ['127.0.0.1:9'] }),
       close: async () => undefined,
     }),
-    publish: (update) => updates.push(update),
     now: () => milliseconds++,
     newId: () => uuid7(milliseconds++),
     limitReached: () => undefined,
@@ -45,6 +44,7 @@ function queue(changes: Partial<ScansOptions> = {}, parts: Opened = opened()): Q
       await delay(10);
     }
   };
+  const updates = () => parts.notices.flatMap(({ scans: changed }) => changed);
   return { ...parts, scans, updates, over };
 }
 
@@ -64,7 +64,7 @@ const codeOf = (promise: Promise<unknown>) =>
 const endless: ScanInput = { targets: ['127.9.0.0/16'], ports: '1-200', rate: 50 };
 
 describe('a scan', () => {
-  test('goes from queued over running to completed, with each state stored and published', async () => {
+  test('goes from queued over running to completed, with each state stored and announced', async () => {
     const server = await listen(greeter('SSH-2.0-OpenSSH_9.6\r\n'));
     const { scans, updates, over, reader } = queue();
     const begun = await scans.start(at(server), 'ana');
@@ -77,12 +77,12 @@ describe('a scan', () => {
     });
     expect(Date.parse(done.started_at!)).toBeGreaterThan(Date.parse(done.requested_at));
     expect(Date.parse(done.finished_at!)).toBeGreaterThan(Date.parse(done.started_at!));
-    expect(updates.map(({ scan }) => scan.status)).toEqual(
+    expect(updates().map(({ scan }) => scan.status)).toEqual(
       expect.arrayContaining(['queued', 'running', 'completed']),
     );
-    expect(updates.map(({ seq }) => seq)).toEqual(updates.map((_, n) => n + 1));
-    expect(updates.at(-1)?.scan).toEqual({ id: begun.id, ...done });
-    expect(reader.head('discovery')).toBe(updates.length);
+    expect(updates().map(({ seq }) => seq)).toEqual(updates().map((_, n) => n + 1));
+    expect(updates().at(-1)?.scan).toEqual({ id: begun.id, ...done });
+    expect(reader.head('discovery')).toBe(updates().length);
     expect(scans.current()).toEqual({ id: begun.id, ...done });
   });
 
@@ -113,19 +113,19 @@ describe('a scan', () => {
     expect(services).toContainEqual(expect.objectContaining({ port: goes.port, state: 'closed' }));
   });
 
-  test('waits for the previous one', async () => {
+  test('waits for the previous scan', async () => {
     const [slow, quick] = [await listen(tarpit()), await listen(greeter('SSH-2.0-OpenSSH_9.6\r\n'))];
     const { scans, updates, over } = queue();
     const ids = [(await scans.start(at(slow), 'a')).id, (await scans.start(at(quick), 'b')).id];
     await over(ids[1]!);
-    const states = updates.map(({ scan }) => `${ids.indexOf(scan.id)} ${scan.status}`);
+    const states = updates().map(({ scan }) => `${ids.indexOf(scan.id)} ${scan.status}`);
     expect(states.indexOf('1 running')).toBeGreaterThan(states.indexOf('0 completed'));
     expect([slow.accepted, quick.accepted]).toEqual([1, 1]);
   });
 });
 
-describe('cancelled', () => {
-  test('while queued, it never starts', async () => {
+describe('a cancelled scan', () => {
+  test('never starts if it was queued', async () => {
     const server = await listen(tarpit());
     const { scans, updates, over } = queue();
     const [first, second] = [await scans.start(endless, 'a'), await scans.start(at(server), 'b')];
@@ -135,14 +135,12 @@ describe('cancelled', () => {
       result: { services_found: 0 },
     });
     expect((await over(second.id)).started_at).toBeUndefined();
-    expect(updates.filter(({ scan }) => scan.id === second.id).map(({ scan }) => scan.status)).toEqual([
-      'queued',
-      'cancelled',
-    ]);
+    const ofSecond = updates().filter(({ scan }) => scan.id === second.id);
+    expect(ofSecond.map(({ scan }) => scan.status)).toEqual(['queued', 'cancelled']);
     expect(server.accepted).toBe(0);
   });
 
-  test('only if that can be stored', async () => {
+  test('is cancelled only if the cancellation can be stored', async () => {
     const parts = opened();
     let full = false;
     const { scans, over } = queue(
@@ -150,8 +148,7 @@ describe('cancelled', () => {
         store: {
           recordScan: parts.store.recordScan.bind(parts.store),
           async saveScan(scan) {
-            if (full && scan.status === 'cancelled')
-              throw new ServiceError('UNAVAILABLE', 'the disk is full');
+            if (full && scan.status === 'cancelled') throw new ServiceError('UNAVAILABLE', 'the disk is full');
             return parts.store.saveScan(scan);
           },
         },
@@ -169,7 +166,7 @@ describe('cancelled', () => {
     expect((await over(second.id)).status).toBe('cancelled');
   });
 
-  test('while running, and the next one runs', async () => {
+  test('stops while running, and the next scan runs', async () => {
     const server = await listen(greeter('SSH-2.0-OpenSSH_9.6\r\n'));
     const { scans, over } = queue();
     const running = await scans.start(endless, 'a');
@@ -185,7 +182,7 @@ describe('cancelled', () => {
 });
 
 describe('a restart', () => {
-  test('during a scan marks it as failed and runs the queued ones', async () => {
+  test('during a scan marks the scan as failed and runs the queued scans', async () => {
     const server = await listen(greeter('SSH-2.0-OpenSSH_9.6\r\n'));
     const parts = opened();
     const before: StoredScan = {
@@ -230,7 +227,7 @@ describe('a restart', () => {
   test('keeps the findings of the last stored progress', async () => {
     const open = await listen(greeter('SSH-2.0-OpenSSH_9.6\r\n'));
     const { scans, reader } = queue();
-    // One after the other, five per second.
+    // The scan tries one port after the other, five per second.
     const { id } = await scans.start({ targets: ['127.0.0.0/25'], ports: String(open.port), rate: 5 }, 'ana');
     const found = () => reader.getScan(id)?.result;
     while (reader.getScan(id)?.status !== 'running') await delay(5);
@@ -256,7 +253,7 @@ describe('a restart', () => {
 });
 
 describe('errors', () => {
-  test('a scanner that dies fails its scan; the next scan gets a new one', async () => {
+  test('a scanner that dies fails its scan; the next scan gets a new scanner', async () => {
     const server = await listen(greeter('SSH-2.0-OpenSSH_9.6\r\n'));
     let opens = 0;
     const { scans, over } = queue({
@@ -301,7 +298,7 @@ describe('errors', () => {
     });
   });
 
-  test('too many queued scans, or too many started within a minute', async () => {
+  test('too many queued scans, or too many scans started within a minute, are rejected', async () => {
     const reached: string[] = [];
     let now = 0;
     const { scans } = queue({ now: () => now, limitReached: (limit) => reached.push(limit) });
@@ -316,7 +313,7 @@ describe('errors', () => {
     expect(reached).toEqual(['maxScansPerMinute', 'maxQueuedScans']);
   });
 
-  test('an invalid scan is rejected with the field and not stored', async () => {
+  test('an invalid scan is rejected and not stored, and the error names the field', async () => {
     const reached: string[] = [];
     const { scans, reader } = queue({ limitReached: (limit) => reached.push(limit) });
     const field = (input: ScanInput) =>

@@ -13,7 +13,7 @@ export interface Listening {
   close(): Promise<void>;
 }
 
-/** A real server on loopback, closed with its connections at the end of the test. */
+/** Starts a real server on loopback, closed with its connections at the end of the test. */
 export async function listen(server: Server, host = '127.0.0.1', port = 0): Promise<Listening> {
   const sockets = new Set<Socket>();
   const listening = {
@@ -41,7 +41,7 @@ export const plain = (answer: (socket: Socket) => void): Server => createServer(
 /** Sends a greeting immediately. */
 export const greeter = (greeting: string | Buffer): Server => plain((socket) => void socket.write(greeting));
 
-/** Accepts connections and never sends anything. */
+/** Accepts connections and never sends data. */
 export const tarpit = (): Server => plain(() => undefined);
 
 /** Sends endlessly, as fast as the peer reads. */
@@ -77,7 +77,7 @@ export const secureGreeter = ({ cert, key }: Pair, greeting: string): Server =>
     (socket) => void socket.write(greeting),
   ) as unknown as Server;
 
-/** A port without a listener: one that was free a moment ago. */
+/** Returns a port without a listener: the port was free a moment ago. */
 export async function closedPort(): Promise<number> {
   const { port, close } = await listen(tarpit());
   await close();

@@ -31,19 +31,19 @@ describe('targets', () => {
     expect(countHosts(parseTargets(['10.1.0.0/16'], everywhere))).toBe(65_534);
   });
 
-  test('that overlap are scanned once, in order', () => {
+  test('are scanned once and in order if they overlap', () => {
     expect(hosts(['10.0.0.4', '10.0.0.0/29', '10.0.0.2', '10.0.0.4/30', '10.0.0.1'])).toEqual(
       [1, 2, 3, 4, 5, 6].map((n) => `10.0.0.${n}`),
     );
   });
 
-  test('IPv4-mapped addresses are the IPv4 ones', () => {
+  test('are IPv4 addresses if they are IPv4-mapped', () => {
     expect(hosts(['::ffff:127.0.0.1', '127.0.0.1'], ['127.0.0.0/8'])).toEqual(['127.0.0.1']);
     expect(hosts(['::ffff:127.0.0.0/126'], ['127.0.0.0/8'])).toEqual(['127.0.0.1', '127.0.0.2']);
     expect(refused(['::ffff:10.0.0.1'], ['127.0.0.0/8', '::/0'])).toBe('targets.0');
   });
 
-  test('are rejected with the field if invalid', () => {
+  test('are rejected if invalid, and the error names the field', () => {
     for (const bad of [
       '',
       'host',
@@ -92,10 +92,8 @@ describe('targets', () => {
     expect(refused(Array.from({ length: limits.maxScanTargets }, () => '10.0.0.0/16'))).toBeUndefined();
   });
 
-  test('any targets result in distinct requested addresses in order', () => {
-    const block = fc
-      .tuple(fc.nat(255), fc.integer({ min: 24, max: 32 }))
-      .map(([n, length]) => `10.0.0.${n}/${length}`);
+  test('become distinct requested addresses in order, for any targets', () => {
+    const block = fc.tuple(fc.nat(255), fc.integer({ min: 24, max: 32 })).map(([n, length]) => `10.0.0.${n}/${length}`);
     fc.assert(
       fc.property(fc.array(block, { minLength: 1, maxLength: 8 }), (blocks) => {
         const wanted = new Set<number>();

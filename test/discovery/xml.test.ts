@@ -33,11 +33,11 @@ const wanted: Event[] = [
   ['/a'],
 ];
 
-test('elements and attributes', () => {
+test('elements and attributes are returned', () => {
   expect(read([document])).toEqual(wanted);
 });
 
-test('in any chunks', () => {
+test('chunks of any size give the same events', () => {
   expect(read([...document])).toEqual(wanted);
   fc.assert(
     fc.property(fc.array(fc.nat(document.length), { maxLength: 8 }), (cuts) => {
@@ -47,11 +47,11 @@ test('in any chunks', () => {
   );
 });
 
-test('references to control characters, which nmap writes for bytes of a banner', () => {
+test('references to control characters, which nmap writes for bytes of a banner, are accepted', () => {
   expect(read(['<a b="&#x1;&#x1b;"/>'])[0]).toEqual(['a', { b: '\u0001\u001b' }]);
 });
 
-describe('rejected', () => {
+describe('invalid input', () => {
   test.each([
     ['<!DOCTYPE a [<!ENTITY x "y">]><a/>'],
     ['<!DOCTYPE a [<!ENTITY x SYSTEM "file:///etc/passwd">]><a b="&x;"/>'],
@@ -79,7 +79,7 @@ describe('rejected', () => {
     ['< a/>'],
     ['<a>'.repeat(100)],
     [`<a b="${'x'.repeat(300_000)}`],
-  ])('%.60j', (text) => {
+  ])('is rejected: %.60j', (text) => {
     expect(() => read([text])).toThrow(XmlError);
   });
 

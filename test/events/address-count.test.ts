@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { connRecords } from '../../bench/conn-records.ts';
-import { openBlock } from '../../src/events/block.ts';
-import { BlockBuilder } from '../../src/events/block-builder.ts';
-import { compileFilter } from '../../src/events/select.ts';
+import { openBlock } from '../../src/events/format/block.ts';
+import { BlockBuilder } from '../../src/events/format/block-builder.ts';
+import { compileFilter } from '../../src/events/query/select.ts';
 import { olderBlock } from './older-block.ts';
 
 const [plain] = [...connRecords(1)];
@@ -25,7 +25,7 @@ const rows = fc
   .map((list) => list.flatMap(([ends, times]) => Array.from({ length: times }, () => ends)));
 
 describe('the rows of an address', () => {
-  it('are counted at either end, once where it is both, in blocks of before too', () => {
+  it('are counted as source or destination, once if the addresses are equal, even in blocks of earlier versions', () => {
     fc.assert(
       fc.property(rows, fc.array(host, { minLength: 1, maxLength: 2 }), (all, sought) => {
         const buffer = made(all);
@@ -40,7 +40,7 @@ describe('the rows of an address', () => {
     );
   });
 
-  it('are told without reading which row has which address', () => {
+  it('are counted without reading which rows have the address', () => {
     const buffer = made(Array.from({ length: 600 }, (_, n) => [hosts[n % 6]!, hosts[n % 5]!] as const));
     const block = openBlock(buffer, 1);
     block.addressCodes = () => {
@@ -52,7 +52,7 @@ describe('the rows of an address', () => {
     }
   });
 
-  it('are counted where more addresses than are listed talk to themselves', () => {
+  it('are counted if more addresses than the list can hold are both source and destination of a row', () => {
     const address = (n: number) => `10.1.${n >> 8}.${n & 255}`;
     const all = Array.from({ length: 1000 }, (_, n) => {
       return [address(n % 500), address(n % 250)] as const;

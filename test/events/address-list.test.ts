@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { AddressList, compareEntries } from '../../src/events/address-list.ts';
-import { addressBytes, compareAddress, ipv4Of } from '../../src/events/ip.ts';
+import { AddressList, compareEntries } from '../../src/events/format/address-list.ts';
+import { addressBytes, compareAddress, ipv4Of } from '../../src/net/ip.ts';
 
 const address = fc.oneof(
   fc.ipV4(),
@@ -16,7 +16,7 @@ const sorted = (texts: readonly string[]): Uint8Array[] => {
 
 const wide = (all: readonly Uint8Array[]) => new AddressList(new Uint8Array(Buffer.concat(all)), all.length);
 
-/** IPv4 addresses as u32 behind the others. */
+/** Returns IPv4 addresses as u32, after the other addresses. */
 function narrow(all: readonly Uint8Array[]): AddressList {
   const others = all.filter((one) => ipv4Of(one) < 0);
   const values = Uint32Array.from(all.map((one) => ipv4Of(one)).filter((value) => value >= 0));
@@ -24,7 +24,7 @@ function narrow(all: readonly Uint8Array[]): AddressList {
   return new AddressList(bytes, all.length, others.length === 0 ? 0 : values.length);
 }
 
-it('is the same list however its addresses lie', () => {
+it('an address list is the same for any storage order of its addresses', () => {
   fc.assert(
     fc.property(
       fc.array(address, { minLength: 1, maxLength: 40 }),
@@ -54,9 +54,7 @@ it('is the same list however its addresses lie', () => {
         const third = narrow(rest);
         all.forEach((each, i) => {
           rest.forEach((other, j) => {
-            expect(Math.sign(compareEntries(two, i, third, j))).toBe(
-              Math.sign(compareAddress(each, 0, other, 0)),
-            );
+            expect(Math.sign(compareEntries(two, i, third, j))).toBe(Math.sign(compareAddress(each, 0, other, 0)));
           });
         });
       },
@@ -65,10 +63,8 @@ it('is the same list however its addresses lie', () => {
   );
 });
 
-it('without addresses has no place for any', () => {
+it('an empty address list contains no address', () => {
   const list = new AddressList(new Uint8Array(0), 0);
   expect(list.length).toBe(0);
-  expect([list.firstNotBelow(addressBytes('10.0.0.1')!), list.placeOf(addressBytes('::1')!)]).toEqual([
-    0, -1,
-  ]);
+  expect([list.firstNotBelow(addressBytes('10.0.0.1')!), list.placeOf(addressBytes('::1')!)]).toEqual([0, -1]);
 });

@@ -3,22 +3,22 @@ import { describe, expect, it } from 'vitest';
 import type { Alert } from '../../src/contract/resources/alert.ts';
 import { withAssets } from '../../src/events/alert-assets.ts';
 import { type AssetLookup, ownerAt } from '../../src/events/asset-lookup.ts';
-import { type EventBlock, openBlock } from '../../src/events/block.ts';
-import { BlockAssets } from '../../src/events/block-assets.ts';
-import { BlockBuilder } from '../../src/events/block-builder.ts';
 import { CachedAssets } from '../../src/events/cached-assets.ts';
-import { tables } from '../../src/events/columns.ts';
-import { addressBytes, printAddress } from '../../src/events/ip.ts';
+import { type EventBlock, openBlock } from '../../src/events/format/block.ts';
+import { BlockAssets } from '../../src/events/format/block-assets.ts';
+import { BlockBuilder } from '../../src/events/format/block-builder.ts';
+import { tables } from '../../src/events/format/columns.ts';
+import { compileFilter } from '../../src/events/query/select.ts';
 import type { DnsRecord, NetworkRecord, Table } from '../../src/events/records.ts';
 import { readEvent } from '../../src/events/resource.ts';
-import { compileFilter } from '../../src/events/select.ts';
 import { limits } from '../../src/limits.ts';
+import { addressBytes, printAddress } from '../../src/net/ip.ts';
 import { assetIds, Bindings, bindingsOf } from './bindings.ts';
 import { maybeNegated, recordOf } from './oracle.ts';
 
 const start = 1_700_000_000_000;
 const addresses = ['10.0.0.1', '10.0.0.2', '10.0.0.9', '::ffff:10.0.0.1', '2001:DB8::1', '2001:db8::2'];
-/** What bindings begin and end with; events lie on, between and beside these. */
+/** Bounds of bindings; events lie on, between and next to these bounds. */
 const times = [0, start, start + 1, start + 500, start + 60_000];
 const eventTimes = [1, start - 1, ...times, start + 10, start + 59_999, start + 60_001];
 
@@ -43,7 +43,7 @@ const canonical = (text: string) => printAddress(addressBytes(text)!);
 describe.each(tables)('the assets of %s events', (table) => {
   const fields = ['asset_id', 'src_asset_id', 'dst_asset_id'] as const;
 
-  it('are those that had the addresses then, and filters find what the attributes say, however these change', () => {
+  it("are the owners of the addresses at that time, and filters match the assets' attributes, even if they change", () => {
     const cases = fc.record({
       records: recordsOf(table),
       before: bindingsOf(addresses, times),
@@ -58,11 +58,7 @@ describe.each(tables)('the assets of %s events', (table) => {
         const bindings = new Bindings();
         const block = blockOf(table, records);
         const given = values.map((id) => (upper ? id.toUpperCase() : id));
-        const compiled = compileFilter(
-          table,
-          { terms: [maybeNegated({ field, values: given }, negated)] },
-          bindings,
-        );
+        const compiled = compileFilter(table, { terms: [maybeNegated({ field, values: given }, negated)] }, bindings);
         for (const state of [before, after]) {
           bindings.replace(state);
           const assets = new BlockAssets(block, bindings);
@@ -82,7 +78,7 @@ describe.each(tables)('the assets of %s events', (table) => {
     );
   });
 
-  it('without bindings are none, and no filter finds any', () => {
+  it('are absent without bindings, and filters match no event', () => {
     const [record] = fc.sample(recordsOf(table), { numRuns: 1, seed: 1 });
     const block = blockOf(table, record!);
     expect(readEvent(block, 0).attributes).not.toHaveProperty('src_asset_id');
@@ -91,17 +87,16 @@ describe.each(tables)('the assets of %s events', (table) => {
   });
 });
 
-it('the owner of an address is found as by reading all of them', () => {
+it('the owner of an address is the same as when all bindings are read', () => {
   fc.assert(
     fc.property(bindingsOf(addresses, times), fc.constantFrom(...eventTimes), (list, time) => {
       const bindings = new Bindings(list);
-      for (const ip of addresses.map(canonical))
-        expect(ownerAt(bindings.owners(ip), time)).toBe(bindings.at(ip, time));
+      for (const ip of addresses.map(canonical)) expect(ownerAt(bindings.owners(ip), time)).toBe(bindings.at(ip, time));
     }),
   );
 });
 
-it('what is remembered changes with a refresh, and only then', () => {
+it('cached owners change with a refresh only', () => {
   const [one, other] = assetIds as [string, string];
   const bindings = new Bindings([{ ip: '10.0.0.1', asset_id: one, since: 0 }]);
   const cached = new CachedAssets(bindings);
@@ -114,7 +109,7 @@ it('what is remembered changes with a refresh, and only then', () => {
   expect([cached.at('10.0.0.1', start), cached.generation()]).toEqual([other, 2]);
 });
 
-it('past its limit it begins anew, and goes on to be right', () => {
+it('the cache is cleared at its limit, and stays correct', () => {
   const [one] = assetIds as [string];
   const asked = new Map<string, number>();
   const bindings = new Bindings([{ ip: '10.0.0.1', asset_id: one, since: 0 }]);
@@ -128,12 +123,11 @@ it('past its limit it begins anew, and goes on to be right', () => {
     generation: () => 1,
   };
   const cached = new CachedAssets(counting);
-  for (let n = 1; n <= limits.maxCachedOwners + 1; n++)
-    cached.at(`10.${n >> 16}.${(n >> 8) & 255}.${n & 255}`, start);
+  for (let n = 1; n <= limits.maxCachedOwners + 1; n++) cached.at(`10.${n >> 16}.${(n >> 8) & 255}.${n & 255}`, start);
   expect([cached.at('10.0.0.1', start), asked.get('10.0.0.1')]).toEqual([one, 2]);
 });
 
-it('an alert is about the assets that had its addresses when it was last seen, each once', () => {
+it('an alert refers to the assets that had its addresses when it was last seen, each once', () => {
   const [one, other] = assetIds as [string, string];
   const bindings = new Bindings([
     { ip: '10.0.0.1', asset_id: one, since: 0 },

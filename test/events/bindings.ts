@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import type { AddressSpan, AssetLookup, Owner } from '../../src/events/asset-lookup.ts';
-import { addressBytes, printAddress } from '../../src/events/ip.ts';
+import { addressBytes, printAddress } from '../../src/net/ip.ts';
 
-/** An address is an asset's from `since` on, until its next binding or until it was taken away. */
+/** An address belongs to an asset from `since` until its next binding or its removal. */
 export interface Binding {
   readonly ip: string;
   readonly asset_id: string;
@@ -10,7 +10,7 @@ export interface Binding {
   readonly until?: number;
 }
 
-/** Bindings that can change, answered from by reading all of them. */
+/** Mutable bindings; each query reads all bindings. */
 export class Bindings implements AssetLookup {
   #bindings: readonly Binding[] = [];
   #generation = 0;
@@ -53,7 +53,7 @@ export class Bindings implements AssetLookup {
 
 export const assetIds = [1, 2, 3, 4].map((n) => `0199b1c2-0000-7000-8000-00000000000${n}`);
 
-/** Some of the addresses, each having been several assets' one after the other. */
+/** Bindings of random addresses, each to several assets in turn. */
 export function bindingsOf(addresses: readonly string[], times: readonly number[]): fc.Arbitrary<Binding[]> {
   const canonical = [...new Set(addresses.map((text) => printAddress(addressBytes(text)!)))];
   const binding = fc.record(

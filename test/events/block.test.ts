@@ -2,10 +2,10 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { connRecords } from '../../bench/conn-records.ts';
 import type { ServiceError } from '../../src/errors.ts';
-import { openBlock } from '../../src/events/block.ts';
-import { BlockBuilder } from '../../src/events/block-builder.ts';
-import { columnNames, tables } from '../../src/events/columns.ts';
 import { parseEventId } from '../../src/events/event-id.ts';
+import { openBlock } from '../../src/events/format/block.ts';
+import { BlockBuilder } from '../../src/events/format/block-builder.ts';
+import { columnNames, tables } from '../../src/events/format/columns.ts';
 import type { DnsRecord, NetworkRecord, Table } from '../../src/events/records.ts';
 import { readEvent, writeEventJson } from '../../src/events/resource.ts';
 import { limits } from '../../src/limits.ts';
@@ -22,14 +22,14 @@ function encode(
   return builder.finish();
 }
 
-/** Without a computed community id. */
+/** Returns the attributes without a computed community id. */
 function shown(record: NetworkRecord | DnsRecord, attributes: object): object {
   const { community_id, ...rest } = attributes as { community_id?: string };
   return record.community_id === undefined ? rest : { ...rest, community_id };
 }
 
 describe.each(tables)('a block of %s events', (table) => {
-  it('gives back what was added, whatever the values', () => {
+  it('returns the values that were added, for any values', () => {
     fc.assert(
       fc.property(fc.array(recordOf(table), { maxLength: 60 }), (records) => {
         const block = openBlock(encode(table, records), 100);
@@ -68,7 +68,7 @@ describe.each(tables)('a block of %s events', (table) => {
     );
   });
 
-  it('does not depend on what its builder made before', () => {
+  it('does not depend on earlier blocks of its builder', () => {
     fc.assert(
       fc.property(
         fc.array(recordOf(table), { maxLength: 30 }),
@@ -83,7 +83,7 @@ describe.each(tables)('a block of %s events', (table) => {
     );
   });
 
-  it('is one buffer of exactly its size, that can be moved', () => {
+  it('is one transferable buffer of exactly its size', () => {
     const [record] = fc.sample(recordOf(table), { numRuns: 1, seed: 1 });
     const buffer = encode(table, [record!]);
     const moved = structuredClone(buffer, { transfer: [buffer] });
@@ -116,7 +116,7 @@ describe('BlockBuilder', () => {
     ['state', 'broken'],
     ['severity', 'fatal'],
     ['id', 'not-a-uuid'],
-  ])('refuses %s %s, names the field and stays as it was', (field, value) => {
+  ])('rejects %s %s, names the field and stays unchanged', (field, value) => {
     const builder = new BlockBuilder('network', receivedAt);
     builder.add(good!);
     try {
@@ -129,7 +129,7 @@ describe('BlockBuilder', () => {
     expect(Buffer.from(builder.finish())).toEqual(Buffer.from(encode('network', [good!])));
   });
 
-  it('takes maxBlockRows rows and no more', () => {
+  it('accepts maxBlockRows rows and no more', () => {
     const builder = new BlockBuilder('network', receivedAt);
     for (const record of connRecords(limits.maxBlockRows)) builder.add(record);
     expect(builder.full).toBe(true);
@@ -145,7 +145,7 @@ describe('BlockBuilder', () => {
     }
   });
 
-  it('makes well-formed text of lone surrogates, each by itself', () => {
+  it('replaces lone surrogates, each separately', () => {
     const records = ['\ud83d', '\ude00'].map((connection_id) => ({ ...good!, connection_id }));
     const block = openBlock(encode('network', records), 1);
     expect([0, 1].map((row) => block.texts('connection_id').text(row))).toEqual(['\ufffd', '\ufffd']);

@@ -1,17 +1,17 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { decodePiece, pieceRows } from '../../src/contract/event-piece.ts';
-import { type EventBlock, openBlock } from '../../src/events/block.ts';
-import { BlockBuilder } from '../../src/events/block-builder.ts';
-import { columnNames, columnOf, tables } from '../../src/events/columns.ts';
 import { PieceWriter, pieces, type RowRun } from '../../src/events/event-piece.ts';
-import { addressBytes } from '../../src/events/ip.ts';
+import { type EventBlock, openBlock } from '../../src/events/format/block.ts';
+import { BlockBuilder } from '../../src/events/format/block-builder.ts';
+import { columnNames, columnOf, tables } from '../../src/events/format/columns.ts';
 import type { DnsRecord, NetworkRecord, Table } from '../../src/events/records.ts';
+import { addressBytes } from '../../src/net/ip.ts';
 import { recordOf } from './oracle.ts';
 
 type Row = (NetworkRecord | DnsRecord) & { received_at: number; sensor_id: string | undefined };
 
-/** Rows whose bodies came at different times from different sensors, some with explicit ids. */
+/** Rows of bodies that arrived at different times from different sensors; several rows have explicit ids. */
 const rowOf = (table: Table): fc.Arbitrary<Row> =>
   fc
     .tuple(recordOf(table), fc.integer({ min: 0, max: 2 }), fc.option(fc.uuid(), { nil: undefined }))
@@ -32,7 +32,7 @@ function blockOf(table: Table, rows: readonly Row[], firstSeq: number): EventBlo
   return openBlock(builder.finish(), firstSeq);
 }
 
-/** Blocks of these sizes; the last takes what is left. */
+/** Splits the rows into blocks of these sizes; the last block has the remaining rows. */
 function split(table: Table, rows: readonly Row[], sizes: readonly number[], firstSeq: number): EventBlock[] {
   const blocks: EventBlock[] = [];
   let from = 0;
@@ -58,7 +58,7 @@ function written(runs: Iterable<RowRun>): string[] {
   return Array.from(pieces(runs), (piece) => Buffer.from(writer.write(piece)).toString('hex'));
 }
 
-/** The documented form, one value at a time. */
+/** Encodes the documented format, one value at a time. */
 function plain(table: Table, rows: readonly Row[], firstSeq: number): string {
   const f64 = (value: number) => {
     const bytes = Buffer.alloc(8);
@@ -77,7 +77,7 @@ function plain(table: Table, rows: readonly Row[], firstSeq: number): string {
     const values = rows.map((row) => (row as unknown as Record<string, unknown>)[name]);
     if (values.every((value) => value === undefined)) return Buffer.alloc(0);
     const letter = { time: 't', number: 'n', boolean: 'b', address: 'a', unique: 'u' }[kind as string] ?? 's';
-    // [what comes first, what follows behind all of these]
+    // [leading bytes, bytes after all leading bytes]
     const encoded = values.map((value): [Buffer, Buffer] => {
       if (letter === 's' || letter === 'u')
         return value === undefined
@@ -101,13 +101,7 @@ function plain(table: Table, rows: readonly Row[], firstSeq: number): string {
     const put = isShared ? encoded.slice(0, 1) : encoded;
     return Buffer.concat([...head, ...put.map(([first]) => first), ...put.map(([, behind]) => behind)]);
   });
-  const head = [
-    Buffer.from([0]),
-    Buffer.from('candor-event-piece/v1\n'),
-    text(table),
-    f64(firstSeq),
-    u32(rows.length),
-  ];
+  const head = [Buffer.from([0]), Buffer.from('candor-event-piece/v1\n'), text(table), f64(firstSeq), u32(rows.length)];
   return Buffer.concat([...head, ...columns]).toString('hex');
 }
 
@@ -117,7 +111,7 @@ const inPieces = (table: Table, rows: readonly Row[], firstSeq: number) =>
   );
 
 describe.each(tables)('pieces of %s events', (table) => {
-  it('are the documented bytes, however the rows lie in blocks', () => {
+  it('are the documented bytes for any distribution of rows over blocks', () => {
     fc.assert(
       fc.property(
         fc.array(rowOf(table), { minLength: 1, maxLength: 150, size: 'max' }),
@@ -134,7 +128,7 @@ describe.each(tables)('pieces of %s events', (table) => {
     );
   });
 
-  it('begin at any row and end before a gap', () => {
+  it('start at any row and end before a gap', () => {
     const rows = fc.sample(rowOf(table), { numRuns: 200, seed: 7 });
     const blocks = split(table, rows, [90, 60], 1000);
     expect(written(runsOf(blocks, 30))).toEqual(inPieces(table, rows.slice(30), 1030));
@@ -148,7 +142,7 @@ describe.each(tables)('pieces of %s events', (table) => {
     expect(written(runsOf([blockOf(table, rows, 1)]))).toEqual(inPieces(table, rows, 1));
   });
 
-  it('decode to the values that they were made of', () => {
+  it('decode to the values that were encoded', () => {
     fc.assert(
       fc.property(fc.array(rowOf(table), { minLength: 1, maxLength: pieceRows }), (rows) => {
         const [hex] = written(runsOf([blockOf(table, rows, 5)]));
@@ -171,10 +165,9 @@ describe.each(tables)('pieces of %s events', (table) => {
   });
 });
 
-const defined = (entries: unknown[][]) =>
-  Object.fromEntries(entries.filter(([, value]) => value !== undefined));
+const defined = (entries: unknown[][]) => Object.fromEntries(entries.filter(([, value]) => value !== undefined));
 
-it('refuses bytes that are not a piece', () => {
+it('bytes that are not a piece are rejected', () => {
   const rows = fc.sample(rowOf('network'), { numRuns: 3, seed: 1 });
   const bytes = Buffer.from(written(runsOf([blockOf('network', rows, 1)]))[0]!, 'hex').subarray(1);
   expect(decodePiece(bytes)).toBeDefined();

@@ -1,15 +1,15 @@
 import { expect, it } from 'vitest';
 import { connRecords } from '../../bench/conn-records.ts';
-import { EventBlock, openBlock, partStarts } from '../../src/events/block.ts';
-import { BlockBuilder } from '../../src/events/block-builder.ts';
-import { columnNames } from '../../src/events/columns.ts';
+import { EventBlock, openBlock, partStarts } from '../../src/events/format/block.ts';
+import { BlockBuilder } from '../../src/events/format/block-builder.ts';
+import { columnNames } from '../../src/events/format/columns.ts';
+import { compileFilter } from '../../src/events/query/select.ts';
 import type { NetworkRecord } from '../../src/events/records.ts';
-import { compileFilter } from '../../src/events/select.ts';
 
 const [plain] = [...connRecords(1)];
 const rows = 600;
 
-/** A block of connections within 10.0.0.0/8, and the parts of it that were read. */
+/** Returns a block of connections within 10.0.0.0/8, and the parts of it that were read. */
 function watchedBlock() {
   const builder = new BlockBuilder('network', 1_700_000_000_000);
   for (let n = 0; n < rows; n++)
@@ -41,19 +41,19 @@ const none: string[] = [];
 const noneOf = (field: string, ...values: (string | number)[]) => ({ field, values, negated: true }) as const;
 
 it.each([
-  ['the only value of all', noneOf('transport', 'tcp'), 0, none],
-  ['what no block has', noneOf('transport', 'udp'), rows, none],
-  ['numbers beyond the largest', noneOf('dst_port', 999, 1003), rows, none],
-  ['every number there is', noneOf('dst_port', 1000, 1001, 1002), 0, ['dst_port codes']],
-  ['the only number, where one has none', noneOf('vlan', 7), 1, ['vlan codes']],
-  ['every severity there is', noneOf('severity', 'low', 'medium'), 0, ['severity codes']],
-  ['every text there is', noneOf('app_protocol', 'http', 'ssl'), 0, ['app_protocol codes']],
+  ['the only value of all rows', noneOf('transport', 'tcp'), 0, none],
+  ['a value that no block has', noneOf('transport', 'udp'), rows, none],
+  ['numbers beyond the largest number', noneOf('dst_port', 999, 1003), rows, none],
+  ['every possible number', noneOf('dst_port', 1000, 1001, 1002), 0, ['dst_port codes']],
+  ['the only number, missing in one row', noneOf('vlan', 7), 1, ['vlan codes']],
+  ['every existing severity', noneOf('severity', 'low', 'medium'), 0, ['severity codes']],
+  ['every existing text', noneOf('app_protocol', 'http', 'ssl'), 0, ['app_protocol codes']],
   ['all addresses', noneOf('src_ip', '10.0.0.0/16'), 0, ['src_ip dictionary']],
-  ['addresses of neither end', noneOf('ip', '192.0.2.0/24'), rows, none],
-  ['all addresses of one end', noneOf('ip', '10.1.0.0/16'), 0, ['dst_ip dictionary']],
-  // The filter of texts that a column of ids has behind its codes tells that it has not this one.
-  ['an id that is not there', noneOf('connection_id', 'Cx'), rows, ['connection_id codes']],
-])('%s: taken or skipped whole by what tells it', (_name, term, found, read) => {
+  ['addresses that are neither source nor destination', noneOf('ip', '192.0.2.0/24'), rows, none],
+  ['all destination addresses', noneOf('ip', '10.1.0.0/16'), 0, ['dst_ip dictionary']],
+  // The text filter of an id column shows that this id is absent.
+  ['an absent id', noneOf('connection_id', 'Cx'), rows, ['connection_id codes']],
+])('a negated term for %s is decided for the whole block from the smallest part', (_name, term, found, read) => {
   for (const use of ['select', 'count'] as const) {
     const { block, reads } = watchedBlock();
     const filter = compileFilter('network', { terms: [term] });
@@ -63,7 +63,7 @@ it.each([
   }
 });
 
-it('counts by the rows of addresses, less those that are told', () => {
+it('a negated term counts all rows except rows that the counts of addresses cover', () => {
   const { block, reads } = watchedBlock();
   const one = compileFilter('network', { terms: [noneOf('src_ip', '10.0.0.0')] });
   expect(one.count(block)).toBe(rows - 1);
@@ -71,13 +71,9 @@ it('counts by the rows of addresses, less those that are told', () => {
   expect(one.select(block)).toHaveLength(rows - 1);
 });
 
-it('leaves what other terms take, and they leave what it takes', () => {
+it('a negated term is combined with other terms correctly', () => {
   const { block } = watchedBlock();
-  const terms = [
-    noneOf('app_protocol', 'http'),
-    { field: 'dst_port', values: [1000, 1001] },
-    noneOf('dst_port', 1001),
-  ];
+  const terms = [noneOf('app_protocol', 'http'), { field: 'dst_port', values: [1000, 1001] }, noneOf('dst_port', 1001)];
   const wanted = Array.from({ length: rows }, (_, n) => n).filter((n) => n % 2 === 0 && n % 3 === 0);
   expect([...compileFilter('network', { terms }).select(block)]).toEqual(wanted);
 });

@@ -1,8 +1,8 @@
-import { type EventBlock, openBlock, partStarts } from '../../src/events/block.ts';
-import { aligned, entryBytes, firstMagic, headEnd } from '../../src/events/block-format.ts';
-import { columnNames, columnOf } from '../../src/events/columns.ts';
+import { type EventBlock, openBlock, partStarts } from '../../src/events/format/block.ts';
+import { aligned, entryBytes, firstMagic, headEnd } from '../../src/events/format/block-format.ts';
+import { columnNames, columnOf } from '../../src/events/format/columns.ts';
 
-/** The same events as blocks were before they had tails and named the principal that sent them. */
+/** Returns the same events in the format of blocks before tails and principals were added. */
 export function olderBlock(buffer: ArrayBuffer): ArrayBuffer {
   const block = openBlock(buffer, 0);
   const { header, table } = block;
@@ -27,10 +27,7 @@ export function olderBlock(buffer: ArrayBuffer): ArrayBuffer {
   const headerBytes =
     headEnd +
     entryBytes * names.length +
-    names.reduce(
-      (sum, name, column) => sum + (isText(table, name) ? aligned(parts[column]!.inline.length) : 0),
-      0,
-    );
+    names.reduce((sum, name, column) => sum + (isText(table, name) ? aligned(parts[column]!.inline.length) : 0), 0);
   const size = parts.reduce(
     (sum, { codes, dictionary }) => sum + aligned(codes.length) + aligned(dictionary.length),
     0,
@@ -65,11 +62,8 @@ export function olderBlock(buffer: ArrayBuffer): ArrayBuffer {
   return older;
 }
 
-/** Of these the header may have the dictionary. */
-function isText(
-  table: EventBlock['table'],
-  name: (typeof columnNames)[EventBlock['table']][number],
-): boolean {
+/** Columns that may have a dictionary in the header. */
+function isText(table: EventBlock['table'], name: (typeof columnNames)[EventBlock['table']][number]): boolean {
   const kind = columnOf(table, name)?.kind;
   return kind === 'address' || kind === 'text' || kind === 'unique';
 }

@@ -1,18 +1,12 @@
 import fc from 'fast-check';
 import ipaddr from 'ipaddr.js';
 import { shownProtocols } from '../../src/contract/app-protocols.ts';
-import {
-  connectionStates,
-  directions,
-  dnsKinds,
-  eventSources,
-  severities,
-} from '../../src/contract/vocabulary.ts';
-import type { EventFilter, FilterTerm } from '../../src/events/filter.ts';
+import { connectionStates, directions, dnsKinds, eventSources, severities } from '../../src/contract/vocabulary.ts';
+import type { EventFilter, FilterTerm } from '../../src/events/query/filter.ts';
 import type { DnsRecord, NetworkRecord, Table } from '../../src/events/records.ts';
-import { registeredDomain } from '../../src/events/registered-domain.ts';
+import { registeredDomain } from '../../src/net/registered-domain.ts';
 
-/** Events as plain objects and filters as plain functions over them: what the columns must agree with. */
+/** Events as plain objects and filters as plain functions over them: the reference for the columns. */
 
 const texts = [
   'a',
@@ -77,21 +71,15 @@ const numbers = [
 const maybe = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: undefined });
 const text = fc.oneof(fc.constantFrom(...texts), fc.string({ unit: 'grapheme', maxLength: 12 }));
 const address = fc.oneof(fc.constantFrom(...addresses), fc.ipV4(), fc.ipV6());
-const time = fc.oneof(
-  fc.constantFrom(...moments),
-  fc.integer({ min: 1_700_000_000_000, max: 1_700_000_100_000 }),
-);
+const time = fc.oneof(fc.constantFrom(...moments), fc.integer({ min: 1_700_000_000_000, max: 1_700_000_100_000 }));
 const count = fc.oneof(fc.constantFrom(...numbers), fc.nat(300));
 const port = fc.oneof(fc.constantFrom(0, 22, 53, 443, 65_535), fc.nat(65_535));
 const transport = fc.constantFrom('tcp', 'udp', 'icmp', 'gre', 'sctp');
 const answers = fc
-  .array(
-    fc.record({ data: fc.constantFrom('10.0.0.1', '10.0.0.12', 'quote " \\ here', 'ünï'), ttl: fc.nat(100) }),
-    {
-      minLength: 1,
-      maxLength: 3,
-    },
-  )
+  .array(fc.record({ data: fc.constantFrom('10.0.0.1', '10.0.0.12', 'quote " \\ here', 'ünï'), ttl: fc.nat(100) }), {
+    minLength: 1,
+    maxLength: 3,
+  })
   .map((list) => JSON.stringify(list));
 
 export const networkRecord: fc.Arbitrary<NetworkRecord> = fc.record({
@@ -157,7 +145,9 @@ export const dnsRecord: fc.Arbitrary<DnsRecord> = fc.record({
 export const recordOf = (table: Table): fc.Arbitrary<NetworkRecord | DnsRecord> =>
   table === 'network' ? networkRecord : dnsRecord;
 
-/** What the contract shows of a record, without what is computed from several fields (community id). */
+/**
+ * Returns the contract's attributes of a record, except those computed from several fields (community id).
+ */
 export function attributesOf(record: NetworkRecord | DnsRecord, receivedAt: number): Record<string, unknown> {
   const iso = (t: number) => new Date(t).toISOString();
   const { id: _, timestamp, ...stored } = record;
@@ -181,17 +171,16 @@ export function attributesOf(record: NetworkRecord | DnsRecord, receivedAt: numb
     shown.app_protocols = names.length === 0 ? undefined : names;
     shown.app_protocol_stored = names.join() === stored ? undefined : stored;
   }
-  if ('query' in record && record.query !== undefined)
-    shown.registered_domain = registeredDomain(record.query);
+  if ('query' in record && record.query !== undefined) shown.registered_domain = registeredDomain(record.query);
   if ('answers' in record && record.answers !== undefined) shown.answers = JSON.parse(record.answers);
   return Object.fromEntries(Object.entries(shown).filter(([, value]) => value !== undefined));
 }
 
-/** As far as the records here go. */
+/** Returns the protocol of a name, for all names that the records have. */
 const protocolOf = (name: string) => name.toLowerCase().replace(/^ssl$/, 'tls');
 
 export function canonical(address: string): string {
-  // ipaddr.js takes the IPv4-compatible form `::a.b.c.d` (RFC 4291, 2.5.5.1) for an IPv4-mapped one.
+  // ipaddr.js treats the IPv4-compatible form `::a.b.c.d` (RFC 4291, 2.5.5.1) as IPv4-mapped.
   const groups = address.replace(/(?<=:)(\d+)\.(\d+)\.(\d+)\.(\d+)$/, (_, ...octets: string[]) => {
     const [a, b, c, d] = octets.map(Number) as [number, number, number, number];
     return `${(a * 256 + b).toString(16)}:${(c * 256 + d).toString(16)}`;
@@ -203,11 +192,9 @@ export function canonical(address: string): string {
 const folded = new Set(['query', 'registered_domain', 'src_mac', 'dst_mac']);
 const asciiLower = (value: string) => value.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
 const fold = (value: string, wanted: string) =>
-  /^[\0-\x7f]*$/.test(wanted)
-    ? asciiLower(value) === asciiLower(wanted)
-    : value.toLowerCase() === wanted.toLowerCase();
+  /^[\0-\x7f]*$/.test(wanted) ? asciiLower(value) === asciiLower(wanted) : value.toLowerCase() === wanted.toLowerCase();
 
-/** Whether an event, as the contract shows it, passes a filter. `q` is not covered. */
+/** Returns whether an event, in the contract's format, matches a filter. `q` is not covered. */
 export function matches(filter: EventFilter, event: Record<string, unknown>): boolean {
   const at = Date.parse(event.timestamp as string);
   if (filter.from !== undefined && at < filter.from) return false;
@@ -217,8 +204,7 @@ export function matches(filter: EventFilter, event: Record<string, unknown>): bo
     if (rank(event.severity) < rank(filter.min_severity)) return false;
   }
   return filter.terms.every(
-    ({ field, values, negated }) =>
-      values.some((value) => equals(event, field, value)) !== (negated === true),
+    ({ field, values, negated }) => values.some((value) => equals(event, field, value)) !== (negated === true),
   );
 }
 
@@ -254,44 +240,32 @@ function inBlock(address: string, wanted: string): boolean {
     : (parsed as ipaddr.IPv6).match([range as ipaddr.IPv6, prefix]);
 }
 
-const cidrs = [
-  '10.0.0.0/8',
-  '10.0.0.0/31',
-  '0.0.0.0/0',
-  '::/0',
-  '2001:db8::/32',
-  '::ffff:10.0.0.0/104',
-  '10.9.9.9/8',
-];
+const cidrs = ['10.0.0.0/8', '10.0.0.0/31', '0.0.0.0/0', '::/0', '2001:db8::/32', '::ffff:10.0.0.0/104', '10.9.9.9/8'];
 
-export const maybeNegated = (term: FilterTerm, negated: boolean): FilterTerm =>
-  negated ? { ...term, negated } : term;
+export const maybeNegated = (term: FilterTerm, negated: boolean): FilterTerm => (negated ? { ...term, negated } : term);
 
 /** Attributes that have no filter of their name. */
 const unfiltered = new Set(['answers', 'app_protocols', 'app_protocol_stored']);
 
-/** Whether a value means itself in a filter: one with a star is a pattern. */
+/** Returns whether a value is literal in a filter: a value with a star is a pattern. */
 const isPlain = (value: unknown) => value !== undefined && !String(value).includes('*');
 
-/** A term over a field that these events have, with values of theirs and others, negated or not. */
+/** Generates a term over a field of these events, with existing and other values, negated or not. */
 export function termOf(events: readonly Record<string, unknown>[]): fc.Arbitrary<FilterTerm> {
   const fields = new Set(
-    events.flatMap((event) =>
-      Object.keys(event).filter((name) => !unfiltered.has(name) && isPlain(event[name])),
-    ),
+    events.flatMap((event) => Object.keys(event).filter((name) => !unfiltered.has(name) && isPlain(event[name]))),
   );
   return fc.constantFrom(...fields, 'ip').chain((field) => {
-    const given = [...new Set(events.map((event) => event[field === 'ip' ? 'dst_ip' : field]))].filter(
-      isPlain,
-    ) as (string | number | boolean)[];
-    const values = field.endsWith('ip')
-      ? fc.constantFrom(...given, ...cidrs, '10.0.0.1')
-      : fc.constantFrom(...given);
+    const given = [...new Set(events.map((event) => event[field === 'ip' ? 'dst_ip' : field]))].filter(isPlain) as (
+      | string
+      | number
+      | boolean
+    )[];
+    const values = field.endsWith('ip') ? fc.constantFrom(...given, ...cidrs, '10.0.0.1') : fc.constantFrom(...given);
     return fc
       .record({ value: values, upper: fc.boolean(), asText: fc.boolean() })
       .map(({ value, upper, asText }) => {
-        if (upper && folded.has(field) && /^[\0-\x7f]*$/.test(String(value)))
-          return String(value).toUpperCase();
+        if (upper && folded.has(field) && /^[\0-\x7f]*$/.test(String(value))) return String(value).toUpperCase();
         return asText ? String(value) : value;
       })
       .chain((value) =>

@@ -4,18 +4,17 @@ import { gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { connRecords } from '../../bench/conn-records.ts';
 import type { NetworkEvent } from '../../src/contract/resources/network-event.ts';
-import { type EventBlock, openBlock } from '../../src/events/block.ts';
-import { BlockBuilder } from '../../src/events/block-builder.ts';
+import { type EventBlock, openBlock } from '../../src/events/format/block.ts';
+import { BlockBuilder } from '../../src/events/format/block-builder.ts';
+import { compileFilter } from '../../src/events/query/select.ts';
 import type { NetworkRecord } from '../../src/events/records.ts';
 import { readEvent } from '../../src/events/resource.ts';
-import { compileFilter } from '../../src/events/select.ts';
 
 const file = join(process.env.CANDOR_SHARED ?? '../shared', 'data/zeek-lan/m57.conn.ndjson.gz');
 
-/** The fields that need no judgement; ingest has its own tests. */
+/** Converts only the fields that need no interpretation; ingest is tested separately. */
 function recordOf(line: Record<string, string | number>): NetworkRecord {
-  const number = (name: string, factor = 1) =>
-    line[name] === undefined ? undefined : (line[name] as number) * factor;
+  const number = (name: string, factor = 1) => (line[name] === undefined ? undefined : (line[name] as number) * factor);
   return {
     ...[...connRecords(1)][0]!,
     timestamp: Math.round((line.ts as number) * 1000),
@@ -35,7 +34,7 @@ function recordOf(line: Record<string, string | number>): NetworkRecord {
 }
 
 describe.skipIf(!existsSync(file))('real connections', () => {
-  it('come back as they were, and filters count them as the file does', () => {
+  it('are returned unchanged, and filters count them like the file', () => {
     const text = gunzipSync(readFileSync(file)).toString().trim();
     const lines = text.split('\n').map((line) => JSON.parse(line) as Record<string, string | number>);
     const blocks: EventBlock[] = [];
@@ -66,14 +65,9 @@ describe.skipIf(!existsSync(file))('real connections', () => {
       ['history', 'history', 'ShADadFf'],
       ['connection_id', 'uid', lines[4321]!.uid as string],
     ] as const) {
-      expect([field, count(field, value)]).toEqual([
-        field,
-        lines.filter((line) => line[name] === value).length,
-      ]);
+      expect([field, count(field, value)]).toEqual([field, lines.filter((line) => line[name] === value).length]);
     }
     const lan = count('ip', '192.168.0.0/16');
-    expect(lan).toBe(
-      lines.filter((l) => `${l['id.orig_h']} ${l['id.resp_h']}`.match(/(^| )192\.168\./)).length,
-    );
+    expect(lan).toBe(lines.filter((l) => `${l['id.orig_h']} ${l['id.resp_h']}`.match(/(^| )192\.168\./)).length);
   });
 });

@@ -2,13 +2,13 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { connRecords } from '../../bench/conn-records.ts';
 import { severities } from '../../src/contract/vocabulary.ts';
-import { openBlock } from '../../src/events/block.ts';
-import { BlockBuilder } from '../../src/events/block-builder.ts';
-import { tables } from '../../src/events/columns.ts';
-import type { EventFilter } from '../../src/events/filter.ts';
+import { openBlock } from '../../src/events/format/block.ts';
+import { BlockBuilder } from '../../src/events/format/block-builder.ts';
+import { tables } from '../../src/events/format/columns.ts';
+import type { EventFilter } from '../../src/events/query/filter.ts';
+import { compileFilter } from '../../src/events/query/select.ts';
 import type { DnsRecord, NetworkRecord, Table } from '../../src/events/records.ts';
 import { readEvent } from '../../src/events/resource.ts';
-import { compileFilter } from '../../src/events/select.ts';
 import { matches, recordOf, termOf } from './oracle.ts';
 
 function blockOf(table: Table, records: readonly (NetworkRecord | DnsRecord)[]) {
@@ -22,7 +22,7 @@ const selected = (table: Table, records: readonly (NetworkRecord | DnsRecord)[],
 ];
 
 describe.each(tables)('a filter of %s events', (table) => {
-  it('selects what a plain function over the resources selects', () => {
+  it('selects the same as a plain function over the resources', () => {
     const cases = fc.array(recordOf(table), { minLength: 1, maxLength: 40 }).chain((records) => {
       const block = blockOf(table, records);
       const events = records.map((_, row) => readEvent(block, row).attributes as Record<string, unknown>);
@@ -63,7 +63,7 @@ describe.each(tables)('a filter of %s events', (table) => {
     ['severity', 'HIGH'],
     ['asset_id', 'x'],
     ['sensor', 5],
-  ])('refuses %s = %s and names it', (field, value) => {
+  ])('rejects %s = %s, and the error names the parameter', (field, value) => {
     expect(() => compileFilter(table, { terms: [{ field, values: [value] }] })).toThrow(
       expect.objectContaining({ code: 'INVALID_REQUEST', details: expect.objectContaining({ field }) }),
     );
@@ -94,7 +94,7 @@ describe('q', () => {
     expect(selected('network', records, { q, terms: [] })).toEqual(rows);
   });
 
-  it('finds names of DNS in part', () => {
+  it('finds parts of DNS names', () => {
     const [first] = fc.sample(recordOf('dns'), { numRuns: 1, seed: 2 });
     const names = ['www.Example.com', 'example.org', undefined].map((query) => ({
       ...first!,
@@ -106,7 +106,7 @@ describe('q', () => {
     expect(selected('dns', names, { q: 'comexample', terms: [] })).toEqual([]);
   });
 
-  it('finds answers by their data, not by how they are kept', () => {
+  it('finds answers by their data, independent of the storage format', () => {
     const [first] = fc.sample(recordOf('dns'), { numRuns: 1, seed: 2 });
     const answers = ['cdn.Example.net', 'a "quoted" \\ text'].map((data) =>
       JSON.stringify([{ type: 'TXT', ttl: 300, data }]),
@@ -120,7 +120,7 @@ describe('q', () => {
   });
 });
 
-it('numbers so large that adding one does not change them are found, and end', () => {
+it('a filter terminates for numbers that are too large to increment, and finds them', () => {
   const [plain] = [...connRecords(1)];
   const of = (...packets: number[]) => packets.map((dst_packets) => ({ ...plain!, dst_packets }));
   const wanted = { field: 'dst_packets', values: [2 ** 53, 1.8e19] };
@@ -129,7 +129,7 @@ it('numbers so large that adding one does not change them are found, and end', (
   expect(selected('network', of(2 ** 53, 2 ** 53 + 2), { terms: [wanted] })).toEqual([0]);
 });
 
-it('asset filters match nothing while there are no assets, negated everything', () => {
+it('without assets, asset filters match no event, and negated asset filters match all events', () => {
   const records = [...connRecords(3)];
   const values = ['0190a7b0-0000-7000-8000-000000000000'];
   const none = { field: 'asset_id', values, negated: true } as const;
@@ -137,11 +137,9 @@ it('asset filters match nothing while there are no assets, negated everything', 
   expect(selected('network', records, { terms: [{ field: 'asset_id', values }] })).toEqual([]);
 });
 
-it('answer finds events by the data of an answer', () => {
+it('the parameter answer finds events by the data of an answer', () => {
   const [record] = fc.sample(recordOf('dns'), { numRuns: 1, seed: 3 });
-  const answers = ['10.0.0.1', '10.0.0.12', 'a "quoted" \\ text'].map((data) =>
-    JSON.stringify([{ type: 'A', data }]),
-  );
+  const answers = ['10.0.0.1', '10.0.0.12', 'a "quoted" \\ text'].map((data) => JSON.stringify([{ type: 'A', data }]));
   const records = answers.map((text) => ({ ...record!, answers: text }));
   for (const [row, value] of ['10.0.0.1', '10.0.0.12', 'a "quoted" \\ text'].entries()) {
     expect(selected('dns', records, { terms: [{ field: 'answer', values: [value] }] })).toEqual([row]);

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { encodeTallies, type Pair, Tallies, unknown, withPairs } from '../../src/events/tallies.ts';
+import { encodeTallies, type Pair, Tallies, unknown, withPairs } from '../../src/events/format/tallies.ts';
 
 const tallied = fc.array(fc.oneof(fc.nat(300), fc.constantFrom(0, 1, 254, 255, 256, 8160)), {
   minLength: 1,
@@ -8,20 +8,17 @@ const tallied = fc.array(fc.oneof(fc.nat(300), fc.constantFrom(0, 1, 254, 255, 2
 });
 
 describe('tallies', () => {
-  it('are the rows of any run of entries', () => {
+  it('return the rows of any run of entries', () => {
     fc.assert(
       fc.property(tallied, fc.nat(), fc.nat(), (rows, a, b) => {
-        const [start, end] = [a % (rows.length + 1), b % (rows.length + 1)].sort((x, y) => x - y) as [
-          number,
-          number,
-        ];
+        const [start, end] = [a % (rows.length + 1), b % (rows.length + 1)].sort((x, y) => x - y) as [number, number];
         const tallies = new Tallies(encodeTallies(Uint32Array.from(rows)), rows.length, 0);
         expect(tallies.rows(start, end)).toBe(rows.slice(start, end).reduce((x, y) => x + y, 0));
       }),
     );
   });
 
-  it('tell rows to itself of those that have some, and that others have none', () => {
+  it('report rows with the same address at both ends, or zero for entries without such rows', () => {
     const pairs: Pair[] = [
       [0, 3],
       [2, 8160],
@@ -33,7 +30,7 @@ describe('tallies', () => {
     expect(new Tallies(encodeTallies(Uint32Array.of(9)), 1, unknown).toItself(0)).toBeUndefined();
   });
 
-  it('that are not whole tell nothing', () => {
+  it('report no counts if they are truncated', () => {
     const bytes = encodeTallies(Uint32Array.of(1, 300, 2));
     expect(new Tallies(bytes.subarray(0, 3), 3, 0).rows(0, 3)).toBeUndefined();
     expect(new Tallies(bytes.subarray(0, 3), 3, 0).rows(2, 3)).toBe(2);

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { connRecords } from '../../bench/conn-records.ts';
-import { EventBlock, openBlock, type PartKind, partStarts } from '../../src/events/block.ts';
-import { BlockBuilder } from '../../src/events/block-builder.ts';
-import { columnIndex } from '../../src/events/columns.ts';
-import { compileFilter } from '../../src/events/select.ts';
-import { encodeTextFilter, hashOfText, isTextFilter, mayHave } from '../../src/events/text-filter.ts';
+import { EventBlock, openBlock, type PartKind, partStarts } from '../../src/events/format/block.ts';
+import { BlockBuilder } from '../../src/events/format/block-builder.ts';
+import { columnIndex } from '../../src/events/format/columns.ts';
+import { compileFilter } from '../../src/events/query/select.ts';
+import { encodeTextFilter, hashOfText, isTextFilter, mayHave } from '../../src/events/query/text-filter.ts';
 
 const encoder = new TextEncoder();
 const hashOf = (text: string) => hashOfText(encoder.encode(text));
@@ -21,7 +21,7 @@ function filterOf(texts: readonly (string | undefined)[]): Uint8Array {
 }
 
 describe('the filter of texts', () => {
-  it('has every text that it was made of, whatever that is', () => {
+  it('contains every text that it was built from, for any texts', () => {
     const texts = fc.array(fc.option(fc.string({ unit: 'grapheme', maxLength: 40 }), { nil: undefined }), {
       minLength: 1,
       maxLength: 300,
@@ -36,14 +36,14 @@ describe('the filter of texts', () => {
     );
   });
 
-  it('has few others, of ids that count up too', () => {
+  it('has few false positives, even for sequential ids', () => {
     const filter = filterOf(Array.from({ length: 8160 }, (_, n) => `C${n}`));
     let others = 0;
     for (let n = 0; n < 50_000; n++) if (mayHave(filter, hashOf(`C${100_000 + n}`))) others++;
     expect(others / 50_000).toBeLessThan(0.006);
   });
 
-  it('is asked only where it has the length of the rows', () => {
+  it('is used only if its length matches the number of rows', () => {
     const filter = filterOf(['a', 'b', 'c']);
     expect(isTextFilter(filter, 3)).toBe(true);
     for (const rows of [0, 1, 2, 4, 8160]) expect(isTextFilter(filter, rows)).toBe(false);
@@ -62,7 +62,7 @@ describe('a block with a filter', () => {
   const count = (block: EventBlock, id: string) =>
     compileFilter('network', { terms: [{ field: 'connection_id', values: [id] }] }).count(block);
 
-  it('is not read for ids that it has not', () => {
+  it('is not read for ids that are absent', () => {
     const read: string[] = [];
     const starts = partStarts(whole.header);
     const buffer = rebuilt();
@@ -76,7 +76,7 @@ describe('a block with a filter', () => {
     for (const id of ids) expect(count(block, id)).toBe(1);
   });
 
-  it.each([0, 1, 100, 449])('that is cut to %d bytes finds what it has all the same', (length) => {
+  it.each([0, 1, 100, 449])('still finds its texts if the filter is truncated to %d bytes', (length) => {
     const starts = partStarts(whole.header);
     const buffer = rebuilt();
     const block = new EventBlock(whole.header, 1, (at, kind) => {

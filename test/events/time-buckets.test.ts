@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { severities } from '../../src/contract/vocabulary.ts';
-import { maxTime } from '../../src/events/columns.ts';
-import { bucketWidths, spanOf, TimeBuckets } from '../../src/events/time-buckets.ts';
+import { maxTime } from '../../src/events/format/columns.ts';
+import { bucketWidths, spanOf, TimeBuckets } from '../../src/events/query/time-buckets.ts';
 
 const at = (text: string) => Date.parse(text);
 const day = 86_400_000;
@@ -11,15 +11,15 @@ describe('buckets of time', () => {
   it.each([
     ['2026-11-22T10:00:00Z', '2026-11-22T10:01:00Z', 60, 1000, '2026-11-22T10:00:00.000Z', 60],
     ['2026-11-22T10:00:00Z', '2026-11-22T11:00:00Z', 60, 60_000, '2026-11-22T10:00:00.000Z', 60],
-    // One more would be needed with minutes, as it begins within one.
+    // Minutes would need another bucket, because the range starts within a minute.
     ['2026-11-22T10:00:30Z', '2026-11-22T11:00:30Z', 60, 120_000, '2026-11-22T10:00:00.000Z', 31],
     ['2026-11-21T10:12:00Z', '2026-11-22T10:12:00Z', 60, 1_800_000, '2026-11-21T10:00:00.000Z', 49],
     ['2026-11-01T10:12:00Z', '2026-11-22T10:12:00Z', 30, day, '2026-11-01T00:00:00.000Z', 22],
-    // A Sunday and the Monday after it.
+    // A Sunday and the following Monday.
     ['2026-11-22T10:12:00Z', '2026-11-30T00:00:00Z', 2, 7 * day, '2026-11-16T00:00:00.000Z', 2],
     ['2026-11-22T10:12:00.001Z', '2026-11-22T10:12:00.002Z', 500, 1000, '2026-11-22T10:12:00.000Z', 1],
     ['2026-11-22T10:12:00Z', '2026-11-22T10:12:00Z', 5, 1000, undefined, 0],
-  ])('from %s to %s, at most %d: %d ms each', (from, to, most, widthMs, first, length) => {
+  ])('split %s to %s, at most %d: %d ms each', (from, to, most, widthMs, first, length) => {
     const { bucket_ms, buckets } = new TimeBuckets({ from: at(from), to: at(to) }, most).histogram('alert');
     expect([bucket_ms, buckets[0]?.at, buckets.length]).toEqual([widthMs, first, length]);
   });
@@ -30,7 +30,7 @@ describe('buckets of time', () => {
     fc.constantFrom(0, maxTime, -8.64e15, 8.64e15, 4 * day, 4 * day - 1),
   );
 
-  it('have every time of their range in the one that it lies in, and the least width that does', () => {
+  it('assign each time of the range to the bucket that contains it, with the smallest possible width', () => {
     const cases = fc.tuple(time, time, fc.integer({ min: 1, max: 500 }), fc.array(time));
     fc.assert(
       fc.property(cases, ([one, two, most, times]) => {
@@ -58,7 +58,7 @@ describe('buckets of time', () => {
     );
   });
 
-  it('say which one has all of two times', () => {
+  it('return a single bucket if both times are in the same bucket', () => {
     const buckets = new TimeBuckets({ from: 500, to: 4000 }, 10);
     expect([buckets.only(500, 999), buckets.only(1000, 1999), buckets.only(3000, 3999)]).toEqual([0, 1, 3]);
     for (const [least, most] of [
@@ -71,7 +71,7 @@ describe('buckets of time', () => {
   });
 });
 
-it('the time looked at is as asked, else as stored, else of nothing', () => {
+it('the range is as requested, else the range of the stored data, else empty', () => {
   const stored = { first: 10, last: 20 };
   expect(spanOf({}, stored, 99)).toEqual({ from: 10, to: 21 });
   expect(spanOf({ from: 5 }, stored, 99)).toEqual({ from: 5, to: 21 });

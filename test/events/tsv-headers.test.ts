@@ -15,7 +15,7 @@ const header = (path: string, more: Partial<TsvHeader> = {}): TsvHeader => ({
 });
 const paths = (headers: readonly TsvHeader[]) => headers.map(({ path }) => path);
 
-test('a newer header replaces that of the same log of the same sensor, once it has its fields', () => {
+test('a newer complete header replaces the older header of the same log of the same sensor', () => {
   const known = [header('conn'), header('dns'), header('conn', { sensor: 'tap-2' })];
   expect(mergeHeaders(known, [header('conn', { fields: 'ts\tuid' })])).toEqual([
     known[1],
@@ -25,7 +25,7 @@ test('a newer header replaces that of the same log of the same sensor, once it h
   expect(mergeHeaders(known, [header('conn', { fields: '' })])).toHaveLength(4);
 });
 
-test('the oldest headers are dropped past the number and the size that one principal may have', () => {
+test('the oldest headers are dropped beyond the number and size limits of one principal', () => {
   const many = Array.from({ length: limits.maxTsvHeaders + 6 }, (_, n) => header(`log-${n}`));
   const kept = mergeHeaders(many.slice(0, 10), many.slice(10));
   expect(paths(kept)).toEqual(paths(many.slice(6)));

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { UniqueBuilder } from '../../src/events/unique-builder.ts';
+import { UniqueBuilder } from '../../src/events/format/unique-builder.ts';
 
-/** What the parts of the column say: texts in order, undefined where absent. */
+/** Returns the texts in the parts of the column, in order; undefined where a text is absent. */
 function texts(builder: UniqueBuilder, rows: number): (string | undefined)[] {
   const { codes, dictionary, entries } = builder.encode(rows);
   if (entries === 0) return new Array(rows).fill(undefined);
@@ -20,7 +20,7 @@ const text = fc.oneof(
   fc.constantFrom('', 'naïve', '\ud800', 'x'.repeat(5000)),
 );
 
-it('texts are kept row by row, from block to block, while it grows', () => {
+it('a unique builder stores texts row by row, across blocks, while it grows', () => {
   const builder = new UniqueBuilder(2);
   let capacity = 2;
   fc.assert(
@@ -30,7 +30,7 @@ it('texts are kept row by row, from block to block, while it grows', () => {
           capacity *= 2;
           builder.grow(capacity);
         }
-        // As when a record is refused after its id was taken.
+        // Simulates a record that is rejected after its id was set.
         builder.set(row, 'of another');
         builder.set(row, value);
       });

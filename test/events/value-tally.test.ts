@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { ValueTally } from '../../src/events/value-tally.ts';
+import { ValueTally } from '../../src/events/query/value-tally.ts';
 
-it('shows the most frequent, and counts what it does not show', () => {
+it('a value tally returns the most frequent values, and counts the others', () => {
   const tally = new ValueTally();
   for (const [value, count] of [
     ['a', 2],
@@ -24,7 +24,7 @@ it('shows the most frequent, and counts what it does not show', () => {
   expect(tally.top(9).other).toBe(0);
 });
 
-it('when it is full, counts those that it knows to the end and others together, and says so', () => {
+it('a full value tally keeps counting known values, counts other values together, and reports the overflow', () => {
   const tally = new ValueTally(250);
   for (const [value, count] of [
     ['a', 1],
@@ -43,7 +43,7 @@ it('when it is full, counts those that it knows to the end and others together, 
     other: 8,
     complete: false,
   });
-  // A long value takes the room of many.
+  // A long value takes as much memory as many short values.
   const long = new ValueTally(1000);
   long.add('x'.repeat(1000), 1);
   long.add('a', 1);

@@ -2,15 +2,15 @@ import { generateKeyPairSync } from 'node:crypto';
 import { once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import WebSocket from 'ws';
-import { type AccessTokens, accessTokens, type TokenKeys } from '../../src/auth/access-token.ts';
-import { newSecret, secretHash, writeSecret } from '../../src/auth/secrets.ts';
 import type { AccessRule } from '../../src/contract/resources/policy.ts';
 import { type OperationId, operationIds, routeOf } from '../../src/contract/routes.ts';
 import { type Role, roles } from '../../src/contract/vocabulary.ts';
 import { endpoints } from '../../src/http/routes/index.ts';
+import { type AccessTokens, accessTokens, type TokenKeys } from '../../src/identities/access-token.ts';
+import { newSecret, secretHash, writeSecret } from '../../src/identities/secrets.ts';
 import type { Token } from '../../src/store/store.ts';
 import { uuid7 } from '../../src/uuid.ts';
-import { forRoles, withRules } from '../auth/policy-parts.ts';
+import { forRoles, withRules } from '../identities/policy-parts.ts';
 import { openService, type Service } from './service.ts';
 
 const system = { id: 'system', name: 'system' };
@@ -30,7 +30,7 @@ const kinds = [
   'long-lived revoked',
   'long-lived suspended',
 ] as const;
-/** Those that show who it is. */
+/** Credentials that identify their holder. */
 const good: ReadonlySet<Kind> = new Set<Kind>(['valid', 'long-lived valid']);
 type Kind = (typeof kinds)[number];
 type Holder = Role | 'no role';
@@ -38,7 +38,7 @@ const holders: readonly Holder[] = [...roles, 'no role'];
 type Outcome = 401 | 403 | 'open';
 
 let service: Service;
-/** Undefined for none. */
+/** Tokens by holder and kind of credentials; undefined for requests without credentials. */
 const tokens = new Map<string, string | undefined>();
 
 beforeAll(async () => {
@@ -71,8 +71,8 @@ beforeAll(async () => {
     const { sub } = await addSession(holder, 'suspended');
     set('long-lived suspended', (await addLongLived(sub, holder)).token);
   }
-  // A log without entries has no head to show.
-  service.pump.poke();
+  // The head of a log without entries cannot be served.
+  service.pump.wake();
   await service.pump.idle();
 });
 afterAll(() => service.close());
@@ -83,10 +83,7 @@ async function addSession(holder: Holder, status: 'active' | 'suspended' = 'acti
   const [sub, jti] = [uuid7(Date.now()), uuid7(Date.now())];
   const given = holder === 'no role' ? [] : [holder];
   const created_at = new Date().toISOString();
-  await service.store.createPrincipal(
-    { id: sub, name: sub, kind: 'user', roles: given, status, created_at },
-    system,
-  );
+  await service.store.createPrincipal({ id: sub, name: sub, kind: 'user', roles: given, status, created_at }, system);
   const session: Token = {
     jti,
     principal_id: sub,
@@ -101,7 +98,7 @@ async function addSession(holder: Holder, status: 'active' | 'suspended' = 'acti
   return { sub, jti, roles: given };
 }
 
-/** As a machine has it: the record that is stored, and the text that is shown once. */
+/** Stores a long-lived token for a machine. Returns its record, and its text, which is shown only once. */
 async function addLongLived(principal_id: string, holder: Holder, end?: number | 'revoked') {
   const [jti, secret] = [uuid7(Date.now()), newSecret()];
   const record: Token = {
@@ -116,17 +113,17 @@ async function addLongLived(principal_id: string, holder: Holder, end?: number |
   return { token: writeSecret('long_lived', { jti, secret }) };
 }
 
-/** The same record, another secret. */
+/** Returns the token with another secret. */
 const madeUp = (token: string): string => token.slice(0, -newSecret().length) + newSecret();
 
-/** Another private key under the name of ours. */
+/** Returns the keys with another private key under the service's key id. */
 function otherKeys({ current }: TokenKeys): TokenKeys {
   const jwk = generateKeyPairSync('ed25519').privateKey.export({ format: 'jwk' });
   const own = { ...(jwk as Record<string, string>), kid: String(current.kid) };
   return { current: own, verifying: [] };
 }
 
-/** RFC 8725, section 2.1. */
+/** Returns the token without its signature (RFC 8725, section 2.1). */
 function unsigned(token: string): string {
   const [head = '', payload = ''] = token.split('.');
   const header = JSON.parse(Buffer.from(head, 'base64url').toString());
@@ -135,7 +132,7 @@ function unsigned(token: string): string {
 
 const cases = holders.flatMap((holder) => kinds.map((kind) => ({ holder, kind })));
 
-/** What the policy says, read as a person would. */
+/** Returns what the policy requires, read independently of the service's own check. */
 function wanted(rules: readonly AccessRule[], operation: OperationId, holder: Holder, kind: Kind): Outcome {
   const rule = rules.find((one) => one.operation === operation);
   if (rule?.access === 'public') return 'open';
@@ -143,10 +140,11 @@ function wanted(rules: readonly AccessRule[], operation: OperationId, holder: Ho
   return rule?.roles.some((role) => role === holder) ? 'open' : 403;
 }
 
-const pathOf = (path: string) =>
-  path.replace(/:\w+\*/, '000').replace(/:\w+/, '018f0000-0000-7000-8000-000000000001');
+const pathOf = (path: string) => path.replace(/:\w+\*/, '000').replace(/:\w+/, '018f0000-0000-7000-8000-000000000001');
 
-/** Whoever is let in is told that the request is no good: nothing is changed by asking. */
+/**
+ * Calls an operation. The request of an authorized caller is rejected as invalid, so that it changes nothing.
+ */
 async function ask(operation: OperationId, token: string | undefined): Promise<Outcome> {
   const { method, path, partlyPublic, body } = routeOf(operation);
   const type = body?.kind === 'ingest' ? body.mediaTypes[0] : 'application/json';
@@ -165,7 +163,7 @@ async function ask(operation: OperationId, token: string | undefined): Promise<O
 
 const closings: Readonly<Record<number, Outcome>> = { 4401: 401, 4403: 403 };
 
-/** Says who it is in the upgrade, if at all, and asks for a pong. */
+/** Sends credentials, if any, in the upgrade request, and waits for a pong. */
 async function askSocket(path: string, token: string | undefined): Promise<Outcome> {
   const socket = openSocket(path, token);
   await once(socket, 'open');
@@ -200,21 +198,19 @@ async function expectMatrix(rules: readonly AccessRule[]): Promise<void> {
       }),
     );
     expect(outcomes).toEqual(
-      cases.map(
-        ({ holder, kind }) => `${operation}, ${holder}, ${kind}: ${wanted(rules, operation, holder, kind)}`,
-      ),
+      cases.map(({ holder, kind }) => `${operation}, ${holder}, ${kind}: ${wanted(rules, operation, holder, kind)}`),
     );
   }
 }
 
-describe('every operation answers every role and every kind of credentials as the policy says', () => {
+describe('every operation responds to each role and each kind of credentials as the policy requires', () => {
   test('by default', async () => {
     const { rules } = service.services.policy.current;
     expect(rules.map(({ operation }) => operation).sort()).toEqual([...operationIds].sort());
     await expectMatrix(rules);
   });
 
-  test('after it was edited', async () => {
+  test('after a change of the policy', async () => {
     const { policy } = service.services;
     const edited = withRules(
       policy.current.rules,
@@ -244,13 +240,10 @@ describe('sockets', () => {
     while (!holds()) await new Promise((resolve) => setTimeout(resolve, 5));
   };
 
-  test('a subscription needs the role of its stream, and ends when a change of the policy takes it away', async () => {
+  test('a subscription needs the role of its stream, and ends when a change of the policy revokes access', async () => {
     const { policy } = service.services;
     const { rules } = policy.current;
-    await policy.replace(
-      withRules(rules, forRoles('connect', 'viewer'), forRoles('streamAlerts', 'auditor')),
-      system,
-    );
+    await policy.replace(withRules(rules, forRoles('connect', 'viewer'), forRoles('streamAlerts', 'auditor')), system);
     const [subscribed, idle] = [0, 1].map(() => openSocket('/ws', tokens.get('viewer valid')));
     const told = messages(subscribed!);
     await Promise.all([once(subscribed!, 'open'), once(idle!, 'open')]);
@@ -278,13 +271,13 @@ describe('sockets', () => {
   });
 });
 
-describe('nothing is reachable that is not in the table', () => {
+describe('every reachable route is in the table', () => {
   const placesOf = (operation: OperationId) => {
     const { method, path, also = [] } = routeOf(operation);
     return [{ method, path }, ...also];
   };
 
-  test('what is served are the operations of the contract', () => {
+  test('serves exactly the operations of the contract', () => {
     const served = endpoints(service.services);
     const shown = (one: { operation: string; method: string; path: string }) =>
       `${one.operation} ${one.method} ${one.path}`;
@@ -294,7 +287,7 @@ describe('nothing is reachable that is not in the table', () => {
     expect(served.map(shown).sort()).toEqual(inTable.sort());
   });
 
-  test('other methods are 405 with what is allowed', async () => {
+  test('rejects other methods with 405 and Allow', async () => {
     const paths = new Map<string, Set<string>>();
     for (const { method, path } of operationIds.flatMap(placesOf)) {
       const alike = path.replaceAll(/:\w+/g, ':x');
@@ -312,7 +305,7 @@ describe('nothing is reachable that is not in the table', () => {
       }
   });
 
-  test('other paths are 404, also for an administrator', async () => {
+  test('rejects other paths with 404, for administrators too', async () => {
     const authorization = `Bearer ${tokens.get('admin valid')}`;
     const near = operationIds.flatMap((operation) => {
       const { path } = routeOf(operation);

@@ -1,7 +1,8 @@
-/** The entry of an alert commits to the events that show it, and anybody with access to them can recompute it. */
+/** The entry of an alert commits to the alert's events, so that readers can recompute the digest. */
+import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type AlertDigest, verifyAlertEvents } from '../../src/client/alert-events.ts';
-import { Fault } from '../../src/client/fault.ts';
+import { AuditFault } from '../../src/client/fault.ts';
+import { type AlertDigest, verifyAlertEvents } from '../../src/client/verifier.ts';
 import type { ServedEvent } from '../../src/contract/event-digest.ts';
 import { adminOf, openService, type Service } from './service.ts';
 
@@ -37,14 +38,13 @@ const query = (n: number, name: string, more = {}) => ({
   ...more,
 });
 
-const send = (json: unknown) =>
-  service.call('ingestDnsEvents', 'POST /api/v1/events/dns', { token: admin, json });
+const send = (json: unknown) => service.call('ingestDnsEvents', 'POST /api/v1/events/dns', { token: admin, json });
 
 interface Resources {
   readonly data: readonly { readonly id: string; readonly attributes: Readonly<Record<string, unknown>> }[];
 }
 
-/** The data of the entry about the one alert of this title. */
+/** Returns the data of the entry for the one alert with this title. */
 async function logged(title: string): Promise<AlertDigest & { event_ids: string[]; count: number }> {
   await service.pump.idle();
   const { body } = await service.call('listEntries', 'GET /api/transparency/entries?kind=alert.raised', {
@@ -64,11 +64,13 @@ async function served(ids: readonly string[]): Promise<ServedEvent[]> {
 }
 
 test('the entry of an alert commits to the events that were committed with it', async () => {
-  await send(Array.from({ length: 8 }, (_, n) => query(n, 'a.high.example')));
+  await send(Array.from({ length: 25 }, (_, n) => query(n, 'a.high.example')));
   const data = await logged('A query for high');
-  expect(data).toMatchObject({ count: 8, events_count: 5 });
-  const events = await served(data.event_ids);
-  expect(verifyAlertEvents(data, events)).toEqual({ verified: [...data.event_ids].sort(), missing: [] });
+  expect(data).toMatchObject({ count: 25, events_count: 20 });
+  const ids = data.events!.map(({ id }) => id);
+  expect(ids).toEqual(expect.arrayContaining(data.event_ids));
+  const events = await served(ids);
+  expect(verifyAlertEvents(data, events)).toEqual({ verified: ids, missing: [] });
 
   const [first, ...others] = events;
   const altered = { ...first!, attributes: { ...first!.attributes, query: 'b.high.example' } };
@@ -80,9 +82,19 @@ test('the entry of an alert commits to the events that were committed with it', 
     verified: others.map(({ id }) => id).sort(),
     missing: [first!.id],
   });
+
+  // An entry of an earlier version has hashes of its five event_ids.
+  const five = data.events!.filter(({ id }) => data.event_ids.includes(id));
+  const hashes = Buffer.from(five.map(({ sha256 }) => sha256).join(''), 'hex');
+  const events_digest = createHash('sha256').update(hashes).digest('hex');
+  const earlier = { ...data, events: five, events_digest, events_count: 5 };
+  expect(verifyAlertEvents(earlier, events)).toEqual({ verified: five.map(({ id }) => id), missing: [] });
+  expect(verifyAlertEvents({ ...earlier, events_digest: data.events_digest! }, events)).toMatchObject({
+    code: 'WRONG_EVENT',
+  });
 });
 
-test('the hash of an event holds when assets become known and when the sender chose its id', async () => {
+test('the hash of an event stays valid when assets become known and when the sender chose its id', async () => {
   const id = '01930000-0000-7000-8000-0000000000a1';
   await send(query(1, 'a.medium.example', { id }));
   const { body } = await service.call('listAlerts', 'GET /api/v1/alerts?severity=medium', { token: admin });
@@ -101,5 +113,5 @@ test('the hash of an event holds when assets become known and when the sender ch
 });
 
 test('an entry of an earlier version has no digest to verify', () => {
-  expect(verifyAlertEvents({}, [])).toBeInstanceOf(Fault);
+  expect(verifyAlertEvents({}, [])).toBeInstanceOf(AuditFault);
 });

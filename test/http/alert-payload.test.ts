@@ -26,7 +26,7 @@ const line = (src_ip: string, alert: object, more: object = {}) => ({
   ...more,
 });
 
-/** The alert that these lines raise. */
+/** Sends these lines and returns the alert that they raise. */
 async function alertOf(...lines: readonly { readonly src_ip: string }[]): Promise<Alert> {
   const text = lines.map((one) => `${JSON.stringify(one)}\n`).join('');
   const headers = { 'content-type': 'application/x-ndjson' };
@@ -40,7 +40,7 @@ async function alertOf(...lines: readonly { readonly src_ip: string }[]): Promis
   return list.data[0]!.attributes;
 }
 
-test('an alert of Suricata keeps the payload, the packet, and what its signature says', async () => {
+test('a Suricata alert keeps the payload, the packet and the metadata of its signature', async () => {
   const metadata = { cve: ['CVE_2021_44228'], affected_product: ['Any'], created_at: ['2021_12_10'] };
   const references = ['https://example.org/advisory', 'cve,2021-45046'];
   const alert = await alertOf(
@@ -60,11 +60,9 @@ test('an alert of Suricata keeps the payload, the packet, and what its signature
       { key: 'cve', values: ['CVE_2021_44228'] },
     ],
   });
-  const exported = await service.call(
-    'exportAlerts',
-    'GET /api/v1/alerts/export?format=ocsf&src_ip=192.168.0.1',
-    { token },
-  );
+  const exported = await service.call('exportAlerts', 'GET /api/v1/alerts/export?format=ocsf&src_ip=192.168.0.1', {
+    token,
+  });
   expect(JSON.parse(String(exported.body))).toMatchObject({
     vulnerabilities: [{ cve: { uid: 'CVE-2021-45046' } }, { cve: { uid: 'CVE-2021-44228' } }],
     evidences: [{ data: { payload: { data: base64(request) } } }],
@@ -72,7 +70,7 @@ test('an alert of Suricata keeps the payload, the packet, and what its signature
   });
 });
 
-test('a text is kept where there are no bytes, and the latest payload stands', async () => {
+test('a Suricata alert keeps the printable payload if there are no bytes; the latest payload replaces earlier ones', async () => {
   const first = line('192.168.0.2', {}, { payload_printable: 'first' });
   const later = {
     ...line('192.168.0.2', {}, { payload: base64('later') }),
@@ -83,7 +81,7 @@ test('a text is kept where there are no bytes, and the latest payload stands', a
   expect((await alertOf(later, last)).payload).toEqual({ data: base64('later') });
 });
 
-test('whatever an attacker sends is bounded, and makes no record bad', async () => {
+test('fields that an attacker controls are bounded, and do not cause a record to be rejected', async () => {
   const long = 'x'.repeat(100_000);
   const metadata = Object.fromEntries(
     Array.from({ length: 40 }, (_, n) => [`key_${n}`, Array(n).fill(long.slice(0, 500))]),

@@ -27,8 +27,8 @@ const send = async (records: readonly object[]) => {
   expect(sent.status).toBe(200);
 };
 
-describe('of nothing', () => {
-  it('there are zeros in the whole shape, of every window', async () => {
+describe('without events', () => {
+  it('returns the complete structure with zeros, for every window', async () => {
     for (const window of windows) {
       const shown = await dashboard(`?window=${window}`);
       expect(shown).toMatchObject({
@@ -45,7 +45,7 @@ describe('of nothing', () => {
   });
 });
 
-describe('of some events', () => {
+describe('with events', () => {
   const ago = (ms: number) => new Date(Date.now() - ms).toISOString();
   const flow = (changes: object) => ({
     type: 'network_event',
@@ -62,7 +62,7 @@ describe('of some events', () => {
     ...changes,
   });
 
-  it('they are counted, within the window and before it, and what came is told', async () => {
+  it('counts events within the window and before it, and reports ingest totals', async () => {
     await send([
       flow({}),
       flow({ src_ip: '10.0.0.3', dst_port: 443, src_bytes: 1e6 }),
@@ -112,15 +112,13 @@ describe('of some events', () => {
       new_assets: 1,
     });
     expect(Date.now() - Date.parse(shown.ingest.last_received_at!)).toBeLessThan(60_000);
-    expect(
-      shown.series.find(({ metric }) => metric === 'network_events')!.points.at(-1)!.value,
-    ).toBeGreaterThan(0);
+    expect(shown.series.find(({ metric }) => metric === 'network_events')!.points.at(-1)!.value).toBeGreaterThan(0);
     const events = (await trends('?window=24h')).metrics.find(({ metric }) => metric === 'network_events')!;
     expect(events).toMatchObject({ current: 4, previous: 1, anomalies: [] });
     expect(events.change_percent).toBeGreaterThan(250);
   });
 
-  it('alerts are those of now, at every change', async () => {
+  it('counts alerts by their current state after every change', async () => {
     const lower = {
       timestamp: ago(5000),
       event_type: 'alert',
@@ -152,7 +150,7 @@ describe('of some events', () => {
 });
 
 it.each(['1h', '24h', '7d'])(
-  'counts as many alerts in %s as the list has of the same time',
+  'the dashboard counts the same number of alerts in %s as the list of that time range',
   async (window) => {
     const days = 24 * 3600_000;
     const ago = (ms: number) => new Date(Date.now() - ms).toISOString();
@@ -183,7 +181,7 @@ it.each([
   ['window=1h&window=24h', 'window'],
   ['from=0', 'from'],
   ['page=1', 'page'],
-])('%s is refused, naming %s', async (query, field) => {
+])('the analytics endpoints reject %s, and the error names %s', async (query, field) => {
   for (const [operation, path] of [
     ['getDashboard', 'dashboard'],
     ['getTrends', 'trends'],
@@ -196,7 +194,7 @@ it.each([
   }
 });
 
-it('is for those who read: without credentials it is refused', async () => {
+it('the analytics endpoints reject requests without credentials', async () => {
   const { status } = await service.call('getDashboard', 'GET /api/v1/analytics/dashboard');
   expect(status).toBe(401);
 });

@@ -1,7 +1,10 @@
-/** Application protocols are a set in one vocabulary, whichever sensor wrote them and whenever they were stored. */
+/**
+ * Application protocols are a set of names in one vocabulary, independent of the sensor and of the version that
+ * stored the event.
+ */
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { NetworkEvent } from '../../src/contract/resources/network-event.ts';
-import { BlockBuilder } from '../../src/events/block-builder.ts';
+import { BlockBuilder } from '../../src/events/format/block-builder.ts';
 import { networkRecord } from '../store/records.ts';
 import { adminOf, openService, type Service } from './service.ts';
 
@@ -69,14 +72,12 @@ async function all<A = NetworkEvent>(
   return (body as { data: { attributes: A }[] }).data.map(({ attributes }) => attributes);
 }
 const portsOf = async (query: string) =>
-  (await all(`events/network?per_page=100&${query}`))
-    .map(({ src_port }) => src_port)
-    .sort((a = 0, b = 0) => a - b);
+  (await all(`events/network?per_page=100&${query}`)).map(({ src_port }) => src_port).sort((a = 0, b = 0) => a - b);
 
 beforeAll(async () => {
   service = await openService();
   token = await adminOf(service);
-  // Blocks of before hold the sensor's words as one text.
+  // Blocks of earlier versions hold the sensor's words as a single text.
   const builder = new BlockBuilder('network', start);
   const before = {
     timestamp: start,
@@ -114,7 +115,7 @@ beforeAll(async () => {
 afterAll(() => service.close());
 
 describe('application protocols', () => {
-  test('are a set in one vocabulary, of which `app_protocol` is the first', async () => {
+  test('are a set in one vocabulary; `app_protocol` is its first member', async () => {
     const events = await all('events/network?per_page=100');
     const shown = new Map(
       events.map(({ src_port, app_protocol, app_protocols }) => [src_port, [app_protocol, app_protocols]]),
@@ -159,11 +160,9 @@ describe('application protocols', () => {
   });
 
   test('are counted by member', async () => {
-    const { body } = await service.call(
-      'getNetworkEventValues',
-      'GET /api/v1/events/network/values?by=app_protocol',
-      { token },
-    );
+    const { body } = await service.call('getNetworkEventValues', 'GET /api/v1/events/network/values?by=app_protocol', {
+      token,
+    });
     const { values } = (body as { data: { attributes: { values: { value: string; count: number }[] } } }).data
       .attributes;
     expect(Object.fromEntries(values.map(({ value, count }) => [value, count]))).toEqual({
@@ -179,12 +178,9 @@ describe('application protocols', () => {
   });
 
   test('name services and the edges of the topology', async () => {
-    await vi.waitFor(async () =>
-      expect((await all('services?per_page=100', 'listServices')).length).toBe(15),
-    );
+    await vi.waitFor(async () => expect((await all('services?per_page=100', 'listServices')).length).toBe(15), 60_000);
     const { body } = await service.call('getTopology', 'GET /api/v1/topology', { token });
-    const { edges } = (body as { data: { attributes: { edges: { protocols: string[] }[] } } }).data
-      .attributes;
+    const { edges } = (body as { data: { attributes: { edges: { protocols: string[] }[] } } }).data.attributes;
     expect([...new Set(edges.flatMap(({ protocols }) => protocols))].sort()).toEqual([
       'dcerpc',
       'gssapi',
@@ -199,7 +195,7 @@ describe('application protocols', () => {
     expect(offers.length).toBe(5);
   });
 
-  test('leave rules of a sensor on stored events the words of that sensor', async () => {
+  test("keep the sensor's own words for rules that run on stored events", async () => {
     const source = `title: Zeek TLS
 id: 6f9619ff-8b86-4011-b42d-00c04fc964fd
 logsource: {product: zeek, service: conn}

@@ -19,7 +19,7 @@ import {
 import { arrowColumns } from '../../src/http/arrow-columns.ts';
 
 const item = (attributes: Record<string, object>) =>
-  part({ id: uuid('i'), type: Type.Literal('t'), attributes: part(attributes as never, 'a') }, 'i');
+  part('i', { id: uuid('i'), type: Type.Literal('t'), attributes: part('a', attributes as never) });
 
 test.each([
   ['text', text('t')],
@@ -40,10 +40,10 @@ test.each([
   ['int64', Type.Integer()],
   ['texts', list(text('t'), 't')],
   ['json', list(count('t'), 't')],
-  ['json', list(part({ a: flag('t') }, 't'), 't')],
+  ['json', list(part('t', { a: flag('t') }), 't')],
   ['json', anyObject('t')],
   ['json', Type.Union([text('t'), count('t')])],
-])('%s is the kind of %j', (kind, schema) => {
+])('%s is the column type of %j', (kind, schema) => {
   expect(arrowColumns(item({ one: schema, other: optional(schema) }))).toEqual([
     { name: 'id', kind: 'text', nullable: false },
     { name: 'one', kind, nullable: false },

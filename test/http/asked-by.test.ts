@@ -1,4 +1,7 @@
-/** Queries are counted for who asks, and end when nobody waits: so each has to be told both. */
+/**
+ * Queries are counted per caller and end when the client disconnects, so each query gets the caller and an
+ * abort signal.
+ */
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import type { RunOptions } from '../../src/rpc/pool.ts';
 import { openService, password, type Service } from './service.ts';
@@ -42,7 +45,7 @@ test.each([
   ['analytics/dashboard'],
   ['analytics/trends'],
   ['analytics/risk-score'],
-])('%s %s', async (path, accept = 'application/json') => {
+])('the query of %s %s runs with its caller', async (path, accept = 'application/json') => {
   const asked: (RunOptions | undefined)[] = [];
   const { queries } = service.services;
   const run = queries.run.bind(queries);

@@ -54,26 +54,23 @@ async function list<A>(operation: OperationId, target: string) {
   expect([status, target]).toEqual([200, target]);
   return body as { data: Item<A>[]; pagination: { total: number; next_cursor?: string } };
 }
-const idsOf = async (query: string) =>
-  (await list('listAssets', `/api/v1/assets?${query}`)).data.map(({ id }) => id);
+const idsOf = async (query: string) => (await list('listAssets', `/api/v1/assets?${query}`)).data.map(({ id }) => id);
 interface Record_ {
   readonly action: string;
   readonly by: { readonly kind: string; readonly name?: string };
   readonly at: string;
 }
 const history = async (id: string) =>
-  (await list<Record_>('listAssetHistory', `/api/v1/assets/${id}/history`)).data.map(
-    ({ attributes }) => attributes,
-  );
+  (await list<Record_>('listAssetHistory', `/api/v1/assets/${id}/history`)).data.map(({ attributes }) => attributes);
 
 let next = 0;
-/** An address that no other asset of these tests has. */
+/** Returns an address that no other asset of these tests has. */
 const address = () => {
   next++;
   return `10.9.${next >> 8}.${next & 255}`;
 };
 
-describe('an asset by hand', () => {
+describe('a manual asset', () => {
   test('is created, read, changed and deleted', async () => {
     const made = await post({
       name: 'Core switch',
@@ -126,7 +123,7 @@ describe('an asset by hand', () => {
     expect(failure(await get(id))).toEqual([404, 'NOT_FOUND', 'asset_id']);
     expect(failure(await remove(id))).toEqual([404, 'NOT_FOUND', 'asset_id']);
     expect(failure(await put(id, {}))).toEqual([404, 'NOT_FOUND', 'asset_id']);
-    // Its addresses are free again.
+    // The addresses of the deleted asset are free again.
     await create({ ip_addresses: ['10.1.0.1'] });
   });
 
@@ -135,12 +132,12 @@ describe('an asset by hand', () => {
     [{ ip_addresses: ['10.1.1.1'] }, '10.1.1.1'],
     [{ mac_addresses: ['00:1b:63:84:46:00'] }, '00:1b:63:84:46:00'],
     [{ hostnames: ['printer.example.org'], ip_addresses: ['10.1.1.2'] }, 'printer.example.org'],
-  ])('needs no more than %j', async (json, name) => {
+  ])('needs only %j', async (json, name) => {
     const { attributes } = await create(json);
     expect(attributes).toMatchObject({ name, kind: 'unknown', criticality: 'medium', state: 'managed' });
   });
 
-  test('of an older version is not changed', async () => {
+  test('rejects a change based on an older version', async () => {
     const { id } = await create({ name: 'versioned', ip_addresses: ['10.9.9.1', '10.9.9.2'] });
     const { id: other } = await create({ name: 'another' });
     await put(id, { notes: 'a' });
@@ -160,7 +157,7 @@ describe('an asset by hand', () => {
     expect((await remove(id, { 'if-match': '"4"' })).status).toBe(204);
   });
 
-  test('retires and comes back', async () => {
+  test('is retired and reactivated', async () => {
     const { id } = await create({ name: 'old' });
     expect(itemIn(await put(id, { state: 'retired' })).attributes.state).toBe('retired');
     expect(itemIn(await put(id, { state: 'managed' })).attributes.state).toBe('managed');
@@ -199,10 +196,10 @@ const badAddresses = [
 const badMacs = ['', '00:1b:63', 'ff:ff:ff:ff:ff:ff', '01:00:5e:00:00:fb', '00:00:00:00:00:00', 'eth0', 7];
 const badNames = ['', 'a b', '-a', 'a..b', '10.0.0.1', 'http://a', 'x'.repeat(254), 7];
 
-/** Control characters, and what ends a line. */
+/** Control characters and line separators. */
 const controls = ['a\u0000b', 'a\nb', 'a\tb', 'a\u0085b', 'a\u2028b'];
 
-/** Each field with values that it must not have, and what the answer names. */
+/** Invalid values of each field, and the field that the error names. */
 const wrong: readonly (readonly [field: string, named: string, values: readonly unknown[]])[] = [
   ['name', 'name', [...text(255), '', ' \t']],
   ['kind', 'kind', ['Server', '', 7, null]],
@@ -252,13 +249,13 @@ const wrong: readonly (readonly [field: string, named: string, values: readonly 
   ['hostname', 'hostname', ['a']],
 ];
 
-describe('what is wrong is named', () => {
+describe('the asset API', () => {
   let id: string;
   beforeAll(async () => {
     ({ id } = await create({ name: 'good' }));
   });
 
-  test.each(wrong)('%s, as %s', async (field, named, values) => {
+  test.each(wrong)('rejects an invalid %s, and the error names %s', async (field, named, values) => {
     for (const value of values) {
       const shown = JSON.stringify(value).slice(0, 80);
       const refusal = [400, 'INVALID_REQUEST', named];
@@ -267,25 +264,25 @@ describe('what is wrong is named', () => {
     }
   });
 
-  test('a read-only field is told from an unknown one', async () => {
+  test('rejects a read-only field and an unknown field with different reasons', async () => {
     const reasonOf = async (json: unknown) => ((await post(json)).body as Failure).error.details?.reason;
     expect(await reasonOf({ name: 'a', risk_score: 1 })).toBe('is read-only');
     expect(await reasonOf({ name: 'a', colour: 'red' })).toBe('is not a known field');
   });
 
   test.each([{}, { ip_addresses: [] }, { tags: ['a'], kind: 'server', hostnames: [], mac_addresses: [] }])(
-    'an asset that nobody would know: %j',
+    'rejects an asset without any identifier: %j',
     async (json) => {
       expect(failure(await post(json))).toEqual([400, 'INVALID_REQUEST', 'name']);
     },
   );
 
-  test.each([[null], [[]], ['asset'], [7]])('a body that is %j', async (json) => {
+  test.each([[null], [[]], ['asset'], [7]])('rejects a body that is %j', async (json) => {
     expect(failure(await post(json))).toEqual([400, 'INVALID_REQUEST', 'body']);
     expect(failure(await put(id, json))).toEqual([400, 'INVALID_REQUEST', 'body']);
   });
 
-  test.each(['7', 'all', '018f0000-0000-7000-8000-00000000000', '%20'])('an id that is %s', async (bad) => {
+  test.each(['7', 'all', '018f0000-0000-7000-8000-00000000000', '%20'])('rejects an id that is %s', async (bad) => {
     const refusal = [400, 'INVALID_REQUEST', 'asset_id'];
     expect(failure(await get(bad))).toEqual(refusal);
     expect(failure(await put(bad, {}))).toEqual(refusal);
@@ -298,7 +295,7 @@ describe('what is wrong is named', () => {
     expect(body.error.details?.reason).toBe('must be a valid UUID');
   });
 
-  test('an asset that is not there', async () => {
+  test('reports an asset that does not exist', async () => {
     const answers = [
       get(nobody),
       put(nobody, {}),
@@ -326,17 +323,17 @@ describe('what is wrong is named', () => {
     ['colour=red', 'colour'],
     ['from=2026-01-02&to=2026-01-01', 'from'],
     ['cursor=x', 'cursor'],
-  ])('in a list: %s', async (query, field) => {
+  ])('rejects invalid list parameters: %s', async (query, field) => {
     const answer = await call('listAssets', `GET /api/v1/assets?${query}`);
     expect(failure(answer)).toEqual([400, 'INVALID_REQUEST', field]);
   });
 });
 
-describe('an address that another asset has', () => {
+describe('an address that belongs to another asset', () => {
   test.each([
     ['ip_addresses', () => address()],
     ['mac_addresses', () => `00:1b:63:00:01:${(++next & 255).toString(16).padStart(2, '0')}`],
-  ] as const)('is a CONFLICT that names it: %s', async (field, identifier) => {
+  ] as const)('is a CONFLICT that names the other asset: %s', async (field, identifier) => {
     const [taken, own] = [identifier(), identifier()];
     const first = await create({ [field]: [taken] });
     const other = await create({ [field]: [own] });
@@ -349,15 +346,15 @@ describe('an address that another asset has', () => {
     const changed = await put(other.id, { [field]: [taken, own] });
     expect(failure(changed)).toEqual([409, 'CONFLICT', `${field}.0`]);
     expect((await read(other.id))[field]).toEqual([own]);
-    // Its own is no conflict, and what it gives up others may have.
+    // The asset's own identifiers do not conflict, and identifiers that it gives up are free for other assets.
     expect(itemIn(await put(first.id, { [field]: [taken, identifier()] })).attributes[field][0]).toBe(taken);
     expect(itemIn(await put(first.id, { [field]: [identifier()] })).attributes[field]).toHaveLength(1);
     expect(itemIn(await put(other.id, { [field]: [own, taken] })).attributes[field]).toEqual([own, taken]);
   });
 });
 
-describe('merged', () => {
-  test('two assets are one, and the history says who did it', async () => {
+describe('a merge', () => {
+  test('makes one asset of two, and the history names the user', async () => {
     const [a, b] = [address(), address()];
     const one = await create({ name: 'one', ip_addresses: [a], hostnames: ['one.example'] });
     const other = await create({ name: 'other', ip_addresses: [b], mac_addresses: ['00:1b:63:00:02:01'] });
@@ -385,7 +382,7 @@ describe('merged', () => {
     expect(failure(await merge(other.id, { into: one.id }))).toEqual([404, 'NOT_FOUND', 'into']);
   });
 
-  test('is no asset with itself', async () => {
+  test('rejects an asset merged with itself', async () => {
     const { id } = await create({ name: 'self' });
     expect(failure(await merge(id, { into: id.toUpperCase() }))).toEqual([409, 'CONFLICT', 'into']);
   });
@@ -395,14 +392,14 @@ describe('merged', () => {
     [{ into: 'x' }, 'into'],
     [{ into: null }, 'into'],
     [{ into: nobody, why: 'x' }, 'why'],
-  ])('is nothing for %j', async (json, field) => {
+  ])('rejects %j', async (json, field) => {
     const { id } = await create({ name: 'wrongly merged' });
     expect(failure(await merge(id, json))).toEqual([400, 'INVALID_REQUEST', field]);
   });
 });
 
-describe('split', () => {
-  test('an asset gives addresses to a new one, and both histories say so', async () => {
+describe('a split', () => {
+  test('gives addresses to a new asset, and both histories record it', async () => {
     const [a, b] = [address(), address()];
     const mac = '00:1b:63:00:03:01';
     const { id } = await create({ name: 'two in one', ip_addresses: [a, b], mac_addresses: [mac] });
@@ -412,8 +409,7 @@ describe('split', () => {
     expect(made.attributes).toMatchObject({ ip_addresses: [b], mac_addresses: [mac] });
     expect(await read(id)).toMatchObject({ name: 'two in one', ip_addresses: [a], mac_addresses: [] });
     const by = expect.objectContaining({ kind: 'principal', name: 'admin' });
-    const record = (other_asset_id: string) =>
-      expect.objectContaining({ action: 'split', other_asset_id, by });
+    const record = (other_asset_id: string) => expect.objectContaining({ action: 'split', other_asset_id, by });
     expect(await history(id)).toContainEqual(record(made.id));
     expect(await history(made.id)).toContainEqual(record(id));
     expect(await idsOf(`ip=${b}`)).toEqual([made.id]);
@@ -427,7 +423,7 @@ describe('split', () => {
     [{ identifiers: ['10.0.0.1', '::ffff:10.0.0.1'] }, 'identifiers.1'],
     [{ identifiers: ['10.0.0.0/24'] }, 'identifiers.0'],
     [{ identifiers: ['203.0.113.77'] }, 'identifiers.0'],
-  ])('is nothing for %j', async (json, field) => {
+  ])('rejects %j', async (json, field) => {
     const { id } = await create({ ip_addresses: [address(), address()] });
     expect(failure(await split(id, json))).toEqual([400, 'INVALID_REQUEST', field]);
   });
@@ -497,7 +493,7 @@ describe('lists', () => {
   });
 });
 
-test('the history of an asset tells what people did, newest first, in pages', async () => {
+test('the history of an asset records changes by users, newest first, in pages', async () => {
   const [a, b] = [address(), address()];
   const { id } = await create({ name: 'told', ip_addresses: [a] });
   await put(id, { ip_addresses: [b], owner: 'ann' });

@@ -1,9 +1,13 @@
-/** Invented lines of Zeek and Suricata for each behaviour that is detected, over five hours and eight days before them. */
+/**
+ * Synthetic lines of Zeek and Suricata for each detected behaviour: five hours of attacks, after eight days of
+ * history.
+ */
 import { families } from '../../scripts/generated-names/families.ts';
 import { random } from '../../scripts/traffic/random.ts';
+import { inFormat, type SensorFormat } from './eve-lines.ts';
 
 export interface AttackLine {
-  /** Epoch milliseconds. */
+  /** Time of the line in epoch milliseconds. */
   readonly time: number;
   readonly line: string;
 }
@@ -26,7 +30,8 @@ interface Conn {
 
 let made = 0;
 
-function conn(time: number, what: Conn): AttackLine {
+/** Returns Zeek's line of a connection. */
+export function conn(time: number, what: Conn): AttackLine {
   const { src, dst, port, state = 'SF', proto = 'tcp', out = 900, back = 1200, seconds = 1 } = what;
   const isVain = state === 'S0' || state === 'REJ';
   const record = {
@@ -46,31 +51,6 @@ function conn(time: number, what: Conn): AttackLine {
     resp_pkts: isVain ? (state === 'REJ' ? 1 : 0) : 10,
     orig_ip_bytes: isVain ? 40 : out + 400,
     resp_ip_bytes: isVain ? (state === 'REJ' ? 40 : 0) : back + 400,
-  };
-  return { time, line: JSON.stringify(record) };
-}
-
-function flow(time: number, { src, dst, port }: Conn): AttackLine {
-  const at = (ms: number) => new Date(ms).toISOString().replace('Z', '000+0000');
-  const record = {
-    timestamp: at(time + 1000),
-    event_type: 'flow',
-    flow_id: 1_000_000 + ++made,
-    src_ip: src,
-    src_port: 40_000 + (made % 20_000),
-    dest_ip: dst,
-    dest_port: port,
-    proto: 'TCP',
-    flow: {
-      pkts_toserver: 1,
-      pkts_toclient: 0,
-      bytes_toserver: 60,
-      bytes_toclient: 0,
-      start: at(time),
-      end: at(time),
-      state: 'new',
-    },
-    tcp: { tcp_flags: '02', tcp_flags_ts: '02', tcp_flags_tc: '00' },
   };
   return { time, line: JSON.stringify(record) };
 }
@@ -95,20 +75,20 @@ function dns(time: number, src: string, query: string, { rcode = 3, qtype = 1 } 
   return { time, line: JSON.stringify(record) };
 }
 
-/** So many lines, evenly from one time to another. */
+/** Makes `count` lines at even intervals. */
 function many(from: number, lastsMs: number, count: number, make: (time: number, n: number) => AttackLine) {
   return Array.from({ length: count }, (_, n) => make(Math.round(from + (lastsMs * n) / count), n));
 }
 
-/** By time. @param start - a full hour, epoch milliseconds */
-export function attackLines(start: number): AttackLine[] {
+/** Returns the lines of a sensor, sorted by time. @param start - a full hour, epoch milliseconds */
+export function attackLines(start: number, format: SensorFormat): AttackLine[] {
   made = 0;
   const rng = random(11);
   const { make: generated } = families.find(({ id }) => id === 'qakbot')!;
   const days = Array.from({ length: 9 }, (_, n) => start - (9 - n) * dayMs);
   const lines = [
     ...many(start + 5 * minuteMs, 3 * hourMs, 1465, (time, n) =>
-      (n % 2 === 0 ? conn : flow)(time, { src: '10.1.0.5', dst: '10.1.0.9', port: 1 + n, state: 'S0' }),
+      conn(time, { src: '10.1.0.5', dst: '10.1.0.9', port: 1 + n, state: 'S0' }),
     ),
     ...many(start + hourMs, 2 * hourMs, 400, (time, n) =>
       conn(time, { src: '198.51.100.9', dst: '10.1.2.20', port: 1000 + n, state: 'S0' }),
@@ -141,15 +121,10 @@ export function attackLines(start: number): AttackLine[] {
       time: start + hours * hourMs,
     })),
     ...many(start + 15 * minuteMs, 3 * hourMs, 700, (time, n) =>
-      dns(
-        time,
-        '10.1.0.11',
-        `${(n * 2_654_435_761).toString(36)}x${(n * 40_503).toString(36)}kq7.tunnel.example`,
-        {
-          rcode: 0,
-          qtype: 16,
-        },
-      ),
+      dns(time, '10.1.0.11', `${(n * 2_654_435_761).toString(36)}x${(n * 40_503).toString(36)}kq7.tunnel.example`, {
+        rcode: 0,
+        qtype: 16,
+      }),
     ),
     ...many(start + 15 * minuteMs, 2 * hourMs, 60, (time) => dns(time, '10.1.0.12', `${generated(rng)}.net`)),
     ...many(start + 35 * minuteMs, 110 * minuteMs, 2000, (time, n) =>
@@ -177,5 +152,19 @@ export function attackLines(start: number): AttackLine[] {
       conn(time, { src: '10.1.0.50', dst: '233.252.0.9', port: 443, out: 1e6 }),
     ),
   ];
-  return lines.sort((a, b) => a.time - b.time);
+  return lines.sort((a, b) => a.time - b.time).map(({ time, line }) => ({ time, line: inFormat[format](line) }));
+}
+
+/** Sorts the lines by time of arrival. */
+export function arriving(lines: readonly AttackLine[], at: (line: AttackLine) => number): AttackLine[] {
+  return lines
+    .map((line) => ({ line, at: at(line) }))
+    .sort((a, b) => a.at - b.at)
+    .map(({ line }) => line);
+}
+
+/** Delays each line by up to an hour. */
+export function late(lines: readonly AttackLine[]): AttackLine[] {
+  const rng = random(7);
+  return arriving(lines, ({ time }) => time + rng.next() * hourMs);
 }

@@ -21,7 +21,7 @@ function call(changes: Partial<AuditRecord> = {}): AuditRecord {
   };
 }
 
-/** Caps at the beginning of a minute, and what a number of calls came to. */
+/** Caps at the beginning of a minute; `admitted` returns the number of calls that get a record. */
 function caps() {
   const it = new AuditCaps();
   expect(it.due(start)).toEqual([]);
@@ -30,12 +30,11 @@ function caps() {
   return { it, admitted };
 }
 
-const times = (n: number, record: (k: number) => AuditRecord) =>
-  Array.from({ length: n }, (_, k) => record(k));
+const times = (n: number, record: (k: number) => AuditRecord) => Array.from({ length: n }, (_, k) => record(k));
 const callsIn = (records: readonly AuditRecord[]) => records.reduce((sum, { count = 1 }) => sum + count, 0);
 
-describe('what one caller does often', () => {
-  test('is counted past its share of the minute, and told once the minute is over', () => {
+describe('repeated calls of one caller', () => {
+  test("are counted beyond the caller's share of the minute, and recorded when the minute ends", () => {
     const { it, admitted } = caps();
     expect(admitted(times(25, (k) => call({ request_id: `r${k}`, actor_name: `name ${k}` })))).toBe(10);
     expect(it.admit(call(), 'account', start)).toBe('auditFailuresPerMinute');
@@ -56,7 +55,7 @@ describe('what one caller does often', () => {
     expect(it.admit(call(), 'account', start + 2 * minute)).toBeUndefined();
   });
 
-  test('is told apart by operation and by how it ended', () => {
+  test('are counted separately by operation and outcome', () => {
     const { it, admitted } = caps();
     admitted(times(10, () => call()));
     admitted([
@@ -72,7 +71,7 @@ describe('what one caller does often', () => {
     ]);
   });
 
-  test('leaves others their share: of principals by their id, whatever their address', () => {
+  test('leave the shares of other callers unchanged: principals are identified by id at any address', () => {
     const { it, admitted } = caps();
     const reads = (actor: string) =>
       times(100, (k) => ({
@@ -84,7 +83,7 @@ describe('what one caller does often', () => {
     expect(callsIn(it.due(start, true))).toBe(2 * (100 - limits.auditSuccessesPerMinute));
   });
 
-  test('by reading takes nothing from the share of changes, nor the other way round', () => {
+  test('have separate shares for reads and for changes', () => {
     const { it, admitted } = caps();
     const successes = (operation: string) =>
       times(100, () => call({ actor: principal, operation, outcome: 'success' }));
@@ -96,18 +95,14 @@ describe('what one caller does often', () => {
   });
 
   test.each([
+    ['the addresses of one /64 are one caller', (k: number) => `2001:0db8:0000:0001:0000:0000:0000:${hex(k)}`, 10],
     [
-      'the addresses of one /64 are one caller',
-      (k: number) => `2001:0db8:0000:0001:0000:0000:0000:${hex(k)}`,
-      10,
-    ],
-    [
-      'those of two networks are two',
+      'addresses of two networks are two callers',
       (k: number) => `2001:0db8:0000:${hex(k % 2)}:0000:0000:0000:${hex(k)}`,
       20,
     ],
     [
-      'IPv4 within IPv6 is told apart by address',
+      'IPv4-mapped IPv6 addresses are separate callers',
       (k: number) => `0000:0000:0000:0000:0000:ffff:0a00:${hex(k)}`,
       50,
     ],
@@ -120,10 +115,9 @@ describe('what one caller does often', () => {
 const hex = (n: number) => n.toString(16).padStart(4, '0');
 
 describe('a flood from many addresses', () => {
-  const flood = (n: number) =>
-    times(n, (k) => call({ source_address: `10.${k >> 16}.${(k >> 8) & 255}.${k & 255}` }));
+  const flood = (n: number) => times(n, (k) => call({ source_address: `10.${k >> 16}.${(k >> 8) & 255}.${k & 255}` }));
 
-  test('gets what all failures may have, then counts, the last of them of everybody; no call goes unsaid', () => {
+  test('uses the shared limit of failures, then counters; the last counter is for all other addresses; all calls are recorded or counted', () => {
     const { it, admitted } = caps();
     const calls = 100_000;
     const own = admitted(flood(calls));
@@ -140,7 +134,7 @@ describe('a flood from many addresses', () => {
     expect(own + callsIn(counts)).toBe(calls);
   });
 
-  test('for a day makes a bounded number of records', () => {
+  test('makes a bounded number of records in a day', () => {
     const { it } = caps();
     let records = 0;
     for (let now = start; now < start + 24 * 60 * minute; now += minute) {
@@ -150,14 +144,14 @@ describe('a flood from many addresses', () => {
     expect(records).toBeLessThan(33_000);
   });
 
-  test('takes nothing from those who are known', () => {
+  test('does not affect authenticated callers and other successful calls', () => {
     const { admitted } = caps();
     admitted(flood(100_000));
     expect(admitted([call({ actor: principal, outcome: 'success' })])).toBe(1);
     expect(admitted([call({ outcome: 'success', source_address: '192.0.2.9' })])).toBe(1);
   });
 
-  test('of more addresses than are told apart is counted', () => {
+  test('reports the limit of tracked addresses', () => {
     const { it } = caps();
     const successes = flood(limits.maxAuditStrangers + 1).map((record) => ({
       ...record,
@@ -170,7 +164,22 @@ describe('a flood from many addresses', () => {
   });
 });
 
-test('a clock that is set back ends the minute', () => {
+test('ignored records of a sensor become one record an hour, and leave room for counts of failures', () => {
+  const { it, admitted } = caps();
+  const sensors = times(2 * limits.maxAuditCounts, (k) =>
+    call({ actor: `s${k}`, operation: 'ingest', outcome: 'success', count: 3 }),
+  );
+  for (const kind of ['zeek.http', 'zeek.ssl']) for (const record of sensors) it.countIgnored(record, kind);
+  admitted(times(11, () => call()));
+  expect(it.due(start + minute)).toMatchObject([{ actor: 'anonymous', operation: 'login', count: 1 }]);
+  expect(it.due(start + 59 * minute)).toEqual([]);
+  const hourly = it.due(start + 60 * minute);
+  expect(hourly).toHaveLength(sensors.length);
+  expect(hourly[0]).toMatchObject({ count: 6, reason: 'ignored: zeek.http; ignored: zeek.ssl' });
+  expect(it.due(start + 120 * minute)).toEqual([]);
+});
+
+test('a clock set back ends the minute', () => {
   const { it, admitted } = caps();
   admitted(times(11, () => call()));
   expect(callsIn(it.due(start - minute))).toBe(1);

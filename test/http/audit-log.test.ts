@@ -15,7 +15,7 @@ const admin = { id: '01900000-0000-7000-8000-00000000000a', name: 'admin' };
 const viewer = { id: '01900000-0000-7000-8000-00000000000b', name: 'vera' };
 const other = '01900000-0000-7000-8000-0000000000ff';
 
-/** The door to the real store, which a test can bar. */
+/** Wraps the real store; a test can make its writes fail. */
 class Door implements Pick<Store, 'addAudit'> {
   readonly #store: Store;
   barred: Error | undefined;
@@ -106,7 +106,7 @@ beforeEach(async () => {
 });
 afterEach(stopAll);
 
-/** What is on disk, oldest first. */
+/** Returns the records on disk, oldest first. */
 const written = () =>
   resources<AuditRecord>(reader.listAudit(allRecords))
     .map(({ attributes }) => attributes)
@@ -125,7 +125,7 @@ function call(target: string, token?: string, requestId = 'trace-1') {
 }
 
 describe('a change', () => {
-  test('is on disk when it is answered: who, what, where from, and how it ended', async () => {
+  test('is on disk before its response is sent: caller, operation, source address and outcome', async () => {
     const answer = await call('POST /principals', 'admin');
     expect([answer.status, written()]).toEqual([
       201,
@@ -150,13 +150,13 @@ describe('a change', () => {
     await audit.close();
   });
 
-  test('by an administrator is never only counted', async () => {
+  test('of an administrator always gets a separate record', async () => {
     for (let n = 0; n < 100; n++) await call('POST /principals', 'admin', `trace-${n}`);
     expect(new Set(written().map(({ request_id }) => request_id)).size).toBe(100);
     await audit.close();
   });
 
-  test('that may have been made though it failed is told of, however often', async () => {
+  test('is recorded each time if it failed but may have taken effect', async () => {
     for (let n = 0; n < 30; n++) await call(`DELETE /tokens/${other}`, 'admin');
     const records = await until(30);
     for (const record of records) expect(record).toMatchObject({ outcome: 'failed', code: 'WORKER_LOST' });
@@ -164,8 +164,8 @@ describe('a change', () => {
   });
 });
 
-describe('what changes nothing', () => {
-  test('is on disk soon: reads, refusals before the handler, and failures', async () => {
+describe('a call without a change', () => {
+  test('is on disk soon: reads, requests rejected before the handler, and failures', async () => {
     const asked: [string, string | undefined][] = [
       [`GET /principals/${admin.id}`, 'admin'],
       [`GET /principals/${other}`, 'admin'],
@@ -196,14 +196,14 @@ describe('what changes nothing', () => {
     expect(limitsReached).toHaveLength(40);
   });
 
-  test('is not told of where the operation is not audited, nor where there is none', async () => {
+  test('is not recorded if the operation is not audited or does not exist', async () => {
     for (const target of ['GET /status', 'GET /nothing', 'PUT /principals', 'OPTIONS /principals'])
       await call(target, 'admin');
     await audit.close();
     expect(written()).toEqual([]);
   });
 
-  test('never shows what is in a path and is no identifier: somebody may have put a secret there', async () => {
+  test('never records the value of an invalid path parameter, because it may be a secret', async () => {
     const secret = `candor_${admin.id}_${'s'.repeat(43)}`;
     await call(`DELETE /tokens/${secret}`, 'admin');
     await audit.close();
@@ -213,10 +213,10 @@ describe('what changes nothing', () => {
   });
 });
 
-describe('a store that takes no records', () => {
+describe('a store that rejects records', () => {
   const full = new ServiceError('UNAVAILABLE', 'the disk is full');
 
-  test('one change is answered as not recorded, those after it are refused before they are made', async () => {
+  test('reports one change as not recorded; later changes are refused before they are made', async () => {
     door.barred = full;
     const first = await call('POST /principals', 'admin', 'first');
     expect([first.status, changes]).toEqual([503, 1]);
@@ -238,11 +238,11 @@ describe('a store that takes no records', () => {
       ['third', 'success'],
     ]);
     expect((await call('POST /principals', 'admin')).status).toBe(201);
-    expect(logged.at(-1)?.msg).toBe('the audit log is written again');
+    expect(logged.at(-1)?.msg).toBe('the audit log can be written again');
     await audit.close();
   });
 
-  test('for a moment only, as while it is restarted, costs nothing but time', async () => {
+  test('delays the response if the failure is brief, as during a restart', async () => {
     door.barred = new ServiceError('UNAVAILABLE', 'store is being restarted');
     setTimeout(() => {
       door.barred = undefined;
@@ -252,7 +252,7 @@ describe('a store that takes no records', () => {
     await audit.close();
   });
 
-  test('until the stop: how many records are missing is said', async () => {
+  test('loses the pending records at the stop, and the log says how many', async () => {
     door.barred = full;
     await call(`GET /principals/${admin.id}`, 'admin');
     await audit.close();

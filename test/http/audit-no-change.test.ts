@@ -1,11 +1,11 @@
-/** Administration that changes nothing pushes nothing out of the audit log, however often it is asked for. */
+/** Frequent administrative calls without effect do not displace other records from the audit log. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { AuditRecord } from '../../src/contract/resources/audit-record.ts';
 import { AuditLog } from '../../src/http/audit-log.ts';
 import { endpoints } from '../../src/http/routes/index.ts';
 import { limits } from '../../src/limits.ts';
 import { uuid7 } from '../../src/uuid.ts';
-import { forRoles, withRules } from '../auth/policy-parts.ts';
+import { forRoles, withRules } from '../identities/policy-parts.ts';
 import { allRecords, resources } from '../store/opened.ts';
 import { type Served, serve, stopAll } from './serve.ts';
 import { openService, password, type Service } from './service.ts';
@@ -18,15 +18,14 @@ beforeAll(async () => {
   const audit = new AuditLog({
     store: service.store,
     newId: () => uuid7(Date.now()),
-    // The minute never ends.
+    // The clock stands still, so the minute never ends.
     now: () => Date.UTC(2026, 10, 20),
     log: service.services.log,
     limitReached: () => undefined,
   });
   served = await serve(endpoints(service.services), { authenticate: service.auth.authenticate, audit });
   const json = { username: 'admin', password };
-  token = ((await service.call('login', 'POST /auth/login', { json })).body as { access_token: string })
-    .access_token;
+  token = ((await service.call('login', 'POST /auth/login', { json })).body as { access_token: string }).access_token;
 });
 afterAll(async () => {
   await stopAll();
@@ -51,7 +50,7 @@ const records = () =>
     ({ attributes }) => attributes.count === undefined,
   ).length;
 
-test('it is counted past the share of a minute; what changes something has a record of its own', async () => {
+test('calls without effect are counted beyond a share of the minute; each change gets a separate record', async () => {
   const { rules } = service.services.policy.current;
   const principal = `PUT /api/v1/principals/${service.reader.principalByName('admin')?.id}`;
   const each = Math.ceil((limits.auditSuccessesPerMinute + 5) / 4);

@@ -34,7 +34,7 @@ async function finished(id: string): Promise<One> {
 const codeOf = ({ body }: { body: unknown }) => (body as { error: { code: string } }).error.code;
 
 describe('backups over HTTP', () => {
-  test('one is begun, followed and listed', async () => {
+  test('are started, followed and listed', async () => {
     const begun = await service.call('createBackup', 'POST /api/v1/backups', { token: admin });
     const { id } = (begun.body as One).data;
     expect(begun.status).toBe(202);
@@ -47,13 +47,12 @@ describe('backups over HTTP', () => {
       token: admin,
     });
     expect(upper.status).toBe(200);
-    const list = (await service.call('listBackups', 'GET /api/v1/backups?per_page=1', { token: admin }))
-      .body as Many;
+    const list = (await service.call('listBackups', 'GET /api/v1/backups?per_page=1', { token: admin })).body as Many;
     expect(list.data.map((one) => one.id)).toEqual([id]);
     expect(list.pagination.total).toBe(1);
   });
 
-  test('the integers of the head are in exact digits', async () => {
+  test('return the integers of the head without loss of precision', async () => {
     const begun = await service.call('createBackup', 'POST /api/v1/backups', { token: admin });
     const { id, attributes } = (await finished((begun.body as One).data.id)).data;
     const exact = new RegExp(`"timestamp_ns":${BigInt(attributes.sth!.timestamp_ns)}[,}]`);
@@ -63,7 +62,7 @@ describe('backups over HTTP', () => {
     }
   });
 
-  test('one that is not there', async () => {
+  test('report a backup that does not exist', async () => {
     const path = 'GET /api/v1/backups/01940000-0000-7000-8000-000000000000';
     const answer = await service.call('getBackup', path, { token: admin });
     expect({ status: answer.status, code: codeOf(answer) }).toEqual({ status: 404, code: 'NOT_FOUND' });
@@ -71,7 +70,7 @@ describe('backups over HTTP', () => {
     expect({ status: bad.status, code: codeOf(bad) }).toEqual({ status: 400, code: 'INVALID_REQUEST' });
   });
 
-  test('administrators only', async () => {
+  test('are allowed for administrators only', async () => {
     const json = { name: 'looker', scopes: ['viewer'] };
     const issued = await service.call('issueToken', 'POST /api/v1/tokens', { token: admin, json });
     const { token } = (issued.body as { data: { attributes: { token: string } } }).data.attributes;
@@ -86,7 +85,7 @@ describe('backups over HTTP', () => {
   });
 });
 
-test('no backup of a log that cannot go on: what could be copied is not what was promised', async () => {
+test('a log that cannot continue is not backed up, because the copy could not be verified', async () => {
   const { ledger } = service;
   const status = await ledger.status();
   const degraded = await openService(

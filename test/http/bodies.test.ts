@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, test } from 'vitest';
-import { Budget, BudgetOfEach } from '../../src/http/budget.ts';
+import { Budget, BudgetOfEach } from '../../src/admission/budget.ts';
 import type { Endpoint } from '../../src/http/endpoint.ts';
 import { data } from '../../src/http/reply.ts';
 import { limits } from '../../src/limits.ts';
@@ -11,8 +11,8 @@ afterEach(stopAll);
 const post = (head: string) => `POST /echo HTTP/1.1\r\nHost: x\r\nContent-Type: text/plain\r\n${head}\r\n`;
 const chunk = (text: string) => `${text.length.toString(16)}\r\n${text}\r\n`;
 
-describe('how a body arrives', () => {
-  test('at once, in pieces, chunked: always the same bytes in a buffer of their own', async () => {
+describe('reading a body', () => {
+  test('returns the same bytes in a separate buffer, whether sent whole, in pieces or chunked', async () => {
     const seen: ArrayBuffer[] = [];
     const keep: Endpoint = {
       ...echo(),
@@ -41,7 +41,7 @@ describe('how a body arrives', () => {
     expect(seen.map((bytes) => bytes.byteLength)).toEqual([text.length, text.length, text.length]);
   });
 
-  test('while credentials are looked at, it is kept', async () => {
+  test('keeps the body while credentials are checked', async () => {
     let admit: (() => void) | undefined;
     const { server } = await serve([{ ...echo(), access: ['sensor'] }], {
       authenticate: () =>
@@ -59,7 +59,7 @@ describe('how a body arrives', () => {
     wire.end();
   });
 
-  test('an absent body is an empty one', async () => {
+  test('treats an absent body as an empty one', async () => {
     const { server } = await serve([echo()]);
     const wire = await Wire.open(server.port);
     wire.send(post(''));
@@ -69,7 +69,7 @@ describe('how a body arrives', () => {
     wire.end();
   });
 
-  test('Expect: 100-continue is answered', async () => {
+  test('responds to Expect: 100-continue', async () => {
     const { server } = await serve([echo()]);
     const wire = await Wire.open(server.port);
     wire.send(post('Content-Length: 3\r\nExpect: 100-continue\r\n'));
@@ -93,16 +93,13 @@ describe('limits', () => {
     wire.end();
   });
 
-  test('one so long that it is not worth reading ends the connection', async () => {
+  test('a Content-Length far over the limit ends the connection', async () => {
     const { server } = await serve([echo()]);
-    const answer = await untilClosed(
-      server.port,
-      post(`Content-Length: ${limits.maxDiscardedBodyBytes + 1}\r\n`),
-    );
+    const answer = await untilClosed(server.port, post(`Content-Length: ${limits.maxDiscardedBodyBytes + 1}\r\n`));
     expect(answer).toMatch(/PAYLOAD_TOO_LARGE/);
   });
 
-  test('a chunked body is bounded while it is read, and its sender sees the answer', async () => {
+  test('a chunked body is limited while it is read, and its sender receives the response', async () => {
     const budget = new Budget(1_000_000);
     const { server, limitsReached } = await serve([echo({ budget })]);
     const wire = await Wire.open(server.port);
@@ -130,7 +127,7 @@ describe('limits', () => {
     expect((await fetch(`http://127.0.0.1:${server.port}/`)).status).toBe(404);
   });
 
-  test('bytes in flight are budgeted: past it OVERLOADED with Retry-After, and all come back', async () => {
+  test('a body beyond the budget of bytes in flight gets OVERLOADED with Retry-After; all bytes are returned to the budget', async () => {
     const budget = new Budget(1500);
     const { server, limitsReached } = await serve([echo({ budget })]);
     const first = await Wire.open(server.port);
@@ -147,7 +144,7 @@ describe('limits', () => {
     second.end();
   });
 
-  test('room is taken as bytes come, not as they are announced', async () => {
+  test('the budget counts received bytes, not announced bytes', async () => {
     const budget = new Budget(100_000);
     const { server, limitsReached } = await serve([echo({ budget, maxBytes: 90_000 })]);
     const halves = [];
@@ -168,7 +165,7 @@ describe('limits', () => {
     for (const wire of halves) wire.end();
   });
 
-  test('the smallest pieces cost no more than large ones', async () => {
+  test('the smallest chunks cost no more than large ones', async () => {
     const budget = new Budget(100_000);
     const { server } = await serve([echo({ budget, maxBytes: 50_000 })]);
     const wire = await Wire.open(server.port);
@@ -182,7 +179,7 @@ describe('limits', () => {
     wire.end();
   });
 
-  test('one principal holds its own part of the budget, and others find room', async () => {
+  test('one principal can use only its share of the budget, so that others are served', async () => {
     const budget = new Budget(100_000);
     const overloaded = 'maxJsonInFlightBytesPerPrincipal';
     const ofPrincipal = { budget: new BudgetOfEach(20_000), overloaded } as const;
@@ -213,7 +210,7 @@ describe('limits', () => {
     for (const wire of [...own, refused, other]) wire.end();
   });
 
-  test('an aborted body gives its bytes back, and is not answered', async () => {
+  test('an aborted body returns its bytes to the budget and gets no response', async () => {
     const budget = new Budget(1500);
     const { server, answered } = await serve([echo({ budget })]);
     for (const head of ['Content-Length: 1000\r\n', 'Transfer-Encoding: chunked\r\n']) {
@@ -227,7 +224,7 @@ describe('limits', () => {
     expect(server.inFlight).toBe(0);
   });
 
-  test('a body is released by whoever has it, not by the answer', async () => {
+  test('a body is released by its consumer, not by the response', async () => {
     const budget = new Budget(1500);
     let release: (() => void) | undefined;
     const { url } = await serve([
@@ -247,8 +244,8 @@ describe('limits', () => {
   });
 });
 
-describe('what is not taken', () => {
-  test('other media types and content codings are UNSUPPORTED_MEDIA_TYPE', async () => {
+describe('unsupported content', () => {
+  test('other media types and content codings are rejected with UNSUPPORTED_MEDIA_TYPE', async () => {
     const { url } = await serve([echo()]);
     const code = async (headers: Record<string, string>) => {
       const answer = await fetch(`${url}/echo`, { method: 'POST', headers, body: 'abc' });
@@ -259,12 +256,13 @@ describe('what is not taken', () => {
       415,
       'content-encoding',
     ]);
-    expect(
-      await code({ 'content-type': 'Text/Plain; charset=utf-8', 'content-encoding': 'identity' }),
-    ).toEqual([200, undefined]);
+    expect(await code({ 'content-type': 'Text/Plain; charset=utf-8', 'content-encoding': 'identity' })).toEqual([
+      200,
+      undefined,
+    ]);
   });
 
-  test('a body that nobody wants is dropped, and the connection lives on', async () => {
+  test('an unused body is discarded, and the connection stays open', async () => {
     const { server, limitsReached } = await serve([get('/get', () => data('got'))]);
     const wire = await Wire.open(server.port);
     wire.send(`GET /get HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\nabc`);
@@ -278,10 +276,8 @@ describe('what is not taken', () => {
     wire.end();
   });
 
-  test('a compressed body is handed over as it came', async () => {
-    const { url } = await serve([
-      { ...echo(), run: ({ body, coding }) => data([coding, body!.bytes.byteLength]) },
-    ]);
+  test('a compressed body is passed on unchanged', async () => {
+    const { url } = await serve([{ ...echo(), run: ({ body, coding }) => data([coding, body!.bytes.byteLength]) }]);
     const body = gzipSync('x'.repeat(500));
     const headers = { 'content-type': 'text/plain', 'content-encoding': 'gzip' };
     const answer = await fetch(`${url}/echo`, { method: 'POST', headers, body });

@@ -1,4 +1,7 @@
-/** A console as its build leaves it, small: a folder of its own, and what lies there that is not to be served. */
+/**
+ * A small console as the build writes it: a folder with the console's files, and other files that must not be
+ * served.
+ */
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,7 +12,7 @@ export const script = 'export const answer = 42;\n'.repeat(200);
 export const style = 'body { color: red }\n'.repeat(200);
 export const font = Buffer.from('wOF2 as compressed as it gets');
 
-/** As the build wrote them: other bytes than a quick compression gives. */
+/** The script as compressed by the build, with other bytes than a quick compression returns. */
 export const builtBrotli = brotliCompressSync(script);
 export const builtGzip = gzipSync(script, { level: 1 });
 
@@ -24,7 +27,7 @@ export function buildFixture(): BuiltConsole {
   mkdirSync(join(assets, 'sub'), { recursive: true });
   const write = (name: string, content: string | Buffer) => writeFileSync(join(assets, name), content);
   writeFileSync(join(folder, 'index.html'), html);
-  // Of another build: the document is compressed anew.
+  // This compressed document is left over from another build, so the document is compressed again.
   writeFileSync(join(folder, 'index.html.br'), brotliCompressSync('<!doctype html>old'));
   write('main-BxY3_-9a.js', script);
   write('main-BxY3_-9a.js.br', builtBrotli);

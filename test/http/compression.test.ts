@@ -1,4 +1,4 @@
-/** Answers compressed for clients that accept it, over HTTP. */
+/** Compressed responses for clients that accept them, over HTTP. */
 import { request } from 'node:http';
 import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -33,15 +33,11 @@ interface Raw {
   readonly body: Buffer;
 }
 
-/** As it comes: fetch would inflate it. */
+/** Returns the raw bytes: fetch would decompress them. */
 function ask(
   path: string,
   encodings: string,
-  {
-    method = 'GET',
-    json,
-    headers: more,
-  }: { method?: string; json?: object; headers?: Record<string, string> } = {},
+  { method = 'GET', json, headers: more }: { method?: string; json?: object; headers?: Record<string, string> } = {},
 ) {
   const headers = {
     ...more,
@@ -69,13 +65,9 @@ test.each([
   ['br;q=0.9, gzip;q=0.5', 'br', brotliDecompressSync],
   ['gzip, deflate, br, zstd', 'zstd', zstdDecompressSync],
   ['gzip;q=0, zstd;q=0, br', 'br', brotliDecompressSync],
-] as const)('Accept-Encoding: %s is answered with %s', async (accepted, coding, inflate) => {
+] as const)('Accept-Encoding: %s gets %s', async (accepted, coding, inflate) => {
   const { status, headers, body } = await ask(events, accepted);
-  expect([status, headers['content-encoding'], headers['content-type']]).toEqual([
-    200,
-    coding,
-    'application/json',
-  ]);
+  expect([status, headers['content-encoding'], headers['content-type']]).toEqual([200, coding, 'application/json']);
   expect(headers.vary).toContain('Accept-Encoding');
   expect(Number(headers['content-length'])).toBe(body.length);
   const page = JSON.parse(inflate(body).toString());
@@ -83,15 +75,12 @@ test.each([
   expect(inflate(body).length).toBeGreaterThan(5 * body.length);
 });
 
-test.each(['', 'identity', 'deflate', 'gzip;q=0'])(
-  'Accept-Encoding: %s is answered with plain JSON',
-  async (accepted) => {
-    const { headers, body } = await ask(events, accepted);
-    expect(headers['content-encoding']).toBeUndefined();
-    expect(headers.vary).toContain('Accept-Encoding');
-    expect(JSON.parse(body.toString()).data).toHaveLength(500);
-  },
-);
+test.each(['', 'identity', 'deflate', 'gzip;q=0'])('Accept-Encoding: %s gets plain JSON', async (accepted) => {
+  const { headers, body } = await ask(events, accepted);
+  expect(headers['content-encoding']).toBeUndefined();
+  expect(headers.vary).toContain('Accept-Encoding');
+  expect(JSON.parse(body.toString()).data).toHaveLength(500);
+});
 
 describe('a whole list', () => {
   const path = '/api/v1/events/network?sort=timestamp';
@@ -102,7 +91,7 @@ describe('a whole list', () => {
     ['application/x-ndjson', 'br', brotliDecompressSync],
     ['application/x-ndjson', 'zstd', zstdDecompressSync],
     ['application/vnd.apache.arrow.stream', 'zstd', zstdDecompressSync],
-  ] as const)('as %s inflates from %s to the bytes of the plain one', async (accept, coding, inflate) => {
+  ] as const)('decompresses as %s from %s to the bytes of the plain list', async (accept, coding, inflate) => {
     const plain = await ask(path, '', { headers: { accept } });
     expect(plain.headers['content-encoding']).toBeUndefined();
     expect(plain.headers.vary).toContain('Accept-Encoding');
@@ -115,7 +104,7 @@ describe('a whole list', () => {
     expect([head.headers['content-encoding'], head.body.length]).toEqual([coding, 0]);
   });
 
-  test('that is broken off leaves room for others to be compressed', async () => {
+  test('leaves room for other compressions when it is aborted', async () => {
     for (let n = 0; n < 2 * limits.maxCompressions; n++)
       await new Promise<void>((resolve, reject) => {
         const headers = { ...lines, authorization: `Bearer ${token}`, 'accept-encoding': 'gzip' };
@@ -130,7 +119,7 @@ describe('a whole list', () => {
     expect((await ask(events, 'gzip')).headers['content-encoding']).toBe('gzip');
   });
 
-  test('is read no further than the client takes it, and closes its source when it is given up', async () => {
+  test('is generated no faster than the client reads, and closes its source when aborted', async () => {
     let parts = 0;
     let closed = 0;
     const part = Buffer.alloc(2 ** 20, '{"a":1}\n');
@@ -143,9 +132,7 @@ describe('a whole list', () => {
     await new Promise((resolve) => setTimeout(resolve, 50));
     expect(parts).toBe(1);
     for (let more = await chunks.next(); more !== undefined; more = await chunks.next()) made.push(more);
-    expect(
-      zstdDecompressSync(Buffer.concat(made as Buffer[])).equals(Buffer.concat([part, part, part])),
-    ).toBe(true);
+    expect(zstdDecompressSync(Buffer.concat(made as Buffer[])).equals(Buffer.concat([part, part, part]))).toBe(true);
     chunks.close();
 
     parts = 0;
@@ -173,7 +160,7 @@ test('HEAD has the headers of GET and no body', async () => {
   expect(body).toHaveLength(0);
 });
 
-test('an answer with an ETag, a short one and an error are sent as they are', async () => {
+test('a response with an ETag, a short response and an error are sent uncompressed', async () => {
   const list = await ask('/api/v1/events/network?per_page=1', 'gzip');
   const created = await ask('/api/v1/assets', 'gzip', {
     method: 'POST',
@@ -186,7 +173,7 @@ test('an answer with an ETag, a short one and an error are sent as they are', as
     expect(headers['content-encoding']).toBeUndefined();
 });
 
-test('answers that show secrets are never compressed', async () => {
+test('responses that contain secrets are never compressed', async () => {
   const login = await ask('/auth/login', 'gzip', {
     method: 'POST',
     json: { username: 'admin', password: 'correct horse battery' },
@@ -200,7 +187,7 @@ test('answers that show secrets are never compressed', async () => {
   for (const { headers } of [login, issued]) expect(headers['content-encoding']).toBeUndefined();
 });
 
-test('no answer to GET has a secret', () => {
+test('no response to GET contains a secret', () => {
   const { paths, components } = openApiDocument('0') as {
     paths: Record<string, { get?: { responses: object } }>;
     components: { schemas: Record<string, object> };
@@ -219,14 +206,12 @@ test('no answer to GET has a secret', () => {
   };
   for (const { get } of Object.values(paths)) collect(get?.responses);
   expect(names).toContain('assignee');
-  const secrets = [...names].filter((name) =>
-    /^(access_|refresh_)?token$|secret|password|private_key$/.test(name),
-  );
-  // A timestamp of RFC 3161, and whether a setting is one that is never shown.
+  const secrets = [...names].filter((name) => /^(access_|refresh_)?token$|secret|password|private_key$/.test(name));
+  // `token` is a timestamp of RFC 3161; `secret` says whether a setting is never shown.
   expect(secrets.sort()).toEqual(['secret', 'token']);
 });
 
-test('past the limit of what is compressed at once, answers come as they are', async () => {
+test('beyond the limit of concurrent compressions, responses are sent uncompressed', async () => {
   const answers = await Promise.all(Array.from({ length: 40 }, () => ask('/api/v1/openapi.json', 'br')));
   const plain = answers.filter(({ headers }) => headers['content-encoding'] === undefined);
   expect(plain.length).toBeGreaterThan(0);

@@ -34,7 +34,7 @@ interface Refusal {
   readonly error: { readonly code: string; readonly details: Readonly<Record<string, unknown>> };
 }
 
-test('every setting is described, with its schema, its reason and its source', async () => {
+test('the configuration describes every setting, with its schema, its reason and its source', async () => {
   const { active, pending, restart_required, settings, problem } = await get();
   expect([pending, restart_required, problem]).toEqual([{}, false, undefined]);
   expect(active).toMatchObject({ host: '127.0.0.1', 'http.drain_ms': 5000 });
@@ -55,7 +55,7 @@ test('every setting is described, with its schema, its reason and its source', a
   expect(Object.keys(active)).not.toContain('key_passphrase');
 });
 
-test('a stored value is pending until a restart, and null takes it back', async () => {
+test('a stored value is pending until a restart; null removes it', async () => {
   const { status } = await put({ port: 9000, alerts: { window_ms: 5000 }, 'log.level': 'info' });
   expect(status).toBe(200);
   const stored = await get();
@@ -69,52 +69,47 @@ test('a stored value is pending until a restart, and null takes it back', async 
   expect((await get()).restart_required).toBe(false);
 });
 
-test('a bad value names its setting, what came and what is wanted, and nothing is stored', async () => {
+test('a bad value is reported with its setting and the expected value, and nothing is stored', async () => {
   const { status, body } = await put({ 'log.level': 'warn', port: 65_536 });
   expect([status, (body as Refusal).error.details]).toEqual([
     400,
-    { field: 'settings.port', reason: 'came 65536, wanted an integer from 0 to 65535' },
+    { field: 'settings.port', reason: 'got 65536, expected an integer from 0 to 65535' },
   ]);
   const { body: list } = await put({ 'network.home': ['10.0.0.0/8', 'home'] });
   expect((list as Refusal).error.details).toMatchObject({
     field: 'settings.network.home.1',
-    reason: expect.stringMatching(/^came "home", wanted CIDR/),
+    reason: expect.stringMatching(/^got "home", expected CIDR/),
   });
   const { body: lists } = await put({ detection: { placeholders: { kiosks: ['10.0.0.66', 7] } } });
   expect((lists as Refusal).error.details).toMatchObject({
     field: 'settings.detection.placeholders.kiosks.1',
-    reason: 'came 7, wanted a text of 1 to 4096 characters',
+    reason: 'got 7, expected a text of 1 to 4096 characters',
   });
   const { body: environment } = await put({ 'http.drain_ms': 1 });
   expect((environment as Refusal).error.details.field).toBe('settings.http.drain_ms');
   expect((await get()).pending).toEqual({});
 });
 
-test('two changes at once both count', async () => {
+test('two concurrent changes take effect', async () => {
   const answers = await Promise.all([put({ 'log.level': 'warn' }), put({ 'keys.overlap_ms': 5 })]);
   expect(answers.map(({ status }) => status)).toEqual([200, 200]);
   expect((await get()).pending).toEqual({ 'log.level': 'warn', 'keys.overlap_ms': 5 });
   await put({ 'log.level': null, 'keys.overlap_ms': null });
 });
 
-test('only an administrator reads and changes them', async () => {
+test('only an administrator can read and change settings', async () => {
   expect((await service.call('getConfig', 'GET /api/v1/config', { token: viewer })).status).toBe(403);
   expect((await put({ port: 1 }, viewer)).status).toBe(403);
   expect((await service.call('getConfig', 'GET /api/v1/config')).status).toBe(401);
 });
 
-test('any JSON body is answered with 200, or with 400 and a field', async () => {
+test('any JSON body gets 200, or 400 with a field', async () => {
   const deep = `{"settings":{"alerts":${'{"a":'.repeat(20_000)}1${'}'.repeat(20_000)}}}`;
   const deepList = `{"settings":{"port":${'['.repeat(50_000)}${']'.repeat(50_000)}}}`;
   const body = fc.oneof(
     fc.json(),
     fc.json().map((value) => `{"settings":${value}}`),
-    fc.constantFrom(
-      deep,
-      deepList,
-      '{"settings":{"__proto__":{"port":1}}}',
-      '{"settings":{"constructor":1}}',
-    ),
+    fc.constantFrom(deep, deepList, '{"settings":{"__proto__":{"port":1}}}', '{"settings":{"constructor":1}}'),
   );
   await fc.assert(
     fc.asyncProperty(body, async (text) => {
@@ -131,7 +126,7 @@ test('any JSON body is answered with 200, or with 400 and a field', async () => 
   );
 });
 
-test('secrets are in no answer and no line of the log', async () => {
+test('responses and log lines contain no secrets', async () => {
   const answers = [await get(), (await put({ key_passphrase: 'hunter2hunter3' })).body];
   expect(JSON.stringify([answers, service.logged])).not.toContain('hunter2');
 });

@@ -3,7 +3,7 @@ import { Agent, get as httpsGet } from 'node:https';
 import { connect as connectTls } from 'node:tls';
 import { afterAll, afterEach, describe, expect, test, vi } from 'vitest';
 import { WebSocket } from 'ws';
-import { type ConnectionSource, Connections } from '../../src/http/connections.ts';
+import { type ConnectionSource, Connections } from '../../src/admission/connections.ts';
 import { data } from '../../src/http/reply.ts';
 import type { SocketFront } from '../../src/http/server.ts';
 import type { TemplatedApp } from '../../src/http/uws.ts';
@@ -28,28 +28,20 @@ const later = get('/later', async () => {
   await new Promise((resolve) => setTimeout(resolve, 20));
   return data('late');
 });
-/** More than a socket takes in one go. */
+/** An endpoint whose response is too large for a single write to a socket. */
 const large = get('/large', () => data('x'.repeat(3_000_000)));
 const endpoints = [get('/ok', () => data('fine')), later, large, echo()];
 
 /**
- * Requests whose answer ends the connection, as the client wants it: uWebSockets.js closes it within the last write.
- * It answers HTTP/1.0 by itself, with 505.
+ * Requests whose client asks to close the connection. uWebSockets.js closes it within the last write, and
+ * responds to HTTP/1.0 itself, with 505.
  */
-const lastRequests = [
-  'GET /ok',
-  'GET /later',
-  'GET /large',
-  'HEAD /large',
-  'HEAD /later',
-  'OPTIONS /ok',
-].flatMap((line) => [
-  `${line} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`,
-  `${line} HTTP/1.0\r\nHost: x\r\n\r\n`,
-]);
+const lastRequests = ['GET /ok', 'GET /later', 'GET /large', 'HEAD /large', 'HEAD /later', 'OPTIONS /ok'].flatMap(
+  (line) => [`${line} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`, `${line} HTTP/1.0\r\nHost: x\r\n\r\n`],
+);
 const nameOf = (asked: string) => asked.trimEnd().replaceAll('\r\n', ', ');
 
-/** The least that a WebSocket needs of the front. */
+/** Adds a WebSocket route that makes only the required reports to the HTTP server. */
 const sockets = (app: TemplatedApp, front: SocketFront) =>
   void app.ws('/ws', {
     upgrade(res, req, context) {
@@ -63,7 +55,7 @@ const sockets = (app: TemplatedApp, front: SocketFront) =>
     close: () => front.connections.ended(here),
   });
 
-/** What came on a TLS connection until it was closed. */
+/** Returns the bytes received on a TLS connection until it was closed. */
 async function overTls(port: number, asked: string): Promise<string> {
   const socket = connectTls({ port, host: here, rejectUnauthorized: false });
   let received = '';
@@ -81,21 +73,21 @@ async function counted(options: { max?: number; maxPerAddress?: number } = {}) {
   return { ...(await serve(endpoints, { connections, sockets })), connections, reached };
 }
 
-/** Ways through the life of a connection. Each resolves when the client's side of it is over. */
+/** Lifecycles of a connection. Each resolves when the client's side has ended. */
 const lives: Record<string, (port: number) => Promise<void>> = {
-  'opened and left': async (port) => (await Wire.open(port)).end(),
-  'left within its headers': async (port) => {
+  'opened and ended by the client': async (port) => (await Wire.open(port)).end(),
+  'ended by the client within its headers': async (port) => {
     const wire = await Wire.open(port);
     wire.send('GET /ok HTTP/1.1\r\nHo');
     wire.end();
   },
-  'left after an answer': async (port) => {
+  'ended by the client after a response': async (port) => {
     const wire = await Wire.open(port);
     wire.send(request('GET /ok'));
     await wire.until(/fine/);
     wire.end();
   },
-  'left after several answers, late ones too': async (port) => {
+  'ended by the client after several responses, some of them late': async (port) => {
     const wire = await Wire.open(port);
     for (const line of ['GET /ok', 'GET /later', 'HEAD /ok', 'OPTIONS /ok']) {
       const before = wire.received.length;
@@ -104,12 +96,12 @@ const lives: Record<string, (port: number) => Promise<void>> = {
     }
     wire.end();
   },
-  'left before its answer': async (port) => {
+  'ended by the client before its response': async (port) => {
     const wire = await Wire.open(port);
     wire.send(request('GET /later'));
     wire.end();
   },
-  'closed for what is no request': async (port) => {
+  'closed for an invalid request': async (port) => {
     const wire = await Wire.open(port);
     wire.send(request('GET /ok'));
     await wire.until(/fine/);
@@ -121,29 +113,29 @@ const lives: Record<string, (port: number) => Promise<void>> = {
     wire.send(request('GET /later') + request('GET /ok'));
     await wire.untilClosed();
   },
-  'closed with its answer': async (port) => {
+  'closed with its response': async (port) => {
     const wire = await Wire.open(port);
     wire.send('POST /echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip\r\n\r\n');
     await wire.untilClosed();
   },
-  'left after several methods without a route in one packet': async (port) => {
+  'ended by the client after several methods without a route in one packet': async (port) => {
     const wire = await Wire.open(port);
     wire.send(request('BREW /ok').repeat(3));
     await wire.until(/( 405 [\s\S]*){3}/);
     wire.end();
   },
-  'left after a method without a route and a request in one packet': async (port) => {
+  'ended by the client after a method without a route and a request in one packet': async (port) => {
     const wire = await Wire.open(port);
     wire.send(request('BREW /ok') + request('GET /ok'));
     await wire.until(/fine/);
     wire.end();
   },
-  'closed by the last of several answers in one packet': async (port) => {
+  'closed by the last of several responses in one packet': async (port) => {
     const wire = await Wire.open(port);
     wire.send('GET /ok HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n'.repeat(3));
     await wire.untilClosed();
   },
-  'closed by a large last answer, with a request behind it': async (port) => {
+  'closed by a large last response, with a request behind it': async (port) => {
     const wire = await Wire.open(port);
     wire.send(`GET /large HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n${request('BREW /ok')}`);
     await wire.untilClosed();
@@ -188,7 +180,7 @@ test.each(Object.keys(lives))('a connection that was %s is counted while it is o
 test.each([
   ['a request', 'GET /ok HTTP/1.1\r\nHost: x\r\n\r\n'],
   ['a request for a WebSocket', upgrade],
-])('a connection reset in front of %s that was received is not counted any more', async (_, second) => {
+])('a connection reset in front of %s that was received is no longer counted', async (_, second) => {
   let reset: () => void = () => undefined;
   const endpoint = get('/reset', () => {
     reset();
@@ -205,7 +197,7 @@ test.each([
 });
 
 test.each(lastRequests.map((asked) => [nameOf(asked), asked] as const))(
-  'a connection closed with its answer is not counted any more: %s',
+  'a connection closed with its response is no longer counted: %s',
   async (_, asked) => {
     const { server, connections } = await counted();
     const other = await Wire.open(server.port);
@@ -217,7 +209,7 @@ test.each(lastRequests.map((asked) => [nameOf(asked), asked] as const))(
   },
 );
 
-test('all of them at once, again and again, leave nothing behind', async () => {
+test('all lifecycles together, repeatedly, leave all counts at zero', async () => {
   const { server, connections } = await counted();
   for (let round = 0; round < 10; round++) {
     await Promise.all(Object.values(lives).map((live) => live(server.port)));
@@ -229,7 +221,7 @@ test('all of them at once, again and again, leave nothing behind', async () => {
 test.each([
   ['maxConnections', { max: 3, maxPerAddress: 0 }],
   ['maxConnectionsPerAddress', { maxPerAddress: 3 }],
-] as const)('past %s, others are closed as they come, until there is room', async (limit, options) => {
+] as const)('beyond %s, new connections are closed until there is room', async (limit, options) => {
   const { server, connections, reached } = await counted(options);
   const open = await Promise.all([1, 2, 3].map(() => Wire.open(server.port)));
   await eventually(() => connections.open === 3);
@@ -248,7 +240,7 @@ test.each([
   await eventually(() => connections.open === 0);
 });
 
-/** Connections behind a front of which the test makes the reports. */
+/** Counts connections whose reports come from the test instead of the HTTP server. */
 function reported(options: Partial<ConstructorParameters<typeof Connections>[0]> = {}) {
   const connections = new Connections({ limitReached: () => undefined, ...options });
   let filter: (res: ConnectionSource, count: number) => void = () => undefined;
@@ -265,7 +257,7 @@ function reported(options: Partial<ConstructorParameters<typeof Connections>[0]>
   return { connections, report: (address: string, count: number) => filter(source(address), count) };
 }
 
-test('more closes than opens leave counts at zero, lock nobody out, and are reported once', () => {
+test('more closes than opens leave counts at zero, lock out no client, and are reported once', () => {
   const reached: LimitName[] = [];
   let miscounts = 0;
   const { connections, report } = reported({
@@ -285,7 +277,7 @@ test('more closes than opens leave counts at zero, lock nobody out, and are repo
   expect([connections.open, connections.openFrom('192.0.2.1'), reached]).toEqual([2, 2, []]);
 });
 
-test('a WebSocket that ended lingers uncounted where few do, else it counts for as long as it can', () => {
+test('a few ended WebSockets linger uncounted; further WebSockets count for as long as they may linger', () => {
   vi.useFakeTimers();
   try {
     const { connections, report } = reported({ maxPerAddress: 0 });
@@ -315,7 +307,7 @@ describe.skipIf(withoutOpenssl !== undefined)('over TLS', () => {
   const folder = temporaryFolder();
   afterAll(() => folder.remove());
 
-  test('those closed with their answer are not counted any more', async () => {
+  test('connections closed with their response are no longer counted', async () => {
     const authority = Authority.root(folder.path, 'closing');
     const connections = new Connections({ limitReached: () => undefined });
     const { server } = await serve(endpoints, { connections, tls: authority.server('closing-server') });
@@ -326,7 +318,7 @@ describe.skipIf(withoutOpenssl !== undefined)('over TLS', () => {
     }
   });
 
-  test('they are counted too: no handshake, a bad one, requests, WebSockets', async () => {
+  test('connections are counted: without a handshake, with an invalid handshake, for requests and for WebSockets', async () => {
     const authority = Authority.root(folder.path, 'root');
     const reached: LimitName[] = [];
     const connections = new Connections({ maxPerAddress: 3, limitReached: (limit) => reached.push(limit) });

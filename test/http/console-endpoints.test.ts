@@ -1,4 +1,4 @@
-/** The console's pages and files, asked for as browsers, shippers and strangers ask. */
+/** Requests of browsers, shippers and unauthenticated clients for the console's pages and files. */
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { pino } from 'pino';
@@ -11,22 +11,14 @@ import { consoleEndpoints, firstPage } from '../../src/http/console-endpoints.ts
 import { type ConsoleFiles, readConsole } from '../../src/http/console-files.ts';
 import { pageHeaders } from '../../src/http/page-headers.ts';
 import { securityHeaders } from '../../src/http/security-headers.ts';
-import {
-  type BuiltConsole,
-  buildFixture,
-  builtBrotli,
-  builtGzip,
-  font,
-  html,
-  script,
-} from './built-console.ts';
+import { type BuiltConsole, buildFixture, builtBrotli, builtGzip, font, html, script } from './built-console.ts';
 import { eventually, serve, stopAll, Wire } from './serve.ts';
 import { adminOf, issue, openService, type Service } from './service.ts';
 import { Authority, temporaryFolder, withoutOpenssl } from './tls-certificates.ts';
 import { callTls } from './tls-client.ts';
 
 const main = '/console/main-BxY3_-9a.js';
-/** As Chromium and Firefox send it where somebody opens a page. */
+/** The Accept header that Chromium and Firefox send when a page is opened. */
 const browser = 'text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8';
 
 let fixture: BuiltConsole;
@@ -51,21 +43,21 @@ afterEach(stopAll);
 const ask = (path: string, headers: Record<string, string> = {}, method = 'GET') =>
   fetch(service.url + path, { method, headers });
 
-describe('at /', () => {
+describe('the path /', () => {
   test.each([
     browser,
     'text/html',
     'TEXT/HTML; charset=utf-8',
     'application/json;q=0.9, text/html',
     'application/json, text/html',
-  ])('%s gets the console', async (accept) => {
+  ])('sends the console for Accept: %s', async (accept) => {
     const answer = await ask('/', { accept });
     expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
     expect(answer.headers.get('vary')).toBe('Accept, Accept-Encoding');
     expect(await answer.text()).toBe(html);
   });
 
-  test('whatever credentials a browser remembers, good or bad', async () => {
+  test('ignores credentials that a browser sends, valid or not', async () => {
     for (const authorization of ['Basic Z29uZTpnb25l', 'Bearer nonsense', `Bearer ${sensor}`])
       expect((await ask('/', { accept: browser, authorization })).status).toBe(200);
   });
@@ -79,7 +71,7 @@ describe('at /', () => {
     'text/html;q=0',
     'text/htmlx',
     'application/json, text/html;q=0.5',
-  ])('%s is a shipper, which is told what it was', async (accept) => {
+  ])('treats a client with Accept: %s as a shipper, which gets the response of Elasticsearch', async (accept) => {
     const wire = await Wire.open(service.server.port);
     const named = accept === undefined ? '' : `Accept: ${accept}\r\n`;
     for (const method of ['GET', 'HEAD']) {
@@ -97,7 +89,7 @@ describe('at /', () => {
     wire.end();
   });
 
-  test('other methods are as they were', async () => {
+  test('behaves as without a console for other methods', async () => {
     const headers = { accept: browser };
     expect((await ask('/', headers, 'POST')).status).toBe(405);
     const options = await ask('/', headers, 'OPTIONS');
@@ -117,7 +109,7 @@ describe('the pages', () => {
     expect((await ask(`/${page}`, {}, 'POST')).status).toBe(405);
   });
 
-  test('have names that no operation has, nor ever an index of a shipper', async () => {
+  test('have names that no operation uses, and do not shadow an index of a shipper', async () => {
     const taken = new Set(operationIds.map((operation) => routeOf(operation).path.split('/')[1]));
     expect([...consolePages, 'console'].filter((page) => taken.has(page))).toEqual([]);
     const line = '{"create":{}}\n{"ts":1700000000,"uid":"C1","id.orig_h":"10.0.0.1"}\n';
@@ -126,7 +118,7 @@ describe('the pages', () => {
     expect((await fetch(`${service.url}/alerts/_bulk`, init)).status).toBe(200);
   });
 
-  test('are no operations of the API', () => {
+  test('are not operations of the API', () => {
     const paths = Object.keys(openApiDocument('0').paths as object);
     expect(paths.filter((path) => consolePages.some((page) => path.startsWith(`/${page}`)))).toEqual([]);
     for (const endpoint of [...consoleEndpoints(built), firstPage(built)]) {
@@ -135,7 +127,7 @@ describe('the pages', () => {
     }
   });
 
-  test('tell a browser what they may do', async () => {
+  test('have a content security policy', async () => {
     for (const path of ['/', '/alerts']) {
       const { headers } = await ask(path, { accept: browser });
       const own = new Map(pageHeaders.map(([name, value]) => [name.toLowerCase(), value]));
@@ -161,7 +153,7 @@ describe('the pages', () => {
     ]);
   });
 
-  test('and the rest has the general policy, under which nothing is loaded', async () => {
+  test('do not change the general policy of other responses, which does not allow loading anything', async () => {
     for (const path of [main, '/console/none.js', '/health', '/nothing']) {
       const { headers } = await ask(path, { accept: browser });
       expect(headers.get('content-security-policy')).toBe("default-src 'none'; frame-ancestors 'none'");
@@ -176,7 +168,7 @@ describe('the files', () => {
     ['/console/icon-D15ea5e0.svg', 'image/svg+xml'],
     ['/console/mono-Ab12Cd34.woff2', 'font/woff2'],
     [main, 'text/javascript; charset=utf-8'],
-  ])('%s is kept for good', async (path, type) => {
+  ])('%s is cached permanently', async (path, type) => {
     const { status, headers } = await ask(path);
     expect([status, headers.get('content-type')]).toEqual([200, type]);
     expect(headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
@@ -193,7 +185,7 @@ describe('the files', () => {
     ['deflate, xbr, *;q=0', null, Buffer.from(script)],
     ['', null, Buffer.from(script)],
     [undefined, null, Buffer.from(script)],
-  ])('for Accept-Encoding: %s', async (accepted, coding, bytes) => {
+  ])('are served for Accept-Encoding: %s', async (accepted, coding, bytes) => {
     const named = accepted === undefined ? '' : `Accept-Encoding: ${accepted}\r\n`;
     const wire = await Wire.open(service.server.port);
     for (const method of ['HEAD', 'GET']) {
@@ -215,13 +207,13 @@ describe('the files', () => {
     wire.end();
   });
 
-  test('what is compressed already is sent as it is', async () => {
+  test('are sent unchanged in compressed file formats', async () => {
     const answer = await ask('/console/mono-Ab12Cd34.woff2', { 'accept-encoding': 'br, gzip' });
     expect(answer.headers.has('content-encoding')).toBe(false);
     expect(Buffer.from(await answer.arrayBuffer()).equals(font)).toBe(true);
   });
 
-  test('read from the folder once: what happens to it later is nothing to a service that runs', async () => {
+  test('are read once: later changes of the folder have no effect on a running service', async () => {
     const own = buildFixture();
     const log = pino({ enabled: false });
     const files = await readConsole(own.folder, { log, limitReached: () => {} });
@@ -232,7 +224,7 @@ describe('the files', () => {
   });
 });
 
-describe('what a browser has', () => {
+describe("a file in the browser's cache", () => {
   test.each([
     ['/alerts', {}],
     ['/', { accept: browser }],
@@ -254,13 +246,13 @@ describe('what a browser has', () => {
       expect((await ask(path, { ...headers, 'if-none-match': other })).status).toBe(200);
   });
 
-  test('in one coding does not stand for another', async () => {
+  test('has a separate validator for each coding', async () => {
     const brotli = (await ask(main, { 'accept-encoding': 'br' })).headers.get('etag')!;
     const plain = { 'accept-encoding': 'identity' };
     expect((await ask(main, { ...plain, 'if-none-match': brotli })).status).toBe(200);
   });
 
-  test('pages are asked for again each time, and the connection goes on after 304', async () => {
+  test('is revalidated each time if it is a page, and the connection stays open after 304', async () => {
     const first = await ask('/alerts');
     expect(first.headers.get('cache-control')).toBe('no-cache');
     const wire = await Wire.open(service.server.port);
@@ -275,7 +267,7 @@ describe('what a browser has', () => {
 });
 
 describe('without a console', () => {
-  test('its pages say how to get it; the rest is as it is', async () => {
+  test('the pages explain how to install it; everything else is unaffected', async () => {
     const { url } = await serve(consoleEndpoints(undefined), { pages: [firstPage(undefined)] });
     for (const path of ['/', '/overview', '/sign-in']) {
       const answer = await fetch(url + path, { headers: { accept: browser } });
@@ -289,7 +281,7 @@ describe('without a console', () => {
   });
 });
 
-test('the console is one operation of the metrics', async () => {
+test('metrics count the console as one operation', async () => {
   await ask(main);
   const metrics = await (await ask('/metrics', { authorization: `Bearer ${admin}` })).text();
   expect(metrics).toMatch(/^candor_http_requests_total\{operation="console",status="200"\} \d+$/m);
@@ -297,7 +289,7 @@ test('the console is one operation of the metrics', async () => {
   expect([...operations].filter((name) => name?.includes('/'))).toEqual([]);
 });
 
-test('sockets open beside it, a browser’s wish for a page or not', async () => {
+test('WebSockets open next to the console, whether or not the client accepts pages', async () => {
   const socket = new WebSocket(`${service.url.replace('http', 'ws')}/ws`, {
     headers: { authorization: `Bearer ${admin}`, accept: browser },
   });
@@ -307,17 +299,20 @@ test('sockets open beside it, a browser’s wish for a page or not', async () =>
   expect((await ask('/ws', { accept: browser })).status).toBe(400);
 });
 
-test.skipIf(withoutOpenssl !== undefined)('over TLS, browsers are told to stay with it', async () => {
-  const folder = temporaryFolder();
-  const authority = Authority.root(folder.path, 'root');
-  const { server } = await serve(consoleEndpoints(built), {
-    tls: authority.server('server'),
-    pages: [firstPage(built)],
-  });
-  const ca = readFileSync(authority.pair.cert);
-  for (const path of ['/', '/alerts', main]) {
-    const { status, headers } = await callTls(server.port, path, { ca, headers: { accept: browser } });
-    expect([path, status, headers['strict-transport-security']]).toEqual([path, 200, 'max-age=31536000']);
-  }
-  folder.remove();
-});
+test.skipIf(withoutOpenssl !== undefined)(
+  'over TLS, the service sends Strict-Transport-Security to browsers',
+  async () => {
+    const folder = temporaryFolder();
+    const authority = Authority.root(folder.path, 'root');
+    const { server } = await serve(consoleEndpoints(built), {
+      tls: authority.server('server'),
+      pages: [firstPage(built)],
+    });
+    const ca = readFileSync(authority.pair.cert);
+    for (const path of ['/', '/alerts', main]) {
+      const { status, headers } = await callTls(server.port, path, { ca, headers: { accept: browser } });
+      expect([path, status, headers['strict-transport-security']]).toEqual([path, 200, 'max-age=31536000']);
+    }
+    folder.remove();
+  },
+);

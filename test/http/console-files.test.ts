@@ -6,15 +6,7 @@ import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type ConsoleFiles, readConsole } from '../../src/http/console-files.ts';
 import { type LimitName, limits } from '../../src/limits.ts';
-import {
-  type BuiltConsole,
-  buildFixture,
-  builtBrotli,
-  builtGzip,
-  font,
-  html,
-  style,
-} from './built-console.ts';
+import { type BuiltConsole, buildFixture, builtBrotli, builtGzip, font, html, style } from './built-console.ts';
 
 async function reading(folder: string) {
   const reached: LimitName[] = [];
@@ -27,7 +19,7 @@ async function reading(folder: string) {
 const variant = ({ document, files }: ConsoleFiles, path: string, coding?: 'br' | 'gzip') =>
   [document, ...files].find((file) => file.path === path)?.variants.find((one) => one.coding === coding);
 
-describe('a folder that was built', () => {
+describe('the folder of a built console', () => {
   let fixture: BuiltConsole;
   let files: ConsoleFiles;
   beforeAll(async () => {
@@ -38,7 +30,7 @@ describe('a folder that was built', () => {
   });
   afterAll(() => fixture.remove());
 
-  test('is read with the types of its files, and nothing else that lies there', () => {
+  test('is read with the media types of its files, and without unrelated files', () => {
     const types = files.files.map(({ path, mediaType }) => [path, mediaType]);
     expect(types.sort()).toEqual([
       ['/console/icon-D15ea5e0.svg', 'image/svg+xml'],
@@ -48,13 +40,13 @@ describe('a folder that was built', () => {
     ]);
   });
 
-  test('what the build compressed is taken as it is', () => {
+  test('keeps precompressed files of the build unchanged', () => {
     const path = '/console/main-BxY3_-9a.js';
     expect(variant(files, path, 'br')?.bytes.equals(builtBrotli)).toBe(true);
     expect(variant(files, path, 'gzip')?.bytes.equals(builtGzip)).toBe(true);
   });
 
-  test('the rest is compressed, the document in any case, unless it would not get smaller', () => {
+  test('has compressed forms of other files, unless they would not shrink, and always of the document', () => {
     const path = '/console/style-C0ffee00.css';
     expect(String(brotliDecompressSync(variant(files, path, 'br')!.bytes))).toBe(style);
     expect(String(gunzipSync(variant(files, path, 'gzip')!.bytes))).toBe(style);
@@ -66,7 +58,7 @@ describe('a folder that was built', () => {
     ]);
   });
 
-  test('each form has a validator of its own, the same at every start', async () => {
+  test('has a separate validator for each coding, which is the same at every start', async () => {
     const all = ({ document, files }: ConsoleFiles) =>
       [document, ...files].flatMap(({ variants }) => variants.map(({ etag }) => etag)).sort();
     expect(new Set(all(files)).size).toBe(all(files).length);
@@ -74,7 +66,7 @@ describe('a folder that was built', () => {
   });
 });
 
-describe('without a console that can be read, the service does without, and the log has one line', () => {
+describe('an unreadable console is left out, with one line in the log', () => {
   const folder = mkdtempSync(join(tmpdir(), 'candor-console-'));
   afterAll(() => rmSync(folder, { recursive: true }));
 
@@ -85,7 +77,7 @@ describe('without a console that can be read, the service does without, and the 
     return assets;
   }
 
-  test('no folder', async () => {
+  test('if the folder does not exist', async () => {
     const { files, reached, logged } = await reading(join(folder, 'none'));
     expect([files, reached]).toEqual([undefined, []]);
     expect(logged).toEqual([
@@ -93,14 +85,14 @@ describe('without a console that can be read, the service does without, and the 
     ]);
   });
 
-  test('a file in its place', async () => {
+  test('if a file has its name', async () => {
     writeFileSync(join(folder, 'file'), '');
     const { files, logged } = await reading(join(folder, 'file'));
     expect(files).toBeUndefined();
     expect(logged).toEqual([expect.objectContaining({ level: 50 })]);
   });
 
-  test('more bytes than may be held in memory', async () => {
+  test('if its files exceed the memory limit', async () => {
     const large = join(folderWith('large'), 'main.js');
     writeFileSync(large, '');
     truncateSync(large, limits.maxConsoleBytes);
@@ -109,7 +101,7 @@ describe('without a console that can be read, the service does without, and the 
     expect(logged).toEqual([expect.objectContaining({ level: 50 })]);
   });
 
-  test('more files than any console has', async () => {
+  test('if it has more files than the limit', async () => {
     const assets = folderWith('many');
     for (let n = 0; n < limits.maxConsoleFiles; n++) writeFileSync(join(assets, `f${n}.js`), '');
     const { files, reached } = await reading(join(folder, 'many'));

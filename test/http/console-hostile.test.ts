@@ -1,10 +1,10 @@
-/** What strangers ask of the console: paths that are none, and too much at once. */
+/** Hostile requests to the console: invalid paths and floods. */
 import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { RequestRate } from '../../src/admission/request-rate.ts';
 import { consoleEndpoints } from '../../src/http/console-endpoints.ts';
 import { type ConsoleFiles, readConsole } from '../../src/http/console-files.ts';
 import { bareJson } from '../../src/http/reply.ts';
-import { RequestRate } from '../../src/http/request-rate.ts';
 import { type BuiltConsole, buildFixture, html } from './built-console.ts';
 import { eventually, get, serve, stopAll, Wire } from './serve.ts';
 import { openService, type Service } from './service.ts';
@@ -71,14 +71,12 @@ test.each([
   const wire = await Wire.open(service.server.port);
   wire.send(`GET ${path} HTTP/1.1\r\nHost: x\r\nAccept: text/html\r\n\r\n`);
   const answer = await wire.until(/"timestamp":"[^"]*"}$/);
-  expect(answer).toMatch(
-    /^HTTP\/1.1 404 [\s\S]*\r\nContent-Type: application\/json\r\n[\s\S]*"code":"NOT_FOUND"/,
-  );
+  expect(answer).toMatch(/^HTTP\/1.1 404 [\s\S]*\r\nContent-Type: application\/json\r\n[\s\S]*"code":"NOT_FOUND"/);
   wire.end();
 });
 
-describe('when there is much to do', () => {
-  test('pages are answered, as they are short, and files are not', async () => {
+describe('under load', () => {
+  test('pages are still served because they are short; files are not served', async () => {
     const rate = new RequestRate({
       perAddress: 0,
       perPrincipal: 0,
@@ -93,7 +91,7 @@ describe('when there is much to do', () => {
     expect(await wire.untilClosed()).toMatch(/^HTTP\/1.1 304 [\s\S]*\r\nConnection: close\r\n/i);
   });
 
-  test('requests that take their time are in nobody’s way', async () => {
+  test('slow requests do not block others', async () => {
     let release: () => void = () => undefined;
     const held = new Promise<void>((resolve) => {
       release = resolve;

@@ -10,8 +10,7 @@ const endpoints = [
   { ...get('/thing', () => data('changed')), method: 'PUT', operation: 'put' },
 ];
 const fetchFrom = async (url: string, origin: string | undefined, headers: Record<string, string> = {}) =>
-  (await fetch(`${url}/thing`, { headers: { ...(origin === undefined ? {} : { origin }), ...headers } }))
-    .headers;
+  (await fetch(`${url}/thing`, { headers: { ...(origin === undefined ? {} : { origin }), ...headers } })).headers;
 const preflight = async (url: string, origin: string) =>
   await fetch(`${url}/thing`, {
     method: 'OPTIONS',
@@ -22,16 +21,16 @@ const preflight = async (url: string, origin: string) =>
     },
   });
 
-test('without configured origins nothing is said', async () => {
+test('without configured origins, no CORS headers are sent', async () => {
   const { url } = await serve(endpoints);
   for (const headers of [await fetchFrom(url, console), (await preflight(url, console)).headers])
     expect([...headers.keys()].filter((name) => /^access-control|^vary$/.test(name))).toEqual([]);
 });
 
-describe('with one origin', () => {
+describe('with one configured origin', () => {
   const options = { corsOrigins: [console] };
 
-  test('its scripts may read the answer, the headers that matter included', async () => {
+  test('scripts of the origin may read the response and the relevant headers', async () => {
     const { url } = await serve(endpoints, options);
     const headers = await fetchFrom(url, console);
     expect(headers.get('access-control-allow-origin')).toBe(console);
@@ -41,13 +40,13 @@ describe('with one origin', () => {
     expect(headers.has('access-control-allow-credentials')).toBe(false);
   });
 
-  test('so may they read a refusal', async () => {
+  test('scripts of the origin may read an error', async () => {
     const { url } = await serve(endpoints, options);
     const answer = await fetch(`${url}/nothing`, { headers: { origin: console } });
     expect([answer.status, answer.headers.get('access-control-allow-origin')]).toEqual([404, console]);
   });
 
-  test('a preflight allows what changes things and proves who asks', async () => {
+  test('a preflight allows the methods that change data and the Authorization header', async () => {
     const { url } = await serve(endpoints, options);
     const { status, headers } = await preflight(url, console);
     expect(status).toBe(204);
@@ -59,24 +58,21 @@ describe('with one origin', () => {
     expect(headers.get('vary')).toBe('Origin');
   });
 
-  test.each([
-    'https://evil.example',
-    'null',
-    `${console}.evil.example`,
-    'http://console.example.org',
-    undefined,
-  ])('no one else may: %s', async (origin) => {
-    const { url } = await serve(endpoints, options);
-    const headers = await fetchFrom(url, origin);
-    expect(headers.has('access-control-allow-origin')).toBe(false);
-    expect(headers.get('vary')).toBe('Origin');
-    if (origin === undefined) return;
-    const flight = await preflight(url, origin);
-    expect([...flight.headers.keys()].filter((name) => name.startsWith('access-control'))).toEqual([]);
-  });
+  test.each(['https://evil.example', 'null', `${console}.evil.example`, 'http://console.example.org', undefined])(
+    'other origins are not allowed: %s',
+    async (origin) => {
+      const { url } = await serve(endpoints, options);
+      const headers = await fetchFrom(url, origin);
+      expect(headers.has('access-control-allow-origin')).toBe(false);
+      expect(headers.get('vary')).toBe('Origin');
+      if (origin === undefined) return;
+      const flight = await preflight(url, origin);
+      expect([...flight.headers.keys()].filter((name) => name.startsWith('access-control'))).toEqual([]);
+    },
+  );
 });
 
-test('* is for every origin, and says so instead of varying; Authorization is still named', async () => {
+test('* allows every origin without Vary; Authorization is still listed', async () => {
   const { url } = await serve(endpoints, { corsOrigins: ['*'] });
   const headers = await fetchFrom(url, 'https://anyone.example');
   expect(headers.get('access-control-allow-origin')).toBe('*');

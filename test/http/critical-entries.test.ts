@@ -1,6 +1,6 @@
 /**
- * Every source of critical events of the specification's table, done over HTTP on a running service: the log has
- * exactly one entry of each, which verifies against the signed head.
+ * Every source of critical events in the specification's table, triggered over HTTP on a running service: the
+ * log has exactly one entry for each, which verifies against the signed head.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -11,31 +11,26 @@ import type { OperationId } from '../../src/contract/routes.ts';
 import { limits } from '../../src/limits.ts';
 import { candor } from '../cli/candor.ts';
 import { call } from '../system/call.ts';
-import {
-  CriticalOperator,
-  isOf,
-  itemOf,
-  jtiOf,
-  type Leaf,
-  type Tokens,
-  type Wanted,
-} from './critical-operator.ts';
+import { CriticalOperator, isOf, itemOf, jtiOf, type Leaf, type Tokens, type Wanted } from './critical-operator.ts';
 
 const dataDir = mkdtempSync(join(tmpdir(), 'candor-critical-'));
 const on = new CriticalOperator();
 
-/** What is done, and the entries that it has to leave, by the specification's sources. */
+/**
+ * Functions that trigger the sources of the specification's table, and return the entries that each must
+ * leave.
+ */
 const sources: Record<string, () => Promise<Wanted[]>> = {
   'an alert that reaches high': async () => {
     const id = await on.raise(1001, 1);
     return [on.by('alert.raised', 'alert', id, { severity: 'high', count: 1 }, 'system')];
   },
-  'an alert that a person raises to high': async () => {
+  'an alert that a user raises to high': async () => {
     const id = await on.raise(1002, 2);
     await on.ask('updateAlert', { params: [id], json: { severity: 'high' } });
     return [on.through('updateAlert', 'alert.raised', 'alert', id, { severity: 'high' })];
   },
-  'a principal provisioned': async () => {
+  'the creation of a principal': async () => {
     const { id } = await on.provision('ana', ['viewer'], 'a password of ana');
     return [
       on.through('createPrincipal', 'principal.provisioned', 'principal', id, {
@@ -45,7 +40,7 @@ const sources: Record<string, () => Promise<Wanted[]>> = {
       }),
     ];
   },
-  'its status changed, and its roles': async () => {
+  'a change of the status and the roles of a principal': async () => {
     const { id } = await on.provision('ben', ['viewer']);
     await on.ask('updatePrincipal', { params: [id], json: { status: 'suspended' } });
     await on.ask('updatePrincipal', { params: [id], json: { roles: ['viewer', 'analyst'] } });
@@ -60,17 +55,14 @@ const sources: Record<string, () => Promise<Wanted[]>> = {
       }),
     ];
   },
-  'a session begun and ended': async () => {
+  'the start and the end of a session': async () => {
     const session = await on.signIn();
     const { status } = await on.try('logout', { token: session.access_token });
     expect(status).toBe(204);
     const jti = jtiOf(session);
-    return [
-      on.through('login', 'token.issued', 'token', jti),
-      on.through('logout', 'token.revoked', 'token', jti),
-    ];
+    return [on.through('login', 'token.issued', 'token', jti), on.through('logout', 'token.revoked', 'token', jti)];
   },
-  'a long-lived token issued and revoked': async () => {
+  'the issue and the revocation of a long-lived token': async () => {
     const jti = await on.issue('of a sensor');
     await on.ask('revokeToken', { params: [jti] }, 204);
     return [
@@ -78,7 +70,7 @@ const sources: Record<string, () => Promise<Wanted[]>> = {
       on.through('revokeToken', 'token.revoked', 'token', jti),
     ];
   },
-  'a refresh token used twice': async () => {
+  'the second use of a refresh token': async () => {
     const password = 'a password of cyd';
     const { id } = await on.provision('cyd', ['viewer'], password);
     const session = await on.signIn('cyd', password);
@@ -93,7 +85,7 @@ const sources: Record<string, () => Promise<Wanted[]>> = {
       on.through('refresh', 'token.revoked', 'token', jti, {}, id),
     ];
   },
-  'a password changed: the other session ends': async () => {
+  'the change of a password, which ends the other session': async () => {
     const password = 'a password of dot';
     const { id } = await on.provision('dot', ['viewer'], password);
     const [kept, other] = [await on.signIn('dot', password), await on.signIn('dot', password)];
@@ -103,7 +95,7 @@ const sources: Record<string, () => Promise<Wanted[]>> = {
     expect(status).toBe(204);
     return [on.through('changePassword', 'token.revoked', 'token', jtiOf(other), {}, id)];
   },
-  'a password reset: every session ends': async () => {
+  'the reset of a password, which ends every session': async () => {
     const password = 'a password of eve';
     const { id } = await on.provision('eve', ['viewer'], password);
     const sessions = [await on.signIn('eve', password), await on.signIn('eve', password)];
@@ -115,7 +107,7 @@ const sources: Record<string, () => Promise<Wanted[]>> = {
       ...sessions.map((session) => on.through('updatePrincipal', 'token.revoked', 'token', jtiOf(session))),
     ];
   },
-  'the access policy edited': async () => {
+  'an edit of the access policy': async () => {
     const rules = await on.rulesWith('listAlerts', ['analyst', 'admin']);
     const { attributes } = itemOf(await on.ask('updatePolicy', { json: { rules } }));
     const change = {
@@ -125,14 +117,14 @@ const sources: Record<string, () => Promise<Wanted[]>> = {
     const data = { version: attributes.version, changed_count: 1, changed: [change] };
     return [on.through('updatePolicy', 'policy.rule_edited', 'policy', 'access', data)];
   },
-  'the access policy reloaded': async () => {
+  'a reload of the access policy': async () => {
     const rules = await on.rulesWith('listAlerts', ['viewer', 'analyst', 'admin']);
     writeFileSync(policyFile(), JSON.stringify({ rules }));
     const { attributes } = itemOf(await on.ask('reloadPolicy'));
     const data = { version: attributes.version, added_count: 0, removed_count: 0, changed_count: 1 };
     return [on.through('reloadPolicy', 'policy.reloaded', 'policy', 'access', data)];
   },
-  'a key rotated: one that goes and one that comes': async () => {
+  'the rotation of a key, with the retired key and the new key': async () => {
     const purpose = 'event-signing';
     const before = await on.activeKey(purpose);
     const { id } = itemOf(await on.ask('rotateKey', { json: { purpose } }));
@@ -141,25 +133,25 @@ const sources: Record<string, () => Promise<Wanted[]>> = {
       on.through('rotateKey', 'key.retired', 'key', before, { purpose }),
     ];
   },
-  'a key given up': async () => {
+  'the retirement of a pending key': async () => {
     const purpose = 'transparency-sth';
     const id = await on.keyThatIs('pending', purpose);
     await on.ask('retireKey', { params: [id] });
     return [on.through('retireKey', 'key.retired', 'key', id, { purpose })];
   },
-  'a key revoked': async () => {
+  'the revocation of a key': async () => {
     const purpose = 'transparency-sth';
     const before = await on.activeKey(purpose);
     await on.ask('revokeKey', { params: [before], json: { reason: 'a test' } });
     return [on.through('revokeKey', 'key.revoked', 'key', before, { purpose, reason: 'a test' })];
   },
-  "an AI's verdict overridden": async () => {
+  "the override of an AI's verdict": async () => {
     const id = await on.raise(1003, 3);
     const ai_override = { verdict: 'benign', reason: 'our own scanner' };
     await on.ask('updateAlert', { params: [id], json: { ai_override } });
     return [on.through('updateAlert', 'verdict.overridden', 'alert', id, ai_override)];
   },
-  'a backup made': async () => {
+  'a backup': async () => {
     const { id } = itemOf(await on.ask('createBackup', {}, 202));
     return [
       on.through('createBackup', 'backup.created', 'backup', id, {
@@ -173,7 +165,7 @@ const sources: Record<string, () => Promise<Wanted[]>> = {
 const policyFile = () => join(dataDir, 'policy.json');
 afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
 
-describe('on a running service', { timeout: 120_000 }, () => {
+describe('on a running service', () => {
   beforeAll(() => on.start(dataDir), 60_000);
   afterAll(() => on.service.kill().catch(() => undefined));
 
@@ -187,7 +179,7 @@ describe('on a running service', { timeout: 120_000 }, () => {
     }
   });
 
-  /** The entry is named by one audit record, which is that of the request. */
+  /** Checks that exactly one audit record names the entry, that of the request. */
   async function leadsTo(operation: OperationId, { entry }: Leaf): Promise<void> {
     const records = await on.recordsOf(entry);
     expect(records).toMatchObject([{ operation }]);
@@ -197,7 +189,10 @@ describe('on a running service', { timeout: 120_000 }, () => {
     expect(time >= entry.occurred_at).toBe(true);
   }
 
-  /** Subjects are unique, but for the policy, of which the version tells. */
+  /**
+   * Finds the one entry of this subject. All subjects are unique except the policy, which is identified by
+   * its version.
+   */
   async function ownOnly(wanted: Wanted): Promise<Leaf> {
     const leaf = await on.theOnly(wanted);
     await new Promise((resolve) => setTimeout(resolve, 100));
@@ -205,7 +200,7 @@ describe('on a running service', { timeout: 120_000 }, () => {
     return leaf;
   }
 
-  test('no entry has a secret in it', async () => {
+  test('no entry contains a secret', async () => {
     const all = await on.leaves();
     expect(all.length).toBeGreaterThan(20);
     for (const { canonical } of all) {
@@ -214,7 +209,7 @@ describe('on a running service', { timeout: 120_000 }, () => {
     }
   });
 
-  test('requests at once that give one id are told apart', async () => {
+  test('concurrent requests with the same request id are kept apart', async () => {
     const headers = { 'x-request-id': 'the-same' };
     const answers = await Promise.all(
       Array.from({ length: 8 }, (_, n) =>
@@ -235,7 +230,7 @@ describe('on a running service', { timeout: 120_000 }, () => {
     }
   });
 
-  test('an override has a record of its own, however many changes there were in the minute', async () => {
+  test('an override has a separate record, after any number of changes within the minute', async () => {
     const id = await on.raise(1004, 3);
     for (let n = 0; n <= limits.auditSuccessesPerMinute; n++)
       await on.ask('updateAlert', { params: [id], json: { tags: [`${n}`] } });
@@ -244,7 +239,7 @@ describe('on a running service', { timeout: 120_000 }, () => {
     await leadsTo('updateAlert', leaf);
   });
 
-  test('sessions and passwords have records of their own, however much their owner read and changed', async () => {
+  test('sessions and passwords have separate records after any number of reads and changes by their owner', async () => {
     const passwords = ['a password of fay', 'another password of fay'] as const;
     const { id } = await on.provision('fay', ['admin'], passwords[0]);
     on.secrets.add(passwords[1]);
@@ -275,7 +270,7 @@ describe('on a running service', { timeout: 120_000 }, () => {
     }
   });
 
-  test('a backup restored is in the log that goes on from it, once', async () => {
+  test('a restored backup is recorded once in the log that continues from it', async () => {
     const { id } = itemOf(await on.ask('createBackup', {}, 202));
     await on.theOnly({ kind: 'backup.created', subject: { type: 'backup', id } });
     const { path } = itemOf(await on.ask('getBackup', { params: [id] })).attributes;
@@ -290,7 +285,7 @@ describe('on a running service', { timeout: 120_000 }, () => {
   });
 });
 
-describe('kill -9 right after the answer', { timeout: 120_000 }, () => {
+describe('kill -9 right after the response', () => {
   const folder = mkdtempSync(join(tmpdir(), 'candor-killed-'));
   beforeAll(() => on.start(folder), 60_000);
   afterAll(async () => {
@@ -298,23 +293,26 @@ describe('kill -9 right after the answer', { timeout: 120_000 }, () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  /** Makes a change, returns what has to be logged of it. Prepared before, so that nothing comes between. */
+  /**
+   * Changes by name: each function prepares a change and returns a function that makes the change and returns
+   * the expected entries. Preparing first keeps other requests out of the window.
+   */
   const changes: Record<string, () => Promise<() => Promise<Wanted>>> = {
-    'a token revoked': async () => {
+    'the revocation of a token': async () => {
       const jti = await on.issue('to be revoked');
       return async () => {
         await on.ask('revokeToken', { params: [jti] }, 204);
         return on.by('token.revoked', 'token', jti);
       };
     },
-    'a principal suspended': async () => {
+    'the suspension of a principal': async () => {
       const { id } = await on.provision('dan', ['analyst']);
       return async () => {
         await on.ask('updatePrincipal', { params: [id], json: { status: 'suspended' } });
         return on.by('principal.status_changed', 'principal', id, { from: 'active', to: 'suspended' });
       };
     },
-    'the access policy edited': async () => {
+    'an edit of the access policy': async () => {
       const rules = await on.rulesWith('getAlert', ['admin']);
       return async () => {
         const { attributes } = itemOf(await on.ask('updatePolicy', { json: { rules } }));

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import { adminPassword, type Service, startService } from '../../scripts/service.ts';
 import { fetchHead, proveEntry } from '../../src/client/auditor.ts';
-import { Fault } from '../../src/client/fault.ts';
+import { AuditFault } from '../../src/client/fault.ts';
 import { httpLog } from '../../src/client/log-source.ts';
 import type { AuditRecord } from '../../src/contract/resources/audit-record.ts';
 import type { AccessRule } from '../../src/contract/resources/policy.ts';
@@ -24,9 +24,9 @@ export interface Leaf {
   readonly entry: Entry;
 }
 
-/** An entry as it has to be. */
+/** The required contents of an entry. */
 export type Wanted = Pick<Entry, 'kind' | 'actor' | 'subject' | 'data'> & {
-  /** What was asked for, of which it came; absent where sensors caused it, or nobody. */
+  /** The operation that caused the entry; absent for entries that sensors or the service caused. */
   readonly through?: OperationId;
 };
 
@@ -40,36 +40,35 @@ export const itemOf = (body: unknown) => (body as { data: Item }).data;
 export const jtiOf = ({ access_token }: Tokens): string =>
   JSON.parse(Buffer.from(access_token.split('.')[1]!, 'base64url').toString('utf8')).jti;
 
-/** What follows the identifier, which is in the log. */
+/** Returns the secret part of a token. The identifier part is in the log. */
 const secretIn = (token: string): string => /[0-9a-f-]{36}_(.+)$/.exec(token)![1]!;
 
 export const isOf = ({ kind, subject }: Pick<Wanted, 'kind' | 'subject'>, { entry }: Leaf) =>
   entry.kind === kind && entry.subject.type === subject.type && entry.subject.id === subject.id;
 
-/** An administrator at a running service, who does over HTTP what the log has to tell of, and reads it there. */
+/** An administrator of a running service, who triggers logged actions over HTTP and reads their entries. */
 export class CriticalOperator {
   service!: Service;
   token = '';
   /** The administrator's principal. */
   adminId = '';
-  /** Texts that no entry may have. */
+  /** Texts that no entry may contain. */
   readonly secrets = new Set<string>([adminPassword]);
-  /** What was asked for, by the id of the request. */
+  /** Operations by request id. */
   readonly requests = new Map<string, OperationId>();
 
   async start(dataDir: string): Promise<void> {
-    // So that there are keys that wait for their time.
+    // Keeps new keys pending.
     const env = { CANDOR_KEYS_OVERLAP_MS: String(30 * 24 * 3600 * 1000) };
     this.service = await startService({ dataDir, env });
     this.token = (await this.signIn()).access_token;
     this.adminId = itemOf(await this.ask('whoAmI')).id;
   }
 
-  /** A request has an id of its own, under which what it was is remembered. */
+  /** Calls an operation with a new request id, and records it in `requests`. */
   async ask(operation: OperationId, request: Request = {}, status = 200): Promise<unknown> {
     const answer = await this.try(operation, { token: this.token, ...request });
-    if (answer.status !== status)
-      throw new Error(`${operation}: ${answer.status} ${JSON.stringify(answer.body)}`);
+    if (answer.status !== status) throw new Error(`${operation}: ${answer.status} ${JSON.stringify(answer.body)}`);
     return answer.body;
   }
 
@@ -87,18 +86,18 @@ export class CriticalOperator {
 
   keep(tokens: Tokens): Tokens {
     const { access_token, refresh_token } = tokens;
-    // The secret of a refresh token by itself, too, and the signature of an access token.
+    // The secret of a refresh token and the signature of an access token are also searched for separately.
     for (const text of [access_token, refresh_token, secretIn(refresh_token), access_token.split('.')[2]!])
       this.secrets.add(text);
     return tokens;
   }
 
-  /** The entry that the administrator's deed has to leave. */
+  /** Returns the entry that an action of the administrator must leave. */
   by(kind: EntryKind, type: string, id: string, data: Wanted['data'] = {}, actor = this.adminId): Wanted {
     return { kind, actor, subject: { type, id }, data };
   }
 
-  /** The same, through an operation. */
+  /** Returns the entry that an operation of the administrator must leave. */
   through(operation: OperationId, ...entry: Parameters<CriticalOperator['by']>): Wanted {
     return { ...this.by(...entry), through: operation };
   }
@@ -108,7 +107,7 @@ export class CriticalOperator {
     return body.data.map(({ attributes }) => attributes as unknown as Leaf);
   }
 
-  /** Once the outbox has brought it there: the one entry of this kind and subject. */
+  /** Returns the one entry of this kind and subject, once the outbox has delivered it. */
   async theOnly(wanted: Pick<Wanted, 'kind' | 'subject'>): Promise<Leaf> {
     for (let tries = 0; tries < 300; tries++) {
       const found = (await this.leaves()).filter((leaf) => isOf(wanted, leaf));
@@ -119,7 +118,10 @@ export class CriticalOperator {
     throw new Error(`no entry ${wanted.kind} of ${wanted.subject.id}`);
   }
 
-  /** The audit records that name the entry, once there is one: a record of a failure comes within a second. */
+  /**
+   * Returns the audit records that name the entry, once there are any: the record of a failure takes up to a
+   * second.
+   */
   async recordsOf({ id }: Entry): Promise<readonly AuditRecord[]> {
     for (let tries = 0; tries < 60; tries++) {
       const { data } = (await this.ask('listAuditRecords', { query: `entry_id=${id}` })) as Page;
@@ -129,17 +131,17 @@ export class CriticalOperator {
     return [];
   }
 
-  /** It verifies against the signed head, in the bytes that were listed. */
+  /** Verifies the entry against the signed head, in the bytes that were listed. */
   async proven({ leaf_index, canonical, entry }: Leaf): Promise<void> {
     const log = httpLog(this.service.url, { token: this.token });
     const signed = await fetchHead(log);
-    if (signed instanceof Fault) throw signed;
+    if (signed instanceof AuditFault) throw signed;
     const shown = await proveEntry(log, { leafIndex: leaf_index }, signed);
-    if (shown instanceof Fault) throw shown;
+    if (shown instanceof AuditFault) throw shown;
     expect([shown.entry.id, Buffer.from(shown.canonical).toString('base64')]).toEqual([entry.id, canonical]);
   }
 
-  /** The id of the alert that one of this Suricata signature raises, which nothing else may raise. */
+  /** Raises an alert with this Suricata signature, which must not be used elsewhere, and returns its id. */
   async raise(signature: number, severity: number): Promise<string> {
     const record = {
       timestamp: '2026-11-20T10:00:00.000000+0000',
@@ -162,17 +164,15 @@ export class CriticalOperator {
     return itemOf(await this.ask('createPrincipal', { json }, 201));
   }
 
-  /** The jti of a new long-lived token. */
+  /** Issues a long-lived token and returns its jti. */
   async issue(name: string): Promise<string> {
-    const { id, attributes } = itemOf(
-      await this.ask('issueToken', { json: { name, scopes: ['viewer'] } }, 201),
-    );
+    const { id, attributes } = itemOf(await this.ask('issueToken', { json: { name, scopes: ['viewer'] } }, 201));
     const token = String(attributes.token);
     this.secrets.add(token).add(secretIn(token));
     return id;
   }
 
-  /** The rules in effect, one operation open to others. */
+  /** Returns the rules in effect, with one operation opened to these roles. */
   async rulesWith(operation: OperationId, roles: AccessRule['roles']): Promise<AccessRule[]> {
     const rules = itemOf(await this.ask('getPolicy')).attributes.rules as AccessRule[];
     return rules.map((rule) => (rule.operation === operation ? { ...rule, roles } : rule));
@@ -185,7 +185,7 @@ export class CriticalOperator {
     return data[0]!.id;
   }
 
-  /** Records of successful changes of this type of resource by the administrator. */
+  /** Counts the administrator's successful changes of this type of resource in the audit log. */
   async auditedChanges(type: string): Promise<number> {
     const operations = ['revokeToken', 'updatePrincipal', 'updatePolicy'];
     const filter = new URLSearchParams({ actor: this.adminId, outcome: 'success', per_page: '1000' });

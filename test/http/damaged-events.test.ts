@@ -1,10 +1,10 @@
-/** Damaged blocks and rows over HTTP: everything else is served, and answers say what is missing. */
+/** Damaged blocks and rows over HTTP: all intact data is served, and responses say what is missing. */
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Status } from '../../src/contract/resources/status.ts';
 import type { OperationId } from '../../src/contract/routes.ts';
-import { openDatabase, type RootDatabase } from '../../src/lmdb.ts';
-import { openReader } from '../../src/store/lmdb/reader.ts';
+import { openDatabase, type RootDatabase } from '../../src/database/lmdb.ts';
+import { openReader } from '../../src/store/reader.ts';
 import { adminOf, openService, type Service } from './service.ts';
 
 const start = Date.parse('2026-11-20T10:00:00Z');
@@ -41,7 +41,7 @@ afterAll(async () => {
   await service.close();
 });
 
-/** Flips a bit in the middle of a stored value, and returns what flips it back. */
+/** Flips a bit in the middle of a stored value, and returns a function that restores it. */
 function flip(table: string, key: string | number[]): () => void {
   const values = root.openDB<Buffer, string | number[]>({ name: table, encoding: 'binary' });
   const value = Buffer.from(values.get(key)!);
@@ -65,8 +65,8 @@ const events = '/api/v1/events/network';
 const statusOf = async () =>
   ((await get('getStatus', '/api/v1/status')).body.data as never as { attributes: Status }).attributes;
 
-test('queries leave a damaged block out and say so; its events are answered with an error', async () => {
-  // The reader of the service has cached nothing yet: it reads what is on disk.
+test('queries leave out a damaged block and say so; requests for its events return an error', async () => {
+  // The service has cached nothing yet, so it reads from disk.
   const other = openReader(service.services.config.data_dir);
   const asked = { table: 'network', filter: { terms: [] }, order: 'desc', per_page: 50, page: 1 } as const;
   const before = JSON.parse(Buffer.from(other.listEvents(asked).json).toString()) as Body['data'];
@@ -102,7 +102,7 @@ test('queries leave a damaged block out and say so; its events are answered with
   expect(verdict.well).toBe(false);
 });
 
-test('a damaged part is named with the time of its events, which narrows who is told', async () => {
+test('a damaged part is reported with the time of its events, which limits the affected queries', async () => {
   const parts = root.openDB<Buffer, number[]>({ name: 'event-parts', encoding: 'binary' });
   const third = 2 * perBlock + 1;
   const [key] = [...parts.getKeys({ start: [0, third], end: [0, third + 1] })];
@@ -113,7 +113,7 @@ test('a damaged part is named with the time of its events, which narrows who is 
   expect(within.body.meta.damaged_events).toContainEqual(damaged);
   const without = await get('listNetworkEvents', `${events}?to=2026-11-20T12:00:00Z`);
   expect(without.body.meta.damaged_events ?? []).not.toContainEqual(damaged);
-  // What comes is stored and served.
+  // New events are stored and served.
   const text = JSON.stringify(conn(40));
   const sent = await service.call('ingest', 'POST /api/v1/ingest', {
     token,
@@ -124,7 +124,7 @@ test('a damaged part is named with the time of its events, which narrows who is 
   expect((await get('listNetworkEvents', events)).body.data).toHaveLength(perBlock + 1);
 });
 
-test('a damaged row is answered with an error that names its table', async () => {
+test('a damaged row causes an error that names its table', async () => {
   const principals = root.openDB<Buffer, string>({ name: 'principals', encoding: 'binary' });
   const [id] = [...principals.getKeys()];
   const restore = flip('principals', id!);

@@ -1,9 +1,12 @@
-/** Damaged rows of alerts over HTTP: a body that meets them is stored, and answers leave them out and say so. */
+/**
+ * Damaged rows of alerts over HTTP: bodies whose findings meet a damaged row are stored, and responses omit
+ * the damaged alerts and say so.
+ */
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Status } from '../../src/contract/resources/status.ts';
 import type { OperationId } from '../../src/contract/routes.ts';
-import { openDatabase, type RootDatabase } from '../../src/lmdb.ts';
+import { openDatabase, type RootDatabase } from '../../src/database/lmdb.ts';
 import { adminOf, openService, type Service } from './service.ts';
 
 let service: Service;
@@ -98,19 +101,17 @@ test('lists, the histogram, groups and risk leave the damaged alert out and say 
   expect(assets.body.meta).not.toHaveProperty('damaged_rows');
 });
 
-test('the damaged alert itself, a change of it and an export are answered with an error', async () => {
+test('reading, changing or exporting the damaged alert returns an error', async () => {
   const one = await get('getAlert', `/api/v1/alerts/${damaged}`);
   const expected = { status: 500, body: { error: { details: { reason: 'data_damaged', table: 'alerts' } } } };
   expect(one).toMatchObject(expected);
   const json = { status: 'resolved' };
-  expect(await service.call('updateAlert', `PUT /api/v1/alerts/${damaged}`, { token, json })).toMatchObject(
-    expected,
-  );
+  expect(await service.call('updateAlert', `PUT /api/v1/alerts/${damaged}`, { token, json })).toMatchObject(expected);
   expect(await service.call('exportAlerts', 'GET /api/v1/alerts/export', { token })).toMatchObject(expected);
 });
 
 test.each(['alerts', 'alert-keys'])(
-  'a body whose finding recurs into a damaged row of %s is stored, and begins a new alert',
+  'a body whose finding recurs into a damaged row of %s is stored, and opens a new alert',
   async (table) => {
     const known = await get('listAlerts', '/api/v1/alerts?src_ip=203.0.113.3');
     const { dedup_key } = known.body.data[0]!.attributes as unknown as { dedup_key: string };

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { Budget } from '../../src/admission/budget.ts';
 import { IncomingBody } from '../../src/http/bodies.ts';
-import { Budget } from '../../src/http/budget.ts';
 import { send } from '../../src/http/send.ts';
 import type { HttpResponse } from '../../src/http/uws.ts';
 import { type LimitName, limits } from '../../src/limits.ts';
@@ -12,7 +12,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** The socket as uWebSockets.js shows it to a response, without a socket: the clock is the test's. */
+/** A response as uWebSockets.js passes it, without a socket; the test controls the clock. */
 class Line {
   closed = false;
   written = 0;
@@ -55,7 +55,7 @@ class Line {
   }
 }
 
-test('a body that is not whole in time ends the connection, however steadily it trickles', async () => {
+test('the service ends the connection of a body that is incomplete at the deadline, even if bytes arrive steadily', async () => {
   const line = new Line();
   const reached: LimitName[] = [];
   const budget = new Budget(100);
@@ -77,7 +77,7 @@ test('a body that is not whole in time ends the connection, however steadily it 
   expect(budget.used).toBe(0);
 });
 
-test('a body of a caller who is not known has less time', async () => {
+test('the body of an unauthenticated caller has a shorter deadline', async () => {
   const line = new Line();
   const reached: LimitName[] = [];
   const budget = new Budget(100);
@@ -97,7 +97,7 @@ test('a body of a caller who is not known has less time', async () => {
   await expect(accepted).rejects.toMatchObject({ code: 'CANCELLED' });
 });
 
-test('a body that is whole in time stops its clock', async () => {
+test('a complete body clears its deadline', async () => {
   const line = new Line();
   const budget = new Budget(100);
   const terms = {
@@ -113,7 +113,7 @@ test('a body that is whole in time stops its clock', async () => {
   expect(line.closed).toBe(false);
 });
 
-test('an answer that is not read in time ends the connection, however steadily it is sipped', () => {
+test('the service ends the connection of a response that is not fully read at the deadline, even if the client reads steadily', () => {
   const line = new Line(1);
   const unsent = new Budget(1000);
   const reached: LimitName[] = [];

@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from 'vitest';
-import { Connections } from '../../src/http/connections.ts';
-import { descriptorLimit, descriptorsForConnections } from '../../src/http/descriptors.ts';
+import { Connections } from '../../src/admission/connections.ts';
+import { descriptorLimit, descriptorsForConnections } from '../../src/admission/descriptors.ts';
 import { data } from '../../src/http/reply.ts';
 import { type LimitName, limits } from '../../src/limits.ts';
 import { eventually, get, serve, stopAll, Wire } from './serve.ts';
@@ -12,15 +12,15 @@ test.each([
   [256, 64],
   [1024, 256],
   [32_768, 32_768 - limits.reservedDescriptors],
-])('of %i file descriptors connections may have %i', (all, connections) => {
+])('connections get their share of file descriptors: of %i, %i', (all, connections) => {
   expect(descriptorsForConnections(all)).toBe(connections);
 });
 
-test.skipIf(process.platform !== 'linux')('the limit of the process is known', () => {
+test.skipIf(process.platform !== 'linux')('the descriptor limit of the process is read', () => {
   expect(descriptorLimit() ?? Number.POSITIVE_INFINITY).toBeGreaterThan(32);
 });
 
-test('connections past the descriptors are refused, though more are allowed; the log is told once', async () => {
+test('connections beyond the descriptors are refused, even if more are configured; this is logged once', async () => {
   const reached: LimitName[] = [];
   const told: number[] = [];
   const connections = new Connections({
@@ -36,7 +36,7 @@ test('connections past the descriptors are refused, though more are allowed; the
   await eventually(() => server.connections === 0);
 });
 
-test('a WebSocket that was closed and may linger has a descriptor still', async () => {
+test('a closed WebSocket that may linger still counts as a descriptor', async () => {
   const connections = new Connections({ descriptors: 2, limitReached: () => undefined });
   const { server } = await serve([get('/ok', () => data('fine'))], { connections });
   const first = await Wire.open(server.port);

@@ -40,8 +40,6 @@ test('the status names the detector that reached a limit, and how often', async 
     return (body as { data: { attributes: Status } }).data.attributes.limits_reached;
   };
   await expect
-    .poll(limitsReached, { timeout: 10_000 })
-    .toMatchObject([
-      { limit: 'maxDetectorKeys', times: 12, detectors: [{ detector: 'new-service', times: 12 }] },
-    ]);
+    .poll(limitsReached, { timeout: 60_000 })
+    .toMatchObject([{ limit: 'maxDetectorKeys', times: 12, detectors: [{ detector: 'new-service', times: 12 }] }]);
 });

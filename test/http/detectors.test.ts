@@ -1,10 +1,15 @@
-/** Every detector, over HTTP, in the lines of both sensors: traffic that it finds, and quieter traffic that it spares. */
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+/**
+ * Every detector, over HTTP, with lines of both sensors: traffic that the detector reports, and quieter traffic
+ * that it does not report.
+ */
+import { beforeAll, describe, expect, test } from 'vitest';
 import { families } from '../../scripts/generated-names/families.ts';
 import { random } from '../../scripts/traffic/random.ts';
 import type { Alert } from '../../src/contract/resources/alert.ts';
 import { type DetectorId, detectorIds } from '../../src/contract/vocabulary.ts';
-import { adminOf, openService, type Service } from './service.ts';
+import { alertsAfter, inBodies } from '../system/counted.ts';
+import { inFormat } from './eve-lines.ts';
+import { adminOf, openService } from './service.ts';
 
 const second = 1000;
 const minute = 60 * second;
@@ -12,14 +17,14 @@ const hour = 60 * minute;
 const day = 24 * hour;
 const mega = 1_000_000;
 const hex = '0123456789abcdef';
-/** Long enough ago that what lasts twelve days has happened. */
+/** Far enough in the past for activity that lasts twelve days. */
 const start = Math.floor(Date.now() / day - 14) * day;
 
 interface Connection {
   readonly time: number;
   readonly src: string;
   readonly dst: string;
-  /** Of ICMP the type. */
+  /** Source port; for ICMP, the type. */
   readonly srcPort?: number;
   readonly port: number;
   readonly proto?: 'tcp' | 'udp' | 'icmp';
@@ -33,12 +38,11 @@ interface Question {
   readonly src: string;
   readonly query: string;
   readonly qtype?: string;
-  /** Data of an answer; without one, the name does not exist. */
+  /** Data of the answer; absent if the name does not exist. */
   readonly answer?: string;
 }
 type Seen = Connection | Question;
 
-const iso = (ms: number) => new Date(ms).toISOString().replace('Z', '000+0000');
 const resolver = '10.1.0.53';
 
 const zeekStates = {
@@ -46,20 +50,6 @@ const zeekStates = {
   refused: { conn_state: 'REJ', history: 'Sr', orig_pkts: 1, resp_pkts: 1 },
   silent: { conn_state: 'S0', history: 'S', orig_pkts: 1, resp_pkts: 0 },
 };
-const eveStates = {
-  answered: {
-    state: 'closed',
-    tcp: { tcp_flags: '1b', tcp_flags_ts: '1b', tcp_flags_tc: '1b' },
-    packets: [8, 8],
-  },
-  refused: {
-    state: 'closed',
-    tcp: { tcp_flags: '16', tcp_flags_ts: '02', tcp_flags_tc: '14' },
-    packets: [3, 3],
-  },
-  silent: { state: 'new', tcp: { tcp_flags: '02', tcp_flags_ts: '02', tcp_flags_tc: '00' }, packets: [1, 0] },
-} as const;
-
 function zeek(seen: Seen, n: number): object {
   const shared = { ts: seen.time / 1000, uid: `C${n}`, 'id.orig_h': seen.src };
   if ('query' in seen) {
@@ -71,15 +61,7 @@ function zeek(seen: Seen, n: number): object {
         : { rcode: 0, rcode_name: 'NOERROR', answers: [answer], TTLs: [60] };
     return { _path: 'dns', ...shared, ...ends, trans_id: 1, query, qtype_name: qtype, ...reply };
   }
-  const {
-    dst,
-    port,
-    proto = 'tcp',
-    outcome = 'answered',
-    durationMs = second,
-    sent = 600,
-    received = 600,
-  } = seen;
+  const { dst, port, proto = 'tcp', outcome = 'answered', durationMs = second, sent = 600, received = 600 } = seen;
   const isHeard = outcome === 'answered';
   const state = zeekStates[outcome];
   return {
@@ -99,57 +81,10 @@ function zeek(seen: Seen, n: number): object {
   };
 }
 
-function eve(seen: Seen, n: number): object {
-  const shared = { timestamp: iso(seen.time), flow_id: n + 1, src_ip: seen.src };
-  if ('query' in seen) {
-    const { query, qtype = 'A', answer } = seen;
-    const answers =
-      answer === undefined ? {} : { answers: [{ rrname: query, rrtype: qtype, ttl: 60, rdata: answer }] };
-    const dns = { version: 2, type: 'answer', id: 1, rrname: query, rrtype: qtype, ...answers };
-    const ends = { src_port: 40_000, dest_ip: resolver, dest_port: 53, proto: 'UDP' };
-    const rcode = answer === undefined ? 'NXDOMAIN' : 'NOERROR';
-    return { event_type: 'dns', ...shared, ...ends, dns: { ...dns, rcode } };
-  }
-  const {
-    dst,
-    port,
-    proto = 'tcp',
-    outcome = 'answered',
-    durationMs = second,
-    sent = 600,
-    received = 600,
-  } = seen;
-  const { state, tcp, packets } = eveStates[outcome];
-  const ports =
-    proto === 'icmp'
-      ? { icmp_type: seen.srcPort, icmp_code: port }
-      : { src_port: seen.srcPort ?? 40_000 + (n % 20_000), dest_port: port };
-  return {
-    event_type: 'flow',
-    ...shared,
-    timestamp: iso(seen.time + durationMs),
-    dest_ip: dst,
-    ...ports,
-    proto: proto.toUpperCase(),
-    ...(proto === 'tcp' ? { tcp } : {}),
-    flow: {
-      pkts_toserver: packets[0],
-      pkts_toclient: packets[1],
-      bytes_toserver: outcome === 'answered' ? sent : 60 * packets[0],
-      bytes_toclient: outcome === 'answered' ? received : 60 * packets[1],
-      start: iso(seen.time),
-      end: iso(seen.time + durationMs),
-      state: proto === 'tcp' ? state : outcome === 'answered' ? 'established' : 'new',
-      reason: 'timeout',
-    },
-  };
-}
-
-const times = <T>(count: number, make: (n: number) => T): T[] =>
-  Array.from({ length: count }, (_, n) => make(n));
+const times = <T>(count: number, make: (n: number) => T): T[] => Array.from({ length: count }, (_, n) => make(n));
 const late = start + 9 * day + 8 * hour;
 
-/** Three places each day, which a host and its network know. */
+/** Returns connections to three destinations each day that the host and its network already know. */
 const usual = (src: string, days: number): Connection[] =>
   times(3 * days, (n) => ({
     time: start + Math.floor(n / 3) * day + (n % 3) * hour,
@@ -181,9 +116,7 @@ const qakbot = families.find(({ id }) => id === 'qakbot')!;
 const rng = random(7);
 const names = times(60, () => `${qakbot.make(rng)}.net`);
 
-const traffic: Readonly<
-  Record<DetectorId, { readonly loud: readonly Seen[]; readonly quiet: readonly Seen[] }>
-> = {
+const traffic: Readonly<Record<DetectorId, { readonly loud: readonly Seen[]; readonly quiet: readonly Seen[] }>> = {
   'port-scan': {
     loud: times(40, (n) => ({
       time: late + n * second,
@@ -212,7 +145,7 @@ const traffic: Readonly<
     quiet: [
       ...sweep('10.1.2.5', 10, pings),
       ...sweep('10.1.2.6', 40, { ...pings, outcome: 'answered' }),
-      // A router says of each that it cannot be reached.
+      // A router reports each of these hosts as unreachable.
       ...sweep('10.1.2.7', 40, { proto: 'icmp', srcPort: 3, port: 1 }),
       ...sweep('10.1.2.8', 40, { outcome: 'answered' }),
     ],
@@ -363,56 +296,48 @@ const traffic: Readonly<
   },
 };
 
-const sensors = { Zeek: zeek, Suricata: eve } as const;
+/** Lines per body. */
+const splits = { loud: [5000, 500, 50], quiet: [500] };
 
-describe.each(Object.keys(sensors) as (keyof typeof sensors)[])('in lines of %s', (sensor) => {
+describe.each(['Zeek', 'Suricata'] as const)('in lines of %s', (format) => {
   describe.each(['loud', 'quiet'] as const)('%s traffic', (kind) => {
-    let service: Service;
-    let found: readonly Alert[];
+    let found: readonly (readonly Alert[])[];
 
     beforeAll(async () => {
-      service = await openService();
-      const token = await adminOf(service);
       const seen = detectorIds.flatMap((id) => traffic[id][kind]).sort((a, b) => a.time - b.time);
-      const { body } = await service.call('ingest', 'POST /api/v1/ingest', {
-        token,
-        text: seen.map((one, n) => JSON.stringify(sensors[sensor](one, n))).join('\n'),
-        headers: { 'content-type': 'application/x-ndjson' },
-      });
-      expect(body).toMatchObject({ data: { accepted: seen.length, rejected: 0 } });
-      const alerts = async () => {
-        const { body: page } = await service.call(
-          'listAlerts',
-          'GET /api/v1/alerts?per_page=500&rule_source=behaviour',
-          { token },
-        );
-        return (page as { data: { attributes: Alert }[] }).data.map(({ attributes }) => attributes);
-      };
-      await vi
-        .waitFor(async () => {
-          const { body: status } = await service.call('getStatus', 'GET /api/v1/status', { token });
-          expect(JSON.stringify(status)).toContain('"uncounted_events":0');
-        })
-        .catch(() => undefined);
-      found = await alerts();
-    }, 60_000);
-    afterAll(() => service.close());
+      const lines = seen.map((one, n) => inFormat[format](JSON.stringify(zeek(one, n))));
+      found = await Promise.all(splits[kind].map((perBody) => alertsIn(inBodies(lines, perBody))));
+    });
 
-    /** Each detector has a network of its own. */
-    const foundBy = (id: DetectorId): string[] => {
+    /** Returns the addresses in alerts of a detector, by split: each detector has a separate network. */
+    const foundBy = (id: DetectorId): string[][] => {
       const network = `10.1.${detectorIds.indexOf(id) + 1}.`;
-      return found
-        .filter(({ rule_id }) => rule_id === `behaviour.${id}`)
-        .flatMap(({ src_ip = '', dst_ip = '' }) => [src_ip, dst_ip])
-        .filter((ip) => ip.startsWith(network));
+      return found.map((alerts) =>
+        alerts
+          .filter(({ rule_id }) => rule_id === `behaviour.${id}`)
+          .flatMap(({ src_ip = '', dst_ip = '' }) => [src_ip, dst_ip])
+          .filter((ip) => ip.startsWith(network)),
+      );
     };
-    test.each(detectorIds)('%s', (id) => {
-      expect(foundBy(id).length > 0).toBe(kind === 'loud');
+    test.each(detectorIds)('alerts of %s are as expected', (id) => {
+      for (const [n, addresses] of foundBy(id).entries())
+        expect(addresses.length > 0, `bodies of ${splits[kind][n]} lines`).toBe(kind === 'loud');
     });
 
     if (kind === 'loud')
-      test('network-scan finds sweeps by pings, by silent and by refused connections', () => {
-        expect(new Set(foundBy('network-scan'))).toEqual(new Set(['10.1.2.5', '10.1.2.6', '10.1.2.7']));
+      test('network-scan reports sweeps by pings, by unanswered connections and by refused connections', () => {
+        for (const addresses of foundBy('network-scan'))
+          expect(new Set(addresses)).toEqual(new Set(['10.1.2.5', '10.1.2.6', '10.1.2.7']));
       });
   });
 });
+
+async function alertsIn(bodies: readonly string[]): Promise<readonly Alert[]> {
+  const service = await openService();
+  try {
+    const alerts = await alertsAfter(service, await adminOf(service), bodies);
+    return alerts.map(({ attributes }) => attributes);
+  } finally {
+    await service.close();
+  }
+}

@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import WebSocket from 'ws';
+import { assertServerMessage } from '../../scripts/contract-assertions.ts';
 import type { Scan } from '../../src/contract/resources/scan.ts';
-import { assertServerMessage } from '../../src/contract/validate.ts';
 import { closedPort, greeter, listen, secureWeb, tarpit, web } from '../discovery/servers.ts';
 import { openService, password, type Service } from './service.ts';
 import { Authority, temporaryFolder, withoutOpenssl } from './tls-certificates.ts';
@@ -113,7 +113,7 @@ describe('discovery over HTTP', () => {
     folder.remove();
   });
 
-  test('is watched, cancelled, and listed', async () => {
+  test('a scan is watched, cancelled and listed', async () => {
     const socket = new WebSocket(`${service.url.replace('http', 'ws')}/ws`, {
       headers: { authorization: `Bearer ${viewer}` },
     });
@@ -124,9 +124,7 @@ describe('discovery over HTTP', () => {
       messages.push(message);
     });
     await once(socket, 'open');
-    socket.send(
-      JSON.stringify({ type: 'subscribe', channel: 'discovery', filters: { target: '127.9.0.0/16' } }),
-    );
+    socket.send(JSON.stringify({ type: 'subscribe', channel: 'discovery', filters: { target: '127.9.0.0/16' } }));
     while (!messages.some(({ type }) => type === 'subscribed')) await delay(10);
     const { id } = itemOf(await start(endless));
     const other = itemOf(await start({ targets: ['127.0.0.1'], ports: '1' }));
@@ -139,11 +137,7 @@ describe('discovery over HTTP', () => {
     expect(cancelled.status).toBe(200);
     expect(itemOf(cancelled).attributes).toMatchObject({ status: 'cancelled' });
     expect(errorOf(await cancel(id))).toEqual([409, 'INVALID_TRANSITION', 'status']);
-    expect(errorOf(await cancel('018f0000-0000-7000-8000-000000000001'))).toEqual([
-      404,
-      'NOT_FOUND',
-      'scan_id',
-    ]);
+    expect(errorOf(await cancel('018f0000-0000-7000-8000-000000000001'))).toEqual([404, 'NOT_FOUND', 'scan_id']);
     expect(await over(other.id)).toMatchObject({
       status: 'completed',
       result: { hosts_up: 1, services_found: 0 },
@@ -154,7 +148,7 @@ describe('discovery over HTTP', () => {
         .map(({ data }) => data!.attributes.status);
     while (seen().at(-1) !== 'cancelled') await delay(10);
     expect([...new Set(seen())]).toEqual(['queued', 'running', 'cancelled']);
-    // The other one is not of the target that was asked for.
+    // The other scan does not include the target of the filter.
     expect(messages.some(({ data }) => data?.id === other.id)).toBe(false);
     const first = messages.find(({ type }) => type === 'event')?.seq ?? 0;
     socket.send(JSON.stringify({ type: 'subscribe', channel: 'discovery', id: 'again', since: first }));
@@ -169,7 +163,7 @@ describe('discovery over HTTP', () => {
     expect((history.body as { data: Item[] }).data.map((one) => one.id)).toEqual([id]);
   });
 
-  test('what may not be scanned is refused by name', async () => {
+  test('a target that must not be scanned is rejected, and the error names the target', async () => {
     const refused = async (json: object) => errorOf(await start(json));
     const invalid = (field: string) => [400, 'INVALID_REQUEST', field];
     expect(await refused({})).toEqual(invalid('targets'));
@@ -187,7 +181,7 @@ describe('discovery over HTTP', () => {
     expect(await refused({ targets: ['127.0.0.1'], colour: 'red' })).toEqual(invalid('colour'));
   });
 
-  test('viewers may look and not scan', async () => {
+  test('viewers can read scans but not start them', async () => {
     expect((await start({ targets: ['127.0.0.1'] }, viewer)).status).toBe(403);
     expect(
       errorOf(
@@ -196,8 +190,10 @@ describe('discovery over HTTP', () => {
         }),
       ),
     ).toEqual([404, 'NOT_FOUND', 'scan_id']);
-    expect(errorOf(await service.call('getScan', 'GET /api/v1/discovery/scan/x', { token: viewer }))).toEqual(
-      [400, 'INVALID_REQUEST', 'scan_id'],
-    );
+    expect(errorOf(await service.call('getScan', 'GET /api/v1/discovery/scan/x', { token: viewer }))).toEqual([
+      400,
+      'INVALID_REQUEST',
+      'scan_id',
+    ]);
   });
 });

@@ -36,7 +36,7 @@ const send = (target: string, lines: readonly object[]) =>
     body: lines.map((line) => `${JSON.stringify(line)}\n`).join(''),
   });
 
-test('documents of ECS become events and alerts, and rules see them', async () => {
+test('ECS documents become events and alerts, and rules match them', async () => {
   const made = await service.call('createRule', 'POST /api/v1/rules', { token: admin, json: { source } });
   expect(made.status).toBe(201);
   const bulk = await send('/_bulk', [
@@ -48,11 +48,7 @@ test('documents of ECS become events and alerts, and rules see them', async () =
     ecs.http,
   ]);
   expect(await bulk.json()).toMatchObject({ errors: false });
-  const ingest = await send('/api/v1/ingest?source=ecs', [
-    ecs.flow,
-    ecs.dotted(ecs.dns),
-    { ...ecs.flow, source: {} },
-  ]);
+  const ingest = await send('/api/v1/ingest?source=ecs', [ecs.flow, ecs.dotted(ecs.dns), { ...ecs.flow, source: {} }]);
   expect(await ingest.json()).toMatchObject({
     data: { accepted: 2, rejected: 1, errors: [{ line: 3, field: 'source.ip' }] },
   });
@@ -66,9 +62,7 @@ test('documents of ECS become events and alerts, and rules see them', async () =
       .sort(),
   ).toEqual(['904992230150281', 'CAbc', `EQQA@${ecs.at}`]);
   const dns = await service.call('listDnsEvents', 'GET /api/v1/events/dns?source=ecs', { token: admin });
-  expect(attributesOf(dns.body)).toMatchObject([
-    { query: 'www.example.org', kind: 'transaction', sensor: 'tap-1' },
-  ]);
+  expect(attributesOf(dns.body)).toMatchObject([{ query: 'www.example.org', kind: 'transaction', sensor: 'tap-1' }]);
   const alerts = await service.call('listAlerts', 'GET /api/v1/alerts', { token: admin });
   expect(attributesOf(alerts.body)).toEqual(
     expect.arrayContaining([

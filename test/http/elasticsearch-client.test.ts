@@ -6,8 +6,8 @@ import type { Services } from '../../src/http/services.ts';
 import { adminOf, openService, type Service } from './service.ts';
 
 /**
- * With the official client, which is no dependency: scripts/with-client-libraries.sh installs it. What it is used for here
- * is typed here.
+ * Uses the official client, which is not a dependency: scripts/with-client-libraries.sh installs it. The parts
+ * that these tests use are typed here.
  */
 const folder = process.env.CLIENT_LIBRARIES;
 
@@ -56,12 +56,14 @@ describe.skipIf(folder === undefined)('the official client', () => {
       Client: ClientClass;
     };
     service = await openService();
-    // The next requests are refused as a full service refuses them.
+    // The next requests are rejected as by an overloaded service.
     const { ingest } = service.services;
-    (service.services as { ingest: Services['ingest'] }).ingest = async (input) => {
-      const refusal = refusals.shift();
-      if (refusal !== undefined) throw refusal;
-      return ingest(input);
+    (service.services as { ingest: Services['ingest'] }).ingest = {
+      add: async (...body) => {
+        const refusal = refusals.shift();
+        if (refusal !== undefined) throw refusal;
+        return ingest.add(...body);
+      },
     };
     token = await adminOf(service);
     clients = (auth) => {
@@ -77,7 +79,7 @@ describe.skipIf(folder === undefined)('the official client', () => {
   const client = (auth: object = { username: 'shipper', password: token }) => clients!(auth);
   const stored = async () => (await service.store.status()).events.network;
 
-  test('finds what it looks for, with each of its ways to sign in', async () => {
+  test("accepts the server, with each of the client's authentication methods", async () => {
     for (const auth of [
       { username: 'shipper', password: token },
       { apiKey: { id: 'any', api_key: token } },
@@ -89,7 +91,7 @@ describe.skipIf(folder === undefined)('the official client', () => {
     await expect(client({ username: 'a', password: 'b' }).info()).rejects.toMatchObject({ statusCode: 401 });
   });
 
-  test('ships all that can be stored with its bulk helper, once, and is told what cannot', async () => {
+  test('ships all valid records once with its bulk helper, and gets errors for the other records', async () => {
     const before = await stored();
     const records = Array.from({ length: 2000 }, (_, n) => (n % 500 === 7 ? { nonsense: n } : conn(n)));
     const ship = async (action: 'create' | 'index') => {
@@ -112,7 +114,7 @@ describe.skipIf(folder === undefined)('the official client', () => {
     expect(await stored()).toBe(before + 1996);
   });
 
-  test('ships lines of Zeek TSV as they come, and a bad one is dropped and counted', async () => {
+  test('ships lines of Zeek TSV unchanged; an invalid line is dropped and counted', async () => {
     const before = await stored();
     const lines = [
       '#separator \\x09',
@@ -135,7 +137,7 @@ describe.skipIf(folder === undefined)('the official client', () => {
     expect(reasons.flatMap(({ samples }) => samples)).toContainEqual(expect.stringContaining(lines[5]!));
   });
 
-  test('tries again by itself when the service was full', async () => {
+  test('retries after an overload', async () => {
     const before = await stored();
     refusals.push(
       new ServiceError('OVERLOADED', 'full'),

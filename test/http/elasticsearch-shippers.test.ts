@@ -3,10 +3,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openService, password, type Service } from './service.ts';
 
 /**
- * The requests that shippers make, from the first on, as their sources have them: elastic/beats libbeat/esleg/eslegclient,
- * libbeat/template/load.go, libbeat/idxmgmt/lifecycle, x-pack/libbeat/licenser; logstash-plugins/logstash-output-elasticsearch
- * lib/logstash/outputs/elasticsearch; vectordotdev/vector src/sinks/elasticsearch; fluent/fluent-bit plugins/out_es;
- * rsyslog/rsyslog plugins/omelasticsearch.
+ * The requests of shippers, from their first one, according to their sources: elastic/beats
+ * libbeat/esleg/eslegclient, libbeat/template/load.go, libbeat/idxmgmt/lifecycle, x-pack/libbeat/licenser;
+ * logstash-plugins/logstash-output-elasticsearch lib/logstash/outputs/elasticsearch; vectordotdev/vector
+ * src/sinks/elasticsearch; fluent/fluent-bit plugins/out_es; rsyslog/rsyslog plugins/omelasticsearch.
  */
 interface Step {
   readonly method: string;
@@ -154,8 +154,7 @@ let token: string;
 beforeAll(async () => {
   service = await openService();
   const login = { json: { username: 'admin', password } };
-  admin = ((await service.call('login', 'POST /auth/login', login)).body as { access_token: string })
-    .access_token;
+  admin = ((await service.call('login', 'POST /auth/login', login)).body as { access_token: string }).access_token;
   const { body } = await service.call('issueToken', 'POST /api/v1/tokens', {
     token: admin,
     json: { name: 'a shipper', scopes: ['sensor'] },
@@ -165,7 +164,7 @@ beforeAll(async () => {
 afterAll(() => service.close());
 
 describe.each(Object.entries(shippers))('%s', (name, { sensor, steps }) => {
-  test('is answered all that it asks, and what it ships is there', async () => {
+  test('gets a response to every request, and its records are stored', async () => {
     for (const { method, target, headers = {}, body, gzip } of steps) {
       const sent = body === undefined ? undefined : gzip ? new Uint8Array(gzipSync(body)) : body;
       const answer = await fetch(service.url + target, {
@@ -185,8 +184,6 @@ describe.each(Object.entries(shippers))('%s', (name, { sensor, steps }) => {
     const { body } = await service.call('listNetworkEvents', `GET /api/v1/events/network?sensor=${sensor}`, {
       token: admin,
     });
-    expect((body as { data: object[] }).data).toMatchObject([
-      { attributes: { connection_id: name, sensor } },
-    ]);
+    expect((body as { data: object[] }).data).toMatchObject([{ attributes: { connection_id: name, sensor } }]);
   });
 });

@@ -3,7 +3,6 @@ import { connect } from 'node:net';
 import { gzipSync, zstdCompressSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ServiceError } from '../../src/errors.ts';
-import type { Services } from '../../src/http/services.ts';
 import { adminOf, issue, openService, password, type Service } from './service.ts';
 
 let service: Service;
@@ -46,17 +45,14 @@ const ndjson = (...lines: unknown[]) => lines.map((line) => `${JSON.stringify(li
 interface Sent {
   readonly of?: Service;
   readonly method?: string;
-  /** The whole header; none where empty. */
+  /** The whole Authorization header; omitted if empty. */
   readonly authorization?: string;
   readonly headers?: Record<string, string>;
   readonly body?: string | Uint8Array<ArrayBuffer>;
 }
 
-/** Every answer names the product, or clients would not go on. */
-async function send(
-  target: string,
-  { of = service, method = 'GET', authorization, headers = {}, body }: Sent = {},
-) {
+/** Sends a request, and checks that the response names the product: clients stop if the name is missing. */
+async function send(target: string, { of = service, method = 'GET', authorization, headers = {}, body }: Sent = {}) {
   const shown = authorization ?? `Bearer ${sensor}`;
   const answer = await fetch(of.url + target, {
     method,
@@ -84,7 +80,7 @@ const bulk = (body: string | Uint8Array<ArrayBuffer>, more: Sent & { query?: str
 const networkEvents = async () => (await service.store.status()).events.network;
 
 describe('a bulk request', () => {
-  test('tells of each item what became of it, in order', async () => {
+  test('reports the outcome of each item, in order', async () => {
     const body = ndjson(
       { create: { _index: 'logs', _id: 'first' } },
       conn(1),
@@ -110,16 +106,8 @@ describe('a bulk request', () => {
     expect([status, type]).toEqual([200, 'application/json']);
     expect(text).toMatch(/^\{"took":\d+,"errors":true,"items":\[\{"create":\{"_index":"logs","_id":"first",/);
     const event = json.items[1].index._id;
-    const outcomes = (
-      json.items as Record<string, { [field: string]: unknown; error?: { type: string } }>[]
-    ).map(
-      (item) =>
-        Object.entries(item).map(([action, is]) => [
-          action,
-          is._id,
-          is.status,
-          is.result ?? is.error?.type,
-        ])[0],
+    const outcomes = (json.items as Record<string, { [field: string]: unknown; error?: { type: string } }>[]).map(
+      (item) => Object.entries(item).map(([action, is]) => [action, is._id, is.status, is.result ?? is.error?.type])[0],
     );
     expect(outcomes).toEqual([
       ['create', 'first', 201, 'created'],
@@ -142,13 +130,11 @@ describe('a bulk request', () => {
     expect(stored.body).toMatchObject({ data: { attributes: { connection_id: 'C2', sensor: 'tap' } } });
   });
 
-  test('knows ids from before: nothing is stored twice, and no shipper tries again', async () => {
+  test('recognises ids that were stored before: nothing is stored twice, and shippers do not retry', async () => {
     const once = ndjson({ create: { _id: 'kept' } }, conn(10), { create: {} }, conn(11));
     expect((await bulk(once)).json).toMatchObject({ errors: false });
     const before = await networkEvents();
-    const again = await bulk(
-      ndjson({ create: { _id: 'kept' } }, conn(10), { index: { _id: 'kept' } }, conn(10)),
-    );
+    const again = await bulk(ndjson({ create: { _id: 'kept' } }, conn(10), { index: { _id: 'kept' } }, conn(10)));
     expect(again.text).toContain('"errors":true');
     expect(again.json.items).toMatchObject([
       { create: { status: 409, _id: 'kept', error: { type: 'version_conflict_engine_exception' } } },
@@ -163,20 +149,20 @@ describe('a bulk request', () => {
       token: admin,
     });
     expect(stored.body).toMatchObject({ data: { attributes: { connection_id: 'C12' } } });
-    // Another index, another path: the same id is the same record.
+    // The same id is the same record, for any index and path.
     const elsewhere = await send('/logs-2026.01.02/_bulk', {
       method: 'PUT',
       body: ndjson({ create: { _id: 'kept' } }, conn(10)),
     });
     expect(elsewhere.json.items).toMatchObject([{ create: { status: 409, _index: 'logs-2026.01.02' } }]);
-    // Another sender has ids of its own.
+    // Each sender has a separate set of ids.
     const sender = await bulk(ndjson({ create: { _id: 'kept' } }, conn(10)), {
       authorization: `Bearer ${await issue(service, admin, ['sensor'])}`,
     });
     expect(sender.json.errors).toBe(true);
   });
 
-  test('knows the id that a record has within itself', async () => {
+  test('recognises the id inside a record', async () => {
     const id = '0199b1c2-0000-7000-8000-0000000000aa';
     const event = {
       ...{ type: 'network_event', id, timestamp: '2026-01-01T00:00:00Z', transport: 'tcp' },
@@ -187,16 +173,12 @@ describe('a bulk request', () => {
     ]);
     for (const query of ['', '?filter_path=items.*.status,items.*._id,items.*._index']) {
       const { items } = (await bulk(ndjson({ create: {} }, event, { index: {} }, event), { query })).json;
-      expect(items).toMatchObject([
-        { create: { status: 409, _index: 'candor' } },
-        { index: { status: 200 } },
-      ]);
-      for (const { create = {}, index = {} } of items)
-        expect({ ...create, ...index }).not.toHaveProperty('_id');
+      expect(items).toMatchObject([{ create: { status: 409, _index: 'candor' } }, { index: { status: 200 } }]);
+      for (const { create = {}, index = {} } of items) expect({ ...create, ...index }).not.toHaveProperty('_id');
     }
   });
 
-  test('gives events of several blocks and tables the ids that they have', async () => {
+  test('returns the ids of events of several blocks and tables', async () => {
     const lines = Array.from({ length: 9000 }, (_, n) => [
       { create: n % 100 === 3 ? { _id: `many ${n % 1000}` } : {} },
       n % 2 === 0 ? conn(n) : lookup(n),
@@ -206,9 +188,7 @@ describe('a bulk request', () => {
     expect(items.filter(({ status }: { status: number }) => status === 409)).toHaveLength(80);
     for (const n of [0, 1, 4, 4999, 8998, 8999]) {
       const [operation, path, uid] =
-        n % 2 === 0
-          ? (['getNetworkEvent', 'network', `C${n}`] as const)
-          : (['getDnsEvent', 'dns', `D${n}`] as const);
+        n % 2 === 0 ? (['getNetworkEvent', 'network', `C${n}`] as const) : (['getDnsEvent', 'dns', `D${n}`] as const);
       const { body } = await service.call(operation, `GET /api/v1/events/${path}/${items[n]._id}`, {
         token: admin,
       });
@@ -229,17 +209,15 @@ describe('a bulk request', () => {
     ['-took', /^\{"took":\d+,"errors":false,"items":\[\{"index":\{"_index":"candor","_id":"/],
     ['**.status', /^\{"took":/],
     ['', /^\{"took":/],
-  ])('answers the parts that are wanted: %s', async (path, wanted) => {
+  ])('returns the requested parts: %s', async (path, wanted) => {
     const { text } = await bulk(ndjson({ index: {} }, conn(20)), { query: `?filter_path=${path}` });
     expect(text).toMatch(wanted);
   });
 
-  test('says that a creation failed to who wants to know nothing else', async () => {
+  test('reports a failed creation to a client that requested only other parts', async () => {
     const body = ndjson({ create: { _id: 'twice' } }, conn(21), { create: { _id: 'twice' } }, conn(21));
     expect((await bulk(body, { query: '?filter_path=errors' })).text).toBe('{"errors":true}');
-    expect(
-      (await bulk(body, { query: '?filter_path=errors,items.*.status,items.*.error' })).json,
-    ).toMatchObject({
+    expect((await bulk(body, { query: '?filter_path=errors,items.*.status,items.*.error' })).json).toMatchObject({
       errors: true,
       items: [{ create: { status: 409 } }, { create: { status: 409 } }],
     });
@@ -249,7 +227,7 @@ describe('a bulk request', () => {
   test.each([
     ['gzip', gzipSync],
     ['zstd', zstdCompressSync],
-  ])('is taken in %s, and refused whole where that is cut off', async (coding, compress) => {
+  ])('is accepted in %s, and rejected completely if that body is truncated', async (coding, compress) => {
     const bytes = new Uint8Array(compress(Buffer.from(ndjson({ index: {} }, conn(30)))));
     const headers = { 'content-encoding': coding };
     expect((await bulk(bytes, { headers })).json).toMatchObject({ errors: false });
@@ -259,7 +237,7 @@ describe('a bulk request', () => {
     expect(await networkEvents()).toBe(before);
   });
 
-  test('of which a line is no action keeps nothing', async () => {
+  test('stores nothing if an action line is invalid', async () => {
     const before = await networkEvents();
     const { status, json } = await bulk(ndjson({ index: {} }, conn(31), conn(32), conn(33)));
     expect([status, json.error.root_cause[0]]).toEqual([
@@ -269,12 +247,12 @@ describe('a bulk request', () => {
     expect(await networkEvents()).toBe(before);
   });
 
-  test('without a body is refused', async () => {
+  test('is rejected without a body', async () => {
     const { status, json } = await bulk('');
     expect([status, json.error.reason]).toEqual([400, 'body is missing']);
   });
 
-  test('whose sender goes away in the middle keeps nothing', async () => {
+  test('stores nothing if the sender disconnects in the middle', async () => {
     const before = await networkEvents();
     const socket = connect(Number(new URL(service.url).port), '127.0.0.1');
     await once(socket, 'connect');
@@ -290,15 +268,12 @@ describe('a bulk request', () => {
     expect(await networkEvents()).toBe(before);
   });
 
-  test('takes the parameters that clients send, and names one that is unknown', async () => {
+  test('accepts the parameters that clients send, and names unknown parameters in the error', async () => {
     const query =
       '?pipeline=a&refresh&timeout=90s&wait_for_active_shards=1&require_data_stream=true&_source=false&pretty';
     expect((await bulk(ndjson({ index: {} }, conn(36)), { query })).status).toBe(200);
     const { status, json } = await bulk('', { query: '?refreshh=true' });
-    expect([status, json.error.reason]).toEqual([
-      400,
-      'refreshh is not a known parameter; did you mean `refresh`?',
-    ]);
+    expect([status, json.error.reason]).toEqual([400, 'refreshh is not a known parameter; did you mean `refresh`?']);
   });
 });
 
@@ -306,7 +281,7 @@ describe('media types', () => {
   const versioned = (version: number, kind = 'json') =>
     `application/vnd.elasticsearch+${kind}; compatible-with=${version}`;
 
-  test.each([8, 9])('of version %i of the interface are taken and answered', async (version) => {
+  test.each([8, 9])('of version %i are accepted, and are used in the response', async (version) => {
     const headers = { accept: versioned(version), 'content-type': versioned(version, 'x-ndjson') };
     const answer = await bulk(ndjson({ index: {} }, conn(40)), { headers });
     const type = `application/vnd.elasticsearch+json;compatible-with=${version}`;
@@ -316,28 +291,28 @@ describe('media types', () => {
     expect([refused.status, refused.type]).toEqual([401, type]);
   });
 
-  test('JSON is taken, with lines in it', async () => {
+  test('for JSON are accepted, with one record per line', async () => {
     const headers = { 'content-type': 'application/json; charset=UTF-8' };
     expect((await bulk(ndjson({ index: {} }, conn(41)), { headers })).json).toMatchObject({ errors: false });
   });
 
-  test('others are refused', async () => {
+  test('other than these are rejected', async () => {
     const { status, json } = await bulk('a', { headers: { 'content-type': 'text/csv' } });
     expect([status, json.error.type]).toEqual([415, 'media_type_header_exception']);
   });
 });
 
-describe('credentials', () => {
+describe('the check of credentials', () => {
   const base64 = (text: string) => Buffer.from(text).toString('base64');
 
   test.each([
     ['Bearer', (token: string) => `Bearer ${token}`],
-    ['Basic, as the password', (token: string) => `Basic ${base64(`filebeat:${token}`)}`],
-    ['Basic, without a name', (token: string) => `basic ${base64(`:${token}`)}`],
-    ['ApiKey, as it is', (token: string) => `ApiKey ${token}`],
-    ['ApiKey, as the key', (token: string) => `ApiKey ${base64(`any:${token}`)}`],
+    ['Basic, token as password', (token: string) => `Basic ${base64(`filebeat:${token}`)}`],
+    ['Basic, without a username', (token: string) => `basic ${base64(`:${token}`)}`],
+    ['ApiKey, token unchanged', (token: string) => `ApiKey ${token}`],
+    ['ApiKey, token as key', (token: string) => `ApiKey ${base64(`any:${token}`)}`],
     ['Splunk', (token: string) => `Splunk ${token}`],
-  ])('%s', async (_, header) => {
+  ])('accepts %s', async (_, header) => {
     const body = ndjson({ index: {} }, conn(50));
     const session = await adminOf(service);
     for (const path of ['/api/v1/ingest', '/api/v1/events/network', '/api/v1/events/dns']) {
@@ -357,27 +332,27 @@ describe('credentials', () => {
   });
 
   test.each(['', 'Basic', 'Basic ?', `Basic ${base64('nocolon')}`, 'Negotiate abc', 'constructor x'])(
-    'bad ones are refused: %s',
+    'rejects bad credentials: %s',
     async (authorization) => {
       expect((await send('/', { authorization })).status).toBe(401);
     },
   );
 
-  test('of shippers are none elsewhere', async () => {
+  test('rejects shipper credentials on other endpoints', async () => {
     const headers = { authorization: `Basic ${base64(`admin:${admin}`)}` };
     expect((await fetch(`${service.url}/auth/me`, { headers })).status).toBe(401);
   });
 });
 
-describe('what shippers ask when they start', () => {
-  test('the name and the version', async () => {
+describe('requests that shippers make at their start', () => {
+  test('the product and its version are returned', async () => {
     const { status, json } = await send('/');
     expect([status, json.tagline]).toEqual([200, 'You Know, for Search']);
     expect(json.version.number).toMatch(/^8\.\d+\.\d+$/);
     expect((await send('/?pretty', { method: 'HEAD' })).text).toBe('');
   });
 
-  test('a browser is not told it', async () => {
+  test('a browser does not get the product and its version', async () => {
     const answer = await fetch(service.url, {
       headers: { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' },
     });
@@ -414,7 +389,7 @@ describe('what shippers ask when they start', () => {
   });
 });
 
-describe('a service that is full', () => {
+describe('an overloaded service', () => {
   const reasons = [
     ['OVERLOADED', undefined, '1'],
     ['RATE_LIMITED', { retry_after_s: 7 }, '7'],
@@ -422,15 +397,18 @@ describe('a service that is full', () => {
     ['WORKER_LOST', undefined, '1'],
   ] as const;
 
-  test.each(reasons)('refuses the whole so that each client tries again: %s', async (code, details, wait) => {
-    const refuse: Services['ingest'] = () => Promise.reject(new ServiceError(code, 'full', details));
-    const full = await openService({}, { ingest: refuse });
+  test.each(reasons)('rejects the whole request so that each client retries: %s', async (code, details, wait) => {
+    const refuse = () => Promise.reject(new ServiceError(code, 'full', details));
+    const full = await openService({}, { ingest: { add: refuse } });
     try {
       const authorization = `Bearer ${await adminOf(full)}`;
       const body = ndjson({ index: {} }, conn(60));
       const shipper = await bulk(body, { of: full, authorization });
       expect([shipper.status, shipper.headers.get('retry-after')]).toEqual([429, wait]);
-      expect(shipper.json).toMatchObject({ error: { type: 'es_rejected_execution_exception' }, status: 429 });
+      expect(shipper.json).toMatchObject({
+        error: { type: 'es_rejected_execution_exception' },
+        status: 429,
+      });
       const accept = 'application/vnd.elasticsearch+json; compatible-with=8';
       const official = await bulk(body, { of: full, authorization, headers: { accept } });
       expect([official.status, official.headers.get('retry-after')]).toEqual([503, wait]);
@@ -439,8 +417,8 @@ describe('a service that is full', () => {
     }
   });
 
-  test('a bug is no reason to try again, and says nothing', async () => {
-    const broken = await openService({}, { ingest: () => Promise.reject(new Error('secret')) });
+  test('an unexpected error does not cause retries, and its message is not disclosed', async () => {
+    const broken = await openService({}, { ingest: { add: () => Promise.reject(new Error('secret')) } });
     try {
       const authorization = `Bearer ${await adminOf(broken)}`;
       const { status, text } = await bulk(ndjson({ index: {} }, conn(61)), { of: broken, authorization });

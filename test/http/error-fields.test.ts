@@ -1,4 +1,4 @@
-/** Errors name the parameter, header or member that is at fault. */
+/** Errors name the parameter, header or member that is invalid. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { routes } from '../../src/contract/routes.ts';
 import { limits } from '../../src/limits.ts';
@@ -25,24 +25,25 @@ const named = Object.values(routes).filter(
   ({ method, path }) => method === 'GET' && /:[a-z_]+_id|:id|:kid/.test(path) && !path.includes('*'),
 );
 
-test.each(named.map(({ path }) => [path]))('%s names the identifier that is not there', async (path) => {
-  const { status, details } = await errorOf(
-    path.replaceAll(/:[a-z_]+/g, '01900000-0000-7000-8000-00000000000f'),
-  );
-  const parameter = /:([a-z_]+)(?!.*:)/.exec(path)![1];
-  if (status === 404)
-    expect(details).toEqual(expect.objectContaining({ field: parameter, reason: expect.any(String) }));
-  else expect([200, 400]).toContain(status);
-});
+test.each(named.map(({ path }) => [path]))(
+  'the error for %s names the identifier that does not exist',
+  async (path) => {
+    const { status, details } = await errorOf(path.replaceAll(/:[a-z_]+/g, '01900000-0000-7000-8000-00000000000f'));
+    const parameter = /:([a-z_]+)(?!.*:)/.exec(path)![1];
+    if (status === 404)
+      expect(details).toEqual(expect.objectContaining({ field: parameter, reason: expect.any(String) }));
+    else expect([200, 400]).toContain(status);
+  },
+);
 
-test('most of these paths answer 404', async () => {
+test('most of these paths return 404', async () => {
   const statuses = await Promise.all(
     named.map(({ path }) => errorOf(path.replaceAll(/:[a-z_]+/g, '01900000-0000-7000-8000-00000000000f'))),
   );
   expect(statuses.filter(({ status }) => status === 404).length).toBeGreaterThan(8);
 });
 
-test('bodies, headers and versions are named', async () => {
+test('errors of bodies, headers and versions name the invalid part', async () => {
   const post = (path: string, body: string, headers: Record<string, string> = {}) =>
     errorOf(path, { method: 'POST', body, headers: { 'content-type': 'application/json', ...headers } });
   expect(await post('/api/v1/assets', '{}', { 'content-type': 'text/plain' })).toMatchObject({
@@ -74,5 +75,12 @@ test('bodies, headers and versions are named', async () => {
   expect(await post('/api/v1/rules', JSON.stringify({ source }))).toMatchObject({
     status: 409,
     details: { field: 'source', reason: expect.any(String) },
+  });
+});
+
+test('the error for a source of rules that does not exist names the source', async () => {
+  expect(await errorOf('/api/v1/alerts?rule_source=manual')).toMatchObject({
+    status: 400,
+    details: { field: 'rule_source' },
   });
 });

@@ -44,7 +44,7 @@ const counts = async (query: string): Promise<ValueCounts> => {
   return data.attributes;
 };
 
-test('are those of the events that match, with how many lack one', async () => {
+test('the endpoint counts values of the matching events, and events without a value', async () => {
   expect(await counts('by=app_protocol')).toEqual({
     of: 'network_event',
     by: 'app_protocol',
@@ -67,7 +67,7 @@ test('are those of the events that match, with how many lack one', async () => {
   });
 });
 
-test('are twenty, or as many as are asked for', async () => {
+test('the endpoint returns twenty values, or as many as requested', async () => {
   const some = await counts('by=ip');
   expect([some.values.length, some.distinct]).toEqual([limits.defaultShownValues, 31]);
   expect(some.values[0]).toEqual({ value: '198.51.100.7', count: 120 });
@@ -75,7 +75,7 @@ test('are twenty, or as many as are asked for', async () => {
   expect((await counts('by=ip&limit=100')).other).toBe(0);
 });
 
-test('of names without case are in lower case', async () => {
+test('the endpoint returns case-insensitive names in lower case', async () => {
   const target = 'GET /api/v1/events/dns/values?by=query';
   const { body } = await service.call('getDnsEventValues', target, { token });
   const { values } = (body as { data: { attributes: ValueCounts } }).data.attributes;
@@ -89,7 +89,7 @@ test.each([
   ['by=ip&by=vlan', 'by'],
   ['by=ip&limit=0', 'limit'],
   [`by=ip&limit=${limits.maxShownValues + 1}`, 'limit'],
-])('"%s" is refused', async (query, field) => {
+])('the endpoint rejects "%s"', async (query, field) => {
   const { status, body } = await get(query);
   const { error } = body as { error: { code: string; details: { field: string } } };
   expect([status, error.code, error.details.field]).toEqual([400, 'INVALID_REQUEST', field]);

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
+import { Semaphore } from '../../src/admission/semaphore.ts';
 import { ServiceError } from '../../src/errors.ts';
 import { type ExportPage, ExportPages } from '../../src/http/export-pages.ts';
-import { Turns } from '../../src/http/turns.ts';
 import { type LimitName, limits } from '../../src/limits.ts';
 
 const bytes = (text: string) => new TextEncoder().encode(text) as Uint8Array<ArrayBuffer>;
 
-/** Pages, or what is thrown in place of one, in turn. */
+/** Returns a function that returns these pages or throws these errors, one per call. */
 function served(...outcomes: (ExportPage<string> | Error)[]) {
   const places: (string | undefined)[] = [];
   const read = async (place: string | undefined) => {
@@ -24,7 +24,7 @@ const waiting = (onClose: () => void = () => undefined) => ({
   onClose,
 });
 
-test('each page goes on where the one before ended; the place is given back once', async () => {
+test('each page continues after the previous one; the slot is released once', async () => {
   const { read, places } = served({ bytes: bytes('1\n'), next: 'a' }, { bytes: bytes('2\n') });
   let closed = 0;
   const pages = await ExportPages.open(
@@ -32,18 +32,14 @@ test('each page goes on where the one before ended; the place is given back once
     waiting(() => void closed++),
   );
   expect(places).toEqual([undefined]);
-  expect([await pages.next(), await pages.next(), await pages.next()]).toEqual([
-    bytes('1\n'),
-    bytes('2\n'),
-    undefined,
-  ]);
+  expect([await pages.next(), await pages.next(), await pages.next()]).toEqual([bytes('1\n'), bytes('2\n'), undefined]);
   expect(places).toEqual([undefined, 'a']);
   pages.close();
   pages.close();
   expect([closed, await pages.next()]).toEqual([1, undefined]);
 });
 
-test('a page that was taken holds no memory any more, but for small ones that share theirs', async () => {
+test('a consumed page releases its memory, except small pages that share a buffer', async () => {
   const large = (mark: string) => bytes(mark.repeat(10_000));
   const small = Buffer.from('small');
   const given = [large('a'), large('b'), small, large('c'), large('d')];
@@ -58,7 +54,7 @@ test('a page that was taken holds no memory any more, but for small ones that sh
   expect(given.map(({ length }) => length)).toEqual([0, 0, 5, 0, 10_000]);
 });
 
-test('the first page is refused as any query is; later ones are tried again', async () => {
+test('an error of the first page is returned; later pages are retried', async () => {
   let closed = 0;
   const first = ExportPages.open(
     served(overloaded()).read,
@@ -76,7 +72,7 @@ test('the first page is refused as any query is; later ones are tried again', as
   await expect(others.next()).rejects.toThrow('bug');
 });
 
-test('nobody waits for a client that has gone', async () => {
+test('a query ends when its client disconnects', async () => {
   const controller = new AbortController();
   const { read } = served({ bytes: bytes(''), next: 'a' }, overloaded());
   const pages = await ExportPages.open(read, { signal: controller.signal, onClose: () => undefined });
@@ -86,9 +82,9 @@ test('nobody waits for a client that has gone', async () => {
   await expect(next).rejects.toThrow();
 });
 
-test('turns are as many as the limit says, and come back', () => {
+test('slots are limited and are released', () => {
   const reached: LimitName[] = [];
-  const turns = new Turns('maxBulkChanges', (limit) => reached.push(limit));
+  const turns = new Semaphore('maxBulkChanges', (limit) => reached.push(limit));
   const ends = Array.from({ length: limits.maxBulkChanges }, () => turns.take());
   expect(() => turns.take()).toThrow(expect.objectContaining({ code: 'OVERLOADED' }));
   ends[0]?.();
@@ -98,9 +94,9 @@ test('turns are as many as the limit says, and come back', () => {
   expect(reached).toEqual(['maxBulkChanges', 'maxBulkChanges']);
 });
 
-test('one principal leaves turns to the others', () => {
+test('one principal cannot use all slots', () => {
   const reached: LimitName[] = [];
-  const turns = new Turns('maxExports', (limit) => reached.push(limit));
+  const turns = new Semaphore('maxExports', (limit) => reached.push(limit));
   const ends = Array.from({ length: limits.maxExportsPerPrincipal }, () => turns.take('one'));
   expect(() => turns.take('one')).toThrow(expect.objectContaining({ code: 'RATE_LIMITED' }));
   turns.take('two');

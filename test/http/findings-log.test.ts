@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { FindingsLog } from '../../src/http/findings-log.ts';
 import type { LedgerStatus } from '../../src/ledger/ledger.ts';
+import { FindingsLog } from '../../src/observability/findings-log.ts';
 
-test('logs each fault and finding once when it appears, and once when it is gone', () => {
+test('the service logs each fault and finding once when it appears, and once when it is resolved', () => {
   const lines: string[] = [];
   const log = new FindingsLog({
     error: (about: object) => lines.push(`error ${(about as { finding: string }).finding}`),
@@ -14,10 +14,5 @@ test('logs each fault and finding once when it appears, and once when it is gone
   log.report({ health: ok, findings: [clock] });
   log.report({ health: { state: 'degraded', fault: 'clock', advice: 'a' }, findings: [clock] });
   log.report({ health: ok, findings: [] });
-  expect(lines).toEqual([
-    'error clock_jumped',
-    'error degraded: clock',
-    'info clock_jumped',
-    'info degraded: clock',
-  ]);
+  expect(lines).toEqual(['error clock_jumped', 'error degraded: clock', 'info clock_jumped', 'info degraded: clock']);
 });

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { HealthCheck } from '../../src/http/health.ts';
 import type { LedgerStatus } from '../../src/ledger/ledger.ts';
+import { HealthCheck } from '../../src/observability/health.ts';
 import type { StoreStatus } from '../../src/store/store.ts';
 
 const fine: LedgerStatus = {
@@ -30,7 +30,7 @@ function checkOf(
 
 const never = () => new Promise<never>(() => undefined);
 
-test('is ok where both threads answer and the log is whole', async () => {
+test('health is ok if both threads answer and the log is intact', async () => {
   const check = checkOf(
     async () => stored,
     async () => fine,
@@ -38,7 +38,7 @@ test('is ok where both threads answer and the log is whole', async () => {
   expect(await check.state()).toEqual({ status: 'ok', ledger: 'ok' });
 });
 
-test('tells a degraded log and what to do', async () => {
+test('health reports a degraded log and the remedy', async () => {
   const check = checkOf(
     async () => stored,
     async () => broken,
@@ -46,7 +46,7 @@ test('tells a degraded log and what to do', async () => {
   expect(await check.state()).toEqual({ status: 'degraded', ledger: 'rollback', advice: 'restore' });
 });
 
-test('does not wait for a thread that is busy, and says what was known of it', async () => {
+test('health does not wait for a busy thread, and reports its last known state', async () => {
   const answers = [async () => broken, never];
   let asked = 0;
   const check = checkOf(never, () => answers[Math.min(asked++, 1)]!());
@@ -54,7 +54,7 @@ test('does not wait for a thread that is busy, and says what was known of it', a
   expect(await check.state()).toMatchObject({ status: 'degraded', ledger: 'rollback' });
 });
 
-test('asks a busy thread once, however often it is asked', async () => {
+test('health queries a busy thread once, for any number of requests', async () => {
   let asked = 0;
   const check = checkOf(
     () => {
@@ -67,7 +67,7 @@ test('asks a busy thread once, however often it is asked', async () => {
   expect(asked).toBe(1);
 });
 
-test('is unavailable where a thread has not answered for long', async () => {
+test('health is unavailable if a thread has not answered for long', async () => {
   const check = checkOf(never, async () => fine, { stuckMs: 10 });
   const { status, advice } = await check.state();
   expect([status, advice]).toEqual(['unavailable', 'The store thread has not answered for 0 s.']);
@@ -75,22 +75,28 @@ test('is unavailable where a thread has not answered for long', async () => {
 
 test.for([
   ['the store thread is lost', true, async () => Promise.reject(new Error('lost')), async () => fine, 'ok'],
-  [
-    'the ledger thread is lost',
-    true,
-    async () => stored,
-    async () => Promise.reject(new Error('lost')),
-    'unknown',
-  ],
-  ['it starts or stops', false, async () => stored, async () => fine, 'ok'],
-] as const)('is unavailable where %s', async ([, ready, store, ledger, state]) => {
+  ['the ledger thread is lost', true, async () => stored, async () => Promise.reject(new Error('lost')), 'unknown'],
+  ['the service starts or stops', false, async () => stored, async () => fine, 'ok'],
+] as const)('health is unavailable if %s', async ([, ready, store, ledger, state]) => {
   expect(await checkOf(store, ledger, { ready }).state()).toMatchObject({
     status: 'unavailable',
     ledger: state,
   });
 });
 
-test('lists open findings of the log, which takes entries all the same', async () => {
+test('health is degraded while a witness reports a rollback, although the log accepts entries', async () => {
+  const since = '2026-01-01T00:00:00.000Z';
+  const finding = { code: 'witness_rollback', message: 'The log was rolled back.', since } as const;
+  const check = checkOf(
+    async () => stored,
+    async () => ({ ...fine, findings: [finding] }),
+  );
+  expect(await check.state()).toEqual({
+    ...{ status: 'degraded', ledger: 'ok', advice: finding.message, findings: [finding] },
+  });
+});
+
+test('health lists open findings of a log that still accepts entries', async () => {
   const since = '2026-01-01T00:00:00.000Z';
   const finding = { code: 'anchor_missing', message: 'The anchor is missing.', since } as const;
   const check = checkOf(

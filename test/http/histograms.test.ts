@@ -1,4 +1,4 @@
-/** Histograms and negated filters over HTTP: they count what lists of the same filters have. */
+/** Histograms and negated filters over HTTP: their counts agree with lists of the same filters. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Histogram } from '../../src/contract/resources/histogram.ts';
 import type { OperationId } from '../../src/contract/routes.ts';
@@ -104,13 +104,11 @@ describe.each(counted)('$histogram', ({ list, histogram, path, of, queries }) =>
   const itemsOf = async (query: string) => {
     const { status, body } = await get(list, path, `${query}&per_page=1000`);
     expect([status, query]).toEqual([200, query]);
-    return (body as { data: { attributes: Record<string, string> }[] }).data.map(
-      ({ attributes }) => attributes,
-    );
+    return (body as { data: { attributes: Record<string, string> }[] }).data.map(({ attributes }) => attributes);
   };
 
   const severe = ['not_severity=medium', `not_severity=${severities.join('&not_severity=')}`];
-  test.each(['', 'min_severity=low', ...severe, ...queries])('has what the list has: %s', async (query) => {
+  test.each(['', 'min_severity=low', ...severe, ...queries])('has the same counts as the list: %s', async (query) => {
     const half = `from=${start}&to=${start + 20 * minute}&${query}`;
     for (const one of [query, half]) {
       const items = await itemsOf(one);
@@ -130,23 +128,23 @@ describe.each(counted)('$histogram', ({ list, histogram, path, of, queries }) =>
     }
   });
 
-  test.each(queries)('some match, and some do not: %s', async (query) => {
+  test.each(queries)('matches some items, but not all: %s', async (query) => {
     const [some, all] = [await ask(query), await ask('')];
     if (!query.includes('registered_domain')) expect(some.total).toBeGreaterThan(0);
     if (!query.includes('answer') && !query.includes('q=rule')) expect(some.total).toBeLessThan(all.total);
   });
 
-  test('takes bounds as asked, in as many buckets at most', async () => {
+  test('uses the requested bounds, with at most as many buckets as requested', async () => {
     const { from, to, bucket_ms, buckets } = await ask(`from=${start}&to=${start + 60 * minute}&buckets=12`);
     expect([Date.parse(from), Date.parse(to), bucket_ms]).toEqual([start, start + 60 * minute, 5 * minute]);
     expect(buckets.map(({ at }) => Date.parse(at))).toEqual(
       Array.from({ length: 12 }, (_, n) => start + 5 * n * minute),
     );
-    // Nothing came in the last of them: they are there all the same.
+    // The last of the buckets are empty, but present.
     expect(buckets.slice(-4)).toEqual(buckets.slice(-4).map(({ at }) => ({ at, count: 0, by_severity: {} })));
   });
 
-  test('goes as far as what is stored where no bound is asked for', async () => {
+  test('covers all stored data if there are no bounds', async () => {
     const all = await itemsOf('');
     const times = all.map((item) => Date.parse((of === 'alert' ? item.last_seen : item.timestamp)!));
     const { from, to } = await ask('');
@@ -160,14 +158,14 @@ describe.each(counted)('$histogram', ({ list, histogram, path, of, queries }) =>
     ['page=1', 'page'],
     ['not_from=1', 'not_from'],
     ['not_src_ip=nowhere', 'not_src_ip'],
-  ])('refuses %s', async (query, field) => {
+  ])('rejects %s', async (query, field) => {
     const { status, body } = await get(histogram, `${path}/histogram`, query);
     const { error } = body as { error: { code: string; details: { field: string } } };
     expect([status, error.code, error.details.field]).toEqual([400, 'INVALID_REQUEST', field]);
   });
 });
 
-test('groups, exports and bulk changes of alerts take negated filters too', async () => {
+test('groups, exports and bulk changes of alerts accept negated filters', async () => {
   const query = 'not_category=Trojan&not_rule_id=1:1';
   const { body } = await get('listAlerts', '/api/v1/alerts', query);
   const { data, pagination } = body as { data: { id: string }[]; pagination: { total: number } };
@@ -176,9 +174,7 @@ test('groups, exports and bulk changes of alerts take negated filters too', asyn
   expect((groups.body as { data: { alerts: number } }).data.alerts).toBe(pagination.total);
   const exported = await get('exportAlerts', '/api/v1/alerts/export', query);
   const ids = String(exported.body).trim().split('\n');
-  expect(ids.map((line) => (JSON.parse(line) as { id: string }).id).sort()).toEqual(
-    data.map(({ id }) => id).sort(),
-  );
+  expect(ids.map((line) => (JSON.parse(line) as { id: string }).id).sort()).toEqual(data.map(({ id }) => id).sort());
   const json = {
     filter: { not_category: 'Trojan', not_rule_id: ['1:1'] },
     change: { priority: 'critical' },

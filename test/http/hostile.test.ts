@@ -16,7 +16,7 @@ async function isWell({ url, server, logged }: Served): Promise<void> {
   expect(logged).toEqual([]);
 }
 
-describe('what is no request ends the connection, and nothing else', () => {
+describe('an invalid request ends its connection and does not affect other connections', () => {
   const host = 'Host: x\r\n';
   test.each([
     ['binary', '\x00\x01\x02\xff\xfe\r\n\r\n'],
@@ -27,17 +27,11 @@ describe('what is no request ends the connection, and nothing else', () => {
     ['asterisk form', `OPTIONS * HTTP/1.1\r\n${host}\r\n`],
     ['headers over the limit', `GET /ok HTTP/1.1\r\n${host}X: ${'y'.repeat(20_000)}\r\n\r\n`],
     ['too many headers', `GET /ok HTTP/1.1\r\n${host}${'X: y\r\n'.repeat(300)}\r\n`],
-    [
-      'both framings',
-      `POST /echo HTTP/1.1\r\n${host}Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
-    ],
+    ['both framings', `POST /echo HTTP/1.1\r\n${host}Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`],
     ['negative length', `POST /echo HTTP/1.1\r\n${host}Content-Length: -5\r\n\r\nhello`],
     ['length that overflows', `POST /echo HTTP/1.1\r\n${host}Content-Length: 99999999999999999999\r\n\r\n`],
     ['two lengths', `POST /echo HTTP/1.1\r\n${host}Content-Length: 1\r\nContent-Length: 100\r\n\r\nx`],
-    [
-      'unknown transfer coding',
-      `POST /echo HTTP/1.1\r\n${host}Transfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n`,
-    ],
+    ['unknown transfer coding', `POST /echo HTTP/1.1\r\n${host}Transfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n`],
     [
       'no chunk size',
       `POST /echo HTTP/1.1\r\n${host}Content-Type: text/plain\r\nTransfer-Encoding: chunked\r\n\r\nZZ\r\nab\r\n`,
@@ -52,18 +46,18 @@ describe('what is no request ends the connection, and nothing else', () => {
   });
 });
 
-describe('what is odd but a request is answered', () => {
+describe('unusual but valid requests are answered', () => {
   test.each([
     ['a query of 10 kB', `GET /ok?${'x'.repeat(10_000)}`, 200],
     ['an absurd method', 'BREW /ok', 405],
     ['a method in lower case', 'get /ok', 405],
-    ['a method longer than any', `${'X'.repeat(5000)} /ok`, 405],
+    ['a method longer than any valid method', `${'X'.repeat(5000)} /ok`, 405],
     ['broken percent-encoding in a path', 'GET /%zz%', 404],
     ['broken percent-encoding in a query', 'GET /ok?x=%zz&%', 200],
     ['a path of slashes', `GET ${'/'.repeat(5000)}`, 404],
     ['a path above the root', 'GET /../../etc/passwd', 404],
     ['names of prototypes', 'GET /__proto__/constructor', 404],
-    ['bytes that are no UTF-8', 'GET /\xff\xfe', 404],
+    ['bytes that are not UTF-8', 'GET /\xff\xfe', 404],
   ])('%s', async (_name, line, status) => {
     const served = await serve([ok, echo()]);
     const wire = await Wire.open(served.server.port);
@@ -74,7 +68,7 @@ describe('what is odd but a request is answered', () => {
   });
 });
 
-test('requests sent behind each other are answered in order when none of them takes time', async () => {
+test('pipelined requests are answered in order if none of them takes time', async () => {
   const served = await serve([ok]);
   const wire = await Wire.open(served.server.port);
   wire.send('GET /ok HTTP/1.1\r\nHost: x\r\n\r\n');
@@ -88,16 +82,19 @@ test('requests sent behind each other are answered in order when none of them ta
 test.each([
   ['two lengths', 'Content-Length: 1\r\nContent-Length: 100\r\n\r\nx'],
   ['a transfer coding that is not chunked', 'Transfer-Encoding: gzip\r\n\r\n0\r\n\r\n'],
-])('nothing is served that lies in one packet behind a body of unclear length: %s', async (_, body) => {
-  const served = await serve([ok, echo()]);
-  const hidden = 'GET /ok HTTP/1.1\r\nHost: x\r\n\r\n';
-  const answer = await untilClosed(served.server.port, `POST /echo HTTP/1.1\r\nHost: x\r\n${body}${hidden}`);
-  expect(answer).not.toContain('fine');
-  expect(served.answered.filter(({ operation }) => operation === 'ok')).toEqual([]);
-  await isWell(served);
-});
+])(
+  'the service does not serve a request hidden in the same packet behind a body of ambiguous length: %s',
+  async (_, body) => {
+    const served = await serve([ok, echo()]);
+    const hidden = 'GET /ok HTTP/1.1\r\nHost: x\r\n\r\n';
+    const answer = await untilClosed(served.server.port, `POST /echo HTTP/1.1\r\nHost: x\r\n${body}${hidden}`);
+    expect(answer).not.toContain('fine');
+    expect(served.answered.filter(({ operation }) => operation === 'ok')).toEqual([]);
+    await isWell(served);
+  },
+);
 
-test('a request pipelined behind one in work ends the connection, and the work is told', async () => {
+test('a request pipelined behind a pending request ends the connection, and the pending request is aborted', async () => {
   let aborted = false;
   const watched = get('/watched', ({ signal }) => {
     signal.addEventListener('abort', () => {
@@ -106,15 +103,12 @@ test('a request pipelined behind one in work ends the connection, and the work i
     return new Promise(() => undefined);
   });
   const served = await serve([ok, watched]);
-  await untilClosed(
-    served.server.port,
-    'GET /watched HTTP/1.1\r\nHost: x\r\n\r\nGET /ok HTTP/1.1\r\nHost: x\r\n\r\n',
-  );
+  await untilClosed(served.server.port, 'GET /watched HTTP/1.1\r\nHost: x\r\n\r\nGET /ok HTTP/1.1\r\nHost: x\r\n\r\n');
   await eventually(() => aborted);
   await isWell(served);
 });
 
-test('clients that leave before their answer do no harm', async () => {
+test('clients that disconnect before their response do no harm', async () => {
   const served = await serve([ok, later]);
   for (let n = 0; n < 50; n++) {
     const wire = await Wire.open(served.server.port);
@@ -125,7 +119,7 @@ test('clients that leave before their answer do no harm', async () => {
   await isWell(served);
 });
 
-test('a signal that is asked for after the client left is aborted already', async () => {
+test('a signal requested after the client disconnected is already aborted', async () => {
   let late: AbortSignal | undefined;
   const slow = get('/slow', async (call) => {
     await new Promise((resolve) => setTimeout(resolve, 50));
@@ -142,7 +136,7 @@ test('a signal that is asked for after the client left is aborted already', asyn
   await isWell(served);
 });
 
-test('whoever stalls — before a request, within its headers, within its body — is closed', async () => {
+test('clients that stall before a request, within its headers or within its body are disconnected', async () => {
   const served = await serve([ok, echo()]);
   const post = 'POST /echo HTTP/1.1\r\nHost: x\r\nContent-Type: text/plain\r\n';
   const starts = [

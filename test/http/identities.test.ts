@@ -32,8 +32,7 @@ async function sessionOf(username: string, secret = password) {
   return body as { access_token: string; refresh_token: string };
 }
 
-const tokenOf = async (username: string, secret = password) =>
-  (await sessionOf(username, secret)).access_token;
+const tokenOf = async (username: string, secret = password) => (await sessionOf(username, secret)).access_token;
 
 const me = async (token: string) => (await service.call('whoAmI', 'GET /auth/me', { token })).status;
 
@@ -62,14 +61,12 @@ interface Entry {
   readonly subject: { readonly id: string };
 }
 
-/** Entries of one kind that the log has once the outbox is empty, oldest first. */
+/** Returns the entries of one kind in the log, once the outbox is empty, oldest first. */
 async function logged(kind: string): Promise<Entry[]> {
   await service.pump.idle();
   const target = `GET /api/transparency/entries?kind=${kind}&per_page=1000`;
   const { body } = await service.call('listEntries', target, { token: admin });
-  return (body as { data: { attributes: { entry: Entry } }[] }).data.map(
-    ({ attributes }) => attributes.entry,
-  );
+  return (body as { data: { attributes: { entry: Entry } }[] }).data.map(({ attributes }) => attributes.entry);
 }
 
 async function socketOf(token: string): Promise<WebSocket> {
@@ -85,7 +82,7 @@ async function socketOf(token: string): Promise<WebSocket> {
 const closeCode = async (socket: WebSocket) => (await once(socket, 'close'))[0] as number;
 
 describe('a principal', () => {
-  test('is provisioned, shown, listed and signs in; its password is nowhere to be seen', async () => {
+  test('is created, shown, listed and signs in; its password appears nowhere', async () => {
     const made = await create({ name: 'zoe', kind: 'user', roles: ['analyst'], password });
     expect(made.status).toBe(201);
     const { id, attributes } = shown(made);
@@ -104,14 +101,11 @@ describe('a principal', () => {
     expect((list.body as { data: unknown[] }).data).toContainEqual({ id, type: 'principal', attributes });
     expect(await me(await tokenOf('zoe'))).toBe(200);
     for (const text of [made.body, list.body, service.logged])
-      for (const secret of [password, 'argon2', 'password_hash'])
-        expect(JSON.stringify(text)).not.toContain(secret);
+      for (const secret of [password, 'argon2', 'password_hash']) expect(JSON.stringify(text)).not.toContain(secret);
   });
 
-  test('that is a machine has no password; a user may do without', async () => {
-    expect(await create({ name: 'm', kind: 'sensor', roles: ['sensor'], password })).toMatchObject(
-      invalid('password'),
-    );
+  test('has no password if it is a machine; for a user the password is optional', async () => {
+    expect(await create({ name: 'm', kind: 'sensor', roles: ['sensor'], password })).toMatchObject(invalid('password'));
     const sensor = shown(await create({ name: 'zeek-1', kind: 'sensor', roles: ['sensor'] })).id;
     expect(await update(sensor, { password })).toMatchObject(invalid('password'));
     expect((await create({ name: 'by-certificate', kind: 'user', roles: ['viewer'] })).status).toBe(201);
@@ -127,14 +121,14 @@ describe('a principal', () => {
     ['roles/0', { roles: ['root'] }],
     ['version', { version: 3 }],
     ['password_hash', { password_hash: 'x' }],
-  ])('is refused where %s is wrong: %j', async ([field, wrong]) => {
+  ])('is rejected if %s is invalid: %j', async ([field, wrong]) => {
     const answer = await create({ name: 'wrong', kind: 'user', roles: [], password, ...(wrong as object) });
     expect(answer).toMatchObject({ status: 400, body: { error: { code: 'INVALID_REQUEST' } } });
     const { details } = (answer.body as { error: { details: { field: string } } }).error;
     expect(details.field.split(/[./[]/)[0]).toBe((field as string).split('/')[0]);
   });
 
-  test('has a name of its own', async () => {
+  test('requires a unique name', async () => {
     const [one, two] = [await user('ann'), await user('ben')];
     expect((await create({ name: 'ann', kind: 'user', roles: [] })).body).toMatchObject({
       error: { code: 'CONFLICT' },
@@ -148,7 +142,7 @@ describe('a principal', () => {
     expect((await login('anna')).status).toBe(200);
   });
 
-  test('is changed by who knows its version', async () => {
+  test('is changed only with its current version', async () => {
     const id = await user('versioned');
     const stale = await update(id, { roles: ['analyst'] }, { 'if-match': '"7"' });
     expect(stale).toMatchObject({
@@ -164,29 +158,27 @@ describe('a principal', () => {
     expect((await read(nobody)).status).toBe(404);
   });
 
-  test('that is suspended is refused with all that it has, until it is active again', async () => {
+  test('is refused with all its credentials while suspended', async () => {
     const id = await user('suspect');
     const { access_token, refresh_token } = await sessionOf('suspect');
     const issued = await issue(id, ['viewer']);
     expect((await update(id, { status: 'suspended' })).status).toBe(200);
     expect(await Promise.all([me(access_token), me(shown(issued).attributes.token)])).toEqual([401, 401]);
-    expect((await service.call('refresh', 'POST /auth/refresh', { json: { refresh_token } })).status).toBe(
-      401,
-    );
+    expect((await service.call('refresh', 'POST /auth/refresh', { json: { refresh_token } })).status).toBe(401);
     expect((await login('suspect')).status).toBe(401);
     expect(await issue(id, ['viewer'])).toMatchObject(invalid('principal_id'));
     expect((await update(id, { status: 'active' })).status).toBe(200);
     expect(await Promise.all([me(access_token), me(shown(issued).attributes.token)])).toEqual([200, 200]);
   });
 
-  test('who is the last administrator cannot lock everybody out', async () => {
+  test('cannot be removed, if it is the last administrator', async () => {
     const { id } = shown(await service.call('whoAmI', 'GET /auth/me', { token: admin }));
     for (const lockout of [{ status: 'suspended' }, { roles: ['viewer'] }])
       expect((await update(id, lockout)).body).toMatchObject({ error: { code: 'CONFLICT' } });
     expect(await me(admin)).toBe(200);
   });
 
-  test('is for administrators to see', async () => {
+  test('is visible to administrators only', async () => {
     await user('curious');
     const token = await tokenOf('curious');
     expect((await create({ name: 'x', kind: 'user', roles: ['admin'] }, token)).status).toBe(403);
@@ -200,13 +192,13 @@ const issue = (principal_id: string, scopes: string[]) =>
     json: { name: 't', scopes, principal_id },
   });
 
-test('a token has each of its roles once', async () => {
+test('a token lists each of its roles once', async () => {
   const { id } = shown(await service.call('whoAmI', 'GET /auth/me', { token: admin }));
   expect(await issue(id, ['sensor', 'sensor'])).toMatchObject(invalid('scopes.1'));
 });
 
 describe('a password', () => {
-  test('is changed by its owner: the session that asks goes on, others end and are logged', async () => {
+  test('is changed by its owner: the current session continues, other sessions end and are logged', async () => {
     const id = await user('changing');
     const [kept, other] = [await sessionOf('changing'), await sessionOf('changing')];
     expect((await change(kept.access_token, password, newPassword)).status).toBe(204);
@@ -214,13 +206,11 @@ describe('a password', () => {
     expect((await login('changing')).status).toBe(401);
     expect((await login('changing', newPassword)).status).toBe(200);
     const { refresh_token } = kept;
-    expect((await service.call('refresh', 'POST /auth/refresh', { json: { refresh_token } })).status).toBe(
-      200,
-    );
+    expect((await service.call('refresh', 'POST /auth/refresh', { json: { refresh_token } })).status).toBe(200);
     expect((await logged('token.revoked')).filter(({ actor }) => actor === id)).toHaveLength(1);
   });
 
-  test('is not changed by who has none, nor to one that will not do', async () => {
+  test('cannot be set to an invalid value, or by a principal without a password', async () => {
     const id = shown(await create({ name: 'without', kind: 'user', roles: ['viewer'] })).id;
     const { token } = shown(await issue(id, ['viewer'])).attributes;
     expect(await change(token, password, newPassword)).toMatchObject({ status: 409 });
@@ -231,7 +221,7 @@ describe('a password', () => {
     expect(await me(own)).toBe(200);
   });
 
-  test('is not changed with a wrong one, which counts as a failed login', async () => {
+  test('is not changed with a wrong current password, which counts as a failed login', async () => {
     const throttled = await openService();
     try {
       const json = { username: 'admin', password };
@@ -253,7 +243,7 @@ describe('a password', () => {
     }
   });
 
-  test('is reset by an administrator: all sessions end, tokens of machines stay', async () => {
+  test('is reset by an administrator: all sessions end, tokens of machines stay valid', async () => {
     const id = await user('locked-out');
     const session = await tokenOf('locked-out');
     const { token } = shown(await issue(id, ['viewer'])).attributes;
@@ -267,7 +257,7 @@ describe('an open socket', () => {
   test.for([
     ['4401 when its token is revoked', 4401, (_id: string, jti: string) => revoke(jti)],
     ['4401 when its principal is suspended', 4401, (id: string) => update(id, { status: 'suspended' })],
-    ['4403 when its principal may no longer read', 4403, (id: string) => update(id, { roles: ['sensor'] })],
+    ['4403 when its principal loses read access', 4403, (id: string) => update(id, { roles: ['sensor'] })],
   ] as const)('is closed with %s', async ([name, code, act], { expect }) => {
     const id = await user(`watcher ${name}`, { roles: ['viewer', 'sensor'] });
     const issued = shown(await issue(id, ['viewer', 'sensor']));
@@ -280,7 +270,7 @@ describe('an open socket', () => {
     bystander.close();
   });
 
-  test('is closed with its session: by logout, by a changed password, by a refresh token used twice', async () => {
+  test('is closed with its session: after logout, a password change, or the reuse of a refresh token', async () => {
     await user('many');
     const sessions = [await sessionOf('many'), await sessionOf('many'), await sessionOf('many')] as const;
     const sockets = await Promise.all(sessions.map(({ access_token }) => socketOf(access_token)));
@@ -304,7 +294,7 @@ describe('an open socket', () => {
 const revoke = (jti: string) =>
   service.call('revokeToken', `DELETE /api/v1/tokens/${jti.toUpperCase()}`, { token: admin });
 
-test('a token is found at the place that its issue names, without its secret', async () => {
+test('a token is found at the location that its creation returned, without its secret', async () => {
   const id = await user('placed');
   const issued = await issue(id, ['viewer']);
   const { id: jti, attributes } = shown(issued);
@@ -321,7 +311,7 @@ test('a token is found at the place that its issue names, without its secret', a
   expect((await service.call('getToken', none, { token: admin })).status).toBe(404);
 });
 
-test('the last use of a token is written to the minute', async () => {
+test('the last use of a token is recorded to the minute', async () => {
   const id = await user('used');
   const { id: jti, attributes } = shown(await issue(id, ['viewer']));
   expect(await me(attributes.token)).toBe(200);

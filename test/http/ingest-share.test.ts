@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { Wire } from './serve.ts';
 import { openService, password } from './service.ts';
 
-test('one sensor that sends by halves leaves room for the bodies of another', async () => {
+test('a sensor whose bodies arrive in halves leaves room for the bodies of another', async () => {
   const service = await openService({
     CANDOR_LIMITS_MAX_BODY_BYTES: '100000',
     CANDOR_LIMITS_MAX_INGEST_IN_FLIGHT_BYTES: '300000',
@@ -25,9 +25,7 @@ test('one sensor that sends by halves leaves room for the bodies of another', as
   const send = async (credentials: string, bytes: number) => {
     const wire = await Wire.open(service.server.port);
     const head = `POST /api/v1/ingest HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${credentials}\r\n`;
-    wire.send(
-      `${head}Content-Type: application/x-ndjson\r\nContent-Length: 90000\r\n\r\n${'\n'.repeat(bytes)}`,
-    );
+    wire.send(`${head}Content-Type: application/x-ndjson\r\nContent-Length: 90000\r\n\r\n${'\n'.repeat(bytes)}`);
     return wire;
   };
   const halves = [await send(one, 80_000), await send(one, 80_000)];
@@ -38,8 +36,6 @@ test('one sensor that sends by halves leaves room for the bodies of another', as
   for (const wire of halves) wire.send('\n'.repeat(10_000));
   for (const wire of halves) expect(await wire.until(/"accepted"/)).toMatch(/^HTTP\/1.1 200 /);
   for (const wire of [...halves, refused, taken]) wire.end();
-  expect(service.services.metrics.limitsReached()).toMatchObject([
-    { limit: 'maxIngestShareOfPrincipal', times: 1 },
-  ]);
+  expect(service.services.metrics.limitsReached()).toMatchObject([{ limit: 'maxIngestShareOfPrincipal', times: 1 }]);
   await service.close();
 });

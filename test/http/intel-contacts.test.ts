@@ -1,4 +1,4 @@
-/** Known-bad hosts that clients name, and known-bad answers of DNS, in the lines of both sensors. */
+/** Known-bad hosts that clients request and known-bad DNS answers, in lines of both sensors. */
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { Alert } from '../../src/contract/resources/alert.ts';
 import { adminOf, openService, type Service } from './service.ts';
@@ -36,7 +36,7 @@ const eveAlert = (n: number, more: object) =>
     alert: { signature_id: 9_000_000 + n, rev: 1, signature: 'TEST', category: '', severity: 3 },
     ...more,
   });
-/** Ends of a packet from the server. */
+/** Returns the endpoints of a packet from the server. */
 const answer = (n: number) => ({
   src_ip: '203.0.113.80',
   src_port: 80,
@@ -85,21 +85,13 @@ const eveDns = (n: number, answers: object[]) =>
 
 const bad = 'www.bad.example';
 const cases: readonly (readonly [what: string, line: (n: number) => object, part?: string])[] = [
-  [
-    'Zeek ssl',
-    (n) => zeek('ssl', n, { version: 'TLSv12', established: true, server_name: bad }),
-    'server_name',
-  ],
+  ['Zeek ssl', (n) => zeek('ssl', n, { version: 'TLSv12', established: true, server_name: bad }), 'server_name'],
   [
     'Zeek ssl that does not name its log',
     (n) => ({ ...zeek('', n, { established: true, resumed: false, server_name: bad }), _path: undefined }),
     'server_name',
   ],
-  [
-    'Zeek http host',
-    (n) => zeek('http', n, { host: bad, method: 'GET', uri: '/', status_code: 200 }),
-    'http_host',
-  ],
+  ['Zeek http host', (n) => zeek('http', n, { host: bad, method: 'GET', uri: '/', status_code: 200 }), 'http_host'],
   ['Zeek http host with a port', (n) => zeek('http', n, { host: `${bad}:8080`, uri: '/' }), 'http_host'],
   [
     'Zeek http that does not name its log',
@@ -146,7 +138,7 @@ const cases: readonly (readonly [what: string, line: (n: number) => object, part
   ],
   ['EVE alert with a TLS server name', (n) => eveAlert(n, { tls: { sni: bad } }), 'server_name'],
   [
-    'EVE alert on an answer',
+    'EVE alert on a packet of the server',
     (n) => eveAlert(n, { ...answer(n), direction: 'to_client', http: { hostname: bad, status: 200 } }),
     'http_host',
   ],
@@ -199,18 +191,14 @@ const cases: readonly (readonly [what: string, line: (n: number) => object, part
     (n) => eveDns(n, [{ rrname: `ask${n}.example`, rrtype: 'A', ttl: 60, rdata: '198.51.100.66' }]),
     'answer',
   ],
-  [
-    'EVE dns alias',
-    (n) => eveDns(n, [{ rrname: `ask${n}.example`, rrtype: 'CNAME', ttl: 60, rdata: bad }]),
-    'answer',
-  ],
+  ['EVE dns alias', (n) => eveDns(n, [{ rrname: `ask${n}.example`, rrtype: 'CNAME', ttl: 60, rdata: bad }]), 'answer'],
   ['a good name', (n) => zeek('ssl', n, { established: true, server_name: 'good.example' })],
   [
-    'a text that holds the name',
+    'a text that contains the name',
     (n) => eveDns(n, [{ rrname: `ask${n}.example`, rrtype: 'TXT', ttl: 60, rdata: bad }]),
   ],
-  ['a path that holds the name', (n) => zeek('http', n, { host: 'good.example', uri: `/?u=http://${bad}/` })],
-  ['an own address', (n) => zeek('http', n, { 'id.resp_h': '10.3.9.9', host: '10.3.9.66', uri: '/' })],
+  ['a path that contains the name', (n) => zeek('http', n, { host: 'good.example', uri: `/?u=http://${bad}/` })],
+  ['a home address', (n) => zeek('http', n, { 'id.resp_h': '10.3.9.9', host: '10.3.9.66', uri: '/' })],
   [
     'a request from outside to a home host',
     (n) => zeek('http', n, { 'id.orig_h': '203.0.113.81', 'id.resp_h': `10.3.0.${n}`, host: bad, uri: '/' }),
@@ -261,7 +249,7 @@ describe('an alert is raised', () => {
   let found: ReadonlyMap<string | undefined, Alert>;
   beforeAll(async () => {
     const wanted = cases.filter(([, , part]) => part !== undefined).length;
-    await vi.waitFor(async () => expect((await alerts()).length).toBeGreaterThanOrEqual(wanted));
+    await vi.waitFor(async () => expect((await alerts()).length).toBeGreaterThanOrEqual(wanted), 60_000);
     found = new Map((await alerts()).map((alert) => [alert.src_ip, alert]));
   });
 
@@ -276,11 +264,11 @@ describe('an alert is raised', () => {
     },
   );
 
-  test('and counted as a hit of the list', async () => {
+  test('and is counted as a hit of the list', async () => {
     const wanted = cases.filter(([, , part]) => part !== undefined).length;
     await vi.waitFor(async () => {
       const { body } = await service.call('getIntel', `GET /api/v1/intel/${list}`, { token });
       expect(body).toMatchObject({ data: { attributes: { hits: wanted } } });
-    });
+    }, 60_000);
   });
 });

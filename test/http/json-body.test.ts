@@ -16,7 +16,7 @@ const compress: Record<ContentCoding, (data: Uint8Array) => Uint8Array> = {
 const codings = Object.keys(compress) as ContentCoding[];
 
 describe('content codings', () => {
-  test.each(codings)('%s is inflated, within a limit', async (coding) => {
+  test.each(codings)('%s is decompressed, within a limit', async (coding) => {
     const text = JSON.stringify({ text: 'x'.repeat(900) });
     const bytes = own(compress[coding](Buffer.from(text)));
     expect(await readJson(bytes, coding, 1000)).toEqual(JSON.parse(text));
@@ -26,11 +26,11 @@ describe('content codings', () => {
     await expect(readJson(bytes.slice(0, -4), coding, 1000)).rejects.toMatchObject(broken);
   });
 
-  test('deflate without its zlib wrapper is taken as well', async () => {
+  test('deflate without its zlib wrapper is accepted as well', async () => {
     expect(await readJson(own(zlib.deflateRawSync(Buffer.from('[1]'))), 'deflate', 1000)).toEqual([1]);
   });
 
-  test('names are matched in any case; none and identity are no coding; others are refused', () => {
+  test('names of codings are case-insensitive; no header and identity mean uncompressed; other codings are rejected', () => {
     expect(contentCoding(undefined)).toBeUndefined();
     expect(contentCoding('Identity')).toBeUndefined();
     expect(contentCoding('GZip')).toBe('gzip');
@@ -44,15 +44,15 @@ describe('content codings', () => {
 describe('JSON', () => {
   const read = (text: string | Uint8Array) => readJson(own(text), undefined, 1_000_000);
 
-  test.each(['', ' ', '{', '[1,]', '\0', '\ufeff', 'NaN', '{"a":1}x'])('%j is not', async (text) => {
+  test.each(['', ' ', '{', '[1,]', '\0', '\ufeff', 'NaN', '{"a":1}x'])('rejects %j', async (text) => {
     await expect(read(text)).rejects.toMatchObject({ code: 'INVALID_REQUEST', details: { field: 'body' } });
   });
 
-  test('bytes that are no UTF-8 are refused', async () => {
+  test('rejects bytes that are not UTF-8', async () => {
     await expect(read(Uint8Array.of(0x22, 0xff, 0x22))).rejects.toMatchObject({ details: { field: 'body' } });
   });
 
-  test('nesting deeper than any body of the interface is refused', async () => {
+  test('rejects nesting deeper than any body of the interface', async () => {
     const deep = '['.repeat(100_000);
     await expect(read(deep)).rejects.toMatchObject({ code: 'INVALID_REQUEST' });
     await expect(read(`["\\ud800",${deep}`)).rejects.toMatchObject({ code: 'INVALID_REQUEST' });
@@ -60,7 +60,7 @@ describe('JSON', () => {
     await read(`${'['.repeat(32)}${']'.repeat(32)}`);
   });
 
-  test('__proto__ and repeated keys change nothing but themselves', async () => {
+  test('__proto__ and repeated keys affect only themselves', async () => {
     const value = (await read('{"__proto__":{"polluted":true},"a":1,"a":2}')) as Record<string, unknown>;
     expect(Object.getPrototypeOf(value)).toBe(Object.prototype);
     expect(Object.keys(value)).toEqual(['__proto__', 'a']);
@@ -70,7 +70,7 @@ describe('JSON', () => {
     expect(Object.getPrototypeOf(revived)).toBe(Object.prototype);
   });
 
-  test('any value comes back, its strings well-formed', async () => {
+  test('any value round-trips, with well-formed strings', async () => {
     await fc.assert(
       fc.asyncProperty(fc.jsonValue(), async (value) => {
         expect(await read(JSON.stringify(value))).toEqual(JSON.parse(JSON.stringify(value)));

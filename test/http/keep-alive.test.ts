@@ -5,14 +5,14 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { data } from '../../src/http/reply.ts';
 import { eventually, get, serve, stopAll, Wire } from './serve.ts';
 
-// Some go on beside others.
+// Some tests run concurrently: servers are stopped after all of them.
 afterAll(stopAll);
 
 const ok = get('/ok', () => data('fine'));
 const request = (...headers: string[]) => ['GET /ok HTTP/1.1', 'Host: x', ...headers, '\r\n'].join('\r\n');
 
-describe.concurrent('a connection that rests', () => {
-  test('lives for as long as its client was told', async () => {
+describe.concurrent('an idle connection', () => {
+  test('stays open for as long as the response announced', async () => {
     const { server } = await serve([ok]);
     const wire = await Wire.open(server.port);
     wire.send(request());
@@ -23,12 +23,12 @@ describe.concurrent('a connection that rests', () => {
     wire.end();
   });
 
-  test('is ended by a client that heeds it, before it is by us', async () => {
+  test('is closed by a client that honours the header before the service closes it', async () => {
     const { url, server } = await serve([ok]);
     const agent = new Agent({ keepAlive: true });
     const [answer] = (await once(ask(`${url}/ok`, { agent }), 'response')) as [IncomingMessage];
     const { socket } = answer;
-    // What it does at its own end: ours would show as an end that was received.
+    // An `end` event would mean that the server closed first.
     let endedByUs = false;
     socket.once('end', () => {
       endedByUs = true;
@@ -41,12 +41,9 @@ describe.concurrent('a connection that rests', () => {
 });
 
 test.each([
-  ['that the client wants ended', request('Connection: close')],
-  [
-    'over which more was announced than is worth reading',
-    'POST /ok HTTP/1.1\r\nHost: x\r\nContent-Length: 999999999\r\n\r\n',
-  ],
-])('an answer on a connection %s does not say that it will rest', async (_, bytes) => {
+  ['whose client asks to close it', request('Connection: close')],
+  ['whose announced body is too large to read', 'POST /ok HTTP/1.1\r\nHost: x\r\nContent-Length: 999999999\r\n\r\n'],
+])('a response on a connection %s does not announce keep-alive', async (_, bytes) => {
   const { server } = await serve([ok]);
   const wire = await Wire.open(server.port);
   wire.send(bytes);

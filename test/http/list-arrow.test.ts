@@ -1,4 +1,4 @@
-/** Whole lists in Arrow, read back with apache-arrow: at every operation that answers with a page. */
+/** Whole lists in Arrow, read back with apache-arrow, for every operation that returns a page. */
 import { connect } from 'node:net';
 import { tableFromIPC } from 'apache-arrow';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
@@ -31,8 +31,8 @@ const withoutType = (items: unknown[]) =>
   (items as { id: string; attributes: object }[]).map(({ id, attributes }) => ({ id, attributes }));
 
 describe.each(lists)('%s', (operation) => {
-  test('gives the whole list, a column for each attribute, as its pages do', async () => {
-    // What calls themselves add to: the older part must agree.
+  test('returns the whole list, a column for each attribute, equal to its pages', async () => {
+    // The calls themselves add to this list: only the older items must agree.
     const query = operation === 'listAuditRecords' ? `?to=${Date.now()}` : '';
     const items = withoutType(await served.itemsOf(operation, query));
     const { schema, batches } = await arrowOf(operation, query);
@@ -56,12 +56,12 @@ function attributesOf(operation: OperationId) {
   return item.properties.attributes;
 }
 
-test('what is more than a page comes in several batches', async () => {
+test('more items than a page come in several batches', async () => {
   for (const operation of ['listNetworkEvents', 'listAssets', 'listServices'] as const)
     expect((await arrowOf(operation)).batches.length).toBeGreaterThan(1);
 });
 
-test('events have types of their own', async () => {
+test('events have specific column types', async () => {
   const { schema } = await arrowOf('listNetworkEvents', '?dst_port=1');
   const types = Object.fromEntries(schema.fields.map(({ name, type }) => [name, String(type)]));
   expect(types).toMatchObject({
@@ -80,7 +80,7 @@ test('events have types of their own', async () => {
   expect(String(assets.schema.fields.find(({ name }) => name === 'tags')?.type)).toBe('List<Utf8>');
 });
 
-test('filters and orders are those of the list', async () => {
+test('filters and orders are equal to those of paged lists', async () => {
   for (const [operation, query] of [
     ['listNetworkEvents', '?dst_ip=10.0.1.0/24&sort=timestamp'],
     ['listDnsEvents', '?src_ip=10.0.0.1'],
@@ -94,7 +94,7 @@ test('filters and orders are those of the list', async () => {
   }
 });
 
-test('of an empty list there are the columns and no batch', async () => {
+test('an empty list has columns and no batch', async () => {
   for (const [operation, query] of [
     ['listNetworkEvents', '?dst_port=1'],
     ['listAssets', '?q=nothing+like+it'],
@@ -105,7 +105,7 @@ test('of an empty list there are the columns and no batch', async () => {
   }
 });
 
-test('digits that a double does not hold are kept', async () => {
+test('preserves integers that a double cannot hold', async () => {
   const { data } = (await (await served.ask('/api/transparency/sths')).json()) as { data: { id: string }[] };
   const answer = await ask('/api/transparency/sths');
   const table = tableFromIPC(new Uint8Array(await answer.arrayBuffer()));
@@ -113,22 +113,22 @@ test('digits that a double does not hold are kept', async () => {
   expect(ids).toEqual(data.map(({ id }) => id));
 });
 
-test('HEAD has no body, and who may not read the list is told so', async () => {
+test('HEAD has no body, and callers without access to the list are refused', async () => {
   const head = await ask('/api/v1/assets', {}, { method: 'HEAD' });
   expect([head.status, head.headers.get('content-type'), await head.text()]).toEqual([200, accept, '']);
   const stranger = await fetch(`${served.service.url}/api/v1/assets`, { headers: { accept } });
   expect([stranger.status, stranger.headers.get('content-type')]).toEqual([401, 'application/json']);
 });
 
-test('another kind of Arrow is not known: the answer is the usual page', async () => {
+test('another variant of Arrow is unsupported: the response is the usual page', async () => {
   const answer = await ask('/api/v1/assets', { accept: 'application/vnd.apache.arrow.file' });
   expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'application/json']);
 });
 
-/** Tasks that make a page. */
+/** Tasks that produce a page. */
 const makers = ['arrowPage', 'exportArrowEvents'];
 
-/** Counts the pages that are made, and lets `act` stand in for the n-th. */
+/** Counts the pages that are made, and lets `act` replace the n-th page. */
 function atPage(n: number, act: (signal: AbortSignal) => Promise<never>) {
   const { queries } = served.service.services;
   const run = queries.run.bind(queries) as (...args: unknown[]) => Promise<unknown>;
@@ -140,13 +140,11 @@ function atPage(n: number, act: (signal: AbortSignal) => Promise<never>) {
   return () => asked;
 }
 
-test('a page that finds no thread is made later, one that fails cuts the stream off', async () => {
+test('a page that finds no idle thread is made later; a failed page truncates the stream', async () => {
   atPage(2, async () => {
     throw new ServiceError('OVERLOADED', 'busy');
   });
-  expect((await arrowOf('listAssets')).batches.flat()).toEqual(
-    withoutType(await served.itemsOf('listAssets')),
-  );
+  expect((await arrowOf('listAssets')).batches.flat()).toEqual(withoutType(await served.itemsOf('listAssets')));
   vi.restoreAllMocks();
   atPage(2, async () => {
     throw new TypeError('bug');
@@ -161,7 +159,7 @@ test('a page that finds no thread is made later, one that fails cuts the stream 
   expect((await ask('/api/v1/assets')).status).toBe(503);
 });
 
-test('a client that leaves ends its query, and gives its turn back', async () => {
+test('a client that disconnects ends its query and releases its slot', async () => {
   const gone = new AbortController();
   let aborted = false;
   atPage(
@@ -185,7 +183,7 @@ test('a client that leaves ends its query, and gives its turn back', async () =>
   await Promise.all(answers.map((one) => one.arrayBuffer()));
 });
 
-test('a reader that stalls is waited for, and nothing is made meanwhile', async () => {
+test('a stalled reader pauses the stream; no page is made until it reads', async () => {
   const rows = await served.addLargeEvents();
   const pages = atPage(0, async () => {
     throw new Error('never');
@@ -205,7 +203,7 @@ test('a reader that stalls is waited for, and nothing is made meanwhile', async 
   expect(tableFromIPC(body).numRows).toBe(rows);
 });
 
-/** RFC 9112, section 7.1. */
+/** Decodes the chunks of a body (RFC 9112, section 7.1). */
 function unchunked(body: Buffer): Uint8Array {
   const parts: Buffer[] = [];
   for (let at = 0; ; ) {

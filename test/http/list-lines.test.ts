@@ -1,7 +1,7 @@
-/** Whole lists as lines: `Accept: application/x-ndjson` at every operation that answers with a page. */
+/** Whole lists as lines: `Accept: application/x-ndjson` for every operation that returns a page. */
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { assertResponse } from '../../scripts/contract-assertions.ts';
 import { type OperationId, routeOf } from '../../src/contract/routes.ts';
-import { assertResponse } from '../../src/contract/validate.ts';
 import { ServiceError } from '../../src/errors.ts';
 import { exportForm } from '../../src/http/export-form.ts';
 import { limits } from '../../src/limits.ts';
@@ -32,15 +32,15 @@ async function linesOf(operation: OperationId, query = ''): Promise<unknown[]> {
 }
 
 describe.each(lists)('%s', (operation) => {
-  test('gives the whole list, an item a line, as its pages do', async () => {
-    // What calls themselves add to: the older part must agree.
+  test('returns the whole list, one item per line, equal to its pages', async () => {
+    // The calls themselves add to this list: only the older items must agree.
     const query = operation === 'listAuditRecords' ? `?to=${Date.now()}` : '';
     const items = await served.itemsOf(operation, query);
     expect(await linesOf(operation, query)).toEqual(items);
   });
 
   test.each(['page=1', 'per_page=10', ...(routeOf(operation).query?.properties.cursor ? ['cursor=x'] : [])])(
-    'has no pages: %s is refused',
+    'has no pages: rejects %s',
     async (parameter) => {
       const answer = await ask(`${served.pathOf(operation)}?${parameter}`);
       const { error } = (await answer.json()) as { error: { code: string; details: { field: string } } };
@@ -49,18 +49,18 @@ describe.each(lists)('%s', (operation) => {
   );
 });
 
-test('every list was one of more than nothing, and some of more than a page', async () => {
+test('every list has items, and several lists have more than a page', async () => {
   const counts = new Map<string, number>();
   for (const operation of lists) counts.set(operation, (await linesOf(operation)).length);
   for (const operation of ['listNetworkEvents', 'listAssets', 'listServices'])
     expect(counts.get(operation)).toBeGreaterThan(limits.maxPerPage);
-  // Nothing has been made of these.
+  // These lists are empty here.
   const none = ['listBackups', 'listRules', 'listScans', 'listSilences', 'listTokens'];
   for (const [operation, count] of counts)
     if (!none.includes(operation)) expect([operation, count > 0]).toEqual([operation, true]);
 });
 
-test('filters and orders are those of the list', async () => {
+test('filters and orders are equal to those of paged lists', async () => {
   for (const [operation, query] of [
     ['listNetworkEvents', '?dst_ip=10.0.1.0/24&sort=timestamp'],
     ['listAssets', '?sort=-risk_score&q=10.0'],
@@ -70,7 +70,7 @@ test('filters and orders are those of the list', async () => {
     expect(await linesOf(operation, query)).toEqual(await served.itemsOf(operation, query));
 });
 
-test('HEAD has no body, and who may not read the list is told so', async () => {
+test('HEAD has no body, and callers without access to the list are refused', async () => {
   const head = await ask('/api/v1/assets', {}, { method: 'HEAD' });
   expect([head.status, head.headers.get('content-type'), await head.text()]).toEqual([200, accept, '']);
   const stranger = await fetch(`${served.service.url}/api/v1/assets`, { headers: { accept } });
@@ -79,7 +79,7 @@ test('HEAD has no body, and who may not read the list is told so', async () => {
   expect(none.status).toBe(404);
 });
 
-/** The n-th query from here on fails or waits as `act` says. */
+/** Lets the n-th query from now on fail or wait as `act` says. */
 function atQuery(n: number, act: (signal: AbortSignal) => Promise<never>) {
   const { queries } = served.service.services;
   const run = queries.run.bind(queries) as (...args: unknown[]) => Promise<unknown>;
@@ -95,24 +95,24 @@ const leave = (signal: AbortSignal) =>
     signal.addEventListener('abort', () => reject(new ServiceError('CANCELLED', 'gone')), { once: true }),
   );
 
-test('what fails on the way cuts the answer off before its end', async () => {
+test('a failure after the first page truncates the response', async () => {
   atQuery(2, async () => {
     throw new TypeError('bug');
   });
   const answer = await ask('/api/v1/events/network');
   expect(answer.status).toBe(200);
   await expect(answer.text()).rejects.toThrow();
-  expect(served.service.logged.at(-1)).toMatchObject({ msg: 'an answer could not be made to its end' });
+  expect(served.service.logged.at(-1)).toMatchObject({ msg: 'a streamed answer failed before its end' });
 });
 
-test('what fails at first is answered as for the list', async () => {
+test('a failure of the first page returns the same error as the list', async () => {
   atQuery(1, async () => {
     throw new ServiceError('OVERLOADED', 'busy');
   });
   expect((await ask('/api/v1/events/network')).status).toBe(503);
 });
 
-test('a client that leaves ends its query, and gives its turn back', async () => {
+test('a client that disconnects ends its query and releases its slot', async () => {
   const signals: AbortSignal[] = [];
   const gone = new AbortController();
   for (let n = 0; n < limits.maxExportsPerPrincipal; n++) {
@@ -129,7 +129,7 @@ test('a client that leaves ends its query, and gives its turn back', async () =>
   expect([refused.status, refused.headers.has('retry-after')]).toEqual([429, true]);
   gone.abort();
   await eventually(() => signals.every(({ aborted }) => aborted));
-  await vi.waitFor(async () => expect((await ask('/api/v1/assets')).status).toBe(200));
+  await vi.waitFor(async () => expect((await ask('/api/v1/assets')).status).toBe(200), 60_000);
 });
 
 test.each([
@@ -149,7 +149,7 @@ test.each([
   ['application/vnd.apache.arrow.file', undefined],
   ['*/*', undefined],
   ['text/html, application/*', undefined],
-] as const)('Accept: %s', (value, wanted) => {
+] as const)('the format is negotiated for Accept: %s', (value, wanted) => {
   const headers = new Map(value === undefined ? [] : [['accept', value] as const]);
   expect(exportForm({ headers, query: '' })).toBe(wanted);
 });

@@ -1,4 +1,4 @@
-/** What administrators list, over HTTP: pages by cursor and by number, filters, orders, refusals. */
+/** Lists for administrators, over HTTP: pages by cursor and by number, filters, orders, errors. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { OperationId } from '../../src/contract/routes.ts';
 import type { Token } from '../../src/store/store.ts';
@@ -18,7 +18,7 @@ interface Page {
 
 let service: Service;
 let admin: string;
-/** By name. */
+/** Ids of the principals by name. */
 const principals = new Map<string, string>();
 let alert: string;
 const started = new Date().toISOString();
@@ -54,8 +54,7 @@ beforeAll(async () => {
       ...(expires_at === undefined ? {} : { expires_at }),
     };
     const { id } = made(await post('issueToken', '/api/v1/tokens', terms));
-    if (name === 'revoked')
-      await service.call('revokeToken', `DELETE /api/v1/tokens/${id}`, { token: admin });
+    if (name === 'revoked') await service.call('revokeToken', `DELETE /api/v1/tokens/${id}`, { token: admin });
   }
   await service.store.addToken(expired(principals.get('zeek-1')!), { id: 'system', name: 'system' });
   const eve = {
@@ -74,7 +73,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-/** No request gets one: it would be refused for an end in the past. */
+/** Stores a token that has expired. Requests cannot create such a token: an expiry in the past is rejected. */
 function expired(principal: string): Token {
   const issued = Date.now() - 2000;
   return {
@@ -116,7 +115,7 @@ const lists: Record<string, { operation: OperationId; path: () => string; time: 
 describe.each(Object.entries(lists))('the list of %s', (_name, { operation, path, time, fewest }) => {
   const page = (query: string) => list(operation, path(), query);
 
-  test('goes on by cursor to its end, with the pages that numbers give', async () => {
+  test('is paged by cursor to its end, and agrees with numbered pages', async () => {
     const all = await page('per_page=1000');
     expect(all.data.length).toBeGreaterThanOrEqual(fewest);
     expect(all.pagination).toMatchObject({ total: all.data.length, page: 1 });
@@ -132,14 +131,14 @@ describe.each(Object.entries(lists))('the list of %s', (_name, { operation, path
     expect(walked).toEqual(all.data);
   });
 
-  test('is newest first, and the other way round on demand', async () => {
+  test('is newest first, and oldest first on request', async () => {
     const { data } = await page('');
     const times = data.map(({ attributes }) => String(attributes[time]));
     expect(times).toEqual(times.toSorted().reverse());
     expect((await page(`sort=${time}`)).data).toEqual(data.toReversed());
   });
 
-  test('is bounded by time, half-open', async () => {
+  test('is limited by a half-open time range', async () => {
     expect((await page(`from=${Date.now() + 60_000}`)).pagination.total).toBe(0);
     expect((await page(`to=${Date.parse(started) - 3600_000}`)).pagination.total).toBe(0);
     const [newest] = (await page('')).data;
@@ -157,7 +156,7 @@ describe.each(Object.entries(lists))('the list of %s', (_name, { operation, path
     ['q=', 'q'],
     ['cursor=AAAA', 'cursor'],
     ['per_page=1001', 'per_page'],
-  ])('refuses %s, naming it', async (query, field) => {
+  ])('rejects %s, and the error names the parameter', async (query, field) => {
     const answer = await service.call(operation, `GET ${path()}?${query}`, { token: admin });
     expect(answer).toMatchObject({
       status: 400,
@@ -165,7 +164,7 @@ describe.each(Object.entries(lists))('the list of %s', (_name, { operation, path
     });
   });
 
-  test('refuses a cursor of another filter, and of another list', async () => {
+  test('rejects a cursor of another filter or of another list', async () => {
     const cursorOf = async (one: (typeof lists)[string]) =>
       (await list(one.operation, one.path(), 'per_page=1')).pagination.next_cursor;
     for (const one of Object.values(lists)) {
@@ -179,7 +178,7 @@ describe.each(Object.entries(lists))('the list of %s', (_name, { operation, path
   });
 });
 
-describe('filters', () => {
+describe('list filters', () => {
   const names = async (path: string, query: string) => {
     const operation = path === 'principals' ? 'listPrincipals' : 'listTokens';
     const { data } = await list(operation, `/api/v1/${path}`, query);
@@ -197,7 +196,7 @@ describe('filters', () => {
     ['name=an', []],
     ['q=ZEEK&sort=name', ['zeek-1', 'zeek-2']],
     ['sort=-last_login_at&per_page=1', ['admin']],
-  ])('of principals: %s', async (query, expected) => {
+  ])('select principals: %s', async (query, expected) => {
     expect(await names('principals', query)).toEqual(expected);
   });
 
@@ -212,11 +211,11 @@ describe('filters', () => {
     [() => 'scopes=analyst', ['of Ben']],
     [() => 'q=OF&sort=-name', ['of ana', 'of Ben']],
     [() => 'sort=expires_at&kind=long_lived&per_page=2', ['short', 'of Ben']],
-  ])('of tokens, %#', async (query, expected) => {
+  ])('select tokens, %#', async (query, expected) => {
     expect(await names('tokens', query())).toEqual(expected);
   });
 
-  test('of keys and notes', async () => {
+  test('select keys and notes', async () => {
     const keys = await list('listKeys', '/api/v1/keys', 'purpose=checkpoint&state=active');
     expect(keys.data.map(({ attributes }) => attributes.purpose)).toEqual(['checkpoint']);
     const notes = await list('listAlertNotes', `/api/v1/alerts/${alert}/notes`, 'q=LOOK&author=admin');
@@ -225,7 +224,7 @@ describe('filters', () => {
     expect(none.pagination.total).toBe(0);
   });
 
-  test('show no secret', async () => {
+  test('contain no secret', async () => {
     for (const [operation, path] of [
       ['listPrincipals', '/api/v1/principals'],
       ['listTokens', '/api/v1/tokens'],
@@ -237,7 +236,7 @@ describe('filters', () => {
   });
 });
 
-test('backups are listed by state, and walked', async () => {
+test('backups are listed by state, and paged', async () => {
   for (let n = 0; n < 3; n++) {
     const { id } = made(await post('createBackup', '/api/v1/backups', {}));
     await expect
@@ -250,11 +249,7 @@ test('backups are listed by state, and walked', async () => {
   const all = await list('listBackups', '/api/v1/backups', 'state=completed');
   expect(all.pagination.total).toBe(3);
   const first = await list('listBackups', '/api/v1/backups', 'per_page=2');
-  const rest = await list(
-    'listBackups',
-    '/api/v1/backups',
-    `per_page=2&cursor=${first.pagination.next_cursor}`,
-  );
+  const rest = await list('listBackups', '/api/v1/backups', `per_page=2&cursor=${first.pagination.next_cursor}`);
   expect([...first.data, ...rest.data]).toEqual(all.data);
   expect((await list('listBackups', '/api/v1/backups', 'state=failed')).data).toEqual([]);
 });

@@ -1,9 +1,9 @@
-/** Nobody takes the last administrators away by asking for two things at once. */
+/** Two concurrent requests cannot remove the last administrators. */
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import type { Caller } from '../../src/auth/access.ts';
-import { restoring } from '../../src/auth/policy/lock-out.ts';
+import type { Caller } from '../../src/identities/access.ts';
+import { restoring } from '../../src/identities/store/lock-out.ts';
 import type { PrincipalChange } from '../../src/store/store.ts';
-import { forRoles, withRules } from '../auth/policy-parts.ts';
+import { forRoles, withRules } from '../identities/policy-parts.ts';
 import { openService, password, type Service } from './service.ts';
 
 let service: Service;
@@ -30,12 +30,11 @@ const putPolicy = (token: string, rules: readonly unknown[]) =>
 const change = (token: string, id: string, json: object) =>
   service.call('updatePrincipal', `PUT /api/v1/principals/${id}`, { token, json });
 const rulesForAnalysts = () =>
-  withRules(
-    service.services.policy.current.rules,
-    ...restoring.map((operation) => forRoles(operation, 'analyst')),
-  );
+  withRules(service.services.policy.current.rules, ...restoring.map((operation) => forRoles(operation, 'analyst')));
 
-/** One of the two is done; the other is refused, whoever asks by then. */
+/**
+ * Expects one of two calls to succeed and the other to be refused, with any rights that its caller has by then.
+ */
 const oneOfTwo = async (asked: ReturnType<Service['call']>[], refusals = [409]) => {
   const answers = await Promise.all(asked);
   const refused = answers.filter(({ status }) => status !== 200);
@@ -46,43 +45,43 @@ const oneOfTwo = async (asked: ReturnType<Service['call']>[], refusals = [409]) 
 test.each<[string, PrincipalChange]>([
   ['suspend', { status: 'suspended' }],
   ['take the roles of', { roles: [] }],
-])('two who alone administer, by another role than admin, %s each other', async (_, taken) => {
+])('two administrators through another role than admin cannot both %s each other', async (_, taken) => {
   const [a, b] = [await addUser('ann', 'analyst'), await addUser('bob', 'analyst')];
   const [asAnn, asBob] = [await signIn('ann'), await signIn('bob')];
   expect((await putPolicy(admin, rulesForAnalysts())).status).toBe(200);
-  // One who was taken away before he was asked who he is doesn't get as far as a conflict.
+  // A caller whose access is removed before authentication gets 401 or 403 instead of a conflict.
   await oneOfTwo([change(asAnn, b, taken), change(asBob, a, taken)], [401, 403, 409]);
 });
 
-test('one gives administration to a role, another suspends the only one who has it', async () => {
+test("granting administration to a role conflicts with suspending the role's only member", async () => {
   const id = await addUser('ann', 'analyst');
   await oneOfTwo([putPolicy(admin, rulesForAnalysts()), change(admin, id, { status: 'suspended' })]);
 });
 
-test('and in the other order', async () => {
+test('suspending the only member of a role conflicts with granting administration to the role', async () => {
   const id = await addUser('ann', 'analyst');
   await oneOfTwo([change(admin, id, { status: 'suspended' }), putPolicy(admin, rulesForAnalysts())]);
 });
 
-test('a password is set only as long as the principal has the roles that the caller has too', async () => {
+test('a password is set only while the caller has all roles of the principal', async () => {
   const id = await addUser('ann', 'viewer');
   const by: Caller = { id, name: 'somebody', roles: ['viewer'] };
   const known = service.services.reader.principal(id)!;
   const resetting = service.auth.changePrincipal(known, { password: 'another password' }, by);
   await service.store.changePrincipal(id, { roles: ['admin'] }, { id: 'system', name: 'system' });
-  await expect(resetting).rejects.toMatchObject({ code: 'CONFLICT' });
+  await expect(resetting).rejects.toMatchObject({ code: 'FORBIDDEN' });
   expect(service.services.reader.principal(id)).toMatchObject({
     roles: ['admin'],
     password_hash: known.password_hash,
   });
-  // Nor by naming the version that the principal is about to have.
+  // A request that names the version that the principal is about to have is refused, too.
   const viewer = { ...known, version: 1 };
-  await expect(
-    service.auth.changePrincipal(viewer, { password: 'another password' }, by, 2),
-  ).rejects.toMatchObject({ code: 'VERSION_MISMATCH', details: { version: 1 } });
+  await expect(service.auth.changePrincipal(viewer, { password: 'another password' }, by, 2)).rejects.toMatchObject({
+    code: 'FORBIDDEN',
+  });
 });
 
-test('who says nothing of the version is told of a conflict only where there is one', async () => {
+test('a change without a version conflicts only with a real conflict', async () => {
   const id = await addUser('ann', 'viewer');
   const answers = await Promise.all(
     ['viewer', 'analyst', 'auditor'].map((role) => change(admin, id, { roles: [role] })),

@@ -20,7 +20,7 @@ describe('a log that is published with a delay', () => {
     ['getTile', '/tile/0/000.p/5'],
   ] as const;
 
-  test.each(reads)('%s %s shows the latest entries only to readers of entries', async (operation, path) => {
+  test.each(reads)('shows the latest entries of %s %s only to readers of entries', async (operation, path) => {
     const anonymous = await service.call(operation, `GET ${path}`);
     const reader = await service.call(operation, `GET ${path}`, { token: admin });
     const sensor = await service.call(operation, `GET ${path}`, {
@@ -32,7 +32,7 @@ describe('a log that is published with a delay', () => {
     expect([sensor.status, forged.status]).toEqual([anonymous.status, anonymous.status]);
   });
 
-  test('the history of heads is empty for the public, and complete for readers of entries', async () => {
+  test('has a history of heads that is empty for the public, and complete for readers of entries', async () => {
     const total = async (options?: { token: string }) => {
       const { body } = await service.call('listTreeHeads', 'GET /api/transparency/sths', options);
       return (body as { pagination: { total: number } }).pagination.total;
@@ -41,18 +41,36 @@ describe('a log that is published with a delay', () => {
     expect(await total({ token: admin })).toBeGreaterThan(0);
   });
 
-  test('checkpoints are of published heads for everybody', async () => {
+  test('has checkpoints of published heads for all callers', async () => {
     const { status, body } = await service.call('getCheckpoint', 'GET /checkpoint', { token: admin });
     expect([status, (body as { error: { code: string } }).error.code]).toEqual([503, 'LOG_EMPTY']);
   });
 
-  test('metrics, which count entries, need credentials', async () => {
+  test.each([
+    ['getKeySet', '/.well-known/jwks.json'],
+    ['listPublicKeys', '/api/transparency/keys'],
+  ] as const)('shows the sizes of key changes in %s only to readers of entries', async (operation, path) => {
+    if (operation === 'getKeySet') {
+      await service.ledger.rotateKey('transparency-sth', 'system');
+      const keys = await service.ledger.keyRecords();
+      const revoked = keys.find(({ purpose }) => purpose === 'event-signing')!;
+      await service.ledger.revokeKey(revoked.kid, 'stolen', 'system');
+    }
+    const sizes = async (options?: { token: string }) => {
+      const { body } = await service.call(operation, `GET ${path}`, options);
+      return [...JSON.stringify(body).matchAll(/"svc_(?:from|to)_size":(\d+)/g)].map(([, size]) => Number(size));
+    };
+    expect(new Set(await sizes())).toEqual(new Set([0]));
+    expect(Math.max(...(await sizes({ token: admin })))).toBeGreaterThanOrEqual(5);
+  });
+
+  test('has metrics that require credentials, because they count entries', async () => {
     expect((await service.call('getMetrics', 'GET /metrics')).status).toBe(401);
     expect((await service.call('getMetrics', 'GET /metrics', { token: admin })).status).toBe(200);
   });
 });
 
-test('an address without credentials that reads the log too often waits, and one with credentials does not', async () => {
+test('an address without credentials that reads the log too often must wait; an address with credentials need not wait', async () => {
   const service = await openService({ CANDOR_LIMITS_LOG_READS_PER_S_PER_ADDRESS: '1' });
   try {
     await service.ledger.append(entries(0, 5));
@@ -64,6 +82,8 @@ test('an address without credentials that reads the log too often waits, and one
       error: { code: 'RATE_LIMITED', details: { retry_after_s: 1 } },
     });
     expect(answers[2]!.headers.get('retry-after')).toBe('1');
+    expect((await service.call('getKeySet', 'GET /.well-known/jwks.json')).status).toBe(429);
+    expect((await service.call('listPublicKeys', 'GET /api/transparency/keys')).status).toBe(429);
     for (let i = 0; i < 5; i++) {
       const { status } = await service.call('getEntryBundle', 'GET /tile/entries/000.p/5', { token: admin });
       expect(status).toBe(200);

@@ -15,7 +15,7 @@ describe('matching', () => {
     route('GET', '/a/bulk/list'),
   ]);
 
-  test('a literal segment wins over a parameter, and leads back where it ends nowhere', () => {
+  test('a literal segment has precedence over a parameter, which is tried if the literal does not match to the end', () => {
     expect(routes.match('POST', '/a/bulk')).toMatchObject({ found: 'route', route: { path: '/a/bulk' } });
     expect(routes.match('GET', '/a/bulk/list')).toMatchObject({ route: { path: '/a/bulk/list' } });
     const back = routes.match('GET', '/a/bulk/notes/7');
@@ -34,18 +34,14 @@ describe('matching', () => {
     expect(routes.match('GET', '/').found).toBe('route');
   });
 
-  test('a path that exists for others says for whom', () => {
+  test('a path that exists for other methods returns these methods', () => {
     expect(routes.match('DELETE', '/a/1')).toEqual({ found: 'path', allow: 'GET, PUT, HEAD, OPTIONS' });
     expect(routes.match('GET', '/a/bulk')).toEqual({ found: 'path', allow: 'POST, OPTIONS' });
     expect(routes.match('get', '/a/1').found).toBe('path');
   });
 
-  test('a parameter with a star takes all that follows, as it was sent, where nothing else fits', () => {
-    const tiles = new Routes([
-      route('GET', '/t/:tile*'),
-      route('GET', '/t/entries/:bundle*'),
-      route('GET', '/t/:a/x'),
-    ]);
+  test('a parameter with a star takes the rest of the path as sent, if no other route matches', () => {
+    const tiles = new Routes([route('GET', '/t/:tile*'), route('GET', '/t/entries/:bundle*'), route('GET', '/t/:a/x')]);
     const found = (path: string) => {
       const match = tiles.match('GET', path);
       return match.found === 'route' ? [match.route.path, ...match.params.values()] : match.found;
@@ -60,18 +56,18 @@ describe('matching', () => {
     for (const path of ['/t', '/t/', '/t//0', '/T/0']) expect([path, found(path)]).toEqual([path, 'nothing']);
   });
 
-  test('a route that is there twice is a mistake', () => {
+  test('a duplicate route is an error', () => {
     expect(() => new Routes([route('GET', '/x/:a'), route('GET', '/x/:b')])).toThrow('two routes');
     expect(() => new Routes([route('GET', '/x/:a*'), route('GET', '/x/:b*')])).toThrow('two routes');
   });
 });
 
-test('every operation of the contract is found at its path, whatever its parameters are', () => {
+test('every operation of the contract is found at its path, for any parameters', () => {
   const routes = new Routes(operationIds.map((operation) => ({ operation, ...routeOf(operation) })));
   const value = fc.string({ minLength: 1, unit: 'grapheme' }).filter((text) => text.isWellFormed());
   fc.assert(
     fc.property(fc.constantFrom(...operationIds), value, (operation, text) => {
-      // Words that stand beside the parameter in the table are other operations.
+      // Literal segments at the same position of the table belong to other operations.
       fc.pre(text !== 'stream' && text !== '.' && text !== '..');
       const { method, path } = routeOf(operation);
       const sent = encodeURIComponent(text);

@@ -1,15 +1,15 @@
 import { afterAll, expect, test } from 'vitest';
 import type { Status } from '../../src/contract/resources/status.ts';
-import { Metrics } from '../../src/http/metrics.ts';
 import { ledgerCounters } from '../../src/ledger/methods.ts';
-import { limitMeanings } from '../../src/limit-meanings.ts';
+import { limitMeanings } from '../../src/limits.ts';
+import { Metrics } from '../../src/observability/metrics.ts';
 import { createCounters } from '../../src/rpc/counters.ts';
 
 const metrics = new Metrics(performance.now(), () => createCounters(ledgerCounters).read());
 afterAll(() => metrics.close());
 
 const status: Status = {
-  verdict: { well: true, text: 'Everything is as it should be.' },
+  verdict: { well: true, text: 'Healthy.' },
   version: '1.2.3',
   started_at: '2026-01-01T00:00:00.000Z',
   uptime_s: 1,
@@ -39,14 +39,13 @@ const status: Status = {
   ready: true,
 };
 
-/** Values by series, each line checked against the grammar of the text format. */
+/** Returns values by series, after checking each line against the grammar of the text format. */
 function parse(text: string): Map<string, number> {
   const series = new Map<string, number>();
   expect(text.endsWith('\n')).toBe(true);
   for (const line of text.split('\n')) {
     if (line === '' || line.startsWith('#')) continue;
-    const match =
-      /^([a-zA-Z_:][a-zA-Z0-9_:]*(?:\{[a-z_]+="[^"\\\n]*"(?:,[a-z_]+="[^"\\\n]*")*\})?) (\S+)$/.exec(line);
+    const match = /^([a-zA-Z_:][a-zA-Z0-9_:]*(?:\{[a-z_]+="[^"\\\n]*"(?:,[a-z_]+="[^"\\\n]*")*\})?) (\S+)$/.exec(line);
     expect(match, line).not.toBeNull();
     expect(series.has(match![1]!), line).toBe(false);
     series.set(match![1]!, Number(match![2]));
@@ -54,7 +53,7 @@ function parse(text: string): Map<string, number> {
   return series;
 }
 
-test('what was counted and what the status says is scraped', async () => {
+test('a scrape contains the counters and the figures of the status', async () => {
   metrics.answered('getAlert', 404, 5);
   metrics.limitReached('maxBodyBytes');
   metrics.ingested({ accepted: 4, rejected: 3, ignored: 2, duplicates: 0, errors: [] }, 1000);
@@ -81,19 +80,12 @@ test('what was counted and what the status says is scraped', async () => {
   expect(series.get('candor_ledger_head_age_seconds')).toBe(1.5);
   expect(series.get('candor_sockets')).toBe(13);
   expect(series.get('candor_process_memory_bytes{kind="resident"}')).toBeGreaterThan(1e6);
-  expect(metrics.limitsReached()).toEqual([
-    { limit: 'maxBodyBytes', times: 1, meaning: limitMeanings.maxBodyBytes },
-  ]);
+  expect(metrics.limitsReached()).toEqual([{ limit: 'maxBodyBytes', times: 1, meaning: limitMeanings.maxBodyBytes }]);
   expect(metrics.rates().events_per_s).toBeGreaterThan(0);
 });
 
-test('what the store’s thread left out is counted once, across a restart of it', async () => {
-  const reached = [
-    { maxServices: 3 },
-    { maxServices: 3 },
-    { maxServices: 5, maxAssets: 1 },
-    { maxServices: 2 },
-  ];
+test('limits reached in the store thread are counted once, even if the thread restarts', async () => {
+  const reached = [{ maxServices: 3 }, { maxServices: 3 }, { maxServices: 5, maxAssets: 1 }, { maxServices: 2 }];
   for (const totals of reached) metrics.reachedInStore(totals);
   const series = parse(await metrics.scrape(status));
   expect(series.get('candor_limit_reached_total{limit="maxServices"}')).toBe(7);
@@ -106,7 +98,7 @@ test('what the store’s thread left out is counted once, across a restart of it
   expect(series.get('candor_store_services')).toBe(11);
 });
 
-test('while a thread cannot tell, its figures are left out and that is said', async () => {
+test('while the status is unavailable, its figures are omitted and candor_status_up is 0', async () => {
   const series = parse(await metrics.scrape(undefined));
   expect(series.get('candor_status_up')).toBe(0);
   expect(series.has('candor_ledger_entries')).toBe(false);

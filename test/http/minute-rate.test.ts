@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { MinuteRate } from '../../src/http/minute-rate.ts';
+import { MinuteRate } from '../../src/observability/minute-rate.ts';
 
-test('a steady rate is told from the first second on, and forgotten after a minute', () => {
+test('a steady rate is reported from the first second on, and forgotten after a minute', () => {
   const rate = new MinuteRate(5000);
   for (let at = 5000; at < 95_000; at += 100) {
     rate.add(3, at);

@@ -4,7 +4,7 @@ import type { Status } from '../../src/contract/resources/status.ts';
 import { limits } from '../../src/limits.ts';
 import { adminOf, openService, type Service } from './service.ts';
 
-// Whatever sensors send and is not stored is counted, by sensor and reason, where operators look.
+// Records that are received and not stored are counted, by sensor and reason, where operators look.
 
 let service: Service;
 let admin: string;
@@ -36,12 +36,8 @@ async function newSensor(name: string, more: object = {}): Promise<Sensor> {
   return { id, jti: data.id, token: data.attributes.token };
 }
 
-const send = (
-  token: string,
-  text: string,
-  path = '/api/v1/ingest',
-  headers: Record<string, string> = lines,
-) => service.call('ingest', `POST ${path}`, { token, text, headers });
+const send = (token: string, text: string, path = '/api/v1/ingest', headers: Record<string, string> = lines) =>
+  service.call('ingest', `POST ${path}`, { token, text, headers });
 
 async function status(): Promise<Status> {
   const { body } = await service.call('getStatus', 'GET /api/v1/status', { token: admin });
@@ -51,11 +47,10 @@ const reasonsOf = async ({ id }: Sensor) =>
   (await status()).not_stored.reasons.filter(({ sensor_id }) => sensor_id === id);
 
 describe('records that are rejected', () => {
-  test('are counted by sensor and reason, with samples, whatever the values in them', async () => {
+  test('are counted by sensor and reason, with samples, for any values', async () => {
     const sensor = await newSensor('tap-1');
     const bad = (n: number) => conn.replace('1767268800', `"day ${n}"`);
-    for (let n = 0; n < 5; n++)
-      await send(sensor.token, `${bad(2 * n)}\n${conn}\n${bad(2 * n + 1)}\nnoise\n`);
+    for (let n = 0; n < 5; n++) await send(sensor.token, `${bad(2 * n)}\n${conn}\n${bad(2 * n + 1)}\nnoise\n`);
     const reasons = await reasonsOf(sensor);
     expect(reasons.map(({ kind, sensor, reason, times }) => [kind, sensor, reason, times])).toEqual(
       expect.arrayContaining([
@@ -83,9 +78,9 @@ describe('records that are rejected', () => {
     [
       '/v1/logs',
       '{"resourceLogs":[{"scopeLogs":[{"logRecords":[{"body":{"stringValue":"a line of something else"}}]}]}]}',
-      'body is no JSON object and no key-value list, and there are no attributes',
+      'body is neither a JSON object nor a key-value list, and there are no attributes',
     ],
-  ])('are counted whichever protocol they come in: %s', async (path, text, reason) => {
+  ])('are counted whichever protocol they use: %s', async (path, text, reason) => {
     const sensor = await newSensor(`tap${path}`);
     await fetch(service.url + path, {
       method: 'POST',
@@ -111,20 +106,18 @@ describe('records that are rejected', () => {
     expect(samples.join('\n')).not.toMatch(/hunter2x|def\.ghi|Zm9v|candor_0/);
   });
 
-  test('stay bounded, however many reasons and how long lines there are', async () => {
+  test('are counted with a bounded number of reasons and bounded line lengths', async () => {
     const sensor = await newSensor('tap-3');
     for (let n = 0; n < 60; n++)
       await send(sensor.token, `{"type":"network_event","field_${'x'.repeat(n)}${n}":"${'y'.repeat(2000)}"}`);
     const reasons = await reasonsOf(sensor);
     expect(reasons.length).toBeLessThanOrEqual(limits.maxNotStoredReasons + 1);
     expect(reasons.reduce((sum, { times }) => sum + times, 0)).toBe(60);
-    expect(Math.max(...reasons.flatMap(({ samples }) => samples).map(({ length }) => length))).toBeLessThan(
-      200,
-    );
+    expect(Math.max(...reasons.flatMap(({ samples }) => samples).map(({ length }) => length))).toBeLessThan(200);
   });
 });
 
-test('records of kinds that are not stored are counted by kind, and are no cause for a warning', async () => {
+test('records of kinds that are not stored are counted by kind, and cause no warning', async () => {
   const sensor = await newSensor('tap-4');
   const http = '{"_path":"http","ts":1767268800,"uid":"C1","method":"GET"}';
   await send(sensor.token, `${http}\n${http}\n{"event_type":"stats","timestamp":"2026-01-01T00:00:00Z"}\n`);
@@ -137,7 +130,7 @@ test('records of kinds that are not stored are counted by kind, and are no cause
   expect((await status()).warnings.join()).not.toContain('tap-4');
 });
 
-test('requests that are refused as a whole are counted, and those that are to be sent again are not', async () => {
+test('requests rejected completely are counted; requests that clients retry are not counted', async () => {
   const sensor = await newSensor('tap-5');
   await send(sensor.token, 'no gzip', '/api/v1/ingest', { ...lines, 'content-encoding': 'gzip' });
   await send(sensor.token, conn, '/api/v1/ingest', { 'content-type': 'image/png' });
@@ -147,8 +140,8 @@ test('requests that are refused as a whole are counted, and those that are to be
   ]);
 });
 
-describe('credentials that are refused', () => {
-  test('name the sensor whose token has ended, and why; the sensor is not told', async () => {
+describe('refused credentials', () => {
+  test('are counted for the sensor whose token ended, with the reason, which the sensor does not get', async () => {
     const sensor = await newSensor('tap-6');
     await service.call('revokeToken', `DELETE /api/v1/tokens/${sensor.jti}`, { token: admin });
     const { body } = await send(sensor.token, conn);
@@ -161,7 +154,7 @@ describe('credentials that are refused', () => {
     );
   });
 
-  test('of unknown senders are counted together', async () => {
+  test('are counted together for unknown senders', async () => {
     const made = '0190d000-0000-7000-8000-000000000000';
     for (let n = 0; n < 5; n++) await send(`candor_${made}_${'x'.repeat(42)}${n}`, conn);
     const { reasons } = (await status()).not_stored;
@@ -174,7 +167,7 @@ describe('credentials that are refused', () => {
   });
 });
 
-test('warnings have one sentence for each sensor, and say how many sensors and reasons there are beyond', async () => {
+test('warnings have one sentence per sensor, and state how many more sensors and reasons there are', async () => {
   const own = await openService();
   const before = [service, admin] as const;
   service = own;

@@ -5,10 +5,10 @@ import { ServiceError } from '../../src/errors.ts';
 import type { Services } from '../../src/http/services.ts';
 import { adminOf, openService, type Service } from './service.ts';
 
-/** With the official exporters, which are no dependency: scripts/with-client-libraries.sh installs them. */
+/** Uses the official exporters, which are not dependencies: scripts/with-client-libraries.sh installs them. */
 const folder = process.env.CLIENT_LIBRARIES;
 
-/** What is used of them. */
+/** The parts that these tests use. */
 interface Logger {
   emit(record: { body: unknown; timestamp?: number; attributes?: object }): void;
 }
@@ -44,12 +44,14 @@ describe.skipIf(folder === undefined)('the official exporters', () => {
 
   beforeAll(async () => {
     service = await openService();
-    // The next requests are refused as a full service refuses them.
+    // The next requests are rejected as by an overloaded service.
     const { ingest } = service.services;
-    (service.services as { ingest: Services['ingest'] }).ingest = async (input) => {
-      const refusal = refusals.shift();
-      if (refusal !== undefined) throw refusal;
-      return ingest(input);
+    (service.services as { ingest: Services['ingest'] }).ingest = {
+      add: async (...body) => {
+        const refusal = refusals.shift();
+        if (refusal !== undefined) throw refusal;
+        return ingest.add(...body);
+      },
     };
     token = await adminOf(service);
   });
@@ -78,48 +80,45 @@ describe.skipIf(folder === undefined)('the official exporters', () => {
     ['proto', 'gzip'],
     ['http', 'none'],
     ['http', 'gzip'],
-  ] as const)(
-    'in %s, %s: all that they send is stored once, after a refusal too',
-    async (encoding, compression) => {
-      const opened = provider(encoding, compression);
-      const logger = opened.getLogger('conn');
-      const before = await stored();
-      for (let i = 0; i < 300; i++) {
-        const record = conn(next++);
-        if (i % 3 === 0) logger.emit({ timestamp: Date.now(), body: JSON.stringify(record) });
-        else if (i % 3 === 1) logger.emit({ body: record });
-        else logger.emit({ body: 'conn', attributes: record });
-      }
-      await opened.forceFlush();
-      expect(await stored()).toBe(before + 300);
-      const last = await service.call('listNetworkEvents', `GET /api/v1/events/network?q=C${next - 1}`, {
-        token,
-      });
-      expect(last.body).toMatchObject({
-        data: [{ attributes: { sensor: `tap-${encoding}-${compression}` } }],
-      });
+  ] as const)('store all their records once in %s, %s, even after a refusal', async (encoding, compression) => {
+    const opened = provider(encoding, compression);
+    const logger = opened.getLogger('conn');
+    const before = await stored();
+    for (let i = 0; i < 300; i++) {
+      const record = conn(next++);
+      if (i % 3 === 0) logger.emit({ timestamp: Date.now(), body: JSON.stringify(record) });
+      else if (i % 3 === 1) logger.emit({ body: record });
+      else logger.emit({ body: 'conn', attributes: record });
+    }
+    await opened.forceFlush();
+    expect(await stored()).toBe(before + 300);
+    const last = await service.call('listNetworkEvents', `GET /api/v1/events/network?q=C${next - 1}`, {
+      token,
+    });
+    expect(last.body).toMatchObject({
+      data: [{ attributes: { sensor: `tap-${encoding}-${compression}` } }],
+    });
 
-      refusals.push(new ServiceError('OVERLOADED', 'full', { retry_after_s: 1 }));
-      logger.emit({ body: JSON.stringify(conn(next++)) });
-      await opened.forceFlush();
-      expect([refusals.length, await stored()]).toEqual([0, before + 301]);
+    refusals.push(new ServiceError('OVERLOADED', 'full', { retry_after_s: 1 }));
+    logger.emit({ body: JSON.stringify(conn(next++)) });
+    await opened.forceFlush();
+    expect([refusals.length, await stored()]).toEqual([0, before + 301]);
 
-      logger.emit({ body: 'a line of something else' });
-      logger.emit({ body: JSON.stringify(conn(next++)) });
-      await opened.forceFlush();
-      expect(await stored()).toBe(before + 302);
+    logger.emit({ body: 'a line of something else' });
+    logger.emit({ body: JSON.stringify(conn(next++)) });
+    await opened.forceFlush();
+    expect(await stored()).toBe(before + 302);
 
-      const fields = ['ts', 'uid', 'id.orig_h', 'id.resp_h', 'proto', 'conn_state'];
-      const types = ['time', 'string', 'addr', 'addr', 'enum', 'string'];
-      const row = ['1700000000.5', 'T1', '10.0.0.1', '203.0.113.5', 'tcp', 'SF'];
-      for (const cells of [['#path', 'conn'], ['#fields', ...fields], ['#types', ...types], row]) {
-        logger.emit({ body: cells.join('\t'), attributes: { 'log.file.name': 'conn.log' } });
-        await opened.forceFlush();
-      }
-      expect(await stored()).toBe(before + 303);
-      const { rejected, refused } = service.services.metrics.notStored.counts();
-      expect([rejected, refused]).toEqual([++bad, 0]);
-      await opened.shutdown();
-    },
-  );
+    const fields = ['ts', 'uid', 'id.orig_h', 'id.resp_h', 'proto', 'conn_state'];
+    const types = ['time', 'string', 'addr', 'addr', 'enum', 'string'];
+    const row = ['1700000000.5', 'T1', '10.0.0.1', '203.0.113.5', 'tcp', 'SF'];
+    for (const cells of [['#path', 'conn'], ['#fields', ...fields], ['#types', ...types], row]) {
+      logger.emit({ body: cells.join('\t'), attributes: { 'log.file.name': 'conn.log' } });
+      await opened.forceFlush();
+    }
+    expect(await stored()).toBe(before + 303);
+    const { rejected, refused } = service.services.metrics.notStored.counts();
+    expect([rejected, refused]).toEqual([++bad, 0]);
+    await opened.shutdown();
+  });
 });

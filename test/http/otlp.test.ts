@@ -1,16 +1,8 @@
 import { gzipSync, zstdCompressSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type ErrorCode, ServiceError } from '../../src/errors.ts';
-import type { Services } from '../../src/http/services.ts';
 import { ProtobufReader } from '../../src/ingest/framing/protobuf-reader.ts';
-import {
-  anyOf,
-  encodeRequest,
-  type LogRecord,
-  type LogsRequest,
-  pairsOf,
-  requestOf,
-} from '../ingest/otlp-messages.ts';
+import { anyOf, encodeRequest, type LogRecord, type LogsRequest, pairsOf, requestOf } from '../ingest/otlp-messages.ts';
 import { adminOf, issue, openService, type Service } from './service.ts';
 
 let service: Service;
@@ -43,7 +35,7 @@ type MediaType = (typeof encodings)[number];
 const encode = (type: MediaType, request: LogsRequest): Uint8Array<ArrayBuffer> =>
   new Uint8Array(type === 'application/json' ? Buffer.from(JSON.stringify(request)) : encodeRequest(request));
 
-/** The fields of a message, by number: texts and messages as bytes. */
+/** Returns the fields of a message by number: strings and messages as bytes. */
 function fieldsOf(message: Uint8Array): Map<number, number | Buffer> {
   const bytes = Buffer.from(message);
   const reader = new ProtobufReader(bytes);
@@ -59,7 +51,7 @@ interface PartialSuccess {
   readonly message: string;
 }
 
-/** What an answer says, as the JSON of Protocol Buffers has it. */
+/** Returns the contents of a response, as in the JSON of Protocol Buffers. */
 function responseOf(type: MediaType, body: Buffer): PartialSuccess | undefined {
   if (type === 'application/json') {
     const { partialSuccess, ...others } = JSON.parse(body.toString());
@@ -93,7 +85,7 @@ function statusOf(type: MediaType, body: Buffer) {
 
 interface Sent {
   readonly of?: Service;
-  /** The whole header; none where empty. */
+  /** The whole Authorization header; omitted if empty. */
   readonly authorization?: string;
   readonly headers?: Record<string, string>;
   readonly query?: string;
@@ -121,22 +113,17 @@ const eventOf = async (uid: string) => {
   const { body } = await service.call('listNetworkEvents', `GET /api/v1/events/network?q=${uid}`, {
     token: admin,
   });
-  return (body as { data: { attributes: Record<string, unknown> }[] }).data.map(
-    ({ attributes }) => attributes,
-  );
+  return (body as { data: { attributes: Record<string, unknown> }[] }).data.map(({ attributes }) => attributes);
 };
 
 describe.each(encodings)('a request in %s', (type) => {
   const n = type === 'application/json' ? 1000 : 2000;
 
-  test('that is taken whole is answered without a word', async () => {
+  test('gets an empty response if it is accepted completely', async () => {
     const before = await networkEvents();
-    const request = requestOf(
-      [text(conn(n)), { body: anyOf(conn(n + 1)) }, { attributes: pairsOf(conn(n + 2)) }],
-      {
-        'host.name': 'tap-1',
-      },
-    );
+    const request = requestOf([text(conn(n)), { body: anyOf(conn(n + 1)) }, { attributes: pairsOf(conn(n + 2)) }], {
+      'host.name': 'tap-1',
+    });
     const answer = await send(type, request);
     expect([answer.status, answer.headers.get('content-type')]).toEqual([200, type]);
     expect(answer.body.toString()).toBe(type === 'application/json' ? '{}' : '');
@@ -145,7 +132,7 @@ describe.each(encodings)('a request in %s', (type) => {
       expect(await eventOf(uid)).toMatchObject([{ connection_id: uid, sensor: 'tap-1', source: 'zeek' }]);
   });
 
-  test('of which records are rejected tells how many and why, and keeps the others', async () => {
+  test('gets the number and the reason of rejected records; the others are stored', async () => {
     const before = await networkEvents();
     const ignored = text({ _path: 'http', ts: 1, uid: 'C9' });
     const records = [text(conn(n + 10)), text({ ...conn(n + 11), ts: 'x' }), ignored, text({ a: 1 }), {}];
@@ -155,13 +142,13 @@ describe.each(encodings)('a request in %s', (type) => {
       rejected: 3,
       message:
         '3 of 5 log records were rejected; log record 2: ts is "x", not an ISO 8601 time in the years 1970 to 9999; ' +
-        'log record 4: the record is in no known format; log record 5: body is no JSON object and no key-value list, ' +
+        'log record 4: the record is in no known format; log record 5: body is neither a JSON object nor a key-value list, ' +
         'and there are no attributes',
     });
     expect(await networkEvents()).toBe(before + 1);
   });
 
-  test('of which all records are rejected is no failure, and its answer stays short', async () => {
+  test('succeeds if all records are rejected, and its response stays short', async () => {
     const records = Array.from({ length: 5000 }, () =>
       text({ ...conn(1), [`${'x'.repeat(300)}`]: 1, proto: 'x'.repeat(500) }),
     );
@@ -170,7 +157,7 @@ describe.each(encodings)('a request in %s', (type) => {
     expect(body.length).toBeLessThan(1500);
   });
 
-  test('whose records came before under their ids is answered as if they had not', async () => {
+  test('gets the same response again if its records were stored before under their ids', async () => {
     const attributes = pairsOf({ 'log.record.uid': `01ARZ3NDEKTSV4RRFFQ69G5F${n}` });
     const request = requestOf([{ ...text(conn(n + 20)), attributes }, text(conn(n + 21))]);
     const before = await networkEvents();
@@ -184,7 +171,7 @@ describe.each(encodings)('a request in %s', (type) => {
   test.each([
     ['gzip', gzipSync],
     ['zstd', zstdCompressSync],
-  ])('is taken in %s, and refused whole where that is cut off', async (coding, compress) => {
+  ])('is accepted in %s, and rejected completely if that body is truncated', async (coding, compress) => {
     const bytes = new Uint8Array(compress(encode(type, requestOf([text(conn(n + 30))]))));
     const headers = { 'content-encoding': coding };
     const { status, body } = await send(type, bytes, { headers });
@@ -195,7 +182,7 @@ describe.each(encodings)('a request in %s', (type) => {
     expect(await networkEvents()).toBe(before);
   });
 
-  test('that is none keeps nothing', async () => {
+  test('stores nothing if it is invalid', async () => {
     const bytes = encode(type, requestOf([text(conn(n + 40)), text(conn(n + 41))]));
     const before = await networkEvents();
     const { status, headers, body } = await send(type, bytes.slice(0, -3));
@@ -203,7 +190,7 @@ describe.each(encodings)('a request in %s', (type) => {
     expect(statusOf(type, body)).toMatchObject({
       code: 3,
       field: 'body',
-      message: expect.stringMatching(/is cut off$/),
+      message: expect.stringMatching(/is truncated$/),
     });
     expect(await networkEvents()).toBe(before);
   });
@@ -211,9 +198,9 @@ describe.each(encodings)('a request in %s', (type) => {
   test.each<[string, string, number, number]>([
     ['nobody', '', 401, 16],
     ['a bad token', 'Bearer x', 401, 16],
-    ['a password that is no token', `Basic ${btoa('admin:x')}`, 401, 16],
-    ['somebody who may only read', 'viewer', 403, 7],
-  ])('of %s is refused', async (_, authorization, status, code) => {
+    ['a password that is not a token', `Basic ${btoa('admin:x')}`, 401, 16],
+    ['a user with read access only', 'viewer', 403, 7],
+  ])('is refused with %s', async (_, authorization, status, code) => {
     const answer = await send(type, requestOf([text(conn(n + 50))]), {
       authorization: authorization === 'viewer' ? `Bearer ${viewer}` : authorization,
     });
@@ -222,33 +209,33 @@ describe.each(encodings)('a request in %s', (type) => {
     expect(answer.headers.get('content-type')).toBe(type);
   });
 
-  test('may show its token as a password', async () => {
+  test('may send its token as a password', async () => {
     const { status } = await send(type, requestOf([text(conn(n + 60))]), {
       authorization: `Basic ${btoa(`collector:${sensor}`)}`,
     });
     expect(status).toBe(200);
   });
 
-  test('names the sensor by the query, and no other parameter', async () => {
+  test('may name the sensor in the query, and accepts no other parameter', async () => {
     await send(type, requestOf([text(conn(n + 70))], { 'host.name': 'h' }), { query: '?sensor=named' });
     expect(await eventOf(`C${n + 70}`)).toMatchObject([{ sensor: 'named' }]);
     const wrong = await send(type, requestOf([]), { query: '?sensors=named' });
     expect([wrong.status, statusOf(type, wrong.body).field]).toEqual([400, 'sensors']);
   });
 
-  test('without records is a success; in JSON it is said', async () => {
+  test('succeeds without records, as the JSON response says', async () => {
     expect((await send(type, requestOf([]))).status).toBe(200);
     const { body } = await send(type, requestOf([]));
     const json = type === 'application/json';
     expect(responseOf(type, body)).toEqual(
-      json ? { rejected: 0, message: 'the request holds no log records to store' } : undefined,
+      json ? { rejected: 0, message: 'the request contains no log records to store' } : undefined,
     );
     const empty = new Uint8Array(json ? Buffer.from('{}') : []);
     const nothing = await send(type, empty);
     expect([nothing.status, responseOf(type, nothing.body)]).toEqual([200, undefined]);
   });
 
-  test('that is too large is refused', async () => {
+  test('is rejected if it is too large', async () => {
     const bytes = new Uint8Array(17 * 2 ** 20);
     const { status, body } = await send(type, bytes);
     expect([status, statusOf(type, body).code]).toEqual([413, 3]);
@@ -263,10 +250,9 @@ describe.each(encodings)('a request in %s', (type) => {
     ['WORKER_LOST', 503, 14],
     ['RATE_LIMITED', 429, 8],
     ['INTERNAL', 500, 13],
-  ])('while the service answers %s is told so in its encoding', async (error, status, code) => {
-    const ingest: Services['ingest'] = () =>
-      Promise.reject(new ServiceError(error, 'refused', { retry_after_s: 7 }));
-    const other = await openService({}, { ingest });
+  ])('gets %s in the encoding of the request', async (error, status, code) => {
+    const add = () => Promise.reject(new ServiceError(error, 'refused', { retry_after_s: 7 }));
+    const other = await openService({}, { ingest: { add } });
     try {
       const authorization = `Bearer ${await adminOf(other)}`;
       const answer = await send(type, requestOf([text(conn(1))]), { of: other, authorization });
@@ -279,7 +265,7 @@ describe.each(encodings)('a request in %s', (type) => {
   });
 });
 
-test('a body of another media type is refused, in JSON', async () => {
+test('a body of another media type is rejected with an error in JSON', async () => {
   const answer = await send('application/json', new Uint8Array(2), {
     headers: { 'content-type': 'text/plain' },
   });

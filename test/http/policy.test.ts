@@ -6,7 +6,7 @@ import { adminPassword, startService } from '../../scripts/service.ts';
 import type { AccessRule } from '../../src/contract/resources/policy.ts';
 import { operationIds } from '../../src/contract/routes.ts';
 import type { Role } from '../../src/contract/vocabulary.ts';
-import { forRoles, withRules } from '../auth/policy-parts.ts';
+import { forRoles, withRules } from '../identities/policy-parts.ts';
 import { openService, password, type Service } from './service.ts';
 
 interface PolicyAnswer {
@@ -34,17 +34,15 @@ describe('over HTTP', () => {
   beforeAll(async () => {
     service = await openService();
     const json = { username: 'admin', password };
-    token = ((await service.call('login', 'POST /auth/login', { json })).body as { access_token: string })
-      .access_token;
+    token = ((await service.call('login', 'POST /auth/login', { json })).body as { access_token: string }).access_token;
   });
   afterAll(() => service.close());
 
-  const read = async () =>
-    (await service.call('getPolicy', 'GET /api/v1/policy', { token })).body as PolicyAnswer;
+  const read = async () => (await service.call('getPolicy', 'GET /api/v1/policy', { token })).body as PolicyAnswer;
   const put = (rules: readonly unknown[], headers: Record<string, string> = {}) =>
     service.call('updatePolicy', 'PUT /api/v1/policy', { token, json: { rules }, headers });
 
-  test('a change takes effect with the next request, honours If-Match, and is in the log with its actor', async () => {
+  test('a change takes effect with the next request, honours If-Match, and is logged with its actor', async () => {
     const { id, attributes } = (await read()).data;
     const rules = withRules(attributes.rules, onlyAuditors);
     const stale = await put(rules, { 'if-match': '"7"' });
@@ -61,11 +59,9 @@ describe('over HTTP', () => {
     expect((changed.body as PolicyAnswer).data).toMatchObject({ id, attributes: { version: 2 } });
     expect((await service.call('listAlerts', 'GET /api/v1/alerts', { token })).status).toBe(403);
     await service.pump.idle();
-    const { body } = await service.call(
-      'listEntries',
-      'GET /api/transparency/entries?kind=policy.rule_edited',
-      { token },
-    );
+    const { body } = await service.call('listEntries', 'GET /api/transparency/entries?kind=policy.rule_edited', {
+      token,
+    });
     const me = (await service.call('whoAmI', 'GET /auth/me', { token })).body as { data: { id: string } };
     expect((body as { data: unknown[] }).data).toMatchObject([
       {
@@ -80,7 +76,7 @@ describe('over HTTP', () => {
     ]);
   });
 
-  test('everybody is told what he may do, as the policy is now', async () => {
+  test('every caller can list its permissions under the current policy', async () => {
     const { rules } = (await read()).data.attributes;
     const tokens = new Map([['admin', token]]);
     for (const scope of ['analyst', 'auditor', 'sensor']) {
@@ -115,7 +111,7 @@ describe('over HTTP', () => {
     expect((await put(rules)).status).toBe(200);
   });
 
-  test('what cannot be a policy is refused with the place of the fault', async () => {
+  test('an invalid policy is rejected with the place of the error', async () => {
     const { rules } = (await read()).data.attributes;
     const refusals = [
       [...rules, forRoles('dropTables', 'admin')],
@@ -137,10 +133,10 @@ describe('over HTTP', () => {
     expect([locked.status, (locked.body as Failure).error.details?.reason]).toEqual([409, 'locks_out']);
   });
 
-  test('whoever administers by another role than admin is not taken away as the last one', async () => {
+  test('the last administrator through another role than admin cannot be removed', async () => {
     const { rules } = (await read()).data.attributes;
     const restoring = ['getPolicy', 'updatePolicy', 'reloadPolicy', 'listPrincipals', 'updatePrincipal'];
-    const json = { name: 'keeper', kind: 'user', roles: ['auditor'], password };
+    const json = { name: 'keeper', kind: 'user', roles: ['auditor', 'viewer'], password };
     const created = await service.call('createPrincipal', 'POST /api/v1/principals', { token, json });
     const keeper = (created.body as { data: { id: string } }).data.id;
     const toAuditors = restoring.map((operation) => forRoles(operation, 'auditor'));
@@ -162,7 +158,7 @@ describe('over HTTP', () => {
     expect(back.status).toBe(200);
   });
 
-  test('who may issue tokens or provision hands out no more than he holds', async () => {
+  test('callers that may issue tokens or create principals grant only roles that they have', async () => {
     const { rules } = (await read()).data.attributes;
     const granted = ['issueToken', 'createPrincipal', 'updatePrincipal'].map((operation) =>
       forRoles(operation, 'admin', 'analyst'),
@@ -201,7 +197,7 @@ describe('over HTTP', () => {
     expect((await put(rules)).status).toBe(200);
   });
 
-  test('bundles of entries are kept by shared caches only while everybody may see them', async () => {
+  test('shared caches keep bundles of entries only while these are public', async () => {
     const { rules } = (await read()).data.attributes;
     const cached = async () =>
       (await service.call('getEntryBundle', 'GET /tile/entries/000.p/1', { token })).headers
@@ -215,7 +211,7 @@ describe('over HTTP', () => {
     expect(await cached()).toBe('private');
   });
 
-  test('a reload takes the file', async () => {
+  test('a reload reads the file', async () => {
     const { rules, version } = (await read()).data.attributes;
     const file = join(service.services.config.data_dir, 'policy.json');
     writeFileSync(file, JSON.stringify({ rules: withRules(rules, forRoles('getStatus')) }));
@@ -232,7 +228,7 @@ describe('over HTTP', () => {
     expect((await read()).data.attributes.file_refused).toBeUndefined();
   });
 
-  test('a file that is refused shows in the status, without the reason', async () => {
+  test('a rejected file shows in the status, without the reason', async () => {
     const { rules } = (await read()).data.attributes;
     const warnings = async () => {
       const { body } = await service.call('getStatus', 'GET /api/v1/status', { token });
@@ -241,12 +237,12 @@ describe('over HTTP', () => {
     expect(await warnings()).toEqual([]);
     writeFileSync(join(service.services.config.data_dir, 'policy.json'), '{');
     await service.call('reloadPolicy', 'POST /api/v1/policy/reload', { token });
-    expect(await warnings()).toEqual([expect.stringMatching(/^The file of the access policy is refused/)]);
+    expect(await warnings()).toEqual([expect.stringMatching(/^The access policy file is invalid/)]);
     expect((await put(rules)).status).toBe(200);
     expect(await warnings()).toEqual([]);
   });
 
-  test('nothing is changed while the log takes nothing', async () => {
+  test('no change is made while the log accepts no entries', async () => {
     const { rules, version } = (await read()).data.attributes;
     const { status } = service.ledger;
     service.ledger.status = async () => ({
@@ -259,7 +255,7 @@ describe('over HTTP', () => {
   });
 });
 
-test('SIGHUP reloads the file of a running service, and keeps it running when the file is no good', async () => {
+test('SIGHUP reloads the file of a running service, which keeps running if the file is invalid', async () => {
   const service = await startService({ env: { CANDOR_LOG_LEVEL: 'info' } });
   try {
     const ask = async (path: string, init: RequestInit = {}) => fetch(service.url + path, init);
@@ -277,7 +273,7 @@ test('SIGHUP reloads the file of a running service, and keeps it running when th
     const file = join(service.dataDir, 'policy.json');
     writeFileSync(file, '{');
     process.kill(service.pid, 'SIGHUP');
-    await said('the access policy stays as it was');
+    await said('cannot reload the access policy; keeping the previous one');
     writeFileSync(file, JSON.stringify({ rules: withRules(data.attributes.rules, onlyAuditors) }));
     process.kill(service.pid, 'SIGHUP');
     await said('the access policy was reloaded');
@@ -287,14 +283,14 @@ test('SIGHUP reloads the file of a running service, and keeps it running when th
   }
 });
 
-test('a start with a file that is no good shows it in the banner', async () => {
+test('the banner reports an invalid file at the start', async () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'candor-policy-'));
   const file = join(dataDir, 'mine.json');
   writeFileSync(file, '{"rules": [{}]}');
   const service = await startService({ dataDir, env: { CANDOR_POLICY_FILE: file } });
   try {
     expect(service.output).toContainEqual(
-      expect.stringMatching(/^ {2}warning +the access policy stays as it was: the file .* rules\.0\.\w+ is/),
+      expect.stringMatching(/^ {2}warning +the previous access policy stays in effect: the file .* rules\.0\.\w+ is/),
     );
   } finally {
     await service.stop();

@@ -1,4 +1,4 @@
-/** A sensor's host with a public address that `network.home` does not name. */
+/** A sensor's host with a public address that `network.home` does not contain. */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
@@ -9,7 +9,7 @@ import { adminOf, issue, openService } from './service.ts';
 const shared = process.env.CANDOR_SHARED ?? join(import.meta.dirname, '../../../shared');
 const recorded = join(shared, 'data/zeek-internet-host/missing_host.conn.ndjson.gz');
 
-/** The warnings of a service that has taken these lines. */
+/** Returns the warnings of a service that received these lines. */
 async function warningsAfter(lines: readonly string[], env: Record<string, string> = {}) {
   const service = await openService(env);
   onTestFinished(() => service.close());
@@ -30,8 +30,7 @@ const conn = (n: number, from: string, to: string) =>
     ...{ _path: 'conn', ts: Date.now() / 1000, uid: `C${n}`, proto: 'tcp', conn_state: 'SF' },
     ...{ 'id.orig_h': from, 'id.orig_p': 40_000, 'id.resp_h': to, 'id.resp_p': 443 },
   });
-const many = (ends: (n: number) => [string, string]) =>
-  Array.from({ length: 3000 }, (_, n) => conn(n, ...ends(n)));
+const many = (ends: (n: number) => [string, string]) => Array.from({ length: 3000 }, (_, n) => conn(n, ...ends(n)));
 const outside = (n: number) => `203.0.113.${n % 250}`;
 
 test('the status proposes the setting that makes the host a home host', async () => {
@@ -42,7 +41,7 @@ test('the status proposes the setting that makes the host a home host', async ()
   expect(others).toEqual([]);
 });
 
-test('a resolver on the Internet, a host that is at home, and a few connections are not reported', async () => {
+test('a resolver on the Internet, a home host, and a few connections are not reported', async () => {
   const inside = { CANDOR_NETWORK_HOME: '10.0.0.0/8' };
   expect(
     await warningsAfter(
@@ -60,7 +59,7 @@ test('a resolver on the Internet, a host that is at home, and a few connections 
   expect(await warningsAfter(many((n) => [outside(n), '198.51.100.7']).slice(0, 500), inside)).toEqual([]);
 });
 
-test.skipIf(!existsSync(recorded))('finds the host of a recorded sensor on the Internet', async () => {
+test.skipIf(!existsSync(recorded))('the status reports the host of a recorded sensor on the Internet', async () => {
   const lines = gunzipSync(readFileSync(recorded)).toString().split('\n', 12_000);
   expect(await warningsAfter(lines, { CANDOR_NETWORK_HOME: '10.0.0.0/8' })).toEqual([
     expect.stringMatching(/^64\.225\.56\.201 takes part in /),

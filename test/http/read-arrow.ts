@@ -1,10 +1,10 @@
-/** Arrow streams as apache-arrow reads them, for comparison with the JSON of the same list. */
+/** Reads Arrow streams with apache-arrow, for comparison with the JSON of the same list. */
 import { MessageReader, RecordBatchReader, type Schema, Type, type Vector } from 'apache-arrow';
 import { type OperationId, routeOf } from '../../src/contract/routes.ts';
 
 export interface ReadStream {
   readonly schema: Schema;
-  /** Of each record batch its items, without their type. */
+  /** The items of each record batch, without their type. */
   readonly batches: readonly { readonly id: string; readonly attributes: Record<string, unknown> }[][];
 }
 
@@ -12,7 +12,7 @@ export function readArrow(operation: OperationId, bytes: Uint8Array): ReadStream
   const reader = RecordBatchReader.from(bytes).open();
   const { schema } = reader;
   const batches: ReadStream['batches'][number][] = [];
-  // Of a stream without batches, the reader makes one up.
+  // The reader adds a batch to a stream without batches.
   for (const batch of hasBatch(bytes) ? reader : []) {
     const columns = schema.fields.map(({ name, type }) => {
       const read = readers[type.typeId];
@@ -41,7 +41,7 @@ function hasBatch(bytes: Uint8Array): boolean {
   return false;
 }
 
-/** The JSON type that the contract gives an attribute. */
+/** Returns the JSON type that the contract gives an attribute. */
 function typeOf(operation: OperationId, name: string): string | undefined {
   const answer = routeOf(operation).responses[200] as { readonly lines?: unknown } | undefined;
   const item = answer?.lines as { properties: { attributes: { properties: Record<string, object> } } };

@@ -1,18 +1,15 @@
-/** Signed receipts of ingest bodies: what sensors get, what the log keeps, what anybody can verify. */
+/**
+ * Signed receipts of ingest bodies: receipts that sensors receive, the log records, and any holder can verify.
+ */
 import { createHash } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { Fault } from '../../src/client/fault.ts';
+import { AuditFault } from '../../src/client/fault.ts';
 import { type KeySet, parseKeySet } from '../../src/client/key-set.ts';
-import {
-  parseReceipt,
-  type ReceiptFile,
-  verifyReceipt,
-  verifyReceiptBody,
-} from '../../src/client/receipt.ts';
+import { parseReceipt, type ReceiptFile, verifyReceipt, verifyReceiptBody } from '../../src/client/receipt.ts';
 import type { OperationId } from '../../src/contract/routes.ts';
 import { candor } from '../cli/candor.ts';
 import { adminOf, issue, openService, type Service } from './service.ts';
@@ -46,12 +43,7 @@ const conn = {
 };
 const zeek = { ...conn, 'id.resp_p': 443, proto: 'tcp', conn_state: 'SF' };
 
-const send = (
-  path: string,
-  body: string | Uint8Array,
-  headers: Record<string, string> = {},
-  token = sensor,
-) =>
+const send = (path: string, body: string | Uint8Array, headers: Record<string, string> = {}, token = sensor) =>
   fetch(service.url + path, {
     method: 'POST',
     headers: {
@@ -67,20 +59,20 @@ const sha256 = (body: string | Uint8Array) => createHash('sha256').update(body).
 
 function receiptIn(answer: Response): ReceiptFile {
   const parsed = parseReceipt(answer.headers.get('candor-receipt') ?? '');
-  if (parsed instanceof Fault) throw parsed;
+  if (parsed instanceof AuditFault) throw parsed;
   return parsed;
 }
 
 async function keys(): Promise<KeySet> {
   const parsed = parseKeySet(await (await fetch(`${service.url}/.well-known/jwks.json`)).text());
-  if (parsed instanceof Fault) throw parsed;
+  if (parsed instanceof AuditFault) throw parsed;
   return parsed;
 }
 
-/** The text of the receipt's resource, once the log covers it. */
+/** Returns the text of the receipt's resource, once the log covers it. */
 async function logged(id: string): Promise<string> {
   for (;;) {
-    service.pump.poke();
+    service.pump.wake();
     const answer = await fetch(`${service.url}/api/v1/receipts/${id}`, {
       headers: { authorization: `Bearer ${admin}` },
     });
@@ -113,7 +105,7 @@ const bodies: [OperationId, string, string | Uint8Array, Record<string, string>,
   ['otlpLogs', '/v1/logs', JSON.stringify(otlp), {}, { accepted: 1 }],
 ];
 
-test.each(bodies)('%s gives a signed receipt of the body as sent', async (_, path, body, headers, counts) => {
+test.each(bodies)('%s gets a signed receipt of the body as sent', async (_, path, body, headers, counts) => {
   const before = Date.now();
   const answer = await send(path, body, headers);
   expect(answer.status).toBe(200);
@@ -145,8 +137,8 @@ test('a body without the header gets no receipt', async () => {
 
 test.each([
   ['another digest', '', { 'candor-receipt': 'md5' }],
-  ['an answer before the flush', '?ack=memory', {}],
-])('refuses a receipt for %s, and stores nothing', async (_, search, headers) => {
+  ['a response before the flush', '?ack=memory', {}],
+])('a request for a receipt of %s is rejected and stores nothing', async (_, search, headers) => {
   const before = (await service.store.status()).events.network;
   const answer = await send(`/api/v1/events/network${search}`, JSON.stringify(flow(4)), headers);
   expect([answer.status, await answer.json()]).toMatchObject([
@@ -156,7 +148,7 @@ test.each([
   expect((await service.store.status()).events.network).toBe(before);
 });
 
-test('counts records whose explicit id came before as duplicates', async () => {
+test('records with a known explicit id are counted as duplicates', async () => {
   const body = JSON.stringify({ ...flow(5), id: '01930000-0000-7000-8000-0000000000b1' });
   await send('/api/v1/events/network', body);
   const { receipt } = receiptIn(await send('/api/v1/events/network', body));
@@ -172,12 +164,12 @@ describe('a receipt that the log covers', () => {
     const given = receiptIn(await send('/api/v1/events/network', body));
     text = await logged(given.receipt.id);
     const parsed = parseReceipt(text);
-    if (parsed instanceof Fault) throw parsed;
+    if (parsed instanceof AuditFault) throw parsed;
     file = parsed;
     expect(file.receipt).toEqual(given.receipt);
   });
 
-  test('verifies offline, with the keys of the file or with those of the log', async () => {
+  test('verifies offline, with the keys of the file or of the log', async () => {
     for (const trusted of [file.keys, await keys()])
       expect(verifyReceipt(file, trusted)).toMatchObject({
         key: { purpose: 'event-signing' },
@@ -194,7 +186,7 @@ describe('a receipt that the log covers', () => {
     expect(verifyReceipt({ ...unsigned, proof: undefined })).toMatchObject({ code: 'UNSIGNED_RECEIPT' });
   });
 
-  test('is refused when any part of it was altered', () => {
+  test('is rejected if any part of it was altered', () => {
     const counted = { ...file.receipt, accepted: 2 };
     const batch = { ...file.batch!, treeSize: file.batch!.treeSize + 1 };
     const altered: [string, ReceiptFile][] = [
@@ -202,10 +194,7 @@ describe('a receipt that the log covers', () => {
       ['BAD_RECEIPT_SIGNATURE', { ...file, receipt: counted, proof: undefined }],
       ['BAD_RECEIPT_SIGNATURE', { ...file, signature: new Uint8Array(64) }],
       ['NOT_INCLUDED', { ...file, batch }],
-      [
-        'NOT_INCLUDED',
-        { ...file, batch: { ...file.batch!, path: [...file.batch!.path, new Uint8Array(32)] } },
-      ],
+      ['NOT_INCLUDED', { ...file, batch: { ...file.batch!, path: [...file.batch!.path, new Uint8Array(32)] } }],
       ['NOT_INCLUDED', { ...file, batch: { ...file.batch!, entryId: file.receipt.id } }],
       ['UNKNOWN_KEY', { ...file, proof: undefined, keys: new Map() }],
     ];
@@ -215,7 +204,7 @@ describe('a receipt that the log covers', () => {
       expect(parseReceipt(broken)).toMatchObject({ code: 'MALFORMED_RECEIPT' });
   });
 
-  test('a revoked key makes a signature worthless, but not what the log covered', () => {
+  test('stays valid after its key was revoked, although its signature becomes invalid', () => {
     const revoked = new Map(
       [...file.keys].map(([kid, key]) => {
         const isEvent = key.purpose === 'event-signing';
@@ -231,7 +220,7 @@ describe('a receipt that the log covers', () => {
     });
   });
 
-  test('candor verify shows it, and the body that it is for', async () => {
+  test('is displayed by candor verify, with the body that it is for', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'candor-receipt-'));
     onTestFinished(() => rmSync(folder, { recursive: true }));
     const [receipt, sent, other] = ['receipt.json', 'body', 'other'].map((name) => join(folder, name)) as [
@@ -252,7 +241,7 @@ describe('a receipt that the log covers', () => {
     });
   });
 
-  test('sensors see their own receipts only', async () => {
+  test('is visible only to its own sensor', async () => {
     const { body: made } = await service.call('createPrincipal', 'POST /api/v1/principals', {
       token: admin,
       json: { name: 'other', kind: 'sensor', roles: ['sensor'] },
@@ -271,7 +260,7 @@ describe('a receipt that the log covers', () => {
   });
 });
 
-test('while the log can not sign, the body is stored and the receipt comes without a signature', async () => {
+test('while the log cannot sign, the body is stored and the receipt has no signature', async () => {
   const degraded = await openService();
   onTestFinished(() => degraded.close());
   const token = await issue(degraded, await adminOf(degraded), ['sensor']);

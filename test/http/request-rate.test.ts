@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest';
+import { RequestRate } from '../../src/admission/request-rate.ts';
 import { data } from '../../src/http/reply.ts';
-import { RequestRate } from '../../src/http/request-rate.ts';
 import { type LimitName, limits } from '../../src/limits.ts';
 import { bodyOf, eventually, get, serve, stopAll } from './serve.ts';
 
@@ -12,7 +12,7 @@ function rateOf(options: Partial<ConstructorParameters<typeof RequestRate>[0]>) 
   return { rate: new RequestRate({ perAddress: 0, perPrincipal: 0, limitReached, ...options }), reached };
 }
 
-/** How many of `n` at once are let in. */
+/** Returns how many of `n` concurrent calls are admitted. */
 function letIn(n: number, ask: () => unknown): number {
   let count = 0;
   for (let i = 0; i < n; i++) {
@@ -26,8 +26,8 @@ function letIn(n: number, ask: () => unknown): number {
   return count;
 }
 
-describe('from one address', () => {
-  test('two seconds’ worth is let in at once, then as many as the rate, and what is refused costs nothing', () => {
+describe('requests from one address', () => {
+  test('are admitted immediately up to the number for two seconds, then at the rate; refused requests do not count', () => {
     const { rate, reached } = rateOf({ perAddress: 10 });
     expect(letIn(100, () => rate.fromAddress('192.0.2.1', 5000))).toBe(20);
     expect(letIn(100, () => rate.fromAddress('192.0.2.1', 5100))).toBe(1);
@@ -37,7 +37,15 @@ describe('from one address', () => {
     expect(reached.length).toBe(400 - 51);
   });
 
-  test('others are not held up, all of an IPv6 /64 are', () => {
+  test.each([60_000, 6000, 5001])('are admitted at the same rate after the clock was set back from %i', (from) => {
+    const { rate } = rateOf({ perAddress: 10 });
+    expect(letIn(15, () => rate.fromAddress('192.0.2.1', from))).toBe(15);
+    expect(letIn(100, () => rate.fromAddress('192.0.2.1', 5000))).toBe(5);
+    expect(letIn(100, () => rate.fromAddress('192.0.2.1', 5100))).toBe(1);
+    expect(letIn(100, () => rate.fromAddress('192.0.2.1', 6100))).toBe(10);
+  });
+
+  test('do not affect other addresses; an IPv6 /64 counts as one address', () => {
     const { rate } = rateOf({ perAddress: 1 });
     letIn(100, () => rate.fromAddress('2001:db8:0:1::1', 0));
     expect(letIn(1, () => rate.fromAddress('2001:db8:0:1:ffff::2', 0))).toBe(0);
@@ -45,7 +53,7 @@ describe('from one address', () => {
     expect(letIn(1, () => rate.fromAddress('192.0.2.1', 0))).toBe(1);
   });
 
-  test('the refusal says when to come again', () => {
+  test('are refused with the time of the next attempt', () => {
     const { rate } = rateOf({ perAddress: 0.2 });
     rate.fromAddress('192.0.2.1', 0);
     expect(() => rate.fromAddress('192.0.2.1', 1000)).toThrow(
@@ -53,14 +61,14 @@ describe('from one address', () => {
     );
   });
 
-  test('0 lets in as many as come', () => {
+  test('are not limited if the limit is 0', () => {
     const { rate } = rateOf({});
     expect(letIn(100_000, () => rate.fromAddress('192.0.2.1', 0))).toBe(100_000);
   });
 });
 
-describe('of one principal', () => {
-  test('so many are in work at once, and room is made by the end of each', () => {
+describe('requests of one principal', () => {
+  test('have a limit of requests in progress, and each completed request makes room', () => {
     const { rate, reached } = rateOf({ inWorkPerPrincipal: 2 });
     const first = rate.byPrincipal('p', 0);
     rate.byPrincipal('p', 0);
@@ -72,8 +80,8 @@ describe('of one principal', () => {
   });
 });
 
-describe('without an identity', () => {
-  test('so many are in work from one address or /64, and in all; room is made by the end of each', () => {
+describe('requests without an identity', () => {
+  test('have a limit of requests in progress per address or /64, and in total; each completed request makes room', () => {
     const { rate, reached } = rateOf({ inWorkPerAddress: 2, inWorkWithoutIdentity: 3 });
     const first = rate.withoutIdentity('2001:db8:0:1::1');
     expect(rate.withoutIdentity('2001:db8:0:1::2')).toBeDefined();
@@ -87,7 +95,7 @@ describe('without an identity', () => {
     expect(rate.withoutIdentity('192.0.2.2')).toBeDefined();
   });
 
-  test('those of one address that wait for their bodies are few', () => {
+  test('have a limit of incomplete bodies per address', () => {
     const { rate, reached } = rateOf({ waitingPerAddress: 2 });
     const first = rate.waitsForBody('2001:db8:0:1::1');
     expect(rate.waitsForBody('2001:db8:0:1::2')).toBeDefined();
@@ -98,7 +106,7 @@ describe('without an identity', () => {
     expect(reached).toEqual(['maxWaitingBodiesPerAddress']);
   });
 
-  test('the limits leave a principal its share of all requests in work, whatever strangers do', () => {
+  test('leave a principal its share of all requests, even if unauthenticated callers use their limits', () => {
     const { maxRequestsInFlight, maxRequestsInFlightPerPrincipal: one } = limits;
     expect(limits.maxRequestsInFlightWithoutIdentity + one).toBeLessThan(maxRequestsInFlight);
     expect(limits.maxRequestsInFlightPerAddress * limits.maxPublicJsonBodyBytes).toBeLessThan(
@@ -113,7 +121,7 @@ describe('without an identity', () => {
 describe('over HTTP', () => {
   const limitReached = () => undefined;
 
-  test('429 with Retry-After, on whatever path, counted, and the connection goes on', async () => {
+  test('a refusal is 429 with Retry-After, on any path; it is counted, and the connection stays open', async () => {
     const reached: LimitName[] = [];
     const rate = new RequestRate({
       perAddress: 1,
@@ -131,7 +139,7 @@ describe('over HTTP', () => {
     expect(reached).toEqual(['maxRequestsPerSPerAddress', 'maxRequestsPerSPerAddress']);
   });
 
-  test('one principal cannot take all places, and gets its own back when its clients leave', async () => {
+  test('one principal cannot use all slots, and regains its slots when its clients disconnect', async () => {
     let release: () => void = () => undefined;
     const held = new Promise<void>((resolve) => {
       release = resolve;

@@ -52,14 +52,14 @@ const alerts = async (): Promise<{ id: string; attributes: { dst_ip?: string } }
   return (body as { data: { id: string; attributes: { dst_ip?: string } }[] }).data;
 };
 
-test('of a network without alerts is 0, and says how it is computed', async () => {
+test('the risk score is 0 for a network without alerts, and explains its formula', async () => {
   expect(await risk()).toMatchObject({ score: 0, level: 'low', entities: [], entities_at_risk: 0 });
   const { method, as_of } = await risk();
   expect(method).toContain('halves every 7 days');
   expect(Math.abs(Date.now() - Date.parse(as_of))).toBeLessThan(60_000);
 });
 
-test('names assets, alerts and what they add, and changes with them at once', async () => {
+test('the risk score names assets, alerts and their contributions, and changes with them immediately', async () => {
   const asset = async (name: string, ip: string) => {
     const json = { name, ip_addresses: [ip] };
     const { body } = await service.call('createAsset', 'POST /api/v1/assets', { token, json });
@@ -107,9 +107,9 @@ test('names assets, alerts and what they add, and changes with them at once', as
   expect([status, told.data.type, told.data.id]).toEqual([200, 'risk_history', web]);
   expect(told.data.attributes).toMatchObject({ window: '24h', score: 0, level: 'low', highest: 73 });
   expect(told.data.attributes.points.map(({ score }) => score)).toEqual([0, 73, 0]);
-  expect((await historyOf(desk, '?window=7d')).body.data.attributes.points.map(({ score }) => score)).toEqual(
-    [0, 21, 39],
-  );
+  expect((await historyOf(desk, '?window=7d')).body.data.attributes.points.map(({ score }) => score)).toEqual([
+    0, 21, 39,
+  ]);
   expect(await historyOf(desk, '?window=2d')).toMatchObject({
     status: 400,
     body: { error: { code: 'INVALID_REQUEST', details: { field: 'window' } } },
@@ -121,12 +121,12 @@ test('names assets, alerts and what they add, and changes with them at once', as
   expect(data.map(({ attributes }) => attributes.risk_score)).toEqual([39, 0]);
 });
 
-test.each(['page', 'limit', 'window', 'q', 'entities'])('refuses the parameter %s', async (field) => {
+test.each(['page', 'limit', 'window', 'q', 'entities'])('the risk score rejects the parameter %s', async (field) => {
   const { status, body } = await service.call('getRiskScore', `GET ${path}?${field}=1`, { token });
   expect([status, body]).toMatchObject([400, { error: { code: 'INVALID_REQUEST', details: { field } } }]);
 });
 
-test('is for those who may read', async () => {
+test('the risk score requires read access', async () => {
   const status = async (by?: string) =>
     (await service.call('getRiskScore', `GET ${path}`, by === undefined ? {} : { token: by })).status;
   expect(await status()).toBe(401);

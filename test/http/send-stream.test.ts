@@ -5,7 +5,7 @@ import { eventually, get, serve, stopAll, Wire } from './serve.ts';
 
 afterEach(stopAll);
 
-/** A body whose parts are counted as they are asked for. */
+/** A body that counts how many of its parts were requested. */
 class Counted implements Chunks {
   asked = 0;
   closed = 0;
@@ -36,7 +36,7 @@ const stream = (chunks: Chunks): Reply => ({
 });
 const request = (path: string, method = 'GET') => `${method} ${path} HTTP/1.1\r\nHost: x\r\n\r\n`;
 
-test('a body of unknown length arrives whole, and the connection serves the next request', async () => {
+test('a body of unknown length arrives completely, and the connection serves the next request', async () => {
   const body = new Counted(200, 100_000);
   const { server, url, answered } = await serve([get('/all', () => stream(body))]);
   const answer = await fetch(`${url}/all`);
@@ -58,7 +58,7 @@ test('a body of unknown length arrives whole, and the connection serves the next
   expect(answered.map(({ status }) => status)).toEqual([200, 200, 404]);
 });
 
-test('parts that are empty are passed over; a body without any is empty', async () => {
+test('empty parts are skipped; a body without parts is empty', async () => {
   const parts = ['', 'a\n', '', 'b\n', ''].map((text) => new TextEncoder().encode(text));
   const body = { next: async () => parts.shift(), close: () => undefined };
   const { url } = await serve([get('/some', () => stream(body))]);
@@ -66,7 +66,7 @@ test('parts that are empty are passed over; a body without any is empty', async 
   expect(await (await fetch(`${url}/some`)).text()).toBe('');
 });
 
-test('for a client that does not read, nothing more is made than fits what lies on the way', async () => {
+test('the stream generates only as much as fits the buffers if the client does not read', async () => {
   const body = new Counted(10_000, 256 * 1024);
   const { server } = await serve([get('/all', () => stream(body))]);
   const wire = await Wire.open(server.port);
@@ -84,7 +84,7 @@ test('for a client that does not read, nothing more is made than fits what lies 
   expect(body.closed).toBeGreaterThan(0);
 });
 
-test('a client that leaves while a part is made does no harm', async () => {
+test('a client that disconnects while a part is generated does no harm', async () => {
   let part: ((bytes: Uint8Array) => void) | undefined;
   let closed = 0;
   const body: Chunks = {
@@ -111,7 +111,7 @@ test('a client that leaves while a part is made does no harm', async () => {
   expect(logged).toEqual([]);
 });
 
-test('a client that leaves before the answer begins: the body is closed unread', async () => {
+test('the body is closed unread if the client disconnects before the response begins', async () => {
   const body = new Counted(1, 1);
   let answer: ((reply: Reply) => void) | undefined;
   const waiting = new Promise<Reply>((resolve) => {
@@ -128,7 +128,7 @@ test('a client that leaves before the answer begins: the body is closed unread',
   expect(body.asked).toBe(0);
 });
 
-test('a body that breaks ends the connection without an end, and is logged', async () => {
+test('a failing body truncates the response, closes the connection, and is logged', async () => {
   let parts = 0;
   const body: Chunks = {
     next: async () => {
@@ -149,12 +149,9 @@ test('a body that breaks ends the connection without an end, and is logged', asy
   expect(logged).toMatchObject([{ operation: 'broken', err: { message: 'broken' } }]);
 });
 
-test('HEAD has the headers, and nothing is made for it', async () => {
+test('HEAD has the headers, and generates nothing', async () => {
   const body = new Counted(5, 5);
-  const { server } = await serve([
-    get('/all', () => stream(body)),
-    get('/ok', () => stream(new Counted(1, 1))),
-  ]);
+  const { server } = await serve([get('/all', () => stream(body)), get('/ok', () => stream(new Counted(1, 1)))]);
   const wire = await Wire.open(server.port);
   wire.send(request('/all', 'HEAD'));
   expect(await wire.until(/\r\n\r\n/)).toMatch(/200 OK[\s\S]*Content-Disposition: attachment/);
@@ -165,7 +162,7 @@ test('HEAD has the headers, and nothing is made for it', async () => {
   await eventually(() => server.inFlight === 0);
 });
 
-test('readers that do not read are cut off when too much waits for them', async () => {
+test('stalled readers are disconnected when too much data waits for them', async () => {
   const bytes = 20 * 2 ** 20;
   const { server, limitsReached } = await serve([get('/all', () => stream(new Counted(10, bytes)))]);
   const wires: Wire[] = [];

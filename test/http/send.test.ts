@@ -9,7 +9,7 @@ const size = 20 * 2 ** 20;
 const large = Buffer.alloc(size, 'abcdefghijklmnopqrstuvwxyz');
 const big = get('/big', () => jsonText(large));
 
-test('an answer larger than any socket buffer arrives whole at a slow reader', async () => {
+test('a response larger than any socket buffer arrives completely at a slow reader', async () => {
   const { server } = await serve([big]);
   const wire = await Wire.open(server.port);
   wire.socket.pause();
@@ -27,7 +27,7 @@ test('an answer larger than any socket buffer arrives whole at a slow reader', a
   wire.end();
 });
 
-test('a reader that leaves in the middle gives back what its answer held', async () => {
+test('a reader that disconnects in the middle releases the memory of its response', async () => {
   const { server } = await serve([big]);
   for (let n = 0; n < 5; n++) {
     const wire = await Wire.open(server.port);
@@ -39,7 +39,7 @@ test('a reader that leaves in the middle gives back what its answer held', async
   }
 });
 
-test('readers that do not read are cut off when too much waits for them', async () => {
+test('stalled readers are disconnected when too much data waits for them', async () => {
   const begun = vi.spyOn(globalThis, 'setTimeout');
   const ended = vi.spyOn(globalThis, 'clearTimeout');
   onTestFinished(() => void vi.restoreAllMocks());
@@ -57,7 +57,7 @@ test('readers that do not read are cut off when too much waits for them', async 
   expect((await fetch(`${url}/ok`)).status).toBe(200);
   for (const wire of wires) wire.end();
   await eventually(() => server.inFlight === 0);
-  // No deadline outlives its answer: it would touch what is gone, which uWebSockets.js answers by throwing.
+  // A deadline must not outlive its response: it would use a freed response, and uWebSockets.js would throw.
   const deadlines = begun.mock.calls.flatMap(([, ms], n) =>
     ms === limits.replyTimeoutMs ? [begun.mock.results[n]?.value] : [],
   );

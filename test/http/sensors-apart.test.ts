@@ -1,4 +1,7 @@
-/** The token of one sensor in the hands of an attacker: what another sensor sends is stored, counted and raised all the same. */
+/**
+ * An attacker with the token of one sensor cannot affect another sensor, whose records are stored, counted and
+ * alerted on.
+ */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Alert } from '../../src/contract/resources/alert.ts';
 import { eventId, parseEventId } from '../../src/events/event-id.ts';
@@ -92,7 +95,7 @@ describe('an explicit id', () => {
     transport: 'tcp',
   });
 
-  test('that another sensor used suppresses nothing, and a repetition by its own sensor is found', async () => {
+  test('suppresses no record of another sensor, while a repetition by the same sensor is detected', async () => {
     const id = crypto.randomUUID();
     expect(await ingest(rogue, event(id, '203.0.113.66'))).toMatchObject({ accepted: 1, duplicates: 0 });
     const lines = [event(id, '203.0.113.1'), event(id, '203.0.113.1')];
@@ -108,7 +111,7 @@ describe('an explicit id', () => {
     expect(byId).toMatchObject({ attributes: { src_ip: '203.0.113.66', sensor_id: rogue.id } });
   });
 
-  test('is not taken by the id under which another sensor would be stored', async () => {
+  test('cannot occupy the id under which a record of another sensor would be stored', async () => {
     const id = crypto.randomUUID();
     let next: string = id;
     for (let taken = 0; taken < 10; taken++, next = scopedId(honest.id, next))
@@ -117,7 +120,7 @@ describe('an explicit id', () => {
     expect(await list('/api/v1/events/network?src_ip=203.0.113.2')).toHaveLength(1);
   });
 
-  test('names one event in both tables, and none that the service may name so', async () => {
+  test('names one event in both tables, and never an event whose id the service may generate', async () => {
     const id = crypto.randomUUID();
     const query = { ...event(id, '203.0.113.5'), type: 'dns_event', transport: 'udp', kind: 'query' };
     await ingest(honest, query);
@@ -143,12 +146,11 @@ describe('an explicit id', () => {
     ['a text', 12, (id) => ({ sent: `doc ${id}`, taken: scopedId(honest.id, `doc ${id}`) })],
   ];
   test.each(cases)(
-    'of a bulk request that is %s is its own, and its alert is raised',
+    'belongs to its sender in a bulk request that is %s, and the alert is raised',
     async (_, sid, ids) => {
       const { sent, taken } = ids(crypto.randomUUID());
       await ingest(rogue, event(taken, '203.0.113.68'));
-      const bulk = () =>
-        post(honest, '/_bulk', [{ create: { _index: 'eve', _id: sent } }, eve(sid, grave(sid))]);
+      const bulk = () => post(honest, '/_bulk', [{ create: { _index: 'eve', _id: sent } }, eve(sid, grave(sid))]);
       expect(await bulk()).toMatchObject({ errors: false, items: [{ create: { _id: sent, status: 201 } }] });
       expect(await bulk()).toMatchObject({ errors: true, items: [{ create: { _id: sent, status: 409 } }] });
       expect(shown(await alertsOf(`1:${sid}`))).toMatchObject([{ status: 'new', count: 1 }]);
@@ -156,7 +158,7 @@ describe('an explicit id', () => {
   );
 });
 
-test('an event names the principal that sent it, whatever sensor the record names', async () => {
+test('an event names the principal that sent it, even if the record names another sensor', async () => {
   const line = { type: 'dns_event', timestamp: '2026-11-20T00:00:00.000Z', transport: 'udp', kind: 'query' };
   await ingest(rogue, { ...line, src_ip: '203.0.113.4', dst_ip: '203.0.113.5', sensor: 'honest' });
   const of = ({ id }: Sensor) => list(`/api/v1/events/dns?sensor=honest&sensor_id=${id.toUpperCase()}`);
@@ -170,8 +172,8 @@ describe('alerts', () => {
 
   test.each([
     ['suppressed', 1, { status: 'suppressed' }],
-    ['was taken for something minor', 2, { severity: 'low' }],
-  ] as const)('of one sensor do not take up what another finds, when the alert %s', async (_, sid, json) => {
+    ['was rated low', 2, { severity: 'low' }],
+  ] as const)('do not absorb findings of another sensor, when the alert %s', async (_, sid, json) => {
     await ingest(rogue, eve(sid, grave(sid)));
     const [cheap] = await alertsOf(`1:${sid}`);
     expect((await change(cheap!.id, json)).status).toBe(200);
@@ -186,15 +188,13 @@ describe('alerts', () => {
     expect(alerts.find(({ id }) => id === cheap!.id)?.attributes.count).toBe(1);
   });
 
-  test('of one sensor recur within one alert', async () => {
+  test('recur within one alert if one sensor reports them', async () => {
     await ingest(honest, eve(3));
     await ingest(honest, eve(3), eve(3));
-    expect(shown(await alertsOf('1:3'))).toMatchObject([
-      { count: 3, sensors: [{ id: honest.id, count: 3 }] },
-    ]);
+    expect(shown(await alertsOf('1:3'))).toMatchObject([{ count: 3, sensors: [{ id: honest.id, count: 3 }] }]);
   });
 
-  test('of one sensor past its bounds leave those of another as they are', async () => {
+  test('beyond the limits of one sensor leave alerts of another sensor unchanged', async () => {
     const flood = Array.from({ length: 2 * limits.maxAlertsPerRuleWindow }, (_, n) =>
       eve(4, { src_ip: `198.18.0.${n}`, dest_ip: `198.18.1.${n}` }),
     );
@@ -202,16 +202,12 @@ describe('alerts', () => {
     await ingest(honest, eve(4));
     await ingest(rogue, ...flood.map((line) => ({ ...line, src_ip: line.dest_ip, dest_ip: line.src_ip })));
     const own = (await alertsOf('1:4')).filter(({ attributes }) => attributes.sensors?.[0]?.id === honest.id);
-    expect(own).toMatchObject([
-      { attributes: { status: 'new', title: 'scan', src_ip: '203.0.113.7', count: 1 } },
-    ]);
-    const summaries = (await alertsOf('1:4')).filter(({ attributes }) =>
-      /^Alert flood/.test(attributes.title),
-    );
+    expect(own).toMatchObject([{ attributes: { status: 'new', title: 'scan', src_ip: '203.0.113.7', count: 1 } }]);
+    const summaries = (await alertsOf('1:4')).filter(({ attributes }) => /^Alert flood/.test(attributes.title));
     expect(summaries).toMatchObject([{ attributes: { sensors: [{ id: rogue.id }] } }]);
   });
 
-  test('of a correlation name the sensors whose records it counted, stored or not', async () => {
+  test('of a correlation name the sensors whose records were counted, stored or not', async () => {
     const [base, id] = [crypto.randomUUID(), crypto.randomUUID()];
     const rule = `title: Upload
 id: ${base}
@@ -247,7 +243,7 @@ correlation: {type: event_count, rules: [${base}], group-by: [id.orig_h], timesp
   });
 });
 
-describe('a port scan of which one sensor reports a part', () => {
+describe('a port scan that one sensor reports in part', () => {
   const scan = (src: string, first: number, count: number) =>
     Array.from({ length: count }, (_, n) => ({
       ts: Date.now() / 1000 - 5 + n / 1000,
@@ -265,7 +261,7 @@ describe('a port scan of which one sensor reports a part', () => {
     ['suppressed', '10.0.9.50', 2],
     ['resolved', '10.0.9.51', 2],
     ['in_progress', '10.0.9.52', 1],
-  ] as const)('shows what another one reports after its alert is %s', async (status, src, alerts) => {
+  ] as const)('includes the part that another sensor reports after its alert is %s', async (status, src, alerts) => {
     await ingest(rogue, ...scan(src, 1, 80));
     const [own] = await scansOf(src);
     expect(own!.attributes.sensors).toMatchObject([{ id: rogue.id }]);

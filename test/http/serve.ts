@@ -1,14 +1,14 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { pino } from 'pino';
-import type { BodyTerms } from '../../src/http/bodies.ts';
-import { Budget } from '../../src/http/budget.ts';
+import { Budget } from '../../src/admission/budget.ts';
+import type { BodyLimits } from '../../src/http/bodies.ts';
 import type { Endpoint } from '../../src/http/endpoint.ts';
 import { data } from '../../src/http/reply.ts';
 import { type Server, type ServerOptions, startServer } from '../../src/http/server.ts';
 import type { LimitName } from '../../src/limits.ts';
 
-/** A real server with endpoints of the test's own, what it observed and logged, and its address. */
+/** A real server with endpoints of the test, the requests and logs that it recorded, and its address. */
 export interface Served {
   readonly server: Server;
   readonly url: string;
@@ -19,10 +19,7 @@ export interface Served {
 
 const running: Server[] = [];
 
-export async function serve(
-  endpoints: readonly Endpoint[],
-  options: Partial<ServerOptions> = {},
-): Promise<Served> {
+export async function serve(endpoints: readonly Endpoint[], options: Partial<ServerOptions> = {}): Promise<Served> {
   const answered: Served['answered'] = [];
   const limitsReached: LimitName[] = [];
   const logged: Served['logged'] = [];
@@ -50,7 +47,7 @@ export async function stopAll(): Promise<void> {
   await Promise.all(running.splice(0).map((server) => server.close()));
 }
 
-/** The body of an answer, of which the test knows the shape. */
+/** Returns the body of a response whose structure the test knows. */
 export async function bodyOf(answer: Response): Promise<{
   data?: unknown;
   pagination?: unknown;
@@ -59,20 +56,20 @@ export async function bodyOf(answer: Response): Promise<{
   return (await answer.json()) as Awaited<ReturnType<typeof bodyOf>>;
 }
 
-/** Answers with the body it got, and releases it. */
-export const echo = (terms: Partial<BodyTerms> = {}, path = '/echo'): Endpoint => ({
+/** Returns an endpoint that responds with the received body, and releases it. */
+export const echo = (limits: Partial<BodyLimits> = {}, path = '/echo'): Endpoint => ({
   operation: 'echo',
   method: 'POST',
   path,
   access: 'public',
   body: {
     mediaTypes: ['application/json', 'text/plain'],
-    terms: {
+    limits: {
       maxBytes: 1000,
       budget: new Budget(1_000_000),
       tooLong: 'maxBodyBytes',
       overloaded: 'maxIngestInFlightBytes',
-      ...terms,
+      ...limits,
     },
   },
   run({ body }) {
@@ -90,7 +87,7 @@ export const get = (path: string, run: Endpoint['run'], operation = path.slice(1
   run,
 });
 
-/** A connection on which a test says exactly what goes over the wire. */
+/** A connection on which the test controls each byte sent. */
 export class Wire {
   readonly socket: Socket;
   received = '';
@@ -109,7 +106,7 @@ export class Wire {
     });
   }
 
-  /** `from`: the address of the client, of 127.0.0.0/8. */
+  /** `from`: the client's address, in 127.0.0.0/8. */
   static async open(port: number, from = '127.0.0.1'): Promise<Wire> {
     const socket = connect({ port, host: '127.0.0.1', localAddress: from });
     await once(socket, 'connect');
@@ -120,7 +117,7 @@ export class Wire {
     this.socket.write(bytes);
   }
 
-  /** Resolves once what was received matches, rejects when the connection closes first. */
+  /** Resolves once the received text matches; rejects if the connection closes first. */
   async until(pattern: RegExp): Promise<string> {
     while (!pattern.test(this.received)) {
       if (this.closed) throw new Error(`closed after ${JSON.stringify(this.received.slice(0, 500))}`);
@@ -129,7 +126,7 @@ export class Wire {
     return this.received;
   }
 
-  /** By an end or a reset, which `once` of node:events would reject with. */
+  /** Resolves on an end or a reset; `once` of node:events would reject on a reset. */
   async untilClosed(): Promise<string> {
     if (!this.closed) await new Promise((resolve) => this.socket.once('close', resolve));
     return this.received;
@@ -140,14 +137,14 @@ export class Wire {
   }
 }
 
-/** Sends bytes on a connection of their own and returns what came until it was closed. */
+/** Sends bytes on a new connection and returns the bytes received until it was closed. */
 export async function untilClosed(port: number, bytes: string | Uint8Array): Promise<string> {
   const wire = await Wire.open(port);
   wire.send(bytes);
   return wire.untilClosed();
 }
 
-/** Waits for a condition that the other side brings about. */
+/** Waits until a condition holds. */
 export async function eventually(holds: () => boolean): Promise<void> {
   while (!holds()) await new Promise((resolve) => setTimeout(resolve, 5));
 }

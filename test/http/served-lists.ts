@@ -3,16 +3,16 @@ import { type OperationId, operationIds, routeOf } from '../../src/contract/rout
 import { limits } from '../../src/limits.ts';
 import { adminOf, openService } from './service.ts';
 
-/** Every operation that answers with a page of a list. */
+/** The operations that return a page of a list. */
 export const lists = operationIds.filter((operation) => {
   const response = routeOf(operation).responses[200];
   return response?.kind === 'json' && response.lines !== undefined;
 });
 
-/** What no format may stumble over: quotes, ends of lines, letters of several bytes, and what looks like markup. */
+/** A text that is hard for any format: quotes, line ends, multi-byte letters, and markup. */
 export const hostile = '"\\ \u2028\u0001\r\n\t,é 日本 🦊 \u{10ffff} ]}</script>\uFEFF';
 
-/** Waits until a count has stayed what it is for a while. */
+/** Waits until a count has stayed the same for a while. */
 export async function settled(count: () => number): Promise<number> {
   for (let before = -1; ; ) {
     if (before === count()) return before;
@@ -21,7 +21,7 @@ export async function settled(count: () => number): Promise<number> {
   }
 }
 
-/** A service in which nearly every list has something, and events, assets and services more than a page. */
+/** Opens a service in which nearly every list has items; events, assets and services fill more than a page. */
 export async function openLists() {
   const service = await openService();
   const admin = await adminOf(service);
@@ -49,9 +49,7 @@ export async function openLists() {
     query: n === 7 ? `a${hostile}.test` : `a${n}.test`,
     qtype_name: 'A',
     rcode: 0,
-    ...(n % 3 === 0
-      ? { AA: false, RD: true, answers: ['192.0.2.1', hostile], TTLs: [1.5, 300], rtt: 0.25 }
-      : {}),
+    ...(n % 3 === 0 ? { AA: false, RD: true, answers: ['192.0.2.1', hostile], TTLs: [1.5, 300], rtt: 0.25 } : {}),
   }));
   const alert = {
     timestamp: '2026-01-01T00:00:00.000000+0000',
@@ -70,7 +68,7 @@ export async function openLists() {
   await service.call('createIntel', 'POST /api/v1/intel', { token: admin, json: indicators });
   await service.ledger.rotateKey('event-signing', 'system');
 
-  /** Path parameters that name something which has such a list. */
+  /** Path parameters of resources that have such a list. */
   const ids = new Map<string, string>();
   const ask = (path: string, headers: Record<string, string> = {}, init: RequestInit = {}) =>
     fetch(service.url + path, { ...init, headers: { authorization: `Bearer ${admin}`, ...headers } });
@@ -82,7 +80,7 @@ export async function openLists() {
     const { data } = (await (await ask(path)).json()) as { data: { id: string }[] };
     if (data[0] !== undefined) ids.set(parameter, data[0].id);
   }
-  // This service writes none by itself.
+  // This service writes no audit records itself.
   await service.store.addAudit([
     {
       id: '018f0000-0000-7000-8000-000000000009',
@@ -100,7 +98,7 @@ export async function openLists() {
   const pathOf = (operation: OperationId) =>
     routeOf(operation).path.replace(/:(\w+)/, (_, parameter: string) => ids.get(parameter) ?? parameter);
 
-  /** The list by its pages. */
+  /** Returns the list, read page by page. */
   async function itemsOf(operation: OperationId, query = ''): Promise<unknown[]> {
     const items: unknown[] = [];
     for (let page = 1; ; page++) {
@@ -114,7 +112,10 @@ export async function openLists() {
     }
   }
 
-  /** Adds events on port 8443, eight pages of 2 MB as lines: more than sockets hold. How many there are. */
+  /**
+   * Adds events on port 8443 and returns their number: eight pages of 2 MB as lines, more than socket buffers
+   * hold.
+   */
   async function addLargeEvents(): Promise<number> {
     const history = 'ShADadFf'.repeat(200);
     const events = Array.from({ length: 8 * limits.maxPerPage }, (_, n) => ({

@@ -7,9 +7,7 @@ import { bodyOf, echo, eventually, get, serve, stopAll, Wire } from './serve.ts'
 afterEach(stopAll);
 
 const id = '018f0000-0000-7000-8000-000000000001';
-const alert = get('/alerts/:alert_id', ({ params }) =>
-  resource('alert', params.get('alert_id')!, { version: 3 }),
-);
+const alert = get('/alerts/:alert_id', ({ params }) => resource('alert', params.get('alert_id')!, { version: 3 }));
 
 describe('envelopes', () => {
   test('a resource comes with its type, its meta and its version as ETag', async () => {
@@ -24,17 +22,15 @@ describe('envelopes', () => {
     });
   });
 
-  test('what was created is answered with 201 and its location', async () => {
+  test('a created resource returns 201 and its location', async () => {
     const { url } = await serve([get('/make', () => created('alert_note', id, {}, '/notes/1'))]);
     const answer = await fetch(`${url}/make`);
     expect([answer.status, answer.headers.get('location')]).toEqual([201, '/notes/1']);
   });
 
-  test('a page is spliced in as it came, with its pagination', async () => {
+  test('a page is inserted unchanged, with its pagination', async () => {
     const json = new TextEncoder().encode('[{"id":"é","n":1.10}]');
-    const { url } = await serve([
-      get('/list', () => page({ json, total: 101, page: 2, next_cursor: 'c' }, 50)),
-    ]);
+    const { url } = await serve([get('/list', () => page({ json, total: 101, page: 2, next_cursor: 'c' }, 50))]);
     const text = await (await fetch(`${url}/list`)).text();
     expect(text).toContain('{"data":[{"id":"é","n":1.10}],');
     expect(JSON.parse(text).pagination).toEqual({
@@ -48,17 +44,13 @@ describe('envelopes', () => {
     });
   });
 
-  test('an empty answer has neither body nor length', async () => {
+  test('an empty response has neither body nor length', async () => {
     const { url } = await serve([get('/empty', () => noContent)]);
     const answer = await fetch(`${url}/empty`);
-    expect([answer.status, await answer.text(), answer.headers.get('content-length')]).toEqual([
-      204,
-      '',
-      null,
-    ]);
+    expect([answer.status, await answer.text(), answer.headers.get('content-length')]).toEqual([204, '', null]);
   });
 
-  test('an error carries code, message, details and time, and Retry-After where trying again helps', async () => {
+  test('an error carries code, message, details and time, and Retry-After if a retry helps', async () => {
     const { url } = await serve([
       get('/full', () => {
         throw new ServiceError('OVERLOADED', 'full', { retry_after_s: 7 });
@@ -76,7 +68,7 @@ describe('envelopes', () => {
     expect(lost.headers.get('retry-after')).toBe('1');
   });
 
-  test('a bug is answered as INTERNAL without a word about it, and logged with its stack and the request id', async () => {
+  test('an unexpected error returns INTERNAL without details, and is logged with its stack and the request id', async () => {
     const { url, logged } = await serve([
       get('/bug', () => {
         throw new TypeError('secret detail');
@@ -107,7 +99,7 @@ describe('paths and methods', () => {
     expect(new Set(answered.map(({ operation }) => operation))).toEqual(new Set(['none']));
   });
 
-  test('another method is METHOD_NOT_ALLOWED with Allow; OPTIONS tells the same', async () => {
+  test('another method is METHOD_NOT_ALLOWED with Allow; OPTIONS returns the same', async () => {
     const { url } = await serve([alert, { ...alert, method: 'PUT' }]);
     const wrong = await fetch(`${url}/alerts/${id}`, { method: 'DELETE' });
     expect([wrong.status, wrong.headers.get('allow')]).toEqual([405, 'GET, PUT, HEAD, OPTIONS']);
@@ -117,7 +109,7 @@ describe('paths and methods', () => {
     expect((await fetch(`${url}/nothing`, { method: 'OPTIONS' })).status).toBe(404);
   });
 
-  test('HEAD is GET without the body, and the connection lives on', async () => {
+  test('HEAD is GET without the body, and the connection stays open', async () => {
     const { url, server } = await serve([alert]);
     const length = (await (await fetch(`${url}/alerts/${id}`)).text()).length;
     const head = await fetch(`${url}/alerts/${id}`, { method: 'HEAD' });
@@ -132,7 +124,7 @@ describe('paths and methods', () => {
     wire.end();
   });
 
-  test('a parameter is decoded, and named when its encoding is broken', async () => {
+  test('a parameter is decoded, and named if its encoding is invalid', async () => {
     const { url } = await serve([get('/echo/:name', ({ params }) => bareJson(params.get('name')))]);
     expect(await (await fetch(`${url}/echo/a%2Fb%20%C3%A9`)).json()).toBe('a/b é');
     const broken = await fetch(`${url}/echo/%ff`);
@@ -141,12 +133,12 @@ describe('paths and methods', () => {
 });
 
 describe('headers', () => {
-  test('every answer has a request id: a sane one of the client, else our own', async () => {
+  test("every response has a request id: the client's if valid, otherwise a new id", async () => {
     const { url } = await serve([alert]);
     const ids = async (given: string | undefined, path: string) =>
-      (
-        await fetch(url + path, given === undefined ? {} : { headers: { 'x-request-id': given } })
-      ).headers.get('x-request-id');
+      (await fetch(url + path, given === undefined ? {} : { headers: { 'x-request-id': given } })).headers.get(
+        'x-request-id',
+      );
     expect(await ids('abc-1', `/alerts/${id}`)).toBe('abc-1');
     expect(await ids('abc-2', '/nothing')).toBe('abc-2');
     const own = await ids(undefined, '/nothing');
@@ -156,7 +148,7 @@ describe('headers', () => {
     expect(await ids(undefined, '/nothing')).not.toBe(own);
   });
 
-  test('nothing is cached or sniffed', async () => {
+  test('responses forbid caching and content sniffing', async () => {
     const { url } = await serve([alert]);
     const { headers } = await fetch(`${url}/alerts/${id}`);
     expect(headers.get('cache-control')).toBe('no-store');
@@ -195,7 +187,7 @@ describe('credentials', () => {
     return { principal: { id, name: 'ann' }, roles: ['viewer'] as const, jti: id };
   };
 
-  test('without them an endpoint is UNAUTHENTICATED and says how; with too little FORBIDDEN', async () => {
+  test('an endpoint returns UNAUTHENTICATED without credentials and names the scheme, and FORBIDDEN without the role', async () => {
     const { url } = await serve([guarded], { authenticate });
     const none = await fetch(`${url}/alerts/${id}`);
     expect([none.status, none.headers.get('www-authenticate')]).toEqual([401, 'Bearer realm="candor"']);
@@ -208,10 +200,8 @@ describe('credentials', () => {
     expect([little.status, (await bodyOf(little)).error?.code]).toEqual([403, 'FORBIDDEN']);
   });
 
-  test('an endpoint is run for one of its roles, and knows who calls', async () => {
-    const who = get('/who', ({ identity, remoteAddress }) =>
-      bareJson([identity?.principal.name, remoteAddress]),
-    );
+  test('an endpoint runs for each of its roles, and gets the caller', async () => {
+    const who = get('/who', ({ identity, remoteAddress }) => bareJson([identity?.principal.name, remoteAddress]));
     const { url } = await serve([{ ...who, access: ['viewer'] }], {
       authenticate: async (credentials) => authenticate(credentials),
     });
@@ -219,7 +209,7 @@ describe('credentials', () => {
     expect(await answer.json()).toEqual(['ann', '127.0.0.1']);
   });
 
-  test('a body is not judged before the credentials', async () => {
+  test('a body is not validated before the credentials', async () => {
     const { url } = await serve([{ ...echo(), access: ['viewer'] }], { authenticate });
     const answer = await fetch(`${url}/echo`, {
       method: 'POST',
@@ -230,8 +220,8 @@ describe('credentials', () => {
   });
 });
 
-describe('life', () => {
-  test('past the limit of requests in work others are OVERLOADED', async () => {
+describe('lifecycle', () => {
+  test('requests beyond the limit of concurrent requests are OVERLOADED', async () => {
     let release: (() => void) | undefined;
     const slow = get(
       '/slow',
@@ -251,22 +241,20 @@ describe('life', () => {
     expect((await fetch(`${url}/alerts/${id}`)).status).toBe(200);
   });
 
-  test('a port is listened on exclusively', async () => {
+  test('a port is opened exclusively', async () => {
     const first = await serve([alert]);
-    await expect(serve([], { port: first.server.port })).rejects.toThrow(
-      /cannot listen on 127.0.0.1 port \d+/,
-    );
+    await expect(serve([], { port: first.server.port })).rejects.toThrow(/cannot listen on 127.0.0.1 port \d+/);
     expect((await fetch(`${first.url}/alerts/${id}`)).status).toBe(200);
   });
 
-  test('a certificate that cannot be read is one clear line', async () => {
+  test('an unreadable certificate is reported in one clear line', async () => {
     const tls = { cert: '/nonexistent/cert.pem', key: '/nonexistent/key.pem' };
     await expect(serve([], { tls })).rejects.toThrow(
-      /TLS cannot be set up with \/nonexistent\/cert.pem: it cannot be read \(ENOENT\)/,
+      /cannot set up TLS with \/nonexistent\/cert.pem: it cannot be read \(ENOENT\)/,
     );
   });
 
-  test('close refuses new connections, answers what was accepted, then closes the rest', async () => {
+  test('close refuses new connections, answers accepted requests, then closes the other connections', async () => {
     let release: (() => void) | undefined;
     const slow = get(
       '/slow',
@@ -289,7 +277,7 @@ describe('life', () => {
     expect(server.inFlight).toBe(0);
   });
 
-  test('close gives up on requests that take too long, and says so', async () => {
+  test('close aborts requests that take too long, and logs this', async () => {
     const { server, logged } = await serve([get('/never', () => new Promise(() => undefined))], {
       drainMs: 20,
     });

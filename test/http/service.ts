@@ -1,71 +1,78 @@
+import { EventEmitter } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
+import { assertResponse } from '../../scripts/contract-assertions.ts';
+import { LogReadRate } from '../../src/admission/request-rate.ts';
+import { Semaphore } from '../../src/admission/semaphore.ts';
+import { compileAlertFilter } from '../../src/alerts/lists/alerts.ts';
 import { type Queries, queries } from '../../src/analytics/queries.ts';
-import { openAccessPolicy } from '../../src/auth/access-policy.ts';
-import { createAuth } from '../../src/auth/auth.ts';
-import { ensureAdministrator } from '../../src/auth/bootstrap.ts';
 import { BackupFolder } from '../../src/backup/backups.ts';
 import { verifyCopy } from '../../src/backup/verify.ts';
 import { loadSettings } from '../../src/config/load.ts';
 import { rulePlaceholders } from '../../src/config/part-settings.ts';
 import { openStoredSettings } from '../../src/config/stored-settings.ts';
 import type { OperationId } from '../../src/contract/routes.ts';
-import { assertResponse } from '../../src/contract/validate.ts';
-import { takeDataFolder } from '../../src/data-folder.ts';
 import { RecordRules } from '../../src/detect/record-rules.ts';
 import { findSuricataAlert } from '../../src/detect/suricata-alert.ts';
 import { findZeekNotice } from '../../src/detect/zeek-notice.ts';
 import { findNmap } from '../../src/discovery/find-nmap.ts';
+import { compileScanFilter } from '../../src/discovery/lists/scans.ts';
 import { type Scanner, scannerMethods } from '../../src/discovery/scanner.ts';
 import { Scans } from '../../src/discovery/scans.ts';
+import { takeDataFolder } from '../../src/files/data-folder.ts';
 import { consoleEndpoints, firstPage } from '../../src/http/console-endpoints.ts';
 import type { ConsoleFiles } from '../../src/http/console-files.ts';
-import { HealthCheck } from '../../src/http/health.ts';
-import { IngestQueue } from '../../src/http/ingest-queue.ts';
-import { LiveScan } from '../../src/http/live/discovery-channel.ts';
+import { LiveFeeds } from '../../src/http/live/feeds.ts';
 import { serviceHub } from '../../src/http/live/service-hub.ts';
 import { createSockets } from '../../src/http/live/sockets.ts';
-import { Metrics } from '../../src/http/metrics.ts';
-import { LogReadRate } from '../../src/http/request-rate.ts';
 import { endpoints } from '../../src/http/routes/index.ts';
 import { startServer } from '../../src/http/server.ts';
 import type { Services } from '../../src/http/services.ts';
-import { TopologyGate } from '../../src/http/topology-gate.ts';
-import { Turns } from '../../src/http/turns.ts';
-import { goesTogether, parseBodies } from '../../src/ingest/parse-bodies.ts';
+import { SingleFlight } from '../../src/http/single-flight.ts';
+import { openAccessPolicy } from '../../src/identities/access-policy.ts';
+import { createAuth } from '../../src/identities/auth.ts';
+import { ensureAdministrator } from '../../src/identities/bootstrap.ts';
+import { parseBodies } from '../../src/ingest/parse-bodies.ts';
+import { IngestPipeline } from '../../src/ingest/pipeline.ts';
+import { listKeys } from '../../src/ledger/keys/key-list.ts';
 import { ledgerCounters } from '../../src/ledger/methods.ts';
 import { type LedgerOptions, openLedger } from '../../src/ledger/open.ts';
 import { OutboxPump } from '../../src/ledger/outbox-pump.ts';
 import { ProofBundles } from '../../src/ledger/proof-bundles.ts';
 import { SnapshotReader } from '../../src/ledger/reads/snapshot-reader.ts';
+import { SignedCheckpoint } from '../../src/ledger/signed-checkpoint.ts';
+import { HealthCheck } from '../../src/observability/health.ts';
+import { Metrics } from '../../src/observability/metrics.ts';
 import { createCounters } from '../../src/rpc/counters.ts';
 import { supervise } from '../../src/rpc/supervise.ts';
+import { workerUrl } from '../../src/rpc/worker-url.ts';
 import { DetectionRules } from '../../src/rules/detection-rules.ts';
 import { IntelLists } from '../../src/rules/intel/intel-lists.ts';
 import { intelTasks } from '../../src/rules/intel/tasks.ts';
 import { ruleTasks } from '../../src/rules/tasks.ts';
-import { compileAlertFilter } from '../../src/store/lists/alerts.ts';
-import { listKeys } from '../../src/store/lists/keys.ts';
-import { compileScanFilter } from '../../src/store/lists/scans.ts';
-import { openReader } from '../../src/store/lmdb/reader.ts';
-import { openStore } from '../../src/store/lmdb/store.ts';
+import { openReader } from '../../src/store/reader.ts';
 import { SiemDamage } from '../../src/store/siem-damage.ts';
-import type { AlertUpdate, Committed } from '../../src/store/store.ts';
+import type { AlertUpdate, CommitNotice, CommittedBlock } from '../../src/store/store.ts';
+import { openStore } from '../../src/store/writer.ts';
 import { uuid7 } from '../../src/uuid.ts';
-import { workerUrl } from '../../src/worker-url.ts';
 
-/** An access token of the administrator. */
+/** Returns an access token of the administrator. */
 export async function adminOf(service: Service): Promise<string> {
   const json = { username: 'admin', password };
   const { body } = await service.call('login', 'POST /auth/login', { json });
   return (body as { access_token: string }).access_token;
 }
 
-/** A long-lived token with these roles, made by who has `token`. */
-export async function issue(service: Service, token: string, scopes: readonly string[]): Promise<string> {
-  const json = { name: `with ${scopes}`, scopes };
+/** Issues a long-lived token with these roles, as the holder of `token`. */
+export async function issue(
+  service: Service,
+  token: string,
+  scopes: readonly string[],
+  principal_id?: string,
+): Promise<string> {
+  const json = { name: `with ${scopes}`, scopes, principal_id };
   const { body } = await service.call('issueToken', 'POST /api/v1/tokens', { token, json });
   return (body as { data: { attributes: { token: string } } }).data.attributes.token;
 }
@@ -89,7 +96,10 @@ interface Answer {
   readonly body: unknown;
 }
 
-/** The front with the real store, ledger and parsers, all on this thread; without `built`, with no console. */
+/**
+ * Opens the HTTP server with the real store, ledger and parsers, all on this thread; without `built`, it has
+ * no console.
+ */
 export async function openService(
   env: Record<string, string> = {},
   replace: Partial<Services> = {},
@@ -104,28 +114,24 @@ export async function openService(
   const publicationDelayMs = config['ledger.publication_delay_ms'];
   const ledger = await openLedger({ dataDir, publicationDelayMs, ...ledgerOptions });
   const logReader = await SnapshotReader.open({ dataDir, publicationDelayMs });
+  const signedCheckpoint = new SignedCheckpoint({ reader: logReader, ledger });
+  const committed = new EventEmitter<{ notice: [CommitNotice] }>();
   const store = openStore({
     dataDir,
     alertWindowMs: config['alerts.window_ms'],
     receiptIntervalMs: 20,
     home: config['network.home'],
+    onCommitted: (notice) => committed.emit('notice', notice),
   });
   const reader = openReader(dataDir);
   const sources = { now: Date.now, newId: () => uuid7(Date.now()) };
   const auth = createAuth({ reader, writer: store, tokenKeys: await ledger.accessTokenKeys(), sources });
   await ensureAdministrator({ reader, writer: store, sources }, password, () => undefined);
 
-  const published: (Pick<Committed, 'blocks' | 'alerts'> | AlertUpdate)[] = [];
+  const published = { events: [] as CommittedBlock[], alerts: [] as AlertUpdate[] };
   const revoked: string[] = [];
   const logged: Record<string, unknown>[] = [];
   const log = pino({}, { write: (line: string) => logged.push(JSON.parse(line)) });
-  const pump = new OutboxPump<AlertUpdate>({
-    source: store,
-    ledger,
-    onUpdates: () => undefined,
-    onRetry: () => undefined,
-    onRefused: () => undefined,
-  });
   const metrics = new Metrics(performance.now(), () => createCounters(ledgerCounters).read());
   const run = queries(reader);
   const damage = new SiemDamage(store, Date.now);
@@ -145,10 +151,7 @@ export async function openService(
     reader,
     writer: store,
     sources,
-    onChange: () => {
-      pump.poke();
-      sockets.policyChanged();
-    },
+    onChange: () => sockets.policyChanged(),
     warn: (message, err) => log.warn({ err }, message),
   });
   const hub = serviceHub({
@@ -158,6 +161,22 @@ export async function openService(
     scanFilter: compileScanFilter,
     observer: metrics,
     logError,
+  });
+  const live = new LiveFeeds({
+    hub,
+    reader,
+    logError,
+    onAlerts: (updates) => published.alerts.push(...updates),
+  });
+  committed.on('notice', (notice) => live.committed(notice));
+  const pump = new OutboxPump({
+    source: store,
+    ledger,
+    onRetry: () => undefined,
+    onRefused: () => undefined,
+  });
+  committed.on('notice', ({ outbox }) => {
+    if (outbox > 0) pump.wake();
   });
   const sockets = createSockets({
     hub,
@@ -178,7 +197,6 @@ export async function openService(
     placeholders: rulePlaceholders(config),
     sources,
     isUsed: false,
-    onChange: () => pump.poke(),
     warn: (message, details) => log.warn(details, message),
   });
   const ofIntel = intelTasks(reader);
@@ -190,7 +208,6 @@ export async function openService(
     },
     home: config['network.home'],
     now: Date.now,
-    onChange: () => pump.poke(),
   });
   const recordRules = new RecordRules();
   const backups = new BackupFolder({
@@ -217,16 +234,21 @@ export async function openService(
         workerData: undefined,
         onGiveUp: () => undefined,
       }),
-    publish: (update) => hub.publish('discovery', new LiveScan(update)),
     ...sources,
     limitReached: metrics.limitReached,
     onTrouble: (message, err) => log.warn({ err }, message),
   });
-  const ingest = new IngestQueue(
-    1,
-    async (bodies) => parseBodies(bodies, { ...detectors, rules: recordRules.at(rules.inEffect) }),
-    goesTogether,
-  );
+  const ingest = new IngestPipeline({
+    threads: 1,
+    parse: async (bodies) => parseBodies(bodies, { ...detectors, rules: recordRules.at(rules.inEffect) }),
+    store,
+    rules,
+    limitReached: metrics.limitReached,
+    onStored: (blocks) => {
+      published.events.push(...blocks);
+      live.events(blocks);
+    },
+  });
   const services: Services = {
     version: '0.0.0-test',
     startedAt: Date.now(),
@@ -246,25 +268,22 @@ export async function openService(
     logReader,
     proofBundles: new ProofBundles({ reader: logReader, ledger, published: () => services.checkpoint() }),
     logRate: new LogReadRate(config['limits.log_reads_per_s_per_address'], metrics.limitReached),
-    checkpoint: () => ledger.checkpoint(),
+    checkpoint: () => signedCheckpoint.get(),
     auth,
     backups,
     scans,
     rules,
     intel,
-    ingest: (input) => ingest.add(input),
+    ingest,
     queries: pool,
-    exports: new Turns('maxExports', metrics.limitReached),
-    bulkChanges: new Turns('maxBulkChanges', metrics.limitReached),
-    topology: new TopologyGate({
+    exports: new Semaphore('maxExports', metrics.limitReached),
+    bulkChanges: new Semaphore('maxBulkChanges', metrics.limitReached),
+    topology: new SingleFlight({
       queries: pool,
       head: () => reader.head('topology'),
       limitReached: metrics.limitReached,
     }),
     listKeys: async (query) => listKeys(await ledger.keyRecords(), query),
-    publish: (committed) => published.push(committed),
-    publishAlert: (update) => published.push(update),
-    pokeOutbox: () => pump.poke(),
     revoked: (jti) => {
       revoked.push(jti);
       sockets.revoked(jti);
@@ -291,7 +310,7 @@ export async function openService(
   });
   const url = `http://127.0.0.1:${server.port}`;
 
-  /** Calls an operation and checks the answer against the contract. */
+  /** Calls an operation and checks the response against the contract. */
   async function call(
     operation: OperationId,
     target: string,
@@ -337,6 +356,7 @@ export async function openService(
     url,
     server,
     services,
+    hub,
     sockets,
     auth,
     store,

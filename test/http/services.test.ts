@@ -44,7 +44,7 @@ const portsOf = async (query: string) =>
     ({ attributes }) => attributes.src_port,
   );
 
-/** A connection that was answered, an hour after the one before; its source port numbers it. */
+/** Returns an answered connection, an hour after the previous one; the source port is its number. */
 const conn = (n: number, more: Record<string, unknown> = {}) => ({
   ts: (start + n * hour) / 1000,
   uid: `C${n}`,
@@ -106,19 +106,19 @@ beforeAll(async () => {
   await send(
     conn(1, { resp_l2_addr: macs.old }),
     conn(2, { resp_l2_addr: macs.old, 'id.orig_h': '192.168.7.21' }),
-    // Reported again, as Zeek does of long connections.
+    // The connection is reported again, as Zeek does for long connections.
     conn(2, { resp_l2_addr: macs.old, 'id.orig_h': '192.168.7.21' }),
     dnsLine(2),
     alertLine(2),
   );
-  // Another machine has the address from now on.
+  // From now on, another machine has the address.
   await send(
     conn(10, { resp_l2_addr: macs.new }),
     conn(11, { resp_l2_addr: macs.new, 'id.resp_p': 443, service: 'ssl' }),
     dnsLine(11),
     alertLine(11),
     conn(12, { 'id.resp_h': '192.168.7.30', resp_l2_addr: macs.web, 'id.resp_p': 80, service: 'http' }),
-    // Nobody is there: no asset and no service.
+    // Without an answer, there is no asset and no service.
     conn(13, { 'id.resp_h': '192.168.7.99', conn_state: 'S0', resp_pkts: 0 }),
     conn(14, { 'id.orig_h': '203.0.113.50', 'id.resp_p': 25, conn_state: 'REJ', service: undefined }),
   );
@@ -126,7 +126,7 @@ beforeAll(async () => {
 afterAll(() => service.close());
 
 describe('services', () => {
-  test('are those that answered, with what is known of them', async () => {
+  test('are listed if they answered, with their properties', async () => {
     const { id } = await assetAt('ip=192.168.7.30');
     const [web] = await list<Offer>('listServices', `asset_id=${id}`);
     expect(web?.attributes).toEqual({
@@ -151,7 +151,7 @@ describe('services', () => {
     expect(await list('listServices', 'port=25')).toEqual([]);
   });
 
-  test('count a connection once, however often it is reported, and clients each once', async () => {
+  test('count a connection once, however often it is reported, and each client once', async () => {
     const { id } = await assetAt(`mac=${macs.old}`);
     const [ssh] = await list<Offer>('listServices', `asset_id=${id}&port=22`);
     expect(ssh?.attributes).toMatchObject({ connections: 2, clients: 2, name: 'ssh' });
@@ -166,7 +166,7 @@ describe('services', () => {
     ['ip=192.168.7.0/28', [22, 22, 443]],
     ['transport=udp', []],
     ['transport=tcp&state=open&source=passive', [22, 80, 443]],
-    // What was there before the address moved.
+    // Connections before the address moved.
     ['state=closed', [22]],
     ['connections=2', [22]],
     ['q=htt', [80]],
@@ -176,7 +176,7 @@ describe('services', () => {
     expect(found.map(({ attributes }) => attributes.port).toSorted((a, b) => a - b)).toEqual(ports);
   });
 
-  test.each(['service_id', 'asset_id'])('a bad id is named %s', async (field) => {
+  test.each(['service_id', 'asset_id'])('with an invalid id are rejected, and the error names %s', async (field) => {
     const isService = field === 'service_id';
     const answer = isService
       ? await call('getService', 'GET /api/v1/services/22')
@@ -184,7 +184,7 @@ describe('services', () => {
     expect([answer.status, answer.body]).toMatchObject([400, { error: { details: { field } } }]);
   });
 
-  test('of what is not there', async () => {
+  test('are not found if the resource is unknown', async () => {
     const absent = '018f0000-0000-7000-8000-000000000001';
     expect((await call('getService', `GET /api/v1/services/${absent}`)).status).toBe(404);
     expect((await call('listAssetServices', `GET /api/v1/services/asset/${absent}`)).status).toBe(404);
@@ -200,7 +200,7 @@ describe('an address that moves to another machine', () => {
     after = await assetAt(`mac=${macs.new}`);
   });
 
-  test('is two assets, of which one has it now', async () => {
+  test('belongs to two assets, and only one of them has it now', async () => {
     expect(before.id).not.toBe(after.id);
     expect(before.attributes).toMatchObject({ ip_addresses: [], mac_addresses: [macs.old] });
     expect(after.attributes).toMatchObject({ ip_addresses: ['192.168.7.10'], state: 'staged' });
@@ -217,14 +217,12 @@ describe('an address that moves to another machine', () => {
     );
   });
 
-  test('leaves each its events, in both directions, and its alerts', async () => {
+  test('leaves each asset its events, in both directions, and its alerts', async () => {
     expect(await portsOf(`asset_id=${before.id}`)).toEqual([1, 2, 2, 1234]);
     expect(await portsOf(`dst_asset_id=${before.id}`)).toEqual([1, 2, 2, 1234]);
     expect(await portsOf(`src_asset_id=${before.id}`)).toEqual([]);
     expect(await portsOf(`asset_id=${after.id.toUpperCase()}`)).toEqual([10, 11, 1234, 14]);
-    expect(await portsOf(`asset_id=${before.id}&asset_id=${after.id}`)).toEqual([
-      1, 2, 2, 1234, 10, 11, 1234, 14,
-    ]);
+    expect(await portsOf(`asset_id=${before.id}&asset_id=${after.id}`)).toEqual([1, 2, 2, 1234, 10, 11, 1234, 14]);
     expect(await portsOf(`asset_id=${before.id}&dst_ip=192.168.7.30`)).toEqual([]);
     const dns = async (query: string) =>
       (await list<{ src_port: number }>('listDnsEvents', query)).map(({ attributes }) => attributes.src_port);
@@ -237,7 +235,7 @@ describe('an address that moves to another machine', () => {
     expect([before, after].map(({ attributes }) => attributes.open_alerts)).toEqual([1, 1]);
   });
 
-  test('an event and an alert say the same alone as in their lists', async () => {
+  test('leaves single events and alerts equal to those in their lists', async () => {
     for (const one of await list<NetworkEvent>('listNetworkEvents', 'sort=timestamp')) {
       const got = await call('getNetworkEvent', `GET ${paths.listNetworkEvents}/${one.id}`);
       expect(got.body).toMatchObject({ data: one });
@@ -246,9 +244,7 @@ describe('an address that moves to another machine', () => {
         expect(dst_asset_id).toBe(Date.parse(timestamp) < start + 10 * hour ? before.id : after.id);
       for (const [field, id] of Object.entries({ src_asset_id, dst_asset_id }))
         if (id !== undefined)
-          expect((await list('listNetworkEvents', `${field}=${id}`)).map((item) => item.id)).toContain(
-            one.id,
-          );
+          expect((await list('listNetworkEvents', `${field}=${id}`)).map((item) => item.id)).toContain(one.id);
     }
     const [alert] = await list<Alert>('listAlerts', `asset_id=${after.id}`);
     const got = await call('getAlert', `GET ${paths.listAlerts}/${alert!.id}`);
@@ -257,7 +253,7 @@ describe('an address that moves to another machine', () => {
     expect(changed.body).toMatchObject({ data: { attributes: { asset_ids: [after.id] } } });
   });
 
-  test('merged, the events, alerts and services of both are those of one, over the whole history', async () => {
+  test('merged assets have the events, alerts and services of all merged assets, over the whole history', async () => {
     const { status } = await call('mergeAsset', `POST /api/v1/assets/${before.id}/merge`, { into: after.id });
     expect(status).toBe(200);
     expect(await portsOf(`asset_id=${before.id}`)).toEqual([]);
@@ -277,13 +273,13 @@ describe('an address that moves to another machine', () => {
     });
   });
 
-  test('an open alert that is resolved counts no more', async () => {
+  test('an open alert no longer counts once it is resolved', async () => {
     const [alert] = await list<Alert>('listAlerts', `asset_id=${after.id}`);
     await call('updateAlert', `PUT ${paths.listAlerts}/${alert!.id}`, { status: 'resolved' });
     expect((await assetAt('ip=192.168.7.10')).attributes.open_alerts).toBe(1);
   });
 
-  test('deleted, nothing names it, and what it does next makes another one', async () => {
+  test('a deleted asset is named nowhere, and later activity creates another asset', async () => {
     expect((await call('deleteAsset', `DELETE /api/v1/assets/${after.id}`)).status).toBe(204);
     expect(await portsOf(`asset_id=${after.id}`)).toEqual([]);
     expect(await list('listServices', 'ip=192.168.7.10')).toEqual([]);

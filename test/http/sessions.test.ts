@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { limits } from '../../src/limits.ts';
 import { openService, password, type Service } from './service.ts';
 
-// The real one, counted.
+// The real module, with calls counted.
 vi.mock('@node-rs/argon2', { spy: true });
 
 interface Tokens {
@@ -22,14 +22,13 @@ afterAll(() => service.close());
 const attempt = (username: string, secret: string, on: Service = service) =>
   on.call('login', 'POST /auth/login', { json: { username, password: secret } });
 const login = async () => (await attempt('admin', password)).body as Tokens;
-const refresh = (refresh_token: string) =>
-  service.call('refresh', 'POST /auth/refresh', { json: { refresh_token } });
+const refresh = (refresh_token: string) => service.call('refresh', 'POST /auth/refresh', { json: { refresh_token } });
 const me = async (token: string) => (await service.call('whoAmI', 'GET /auth/me', { token })).status;
 
 const unauthenticated = { status: 401, body: { error: { code: 'UNAUTHENTICATED' } } };
 
 describe('a session', () => {
-  test('is renewed again and again, each refresh token once', async () => {
+  test('is renewed repeatedly, each refresh token once', async () => {
     let { access_token, refresh_token } = await login();
     const { jti } = decodeJwt(access_token);
     for (let n = 0; n < 3; n++) {
@@ -43,7 +42,7 @@ describe('a session', () => {
     }
   });
 
-  test('ends, with every token of its family, when one is used twice', async () => {
+  test('ends, with every token of its family, if a refresh token is used twice', async () => {
     const [first, other] = [await login(), await login()];
     const second = (await refresh(first.refresh_token)).body as Tokens;
     const third = (await refresh(second.refresh_token)).body as Tokens;
@@ -53,7 +52,7 @@ describe('a session', () => {
     expect(await Promise.all(statuses)).toEqual([401, 401, 401, 200]);
   });
 
-  test('ends when two refresh it at once: one of them is not its owner', async () => {
+  test('ends when two clients refresh it at the same time, because one client is not its owner', async () => {
     const { refresh_token, access_token } = await login();
     const answers = await Promise.all([refresh(refresh_token), refresh(refresh_token)]);
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 401]);
@@ -62,7 +61,7 @@ describe('a session', () => {
     expect(await Promise.all([me(access_token), me(won.access_token)])).toEqual([401, 401]);
   });
 
-  test('ends with logout, which cannot be done twice', async () => {
+  test('ends with logout, which works once', async () => {
     const { access_token, refresh_token } = await login();
     const logout = () => service.call('logout', 'POST /auth/logout', { token: access_token });
     expect((await logout()).status).toBe(204);
@@ -71,7 +70,7 @@ describe('a session', () => {
     expect(await me(access_token)).toBe(401);
   });
 
-  test('shows who it is, without secrets', async () => {
+  test('shows its principal, without secrets', async () => {
     const { access_token } = await login();
     const { body } = await service.call('whoAmI', 'GET /auth/me', { token: access_token });
     expect(body).toMatchObject({
@@ -80,7 +79,7 @@ describe('a session', () => {
     expect(JSON.stringify(body)).not.toContain('argon2');
   });
 
-  test('is nothing that a refresh token opens, nor is an access token good for refreshing', async () => {
+  test('is not opened by a refresh token, nor refreshed by an access token', async () => {
     const { access_token, refresh_token } = await login();
     expect(await me(refresh_token)).toBe(401);
     expect(await refresh(access_token)).toMatchObject(unauthenticated);
@@ -88,7 +87,7 @@ describe('a session', () => {
 });
 
 describe('an access token', () => {
-  test('can be verified by others with the key set', async () => {
+  test('can be verified by third parties with the key set', async () => {
     const { access_token } = await login();
     const { body } = await service.call('getKeySet', 'GET /.well-known/jwks.json');
     const { payload, protectedHeader } = await jwtVerify(
@@ -100,7 +99,7 @@ describe('an access token', () => {
     expect(payload).toMatchObject({ jti: expect.any(String), sub: expect.any(String), roles: ['admin'] });
   });
 
-  /** A session's token, and what its key signs. */
+  /** Returns a session's token and a function that signs with its key. */
   async function forger() {
     const { access_token } = await login();
     const { current } = await service.ledger.accessTokenKeys();
@@ -121,7 +120,7 @@ describe('an access token', () => {
   type Forger = Awaited<ReturnType<typeof forger>>;
   const bad: Record<string, (forger: Forger) => string | Promise<string>> = {
     'alg none': ({ header, payload }) => `${encode({ ...header, alg: 'none' })}.${encode(payload)}.`,
-    'HS256 with the public key for a secret': ({ header, payload, current }) => {
+    'HS256 with the public key as a secret': ({ header, payload, current }) => {
       const input = `${encode({ ...header, alg: 'HS256' })}.${encode(payload)}`;
       const secret = Buffer.from(String(current.x), 'base64url');
       return `${input}.${createHmac('sha256', secret).update(input).digest('base64url')}`;
@@ -130,15 +129,15 @@ describe('an access token', () => {
       const [, body, signature] = access_token.split('.');
       return `${encode({ ...header, alg: 'RS256' })}.${body}.${signature}`;
     },
-    'another key under our kid': ({ sign }) => sign({}, {}, stranger),
+    "another key under the service's kid": ({ sign }) => sign({}, {}, stranger),
     'an unknown kid': ({ sign }) => sign({}, { kid: randomUUID() }),
     'no type': ({ sign }) => sign({}, { typ: undefined }),
     'another issuer': ({ sign }) => sign({ iss: 'somebody' }),
     'another audience': ({ sign }) => sign({ aud: 'something' }),
     'expired beyond the skew': ({ sign }) => sign({ exp: seconds() - 60 }),
     'not valid yet': ({ sign }) => sign({ nbf: seconds() + 60 }),
-    'the session of somebody else': ({ sign }) => sign({ sub: randomUUID() }),
-    'no session at all': ({ sign }) => sign({ jti: randomUUID() }),
+    'the session of another user': ({ sign }) => sign({ sub: randomUUID() }),
+    'an unknown session': ({ sign }) => sign({ jti: randomUUID() }),
   };
 
   test.for(Object.keys(bad))('is refused: %s', async (name) => {
@@ -156,7 +155,7 @@ describe('an access token', () => {
     for (const { attributes } of others) expect(await me(await sign({}, { kid: attributes.kid }))).toBe(401);
   });
 
-  test('is taken for as long as clocks may differ, with no more than the principal has', async () => {
+  test('is accepted within the allowed clock skew, with no more roles than the principal has', async () => {
     const { sign } = await forger();
     expect(await me(await sign({ exp: seconds() - 1 }))).toBe(200);
     expect(await me(await sign({ nbf: seconds() + 3 }))).toBe(200);
@@ -164,8 +163,8 @@ describe('an access token', () => {
 });
 
 describe('a login', () => {
-  test('costs one verification, whether the name is known or not', async () => {
-    await attempt('nobody', 'x'); // the hash of nobody is made once
+  test('costs one verification, whether the username is known or not', async () => {
+    await attempt('nobody', 'x'); // The hash for unknown usernames is made once.
     const verify = vi.mocked(realVerify);
     const counted = async (username: string) => {
       verify.mockClear();

@@ -1,10 +1,10 @@
-/** Machines behind one MAC address stay apart, and no client alone names a server. */
+/** Machines behind one MAC address stay separate, and no single client can name a server. */
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { Alert } from '../../src/contract/resources/alert.ts';
 import type { Asset } from '../../src/contract/resources/asset.ts';
 import { adminOf, openService, type Service } from './service.ts';
 
-/** On a busy machine. */
+/** Timeout that suffices on a busy machine. */
 const patienceMs = 10_000;
 let service: Service;
 let token: string;
@@ -114,7 +114,7 @@ const together = async (ips: readonly string[]) =>
     const ids = await Promise.all(ips.map(async (ip) => (await assetOf(ip)).id));
     expect(new Set(ids).size).toBe(1);
     return ids[0]!;
-  });
+  }, 60_000);
 async function alertsBy(query: string): Promise<Alert[]> {
   const { body } = await service.call('listAlerts', `GET /api/v1/alerts?${query}`, { token });
   return (body as { data: { attributes: Alert }[] }).data.map(({ attributes }) => attributes);
@@ -149,7 +149,7 @@ describe.each([
     '12:34:56:78:9a:bc',
     'fe:ff:ff:ff:ff:ff',
     'ee:ee:ee:ee:ee:ee',
-  ])('%s joins no machines', async (mac) => {
+  ])('%s does not merge assets', async (mac) => {
     const third =
       Number.parseInt(mac.slice(-2), 16) ^ (second * 7) ^ mac.length ^ Number.parseInt(mac.slice(12, 14), 16);
     const at = (n: number) => `10.${10 + second}.${third}.${n}`;
@@ -157,10 +157,10 @@ describe.each([
     await apart(`10.${10 + second}.${third}.0/24`, 2);
   });
 
-  test('of a router joins none once it has forwarded for five within an hour', async () => {
+  test('does not merge assets if its router forwarded for five machines within an hour', async () => {
     const mac = `00:1b:63:00:01:0${second}`;
     const at = (n: number) => `10.20.${second}.${n}`;
-    // One is known before, without a MAC address.
+    // One machine is already known, without a MAC address.
     await send(zeek(at(5), undefined, 0), alertAt(at(5), minute));
     await apart(`${at(5)}`, 1);
     const [before] = await assetsOf(at(5));
@@ -178,16 +178,14 @@ describe.each([
     expect(alerts.length).toBe(3);
   });
 
-  test('of a router joins none once machines that seldom speak were found out', async () => {
+  test('does not merge assets once rarely active machines behind its router were detected', async () => {
     const mac = `00:1b:63:00:02:0${second}`;
-    const lines = Array.from({ length: 18 }, (_, n) =>
-      line(`10.21.${second}.${n + 1}`, mac, n * 75 * minute),
-    );
+    const lines = Array.from({ length: 18 }, (_, n) => line(`10.21.${second}.${n + 1}`, mac, n * 75 * minute));
     for (const one of lines) await send(one);
     await apart(`10.21.${second}.0/24`, 18);
   });
 
-  test('of a machine keeps it one while its address changes', async () => {
+  test("keeps a machine one asset while the machine's address changes", async () => {
     const mac = `00:1b:63:00:03:0${second}`;
     for (let n = 0; n < 4; n++) await send(line(`10.22.${second}.${n + 1}`, mac, n * 6 * hour));
     await vi.waitFor(async () => {
@@ -211,7 +209,7 @@ describe.each([
     };
   };
 
-  test('come apart once both are in use, with their alerts and services', async () => {
+  test('are separated once both machines are active, with their alerts and services', async () => {
     const { mac, network, at } = place(0);
     const [a, b] = [at(1), at(2)];
     await send(line(a, mac, 0), line(b, mac, minute), alertAt(b, 90_000));
@@ -219,7 +217,7 @@ describe.each([
     await vi.waitFor(async () => {
       expect(await alertsBy(`dst_ip=${b}`)).toMatchObject([{ asset_ids: [joined] }]);
       expect((await assetOf(a)).attributes).toMatchObject({ open_alerts: 1, service_count: 2 });
-    });
+    }, 60_000);
     await send(line(a, mac, 2 * minute));
     await apart(network, 2);
     const [assetA, assetB] = [await assetOf(a), await assetOf(b)];
@@ -230,7 +228,7 @@ describe.each([
       const counts = { risk_score: 0, open_alerts: 0, service_count: 1, mac_addresses: [] };
       expect((await assetOf(a)).attributes).toMatchObject(counts);
       expect((await assetOf(b)).attributes).toMatchObject({ open_alerts: 1, service_count: 1 });
-    });
+    }, 60_000);
     expect((await assetOf(b)).attributes.first_seen).toBe(new Date(start + minute).toISOString());
     const { body } = await service.call('listAssetHistory', `GET /api/v1/assets/${joined}/history`, {
       token,
@@ -244,19 +242,19 @@ describe.each([
     await apart(network, 3);
   });
 
-  test('come apart where one request shows all of them', async () => {
+  test('are separated if one request shows all of them', async () => {
     const { mac, network, at } = place(1);
     await send(line(at(1), mac, 0), line(at(2), mac, minute), line(at(1), mac, 2 * minute));
     await apart(network, 2);
   });
 
-  test('come apart where there are four', async () => {
+  test('are separated if there are four machines', async () => {
     const { mac, network, at } = place(2);
     for (let n = 0; n < 8; n++) await send(line(at((n % 4) + 1), mac, n * 5 * minute));
     await apart(network, 4);
   });
 
-  test('take back what they had before another owner of their address was known', async () => {
+  test('regain their history from before another owner of their address was known', async () => {
     const { mac, network, at } = place(3);
     const [a, b] = [at(1), at(2)];
     await send(line(a, mac, 0));
@@ -268,38 +266,32 @@ describe.each([
     await apart(network, 3);
     await vi.waitFor(async () => {
       expect(await alertsBy(`dst_ip=${b}`)).toMatchObject([{ asset_ids: [(await assetOf(b)).id] }]);
-    });
+    }, 60_000);
   });
 
-  test('are told from one machine whose address is replaced', async () => {
+  test('are distinguished from one machine whose address is replaced', async () => {
     const { mac, at } = place(4);
-    // The peers of the former address go on sending to it for a while.
+    // The peers of the former address keep sending to it for a while.
     await send(line(at(1), mac, 0), line(at(1), mac, minute, 15 * minute));
     await send(line(at(2), mac, 2 * minute), line(at(2), mac, 14 * minute));
     await send(line(at(2), mac, 20 * minute), line(at(3), mac, 21 * minute));
     const id = await together([at(1), at(2), at(3)]);
-    // Back on its former network, hours later.
+    // The machine is back on its former network, hours later.
     await send(line(at(1), mac, 6 * hour));
     expect(await together([at(1), at(2), at(3)])).toBe(id);
     expect((await assetOf(at(1))).attributes.mac_addresses).toEqual([mac]);
   });
 
-  test('are told from one machine with addresses of both versions of IP', async () => {
+  test('are distinguished from one machine with addresses of both IP versions', async () => {
     const { mac, at } = place(5);
     const prefix = `fd00:${second}:5:0`;
-    const own = [
-      at(1),
-      `${prefix}:21b:63ff:fe01:501`,
-      `${prefix}:5c1f::1`,
-      `${prefix}:99::2`,
-      `fd01:${second}::5`,
-    ];
+    const own = [at(1), `${prefix}:21b:63ff:fe01:501`, `${prefix}:5c1f::1`, `${prefix}:99::2`, `fd01:${second}::5`];
     for (let n = 0; n < 3; n++) await send(...own.map((ip, i) => line(ip, mac, n * minute + i)));
     await together(own);
     expect((await assetOf(at(1))).attributes.mac_addresses).toEqual([mac]);
   });
 
-  test('are told from what people merged, before and after', async () => {
+  test('are distinguished from assets that users merged, before and after', async () => {
     const { mac, network, at } = place(6);
     const [a, b, c] = [at(1), at(2), at(3)];
     await send(line(a, undefined, 0), line(b, undefined, 0));
@@ -309,11 +301,11 @@ describe.each([
       [0, 1, 2].flatMap((n) => ips.map((ip, i) => line(ip, mac, at + (ips.length * n + i) * minute)));
     await send(...round(minute, a, b));
     const id = await together([a, b]);
-    await vi.waitFor(async () => expect((await assetOf(a)).attributes.mac_addresses).toEqual([mac]));
+    await vi.waitFor(async () => expect((await assetOf(a)).attributes.mac_addresses).toEqual([mac]), 60_000);
     await send(...round(10 * minute, a, b, c));
-    await vi.waitFor(async () => expect((await assetOf(c)).id).not.toBe(id));
+    await vi.waitFor(async () => expect((await assetOf(c)).id).not.toBe(id), 60_000);
     expect(await together([a, b])).toBe(id);
-    // Two addresses of one server look like two machines until people say otherwise.
+    // Two addresses of one server look like two machines until users merge them.
     await merge((await assetOf(c)).id, id);
     await send(...round(20 * minute, a, b, c));
     await send(...round(30 * minute, a, b, c));
@@ -321,16 +313,16 @@ describe.each([
   });
 });
 
-describe('the name that a client asks for', () => {
+describe('the name that a client requests', () => {
   const cases: readonly (readonly [what: string, line: (ip: string) => object, named: boolean])[] = [
-    ['names no server by itself', (ip) => tls(ip, 443, 'bank.example', {}), false],
+    ['names no server without other evidence', (ip) => tls(ip, 443, 'bank.example', {}), false],
     [
-      'names the server whose certificate has it (Zeek)',
+      'names the server whose certificate contains the name (Zeek)',
       (ip) => tls(ip, 443, 'srv.corp.example', { sni_matches_cert: true }),
       true,
     ],
     [
-      'names the server whose subject has it (Zeek)',
+      'names the server whose subject contains the name (Zeek)',
       (ip) => tls(ip, 443, 'srv.corp.example', { subject: 'CN=srv.corp.example,O=Corp' }),
       true,
     ],
@@ -340,22 +332,18 @@ describe('the name that a client asks for', () => {
       false,
     ],
     ['names no proxy', (ip) => tls(ip, 3128, 'bank.example', { sni_matches_cert: true }), false],
-    ['names no server by itself (Suricata)', (ip) => eveTls(ip, 443, 'bank.example', {}), false],
+    ['names no server without other evidence (Suricata)', (ip) => eveTls(ip, 443, 'bank.example', {}), false],
     [
-      'names the server whose subject has it (Suricata)',
+      'names the server whose subject contains the name (Suricata)',
       (ip) => eveTls(ip, 443, 'srv.corp.example', { subject: 'C=DE, CN=*.corp.example' }),
       true,
     ],
     [
-      'names the server whose alternative name it is',
+      'names the server with this alternative name',
       (ip) => eveTls(ip, 443, 'srv.corp.example', { subjectaltname: ['x.example', 'srv.corp.example'] }),
       true,
     ],
-    [
-      'names no proxy (Suricata)',
-      (ip) => eveTls(ip, 8080, 'bank.example', { subject: 'CN=bank.example' }),
-      false,
-    ],
+    ['names no proxy (Suricata)', (ip) => eveTls(ip, 8080, 'bank.example', { subject: 'CN=bank.example' }), false],
   ];
 
   test.each(cases)('%s', async (_, line, named) => {
@@ -403,7 +391,7 @@ const eveDns = (query: string, ip: string, client: string, mdns?: boolean) => ({
   },
 });
 const http = {
-  Zeek: (ip: string, host: string) => ({
+  Zeek: (ip: string, host: string, more: object = {}) => ({
     _path: 'http',
     ts: (start + hour) / 1000,
     uid: `H${++count}`,
@@ -415,8 +403,9 @@ const http = {
     host,
     uri: '/',
     status_code: 200,
+    ...more,
   }),
-  Suricata: (ip: string, hostname: string) => ({
+  Suricata: (ip: string, hostname: string, more: object = {}) => ({
     event_type: 'http',
     timestamp: iso(start + hour),
     flow_id: ++count,
@@ -425,7 +414,7 @@ const http = {
     dest_ip: ip,
     dest_port: 80,
     proto: 'TCP',
-    http: { hostname, url: '/', http_method: 'GET', status: 200 },
+    http: { hostname, url: '/', http_method: 'GET', status: 200, ...more },
   }),
 };
 
@@ -436,14 +425,47 @@ describe.each([
   const at = (n: number) => `10.31.${second}.${n}`;
   const hostnamesOf = async (ip: string) => (await assetOf(ip)).attributes.hostnames;
 
-  test('are none that a client put into a request', async () => {
+  test('exclude names that a client put into a request', async () => {
     await send(zeek(at(1), undefined, 0), http[sensor](at(1), 'bank.example'), dns('a.lan', at(1), at(9)));
-    await vi.waitFor(async () => expect(await hostnamesOf(at(1))).toEqual(['a.lan']));
+    await vi.waitFor(async () => expect(await hostnamesOf(at(1))).toEqual(['a.lan']), 60_000);
   });
 
-  test('are those that several hosts use, whatever one host invents before and after', async () => {
-    const invent = (from: number) =>
-      Array.from({ length: 40 }, (_, n) => dns(`forged${from + n}.lan`, at(2), at(66)));
+  const handshake = (ip: string, name: string) =>
+    sensor === 'Zeek'
+      ? tls(ip, 3129, name, { sni_matches_cert: true })
+      : eveTls(ip, 3129, name, { subject: `CN=${name}` });
+  const connect = (ip: string, status: number) =>
+    http[sensor](
+      ip,
+      'bank.example',
+      sensor === 'Zeek' ? { method: 'CONNECT', status_code: status } : { http_method: 'CONNECT', status },
+    );
+
+  test('exclude names of tunnelled servers once the server opened a tunnel (CONNECT), at any port', async () => {
+    const [proxy, server] = [at(5), at(6)];
+    for (const [ip, status] of [
+      [proxy, 200],
+      [server, 405],
+    ] as const)
+      await send(zeek(ip, undefined, 0), handshake(ip, 'bank.example'), dns('p.lan', ip, at(9)), connect(ip, status));
+    await vi.waitFor(async () => expect(await hostnamesOf(server)).toEqual(['p.lan', 'bank.example']), 60_000);
+    await vi.waitFor(async () => expect(await hostnamesOf(proxy)).toEqual(['p.lan']), 60_000);
+    await send(handshake(proxy, 'shop.example'), dns('q.lan', proxy, at(9)));
+    await vi.waitFor(async () => expect(await hostnamesOf(proxy)).toEqual(['p.lan', 'q.lan']), 60_000);
+  });
+
+  test('exclude names in certificates of more domains than one server may have, but not in certificates of as many domains', async () => {
+    const [proxy, server] = [at(7), at(8)];
+    const sites = ['bank.example', 'www.shop.test', 'mail.post.invalid', 'news.co.uk', 'a.b.org'];
+    await send(zeek(server, undefined, 0), ...sites.slice(0, 4).map((site) => handshake(server, site)));
+    await send(handshake(server, 'www.bank.example'), zeek(proxy, undefined, 0), dns('r.lan', proxy, at(9)));
+    await send(...sites.map((site) => handshake(proxy, site)));
+    await vi.waitFor(async () => expect(await hostnamesOf(server)).toHaveLength(5), 60_000);
+    await vi.waitFor(async () => expect(await hostnamesOf(proxy)).toEqual(['r.lan']), 60_000);
+  });
+
+  test('are the names that several hosts use, for any names that one host invents before and after', async () => {
+    const invent = (from: number) => Array.from({ length: 40 }, (_, n) => dns(`forged${from + n}.lan`, at(2), at(66)));
     await send(zeek(at(2), undefined, 0), ...invent(0));
     await send(...[7, 8, 9].flatMap((n) => [dns('files.lan', at(2), at(n)), dns('www.lan', at(2), at(n))]));
     for (const from of [100, 200]) await send(...invent(from));
@@ -453,12 +475,12 @@ describe.each([
       expect(names.length).toBe(16);
       expect(names.slice(0, 2)).toEqual(['files.lan', 'www.lan']);
       expect((await assetOf(at(2))).attributes.name).toBe('files.lan');
-    });
+    }, 60_000);
   });
 
-  test('are those that it announces itself, not those that others announce for it', async () => {
+  test('are the names that the server announces itself, not names that others announce for it', async () => {
     await send(zeek(at(4), undefined, 0), dns('bank.local', at(4), at(66), true));
     await send(dns('printer.local', at(4), at(4), true));
-    await vi.waitFor(async () => expect(await hostnamesOf(at(4))).toEqual(['printer.local']));
+    await vi.waitFor(async () => expect(await hostnamesOf(at(4))).toEqual(['printer.local']), 60_000);
   });
 });

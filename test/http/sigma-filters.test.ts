@@ -1,4 +1,7 @@
-/** Sigma filters over HTTP: a condition that holds for records without a match states what is left of the rules. */
+/**
+ * Sigma filters over HTTP: a condition that holds for records without a match determines the remaining sources
+ * of the rules.
+ */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Alert } from '../../src/contract/resources/alert.ts';
 import { adminOf, openService, type Service } from './service.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
+import { canonicalSilence } from '../../src/alerts/silence-input.ts';
 import type { SilenceMatcher } from '../../src/contract/resources/silence.ts';
 import { ruleSources } from '../../src/contract/vocabulary.ts';
 import { ServiceError } from '../../src/errors.ts';
-import { canonicalSilence } from '../../src/http/silence-input.ts';
 
 const fieldOf = (matcher: SilenceMatcher): unknown => {
   try {
@@ -16,17 +16,23 @@ const fieldOf = (matcher: SilenceMatcher): unknown => {
 
 const all = ['0.0.0.0/0'];
 
-describe('a matcher that is about everything is refused', () => {
+describe('a matcher that covers everything is rejected', () => {
   const cases: [name: string, matcher: SilenceMatcher][] = [
     ['that names a severity only', { max_severity: 'low' }],
     ['that names all IPv4 addresses', { ip: all }],
     ['that names all IPv6 addresses', { src_ip: ['::/0'] }],
-    ['as mapped addresses', { dst_ip: ['::ffff:0:0/96'] }],
-    ['in halves', { ip: ['0.0.0.0/1', '128.0.0.0/1'] }],
-    ['in a hundred parts', { ip: Array.from({ length: 100 }, (_, n) => `${n * 2}.0.0.0/7`) }],
+    ['that names all IPv4-mapped addresses', { dst_ip: ['::ffff:0:0/96'] }],
+    ['that names both halves of IPv4', { ip: ['0.0.0.0/1', '128.0.0.0/1'] }],
+    [
+      'that names all IPv4 addresses in a hundred parts',
+      { ip: Array.from({ length: 100 }, (_, n) => `${n * 2}.0.0.0/7`) },
+    ],
     ['that names all of the public IPv6 Internet', { ip: ['2000::/3'] }],
     ['that names all sources of rules', { rule_source: [...ruleSources] }],
-    ['that names all of several', { src_ip: all, dst_ip: all, rule_source: [...ruleSources] }],
+    [
+      'that names all sources, destinations and sources of rules',
+      { src_ip: all, dst_ip: all, rule_source: [...ruleSources] },
+    ],
     ['with a severity', { ip: all, max_severity: 'critical' }],
   ];
   test.for(cases)('%s', ([, matcher]) => {
@@ -34,11 +40,11 @@ describe('a matcher that is about everything is refused', () => {
   });
 });
 
-describe('what tells some from others is taken', () => {
+describe('a matcher that covers a subset is accepted', () => {
   const cases: [name: string, matcher: SilenceMatcher][] = [
     ['a rule from anywhere', { rule_id: ['1:1'], ip: all }],
-    ['all networks of one’s own', { ip: ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', 'fc00::/7'] }],
-    ['one end', { src_ip: ['10.0.0.0/8'], dst_ip: all }],
+    ['all home networks', { ip: ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', 'fc00::/7'] }],
+    ['all destinations, but not all sources', { src_ip: ['10.0.0.0/8'], dst_ip: all }],
     ['one source of rules', { rule_source: ['zeek'] }],
     ['addresses', { ip: ['192.0.2.1', '2001:db8::1'] }],
   ];

@@ -33,9 +33,12 @@ const conn = (n: number) => ({
 const text = JSON.stringify;
 const event = (n: number, more: object = {}) => text({ event: conn(n), ...more });
 const channel = '0aeeac95-ac74-4aa9-b30d-6c4c0ac581ba';
-const [events, raw, ack, health] = ['event', 'raw', 'ack', 'health'].map(
-  (name) => `/services/collector/${name}`,
-) as [string, string, string, string];
+const [events, raw, ack, health] = ['event', 'raw', 'ack', 'health'].map((name) => `/services/collector/${name}`) as [
+  string,
+  string,
+  string,
+  string,
+];
 const onChannel = { 'x-splunk-request-channel': channel };
 
 interface Sent {
@@ -67,7 +70,7 @@ async function send(
   expect(answer.headers.get('content-type')).toBe('application/json');
   return { status: answer.status, headers: answer.headers, json: (await answer.json()) as Told };
 }
-/** Status and number of the answer. */
+/** Returns the status and the code of the response. */
 const told = async (...args: Parameters<typeof send>) => {
   const { status, json } = await send(...args);
   return [status, json.code];
@@ -77,7 +80,7 @@ async function stored(of = service): Promise<number> {
   return (await of.store.status()).events.network;
 }
 
-/** Connections that this sensor told of, the newest first. */
+/** Returns the stored connections of this sensor, newest first. */
 async function ofSensor(name: string): Promise<unknown[]> {
   const target = `GET /api/v1/events/network?sensor=${encodeURIComponent(name)}`;
   const { body } = await service.call('listNetworkEvents', target, { token: viewer });
@@ -91,7 +94,7 @@ describe('events', () => {
     '/services/collector/1.0',
     '/services/collector/event',
     '/services/collector/event/1.0',
-  ])('are on disk when %s answers, under the name of their host', async (path) => {
+  ])('are on disk when %s responds, under the name of their host', async (path) => {
     const before = await stored();
     const host = `tap of ${path}`;
     const { status, json } = await send(path, event(1, { host, time: 1_700_000_001.25 }) + event(2));
@@ -103,23 +106,21 @@ describe('events', () => {
   test.each([
     ['gzip', gzipSync],
     ['zstd', zstdCompressSync],
-  ])('come as %s too', async (coding, compress) => {
+  ])('are accepted as %s', async (coding, compress) => {
     const headers = { 'content-encoding': coding };
     expect(await told(events, compress(event(3)), { headers })).toEqual([200, 0]);
     expect(await told(events, event(3), { headers })).toEqual([400, 6]);
     expect(await told(events, event(3), { headers: { 'content-encoding': 'lzma' } })).toEqual([415, 6]);
   });
 
-  test.each([
-    'application/json',
-    'application/x-www-form-urlencoded',
-    'text/plain; charset=utf-8',
-    'nonsense',
-  ])('are called %s', async (type) => {
-    expect(await told(events, event(4), { headers: { 'content-type': type } })).toEqual([200, 0]);
-  });
+  test.each(['application/json', 'application/x-www-form-urlencoded', 'text/plain; charset=utf-8', 'nonsense'])(
+    'are accepted with the media type %s',
+    async (type) => {
+      expect(await told(events, event(4), { headers: { 'content-type': type } })).toEqual([200, 0]);
+    },
+  );
 
-  test('what clients add to the URL is taken, and what is unknown named', async () => {
+  test('parameters that clients add to the URL are accepted, and unknown parameters are named', async () => {
     const query = '?source=a&sourcetype=zeek&index=main&host=b&auto_extract_timestamp=true&time=1';
     expect(await told(events + query, event(5))).toEqual([200, 0]);
     expect((await send(`${events}?nonsense=1`, event(5))).json).toEqual({
@@ -131,27 +132,24 @@ describe('events', () => {
   test.each<[string, string, number, string]>([
     ['nothing', '', 5, 'No data'],
     ['white space', '\r\n ', 5, 'No data'],
-    ['no JSON', 'hello', 6, 'Invalid data format'],
+    ['invalid JSON', 'hello', 6, 'Invalid data format'],
     ['a word', '{"event":hello}', 6, 'Invalid data format'],
     ['a bad time', event(6, { time: 'NaN' }), 6, 'Invalid data format'],
-    ['no event', text({ time: 1 }), 12, 'Event field is required'],
+    ['a missing event', text({ time: 1 }), 12, 'Event field is required'],
     ['null', text({ event: null }), 12, 'Event field is required'],
     ['a blank event', text({ event: '' }), 13, 'Event field cannot be blank'],
     ['an empty event', text({ event: {} }), 13, 'Event field cannot be blank'],
     ['bad fields', event(6, { fields: 1 }), 15, 'Error in handling indexed fields'],
-  ])('of %s nothing is kept, and it is told why', async (_, body, code, said) => {
+  ])('%s is not stored, and the response gives the reason', async (_, body, code, said) => {
     const before = await stored();
     const { status, json } = await send(events, body, { headers: onChannel });
     expect([status, json.code, json.text]).toEqual([400, code, said]);
     expect(json).not.toHaveProperty('ackId');
-    expect(json).toHaveProperty(
-      code === 5 ? 'message' : 'invalid-event-number',
-      code === 5 ? expect.any(String) : 0,
-    );
+    expect(json).toHaveProperty(code === 5 ? 'message' : 'invalid-event-number', code === 5 ? expect.any(String) : 0);
     expect(await stored()).toBe(before);
   });
 
-  test('good ones among bad ones are kept: a success that tells of the others, and is no cause to send again', async () => {
+  test('are stored if valid: a success reports the invalid events, without cause to retry', async () => {
     const before = await stored();
     const body = `${event(7)}{"event":""}\n${event(8)}{"event":{"a":\n${text({ event: { ...conn(9), proto: 6 } })}${event(10)}`;
     const { status, json } = await send(events, body);
@@ -164,7 +162,7 @@ describe('events', () => {
         errors: [
           { event: 1, code: 13, field: 'envelope.event', reason: 'is blank' },
           { event: 3, code: 6, field: 'envelope', reason: 'is not valid JSON' },
-          { event: 4, code: 6, field: 'proto', reason: 'is 6, not a text' },
+          { event: 4, code: 6, field: 'proto', reason: 'is 6, not a string' },
         ],
       },
     ]);
@@ -174,7 +172,7 @@ describe('events', () => {
   test.each([
     ['events', events, text({ event: 'hello' }) + text({ event: { a: 1 } }) + text({ event: 1 })],
     ['raw lines', raw, 'hello\n{"a":1}\n\n[]'],
-  ])('whole %s that are no records of ours are told of, and a success, as there', async (_, target, body) => {
+  ])('whole %s of unknown records are reported, with a success as in Splunk', async (_, target, body) => {
     const { status, json } = await send(target, body);
     expect([status, json]).toMatchObject([
       200,
@@ -182,17 +180,15 @@ describe('events', () => {
     ]);
   });
 
-  test('kinds that are not stored are no error', async () => {
+  test('kinds that are not stored cause no error', async () => {
     expect(await told(events, text({ event: { _path: 'http', ts: 1, uid: 'C' } }))).toEqual([200, 0]);
   });
 
-  test('a body that is cut off leaves nothing', async () => {
+  test('are not stored if the body is truncated', async () => {
     const before = await stored();
     const wire = await Wire.open(service.server.port);
     const head = `POST ${events} HTTP/1.1\r\nHost: a\r\nAuthorization: Splunk ${sensor}\r\n`;
-    wire.send(
-      `${head}Transfer-Encoding: chunked\r\n\r\n${event(11).length.toString(16)}\r\n${event(11)}\r\n`,
-    );
+    wire.send(`${head}Transfer-Encoding: chunked\r\n\r\n${event(11).length.toString(16)}\r\n${event(11)}\r\n`);
     await new Promise((resolve) => setTimeout(resolve, 50));
     wire.end();
     await eventually(() => wire.closed);
@@ -210,7 +206,7 @@ describe('raw lines', () => {
     expect(await ofSensor(path)).toEqual(['C21', 'C20']);
   });
 
-  test('need no channel', async () => {
+  test('do not require a channel', async () => {
     expect(await told(raw, text(conn(22)))).toEqual([200, 0]);
     expect(await told(raw, '\n')).toEqual([400, 5]);
   });
@@ -221,7 +217,7 @@ describe('acknowledgements', () => {
   const asked = async (acks: unknown, sent: Sent = {}) =>
     (await send(`${ack}?channel=${own}`, text({ acks }), sent)).json.acks;
 
-  test('ids count from 0 on each channel, and are true, of what is on disk', async () => {
+  test('have ids from 0 on each channel, and are true once the events are on disk', async () => {
     const headers = { 'x-splunk-request-channel': own };
     const ids = [];
     for (const n of [30, 31, 32]) ids.push((await send(events, event(n), { headers })).json.ackId);
@@ -240,14 +236,12 @@ describe('acknowledgements', () => {
     expect(elsewhere.json.acks).toEqual({ 0: expect.any(Boolean) });
   });
 
-  test('are of their sender only', () => {
+  test('are visible to their sender only', () => {
     const collector = new SplunkCollector(() => undefined);
-    expect([collector.ackId('a', own), collector.nextId('b', own), collector.nextId('a', own)]).toEqual([
-      0, 0, 1,
-    ]);
+    expect([collector.ackId('a', own), collector.nextId('b', own), collector.nextId('a', own)]).toEqual([0, 0, 1]);
   });
 
-  test('bodies that Vector says are compressed, and are not', async () => {
+  test('accept bodies that Vector labels as compressed, compressed or not', async () => {
     const headers = { 'content-encoding': 'gzip', 'content-type': 'application/json' };
     expect(await asked([0], { headers })).toEqual({ 0: true });
     const { json } = await send(`${ack}?channel=${own}`, gzipSync(text({ acks: [0] })), { headers });
@@ -255,37 +249,35 @@ describe('acknowledgements', () => {
   });
 
   test.each<[string, string, string, number]>([
-    ['no channel', '', text({ acks: [0] }), 10],
-    ['no GUID', '?channel=1', text({ acks: [0] }), 11],
-    ['an empty one', '?channel=', text({ acks: [0] }), 11],
-    ['no JSON', `?channel=${own}`, '{"acks":', 6],
+    ['a missing channel', '', text({ acks: [0] }), 10],
+    ['a channel that is not a GUID', '?channel=1', text({ acks: [0] }), 11],
+    ['an empty channel', '?channel=', text({ acks: [0] }), 11],
+    ['invalid JSON', `?channel=${own}`, '{"acks":', 6],
     ['nothing', `?channel=${own}`, '', 6],
-    ['no ids', `?channel=${own}`, '{}', 6],
+    ['missing ids', `?channel=${own}`, '{}', 6],
     ['null', `?channel=${own}`, 'null', 6],
-    ['ids that are none', `?channel=${own}`, text({ acks: ['0'] }), 6],
-    ['negative ones', `?channel=${own}`, text({ acks: [-1] }), 6],
+    ['invalid ids', `?channel=${own}`, text({ acks: ['0'] }), 6],
+    ['negative ids', `?channel=${own}`, text({ acks: [-1] }), 6],
     ['fractions', `?channel=${own}`, text({ acks: [0.5] }), 6],
-  ])('a question with %s', async (_, query, body, code) => {
+  ])('a query with %s is rejected', async (_, query, body, code) => {
     expect(await told(ack + query, body)).toEqual([400, code]);
   });
 
-  test('a question of more than a JSON body may have', async () => {
+  test('a query above the JSON body limit is rejected', async () => {
     const acks = Array.from({ length: limits.maxJsonBodyBytes / 2 }, () => 0);
     expect(await told(`${ack}?channel=${own}`, text({ acks }))).toEqual([413, 6]);
   });
 
-  test('a channel that is no GUID is refused before anything is stored', async () => {
+  test('a channel that is not a GUID is rejected before anything is stored', async () => {
     const before = await stored();
     for (const bad of ['1', `${channel}0`, 'x'.repeat(5000)])
-      expect(await told(events, event(34), { headers: { 'x-splunk-request-channel': bad } })).toEqual([
-        400, 11,
-      ]);
+      expect(await told(events, event(34), { headers: { 'x-splunk-request-channel': bad } })).toEqual([400, 11]);
     expect(await stored()).toBe(before);
   });
 });
 
-describe('channels without bound', () => {
-  test('push out those of their principal only, the ones first that were used longest ago', () => {
+describe('creating channels without limit', () => {
+  test('evicts only channels of the same principal, least recently used first', () => {
     const reached: LimitName[] = [];
     const collector = new SplunkCollector((limit) => reached.push(limit));
     collector.ackId('quiet', 'one');
@@ -300,7 +292,7 @@ describe('channels without bound', () => {
     expect(collector.ackId('quiet', 'one')).toBe(1);
   });
 
-  test('of many principals are bounded together', () => {
+  test('has a total limit for many principals', () => {
     const reached = new Set<LimitName>();
     const collector = new SplunkCollector((limit) => reached.add(limit));
     for (let n = 0; n < limits.maxSplunkChannels + 10; n++) collector.ackId(`p${n >> 1}`, String(n));
@@ -311,7 +303,7 @@ describe('channels without bound', () => {
     ]).toEqual([0, 1]);
   });
 
-  test('asking for ids makes none', () => {
+  test('does not happen by queries for ids', () => {
     const collector = new SplunkCollector(() => undefined);
     for (let n = 0; n < 100; n++) expect(collector.nextId('p', String(n))).toBe(0);
     expect(collector.channels).toBe(0);
@@ -321,20 +313,20 @@ describe('channels without bound', () => {
 describe('credentials', () => {
   const basic = (token: string) => `Basic ${Buffer.from(`x:${token}`).toString('base64')}`;
 
-  test('a token as Splunk has it, as a password, or as a bearer', async () => {
+  test("may be a token in Splunk's scheme, as a password, or as a bearer", async () => {
     for (const authorization of [`Splunk ${sensor}`, `splunk ${sensor}`, basic(sensor), `Bearer ${sensor}`])
       expect(await told(events, event(40), { authorization })).toEqual([200, 0]);
   });
 
   test.each<[string, () => string, number, number]>([
     ['none', () => '', 401, 2],
-    ['a scheme that is none', () => `Digest ${sensor}`, 401, 3],
+    ['an unknown scheme', () => `Digest ${sensor}`, 401, 3],
     ['a token alone', () => sensor, 401, 3],
     ['a bad bearer', () => 'Bearer x', 401, 3],
     ['a bad token', () => 'Splunk x', 403, 4],
     ['a bad password', () => basic('x'), 403, 4],
-    ['a role that may not', () => `Splunk ${viewer}`, 403, 4],
-  ])('%s', async (_, authorization, status, code) => {
+    ['a role without permission', () => `Splunk ${viewer}`, 403, 4],
+  ])('are refused: %s', async (_, authorization, status, code) => {
     for (const target of [events, raw, `${ack}?channel=${channel}`]) {
       const answer = await send(target, event(41), { authorization: authorization() });
       expect([answer.status, answer.json.code]).toEqual([status, code]);
@@ -344,7 +336,7 @@ describe('credentials', () => {
     }
   });
 
-  test('in a URL they are refused, also good ones beside good ones', async () => {
+  test('are refused in a URL, even next to valid credentials', async () => {
     const before = await stored();
     for (const authorization of ['', `Splunk ${sensor}`]) {
       const { status, json } = await send(`${events}?token=${sensor}`, event(42), { authorization });
@@ -359,7 +351,7 @@ describe('credentials', () => {
 describe('health', () => {
   const get = (target: string, sent: Sent = {}) => told(target, undefined, { method: 'GET', ...sent });
 
-  test('is told to all, and whoever shows a token is told whether it is good', async () => {
+  test('is reported to all clients, and a token sent along is checked', async () => {
     for (const target of [health, `${health}/1.0`]) {
       expect(await get(target, { authorization: '' })).toEqual([200, 17]);
       expect(await get(target)).toEqual([200, 17]);
@@ -370,7 +362,7 @@ describe('health', () => {
     expect([head.status, await head.text()]).toEqual([200, '']);
   });
 
-  test('says when the service ends', async () => {
+  test('reports that the service is stopping', async () => {
     let ready = true;
     const other = await openService({}, { ready: () => ready });
     try {
@@ -382,7 +374,7 @@ describe('health', () => {
     }
   });
 
-  test('says when the ledger or the store is gone', async () => {
+  test('reports that the ledger or the store is unavailable', async () => {
     const other = await openService();
     try {
       other.ledger.status = () => Promise.reject(new ServiceError('UNAVAILABLE', 'restarting'));
@@ -393,46 +385,43 @@ describe('health', () => {
   });
 });
 
-describe('a service that is full', () => {
+describe('an overloaded service', () => {
   test.each([
     ['OVERLOADED', undefined, '1'],
     ['RATE_LIMITED', { retry_after_s: 7 }, '7'],
     ['UNAVAILABLE', { reason: 'disk_full' }, '1'],
     ['WORKER_LOST', undefined, '1'],
-  ] as const)('is busy, so that each client sends it all again: %s', async (code, details, wait) => {
-    let full = true;
-    const other: Service = await openService();
-    const parse = other.services.ingest;
-    const ingest: Services['ingest'] = (input) =>
-      full ? Promise.reject(new ServiceError(code, 'full', details)) : parse(input);
-    Object.assign(other.services, { ingest });
-    try {
-      const authorization = `Splunk ${await tokenOf(other, ['sensor'])}`;
-      const { status, json, headers } = await send(events, event(50), {
-        of: other,
-        authorization,
-        headers: onChannel,
-      });
-      expect([status, json.code, json.text, headers.get('retry-after')]).toEqual([
-        503,
-        9,
-        'Server is busy',
-        wait,
-      ]);
-      expect(await told(health, undefined, { of: other, method: 'GET', authorization })).toEqual([503, 18]);
-      full = false;
-      expect(
-        (await send(events, event(50), { of: other, authorization, headers: onChannel })).json.ackId,
-      ).toBe(0);
-      expect(await told(health, undefined, { of: other, method: 'GET', authorization })).toEqual([200, 17]);
-      expect(await stored(other)).toBe(1);
-    } finally {
-      await other.close();
-    }
-  });
+  ] as const)(
+    'responds that it is busy, so that each client sends everything again: %s',
+    async (code, details, wait) => {
+      let full = true;
+      const other: Service = await openService();
+      const pipeline = other.services.ingest;
+      const ingest: Services['ingest'] = {
+        add: (...body) => (full ? Promise.reject(new ServiceError(code, 'full', details)) : pipeline.add(...body)),
+      };
+      Object.assign(other.services, { ingest });
+      try {
+        const authorization = `Splunk ${await tokenOf(other, ['sensor'])}`;
+        const { status, json, headers } = await send(events, event(50), {
+          of: other,
+          authorization,
+          headers: onChannel,
+        });
+        expect([status, json.code, json.text, headers.get('retry-after')]).toEqual([503, 9, 'Server is busy', wait]);
+        expect(await told(health, undefined, { of: other, method: 'GET', authorization })).toEqual([503, 18]);
+        full = false;
+        expect((await send(events, event(50), { of: other, authorization, headers: onChannel })).json.ackId).toBe(0);
+        expect(await told(health, undefined, { of: other, method: 'GET', authorization })).toEqual([200, 17]);
+        expect(await stored(other)).toBe(1);
+      } finally {
+        await other.close();
+      }
+    },
+  );
 
-  test('a bug is no reason to send it again, and says nothing', async () => {
-    const broken = await openService({}, { ingest: () => Promise.reject(new Error('secret')) });
+  test('an unexpected error does not cause retries, and its message is not disclosed', async () => {
+    const broken = await openService({}, { ingest: { add: () => Promise.reject(new Error('secret')) } });
     try {
       const authorization = `Splunk ${await tokenOf(broken, ['sensor'])}`;
       const { status, json } = await send(events, event(51), { of: broken, authorization });
@@ -442,7 +431,7 @@ describe('a service that is full', () => {
     }
   });
 
-  test('a body that is too long is told so', async () => {
+  test('rejects a body that is too long with the matching error', async () => {
     const small = await openService({ CANDOR_LIMITS_MAX_BODY_BYTES: '100000' });
     try {
       const authorization = `Splunk ${await tokenOf(small, ['sensor'])}`;
@@ -453,7 +442,7 @@ describe('a service that is full', () => {
   });
 });
 
-describe('clients as they speak', () => {
+describe('real clients', () => {
   const wired = async (bytes: string): Promise<string> => {
     const wire = await Wire.open(service.server.port);
     wire.send(bytes);
@@ -464,10 +453,9 @@ describe('clients as they speak', () => {
   const framed = (head: readonly string[], body: string) =>
     [...head, `Content-Length: ${Buffer.byteLength(body)}`, '', body].join('\r\n');
 
-  test('Fluent Bit: no media type, nothing between envelopes', async () => {
+  test('Fluent Bit sends no media type, and no separator between envelopes', async () => {
     const before = await stored();
-    const envelope = (n: number) =>
-      `{"time":1700000000.123456,"host":"edge","source":"zeek","event":${text(conn(n))}}`;
+    const envelope = (n: number) => `{"time":1700000000.123456,"host":"edge","source":"zeek","event":${text(conn(n))}}`;
     const body = envelope(60) + envelope(61);
     const head = [
       'POST /services/collector/event HTTP/1.1',
@@ -475,13 +463,11 @@ describe('clients as they speak', () => {
       'User-Agent: Fluent-Bit',
       `Authorization: Splunk ${sensor}`,
     ];
-    expect(await wired(framed(head, body))).toMatch(
-      /^HTTP\/1.1 200 OK\r\n(?:.|\r|\n)*\{"text":"Success","code":0\}$/,
-    );
+    expect(await wired(framed(head, body))).toMatch(/^HTTP\/1.1 200 OK\r\n(?:.|\r|\n)*\{"text":"Success","code":0\}$/);
     expect(await stored()).toBe(before + 2);
   });
 
-  test('Vector: health with its token, events on a channel, and questions until they are on disk', async () => {
+  test('Vector checks health with its token, sends events on a channel, and queries until they are on disk', async () => {
     const authorization = `Splunk ${sensor}`;
     expect(await told(`${health}/1.0`, undefined, { method: 'GET' })).toEqual([200, 17]);
     const headers = {
@@ -503,15 +489,15 @@ describe('clients as they speak', () => {
     expect(asked.json).toEqual({ acks: { 0: true } });
   });
 
-  test('Logstash: an array of events; curl: a form that is none', async () => {
+  test('Logstash sends an array of events; curl sends a form media type', async () => {
     const headers = { 'content-type': 'application/json' };
     expect(await told(events, `[${event(64)},${event(65)}]`, { headers })).toEqual([200, 0]);
-    expect(
-      await told(events, event(66), { headers: { 'content-type': 'application/x-www-form-urlencoded' } }),
-    ).toEqual([200, 0]);
+    expect(await told(events, event(66), { headers: { 'content-type': 'application/x-www-form-urlencoded' } })).toEqual(
+      [200, 0],
+    );
   });
 
-  test('Firehose looks for the answer to nothing', async () => {
+  test('Firehose requests acknowledgements of no ids', async () => {
     expect(await told(`${events}?channel=${channel}`, '')).toEqual([400, 5]);
     expect(await told(`${events}?channel=${channel}`)).toEqual([400, 5]);
   });

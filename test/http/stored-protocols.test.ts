@@ -1,13 +1,16 @@
-/** Search, exports, topology, digests and proofs of events whose protocols an earlier version stored as the sensor wrote them. */
+/**
+ * Search, exports, topology, digests and proofs of events whose protocols an earlier version stored in the
+ * sensor's words.
+ */
 import { setTimeout } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { eventHash, verifyAlertEvents } from '../../src/client/alert-events.ts';
+import { eventHash, verifyAlertEvents } from '../../src/client/verifier.ts';
 import type { ServedEvent } from '../../src/contract/event-digest.ts';
 import type { Topology } from '../../src/contract/resources/topology.ts';
-import { sha256 } from '../../src/sha256.ts';
-import type { EventSealer } from '../../src/store/event-sealer.ts';
+import { sha256 } from '../../src/crypto/sha256.ts';
+import type { SealScheduler } from '../../src/events/store/seal-scheduler.ts';
 import { bytesToHex } from '../../src/tlog/hex.ts';
-import { blockOf, openSealer } from '../store/sealing.ts';
+import { blockOf, openSealer } from '../events/store/sealing.ts';
 import { readArrow } from './read-arrow.ts';
 import { adminOf, openService, type Service } from './service.ts';
 import { verifyProof } from './verify-proof.ts';
@@ -57,13 +60,13 @@ const ecs = {
 
 let service: Service;
 let token: string;
-let sealer: EventSealer;
+let sealer: SealScheduler;
 
 beforeAll(async () => {
   service = await openService({ CANDOR_NETWORK_HOME: '192.168.0.0/16' });
   token = await adminOf(service);
   sealer = await openSealer(service.store, service.reader);
-  // As versions before the vocabulary stored what Zeek said.
+  // Versions before the vocabulary stored Zeek's own words.
   const records = ['ssl,http', 'ssl', 'dce_rpc,smb'].map((app_protocol) => ({ app_protocol }));
   const sensorId = '01930000-0000-7000-8000-0000000000a1';
   const answer = { accepted: 3, rejected: 0, ignored: 0, duplicates: 0, errors: [] };
@@ -109,7 +112,7 @@ test.each(['tls', 'ssl', 'TLS', 'TL'])('free text %s finds protocols by their na
   expect(await protocols(`q=${q}`)).toEqual(withTls);
 });
 
-test('exports have the set: lines as the list, Arrow as a column of lists', async () => {
+test('exports contain the set of protocols: lines like the list, Arrow as a column of lists', async () => {
   const ask = async (accept: string) =>
     fetch(`${service.url}${network}?sort=timestamp`, {
       headers: { accept, authorization: `Bearer ${token}` },
@@ -132,13 +135,9 @@ test('edges of the topology have the names that events have', async () => {
   expect(edges.find(({ target }) => target === '192.168.0.20')?.protocols).toEqual(['dcerpc', 'http', 'tls']);
 });
 
-/** The event as versions before the vocabulary served it. */
+/** Returns the event as versions before the vocabulary served it. */
 function asServedBefore(event: ServedEvent, app_protocol: string): ServedEvent {
-  const {
-    app_protocols: _,
-    app_protocol_stored: __,
-    ...attributes
-  } = event.attributes as Record<string, unknown>;
+  const { app_protocols: _, app_protocol_stored: __, ...attributes } = event.attributes as Record<string, unknown>;
   return { ...event, attributes: { ...attributes, app_protocol } };
 }
 const digestOf = (event: ServedEvent) => {
@@ -147,7 +146,7 @@ const digestOf = (event: ServedEvent) => {
   return { events: [{ id: event.id, sha256: hash }], events_digest, events_count: 1 };
 };
 
-test('entries of alerts that were logged before verify against the events as they are served now', async () => {
+test('entries of alerts from earlier versions verify against the events as they are served now', async () => {
   const [event] = await listed('app_protocol=http&dst_port=22');
   const logged = digestOf(asServedBefore(event!, 'ssl,http'));
   expect(verifyAlertEvents(logged, [event!])).toEqual({ verified: [event!.id], missing: [] });
@@ -159,7 +158,7 @@ test('entries of alerts that were logged before verify against the events as the
   expect(verifyAlertEvents(logged, [other])).toMatchObject({ code: 'WRONG_EVENT' });
 });
 
-test('proofs of events match what is served, of blocks of before too', async () => {
+test('proofs of events match the served events, even for blocks of earlier versions', async () => {
   await sealer.seal();
   for (const event of await listed()) {
     const text = await proofText(event.id);
@@ -178,7 +177,10 @@ test('proofs of events match what is served, of blocks of before too', async () 
   expect(verifyProof(savedBefore)).toMatchObject({ id: event!.id });
 });
 
-/** The text with other protocols; its integers are beyond what JSON.parse keeps. */
+/**
+ * Returns the text with other protocols, without JSON.parse: the text has integers beyond the precision of a
+ * double.
+ */
 function withProtocols(text: string, protocols: object): string {
   const written = JSON.stringify(protocols).slice(1, -1);
   const shown =
@@ -189,7 +191,7 @@ function withProtocols(text: string, protocols: object): string {
 async function proofText(id: string): Promise<string> {
   const headers = { authorization: `Bearer ${token}` };
   for (;;) {
-    service.pump.poke();
+    service.pump.wake();
     const answer = await fetch(`${service.url}${network}/${id}/proof`, { headers });
     if (answer.status === 200) return answer.text();
     await setTimeout(5);

@@ -1,4 +1,4 @@
-/** Files that a running service is told to read, and files that it misses. */
+/** Unusual and missing files that a running service is configured to read. */
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -19,7 +19,7 @@ async function signIn(service: Service): Promise<string> {
   return (body as { access_token: string }).access_token;
 }
 
-test('settings that name a pipe or a device are refused, and the service goes on', async () => {
+test('settings that name a pipe or a device are refused, and the service keeps running', async () => {
   const service = await startService({ dataDir });
   try {
     const token = await signIn(service);
@@ -47,12 +47,12 @@ test('settings that name a pipe or a device are refused, and the service goes on
   }
 });
 
-test('a policy that was lost is told of at the start, and is in the log', async () => {
-  for (const name of ['policy.json', 'policy.in-effect.json']) rmSync(join(dataDir, name));
+test('the loss of siem.mdb is reported at the start, and the loss of its policy is in the log', async () => {
+  for (const name of ['policy.json', 'siem.mdb']) rmSync(join(dataDir, name));
   const service = await startService({ dataDir });
   try {
     expect(service.output).toContainEqual(
-      expect.stringMatching(/^ {2}warning +policy\.in-effect\.json was missing, though the log has entries/),
+      expect.stringMatching(/^ {2}warning +siem\.mdb was missing, though the log has entries/),
     );
     const token = await signIn(service);
     const entries = async () => {

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** Where there is no openssl command, there are no certificates to test with. */
+/** The reason to skip tests with certificates if there is no openssl command. */
 export const withoutOpenssl = ((): string | undefined => {
   try {
     execFileSync('openssl', ['version'], { stdio: 'ignore' });
@@ -19,12 +19,12 @@ export interface Pair {
   readonly key: string;
 }
 
-/** What a TLS client of Node takes. */
+/** Returns the options of a TLS client in Node. */
 export const pemOf = ({ cert, key }: Pair) => ({ cert: readFileSync(cert), key: readFileSync(key) });
 
 const day = 24 * 3600 * 1000;
 
-/** `20261121120000Z` */
+/** Formats a time as `20261121120000Z`. */
 const stamp = (time: number) =>
   `${new Date(time)
     .toISOString()
@@ -41,7 +41,9 @@ export interface Terms {
   readonly to?: number;
 }
 
-/** An authority in a folder of its own, and what it certifies. All keys are P-256, which are quick to make. */
+/**
+ * An authority in its own folder, which issues certificates. All keys are P-256, which are fast to generate.
+ */
 export class Authority {
   readonly #folder: string;
   readonly pair: Pair;
@@ -78,7 +80,7 @@ export class Authority {
     return new Authority(own, pair, this);
   }
 
-  /** A certificate, behind it those of the authorities between it and the root. */
+  /** Issues a certificate, followed by the certificates of the authorities between it and the root. */
   issue(name: string, { subject = `/CN=${name}`, extensions = [], from = -1, to = 30 }: Terms = {}): Pair {
     const at = (extension: string) => join(this.#folder, `${name}.${extension}`);
     const key = newKey(at('key'));
@@ -107,7 +109,7 @@ export class Authority {
     return { cert: at('pem'), key };
   }
 
-  /** For 127.0.0.1. */
+  /** Issues a certificate for 127.0.0.1. */
   server(name: string): Pair {
     return this.issue(name, { extensions: ['subjectAltName=IP:127.0.0.1'] });
   }

@@ -2,14 +2,14 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { Agent } from 'node:https';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { accessTokens } from '../../src/auth/access-token.ts';
-import { createAuthenticator } from '../../src/auth/authenticate.ts';
-import { issueLongLived } from '../../src/auth/long-lived.ts';
 import type { Role } from '../../src/contract/vocabulary.ts';
 import { bareJson } from '../../src/http/reply.ts';
+import { accessTokens } from '../../src/identities/access-token.ts';
+import { createAuthenticator } from '../../src/identities/authenticate.ts';
+import { issueLongLived } from '../../src/identities/long-lived.ts';
 import { openLedger } from '../../src/ledger/open.ts';
-import { openReader } from '../../src/store/lmdb/reader.ts';
-import { openStore } from '../../src/store/lmdb/store.ts';
+import { openReader } from '../../src/store/reader.ts';
+import { openStore } from '../../src/store/writer.ts';
 import { uuid7 } from '../../src/uuid.ts';
 import { get, serve, stopAll } from './serve.ts';
 import { Authority, type Pair, pemOf, temporaryFolder, withoutOpenssl } from './tls-certificates.ts';
@@ -90,10 +90,7 @@ describe.skipIf(withoutOpenssl !== undefined)('client certificates', () => {
     const named = (name: string) => ({ extensions: [`subjectAltName=DNS:${name}`] });
     const behind = ours.intermediate('middle').issue('behind', named('sensor'));
     const lone = join(folder.path, 'lone.pem');
-    writeFileSync(
-      lone,
-      readFileSync(behind.cert, 'utf8').replace(/(-----END CERTIFICATE-----\n)[\s\S]*/, '$1'),
-    );
+    writeFileSync(lone, readFileSync(behind.cert, 'utf8').replace(/(-----END CERTIFICATE-----\n)[\s\S]*/, '$1'));
     pairs = {
       server: ours.server('server'),
       sensor: ours.issue('a', named('sensor')),
@@ -129,9 +126,7 @@ describe.skipIf(withoutOpenssl !== undefined)('client certificates', () => {
       callTls(server.port, path, { ca, ...(pair === undefined ? {} : pemOf(pairs[pair])), ...call }).then(
         ({ status, body }) => [
           status,
-          status === 200
-            ? (JSON.parse(body) as unknown)
-            : (JSON.parse(body) as { error: { code: string } }).error.code,
+          status === 200 ? (JSON.parse(body) as unknown) : (JSON.parse(body) as { error: { code: string } }).error.code,
         ],
         () => 'no connection',
       );
@@ -143,7 +138,7 @@ describe.skipIf(withoutOpenssl !== undefined)('client certificates', () => {
   const bearer = (text: string) => ({ headers: { authorization: `Bearer ${text}` } });
 
   test.for<[keyof typeof pairs | undefined, unknown, unknown, unknown]>([
-    // certificate, /who, /partly, /health
+    // Certificate, status of /who, /partly and /health.
     ['sensor', sensor, [200, 'sensor'], [200, 'ok']],
     ['byName', sensor, [200, 'sensor'], [200, 'ok']],
     ['behind', sensor, [200, 'sensor'], [200, 'ok']],
@@ -177,7 +172,7 @@ describe.skipIf(withoutOpenssl !== undefined)('client certificates', () => {
     expect(await call('/health', pair)).toEqual(health);
   });
 
-  test('where they are required, a token is not enough, and nothing is shown of what there is', async () => {
+  test('are enforced if required: a token is not enough, and no content is disclosed', async () => {
     const call = await open('required');
     expect(await call('/who', undefined, bearer(token))).toEqual(refused);
     expect(await call('/nothing', undefined)).toEqual(refused);
@@ -185,7 +180,7 @@ describe.skipIf(withoutOpenssl !== undefined)('client certificates', () => {
     expect(await call('/who', 'nobody', bearer(token))).toEqual([200, ['ann', ['admin'], true]]);
   });
 
-  test('a token counts before the certificate, and a bad one is refused', async () => {
+  test('are ignored if a token is sent, and a bad token is refused', async () => {
     const call = await open('optional');
     expect(await call('/who', 'sensor', bearer(token))).toEqual([200, ['ann', ['admin'], true]]);
     for (const text of ['x', `${token}x`, 'candor_x'])
@@ -193,7 +188,7 @@ describe.skipIf(withoutOpenssl !== undefined)('client certificates', () => {
     expect(await call('/who', 'sensor', { headers: { authorization: 'Basic YTpi' } })).toEqual(refused);
   });
 
-  test('headers in which proxies name a certificate are nothing', async () => {
+  test('are not read from headers of proxies', async () => {
     const call = await open('optional');
     const headers = Object.fromEntries(
       [
@@ -209,7 +204,7 @@ describe.skipIf(withoutOpenssl !== undefined)('client certificates', () => {
     expect(await call('/who', 'nobody', { headers })).toEqual(refused);
   });
 
-  test('suspension counts at once, on connections that are open', async () => {
+  test('are refused immediately when their principal is suspended, on open connections', async () => {
     const call = await open('optional');
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     expect(await call('/who', 'sensor', { agent })).toEqual(sensor);
@@ -220,7 +215,7 @@ describe.skipIf(withoutOpenssl !== undefined)('client certificates', () => {
     agent.destroy();
   });
 
-  test('a browser that sends it for the page of another site is nobody', async () => {
+  test('do not authenticate requests of a browser for a page of another site', async () => {
     const call = await open('optional', ['https://console.example', '*']);
     const from = (origin: string) => ({ headers: { origin } });
     expect(await call('/who', 'sensor', from('https://evil.example'))).toEqual(refused);
@@ -233,7 +228,7 @@ describe.skipIf(withoutOpenssl !== undefined)('client certificates', () => {
     expect(await call('/who', 'sensor', withToken)).toEqual([200, ['ann', ['admin'], true]]);
   });
 
-  test('none is asked for without an authority', async () => {
+  test('are not requested without an authority', async () => {
     const { server } = await serve(endpoints, { tls: pairs.server, authenticate: parts.authenticate });
     const { status } = await callTls(server.port, '/who', { ca, ...pemOf(pairs.sensor) });
     expect(status).toBe(401);

@@ -11,12 +11,10 @@ export interface TlsCall extends Pick<RequestOptions, 'ca' | 'cert' | 'key' | 'm
   readonly send?: string;
 }
 
-/** One request, on a connection of its own unless an agent is given. Rejects with what broke the connection. */
-export function callTls(
-  port: number,
-  path: string,
-  { agent, send, ...options }: TlsCall,
-): Promise<TlsAnswer> {
+/**
+ * Sends one request, on a new connection unless an agent is given. Rejects with the error of the connection.
+ */
+export function callTls(port: number, path: string, { agent, send, ...options }: TlsCall): Promise<TlsAnswer> {
   return new Promise((resolve, reject) => {
     const asked = request({ host: '127.0.0.1', port, path, agent: agent ?? false, ...options }, (answer) => {
       let body = '';

@@ -4,12 +4,13 @@ import { join } from 'node:path';
 import { connect } from 'node:tls';
 import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { certificatePrincipal } from '../../src/auth/client-certificate.ts';
 import { ServiceError } from '../../src/errors.ts';
+import type { VolumeQueue } from '../../src/files/volume-queue.ts';
 import { bareJson } from '../../src/http/reply.ts';
 import { type App, TlsListener } from '../../src/http/tls-listener.ts';
 import type { TlsTransport } from '../../src/http/tls-transport.ts';
-import { VolumeTurns } from '../../src/volume-turns.ts';
+import { certificatePrincipal } from '../../src/identities/client-certificate.ts';
+import { hangingVolume } from '../files/hanging-volume.ts';
 import { eventually, get, serve, stopAll } from './serve.ts';
 import { Authority, type Pair, pemOf, temporaryFolder, withoutOpenssl } from './tls-certificates.ts';
 import { callTls } from './tls-client.ts';
@@ -18,7 +19,7 @@ if (withoutOpenssl !== undefined) console.warn(`skipped: ${withoutOpenssl}`);
 
 afterEach(stopAll);
 
-/** Answers a little later, so that requests are in work when certificates change. */
+/** An endpoint that responds with a delay, so that requests are in progress when certificates change. */
 const slow = get('/slow', async () => {
   await new Promise((resolve) => setTimeout(resolve, 20));
   return bareJson('done');
@@ -43,7 +44,7 @@ describe.skipIf(withoutOpenssl !== undefined)('new TLS files', () => {
   });
   afterAll(() => folder.remove());
 
-  /** Files of which the service knows the paths, with the first certificate in them. */
+  /** Writes the files of the service, with the first certificate in them. */
   function files(): Pair & { readonly clientCa: string } {
     const at = join(folder.path, `live-${count++}`);
     mkdirSync(at);
@@ -53,7 +54,7 @@ describe.skipIf(withoutOpenssl !== undefined)('new TLS files', () => {
     return live;
   }
 
-  /** As certbot does: each file is replaced in one step. */
+  /** Replaces each file in one step, as certbot does. */
   function put(live: Pair, version: Pair): void {
     for (const part of ['key', 'cert'] as const) {
       copyFileSync(version[part], `${live[part]}.new`);
@@ -61,7 +62,7 @@ describe.skipIf(withoutOpenssl !== undefined)('new TLS files', () => {
     }
   }
 
-  /** The common name of the certificate that new connections are shown. */
+  /** Returns the common name of the certificate that new connections get. */
   function shown(port: number): Promise<string> {
     return new Promise((resolve, reject) => {
       const socket = connect({ host: '127.0.0.1', port, ca }, () => {
@@ -72,7 +73,7 @@ describe.skipIf(withoutOpenssl !== undefined)('new TLS files', () => {
     });
   }
 
-  test('are shown to new connections, and under load no request fails', async () => {
+  test('are used for new connections, and under load no request fails', async () => {
     const live = files();
     const { server, logged } = await serve([slow], { tls: live });
     const agent = new Agent({ keepAlive: true, maxSockets: 4 });
@@ -89,10 +90,7 @@ describe.skipIf(withoutOpenssl !== undefined)('new TLS files', () => {
         );
       }
     };
-    const load = [
-      ...Array.from({ length: 6 }, () => hammer()),
-      ...Array.from({ length: 4 }, () => hammer(agent)),
-    ];
+    const load = [...Array.from({ length: 6 }, () => hammer()), ...Array.from({ length: 4 }, () => hammer(agent))];
     for (let round = 1; round <= 8; round++) {
       const before = answered;
       await eventually(() => answered > before + 20 || failures.length > 0);
@@ -108,7 +106,7 @@ describe.skipIf(withoutOpenssl !== undefined)('new TLS files', () => {
     expect(server.inFlight).toBe(0);
   });
 
-  test('that are the same are nothing new', async () => {
+  test('are not reloaded if their contents are unchanged', async () => {
     const live = files();
     const { server } = await serve([slow], { tls: live });
     expect(await server.reloadTls()).toBe('unchanged');
@@ -116,13 +114,13 @@ describe.skipIf(withoutOpenssl !== undefined)('new TLS files', () => {
     expect(await server.reloadTls()).toBe('unchanged');
   });
 
-  test('of which one is bad leave everything as it is, and the log names it', async () => {
+  test('are ignored if one of them is invalid, and the log names it', async () => {
     const live = files();
     const { server, logged } = await serve([slow], { tls: live });
     const bad: [string, () => void][] = [
       [live.cert, () => writeFileSync(live.cert, 'x')],
       [live.key, () => writeFileSync(live.key, 'x')],
-      // Half of a change.
+      // Only one of the two files has changed.
       [live.key, () => copyFileSync(versions[1]!.key, live.key)],
       [live.clientCa, () => writeFileSync(live.clientCa, '')],
       [live.clientCa, () => renameSync(live.clientCa, `${live.clientCa}.away`)],
@@ -140,7 +138,7 @@ describe.skipIf(withoutOpenssl !== undefined)('new TLS files', () => {
     expect(await shown(server.port)).toBe('second');
   });
 
-  test('end connections that are kept with their next answer, which says so', async () => {
+  test('close kept-alive connections with their next response, which announces the close', async () => {
     const live = files();
     const { server } = await serve([slow], { tls: live });
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
@@ -172,7 +170,7 @@ describe.skipIf(withoutOpenssl !== undefined)('new TLS files', () => {
     },
   };
 
-  test('with another authority count for connections that are open', async () => {
+  test('take effect on open connections if the authority changed', async () => {
     const live = files();
     const [old, next] = [clients.old.issue('s'), clients.next.issue('s')];
     const behind = clients.old.intermediate('middle').issue('s');
@@ -190,14 +188,14 @@ describe.skipIf(withoutOpenssl !== undefined)('new TLS files', () => {
     expect(await open()).toEqual([200, 200]);
     expect(await call(next)).toBe('no connection');
 
-    // One more: nothing ends that was good.
+    // Adding an authority ends no valid connection.
     const both = readFileSync(clients.old.pair.cert, 'utf8') + readFileSync(clients.next.pair.cert, 'utf8');
     writeFileSync(live.clientCa, both);
     expect(await server.reloadTls()).toBe('reloaded');
     expect(await open()).toEqual([200, 200]);
     expect([await call(old), await call(next)]).toEqual([200, 200]);
 
-    // One less: its certificates are nobody's at once, on connections made before as on new ones.
+    // After an authority is removed, its certificates have no principal, on old and new connections.
     expect(await open()).toEqual([200, 200]);
     copyFileSync(clients.next.pair.cert, live.clientCa);
     expect(await server.reloadTls()).toBe('reloaded');
@@ -206,7 +204,7 @@ describe.skipIf(withoutOpenssl !== undefined)('new TLS files', () => {
     for (const agent of Object.values(agents)) agent.destroy();
   });
 
-  test('make nothing of sessions that were begun before', async () => {
+  test('leave existing sessions unaffected', async () => {
     const live = files();
     const client = pemOf(clients.old.issue('resuming'));
     const { server } = await serve([who], { tls: live, ...authenticate });
@@ -236,8 +234,8 @@ describe.skipIf(withoutOpenssl !== undefined)('new TLS files', () => {
     await expect(call(next)).rejects.toThrow(/unknown ca/);
   });
 
-  /** A listener whose apps only say what happens to them. */
-  function listener(live: Pair, retiredMs: number, watchMs = 3_600_000, turns?: VolumeTurns) {
+  /** Returns a listener whose apps only record the calls that they get. */
+  function listener(live: Pair, retiredMs: number, watchMs = 3_600_000, volume?: VolumeQueue) {
     const events: string[] = [];
     const names = new Map<TlsTransport, number>();
     const made = new TlsListener({
@@ -255,12 +253,12 @@ describe.skipIf(withoutOpenssl !== undefined)('new TLS files', () => {
       log: pino({ level: 'silent' }),
       retiredMs,
       watchMs,
-      ...(turns === undefined ? {} : { turns }),
+      ...(volume === undefined ? {} : { volume }),
     });
     return { made, events };
   }
 
-  test('end what came before them after a while: sockets are told, then all is closed', async () => {
+  test('close earlier connections after a while: sockets are notified, then everything is closed', async () => {
     const live = files();
     const { made, events } = listener(live, 10);
     put(live, versions[1]!);
@@ -273,13 +271,10 @@ describe.skipIf(withoutOpenssl !== undefined)('new TLS files', () => {
     expect(await made.reload()).toBe('unchanged');
   });
 
-  test('on a volume that hangs stop nothing, and are taken once it answers', async () => {
+  test('do not block anything on a hanging volume, and are loaded once it responds', async () => {
     const live = files();
-    const turns = new VolumeTurns('the volume', 20);
-    const { made, events } = listener(live, 3_600_000, 5, turns);
-    let answer: () => void = () => undefined;
-    const hangs = turns.run(() => new Promise<void>((resolve) => (answer = resolve)));
-    await expect(hangs).rejects.toMatchObject({ details: { reason: 'volume_hangs' } });
+    const { volume, answer } = await hangingVolume();
+    const { made, events } = listener(live, 3_600_000, 5, volume);
     put(live, versions[1]!);
     expect(await made.reload()).toBe('refused');
     expect(events).toEqual(['to 1']);
@@ -288,7 +283,7 @@ describe.skipIf(withoutOpenssl !== undefined)('new TLS files', () => {
     made.close();
   });
 
-  test('that come too often end the oldest early', async () => {
+  test('close the oldest connections early if they change too often', async () => {
     const live = files();
     const { made, events } = listener(live, 3_600_000);
     for (let round = 1; round <= 5; round++) {
@@ -302,9 +297,9 @@ describe.skipIf(withoutOpenssl !== undefined)('new TLS files', () => {
     );
   });
 
-  test('are seen without being asked: renamed ones, and links that lead elsewhere', async () => {
+  test('are detected without a signal: renamed files and changed links', async () => {
     const live = files();
-    // As Kubernetes does: the files are links through a link that is switched.
+    // As in Kubernetes: the files are links through a link that is switched.
     const mount = join(folder.path, 'mount');
     mkdirSync(mount);
     for (const [name, version] of [

@@ -3,7 +3,7 @@ import { chmodSync, copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { connect, type TLSSocket } from 'node:tls';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { Connections } from '../../src/http/connections.ts';
+import { Connections } from '../../src/admission/connections.ts';
 import { data } from '../../src/http/reply.ts';
 import { eventually, get, serve, stopAll, untilClosed } from './serve.ts';
 import { Authority, type Pair, temporaryFolder, withoutOpenssl } from './tls-certificates.ts';
@@ -27,14 +27,14 @@ describe.skipIf(withoutOpenssl !== undefined)('with a certificate', () => {
   });
   afterAll(() => folder.remove());
 
-  test('the same is served over TLS, large answers included', async () => {
+  test('the same responses are served over TLS, including large ones', async () => {
     const text = 'x'.repeat(4_000_000);
     const { server } = await serve([get('/large', () => data(text))], { tls });
     const { body } = await callTls(server.port, '/large', { ca });
     expect((JSON.parse(body) as { data: string }).data === text).toBe(true);
   });
 
-  test('browsers are told to stay with TLS, and only there', async () => {
+  test('browsers get Strict-Transport-Security over TLS only', async () => {
     const { server } = await serve([hello], { tls });
     const { headers } = await callTls(server.port, '/hello', { ca });
     expect(headers['strict-transport-security']).toBe('max-age=31536000');
@@ -42,7 +42,7 @@ describe.skipIf(withoutOpenssl !== undefined)('with a certificate', () => {
     expect((await fetch(`${plain.url}/hello`)).headers.has('strict-transport-security')).toBe(false);
   });
 
-  test('a certificate behind an intermediate authority comes with its chain', async () => {
+  test('a certificate from an intermediate authority comes with its chain', async () => {
     const { server } = await serve([hello], { tls: authority.intermediate('middle').server('behind') });
     expect((await callTls(server.port, '/hello', { ca })).status).toBe(200);
   });
@@ -50,14 +50,10 @@ describe.skipIf(withoutOpenssl !== undefined)('with a certificate', () => {
   test.for([
     ['TLS 1.0 is refused', ['-tls1'], undefined],
     ['TLS 1.1 is refused', ['-tls1_1'], undefined],
-    ['TLS 1.2 is spoken', ['-tls1_2'], 'ECDHE-ECDSA-'],
-    ['TLS 1.3 is spoken', ['-tls1_3'], 'TLS_AES_'],
+    ['TLS 1.2 is accepted', ['-tls1_2'], 'ECDHE-ECDSA-'],
+    ['TLS 1.3 is accepted', ['-tls1_3'], 'TLS_AES_'],
     ['ciphers without forward secrecy are refused', ['-tls1_2', '-cipher', 'kRSA'], undefined],
-    [
-      'ciphers without authenticated encryption are refused',
-      ['-tls1_2', '-cipher', 'ECDHE+AES+SHA1'],
-      undefined,
-    ],
+    ['ciphers without authenticated encryption are refused', ['-tls1_2', '-cipher', 'ECDHE+AES+SHA1'], undefined],
     ['older curves than P-256 are refused', ['-tls1_2', '-curves', 'P-192'], undefined],
   ] as const)('%s', async ([, args, wanted]) => {
     const { server } = await serve([hello], { tls });
@@ -75,7 +71,7 @@ describe.skipIf(withoutOpenssl !== undefined)('with a certificate', () => {
     else expect(cipher).toContain(wanted);
   });
 
-  test('connections are counted as those without TLS', async () => {
+  test('connections are counted like connections without TLS', async () => {
     const limitsReached: string[] = [];
     const connections = new Connections({ max: 2, limitReached: (limit) => limitsReached.push(limit) });
     const { server } = await serve([hello], { tls, connections });
@@ -94,63 +90,59 @@ describe.skipIf(withoutOpenssl !== undefined)('with a certificate', () => {
     expect((await callTls(server.port, '/hello', { ca })).status).toBe(200);
   });
 
-  test('plain HTTP to the TLS port is cut off, and others are served', async () => {
+  test('a plain HTTP client of the TLS port is disconnected, and other clients are served', async () => {
     const { server } = await serve([hello], { tls });
     const got = await untilClosed(server.port, 'GET /hello HTTP/1.1\r\nHost: x\r\n\r\n');
     expect(got).not.toContain('hello');
     expect((await callTls(server.port, '/hello', { ca })).status).toBe(200);
   });
 
-  test.for([0o640, 0o604, 0o666])('a key that others may read (%o) is told of', async (mode) => {
+  test.for([0o640, 0o604, 0o666])('the service warns about a key that other users may read (%o)', async (mode) => {
     const key = join(folder.path, `open-${mode}.key`);
     copyFileSync(tls.key, key);
     chmodSync(key, mode);
     const { logged } = await serve([hello], { tls: { ...tls, key } });
     expect(logged.map(({ warning }) => warning)).toEqual([
-      `the private key ${key} is open to others than its owner (mode 0${mode.toString(8)})`,
+      `the private key ${key} is accessible to users other than its owner (mode 0${mode.toString(8)})`,
     ]);
   });
 
-  test('a key that is the owner’s alone is not told of', async () => {
+  test('the service does not warn about a key that only its owner may read', async () => {
     expect((await serve([hello], { tls })).logged).toEqual([]);
   });
 
-  test('a certificate that has expired is served, and told of', async () => {
+  test('the service serves an expired certificate with a warning', async () => {
     const { logged } = await serve([hello], { tls: authority.issue('old', { from: -2, to: -1 }) });
-    expect(logged[0]?.warning).toMatch(/old.pem: CN=old is valid from .* to .*, which is not now/);
+    expect(logged[0]?.warning).toMatch(/old.pem: CN=old is valid from .* to .*, so not now/);
   });
 
   const broken: [string, string, (at: string) => Partial<Record<'cert' | 'key' | 'clientCa', string>>][] = [
-    ['a certificate that is none', 'it is no certificate in PEM', (at) => ({ cert: text(at, 'x') })],
+    ['a file that is not a certificate', 'it is not a PEM certificate', (at) => ({ cert: text(at, 'x') })],
     [
-      'a certificate of nonsense',
-      'it is no certificate in PEM',
+      'a certificate with invalid contents',
+      'it is not a PEM certificate',
       (at) => ({ cert: text(at, pem('CERTIFICATE')) }),
     ],
-    ['a key that is none', 'it is no private key in PEM', (at) => ({ key: text(at, pem('PRIVATE KEY')) })],
+    ['a file that is not a key', 'it is not a PEM private key', (at) => ({ key: text(at, pem('PRIVATE KEY')) })],
     [
-      'a key of another',
+      'the key of another certificate',
       'it is not the key of the certificate',
       () => ({ key: authority.server('other').key }),
     ],
-    ['an authority that is none', 'is a certificate of no authority', () => ({ clientCa: tls.cert })],
+    ['a certificate that is not of an authority', 'is not a CA certificate', () => ({ clientCa: tls.cert })],
     ['an authority that is missing', 'it cannot be read (ENOENT)', (at) => ({ clientCa: at })],
     ['a folder', 'it is not a file', () => ({ clientCa: folder.path })],
-    [
-      'an endless file',
-      'it has more than 2097152 bytes',
-      (at) => ({ cert: text(at, 'x'.repeat(3_000_000)) }),
-    ],
+    ['an endless file', 'it has more than 2097152 bytes', (at) => ({ cert: text(at, 'x'.repeat(3_000_000)) })],
   ];
   const pem = (what: string) => `-----BEGIN ${what}-----\nAAAA\n-----END ${what}-----\n`;
   function text(path: string, content: string): string {
     writeFileSync(path, content);
     return path;
   }
-  test.for(broken)('%s is one clear line', async ([name, wanted, replaced]) => {
+  test.for(broken)('the service reports %s in one clear line', async ([name, wanted, replaced]) => {
     const files = replaced(join(folder.path, `${name}.pem`));
     const error = await serve([hello], { tls: { ...tls, ...files } }).catch((error: unknown) => error);
-    expect(String(error)).toContain(`TLS cannot be set up with ${Object.values(files)[0]}: `);
+    expect(String(error)).toContain(`cannot set up TLS with ${Object.values(files)[0]}: `);
     expect(String(error)).toContain(wanted);
     expect(String(error)).not.toContain('\n');
   });

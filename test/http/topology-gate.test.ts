@@ -1,13 +1,13 @@
 import { expect, it } from 'vitest';
 import type { ErrorCode } from '../../src/errors.ts';
-import { TopologyGate, type TopologyGateParts } from '../../src/http/topology-gate.ts';
+import { SingleFlight, type TopologyGateParts } from '../../src/http/single-flight.ts';
 import { type LimitName, limits } from '../../src/limits.ts';
 import type { TopologyQuery } from '../../src/store/store.ts';
 
 const query = (limit: number): TopologyQuery => ({ group_by: 'host', depth: 1, limit });
 const code = (wanted: ErrorCode) => expect.objectContaining({ code: wanted });
 
-/** A gate before a pool whose graphs are made when the test says so. */
+/** Returns a gate before a pool whose graphs are completed by the test. */
 function opened() {
   const begun: { readonly limit: number; readonly answer: PromiseWithResolvers<string> }[] = [];
   const reached: LimitName[] = [];
@@ -17,7 +17,7 @@ function opened() {
     begun.push({ limit: input.limit, answer });
     return answer.promise;
   };
-  const gate = new TopologyGate({
+  const gate = new SingleFlight({
     queries: { run: run as TopologyGateParts['queries']['run'] },
     head: () => state.seq,
     limitReached: (limit) => reached.push(limit),
@@ -29,7 +29,7 @@ function opened() {
   return { gate, begun, reached, state, made };
 }
 
-it('makes one at a time, in the order in which they were asked for', async () => {
+it('the gate makes one graph at a time, in the order of the requests', async () => {
   const { gate, begun, made } = opened();
   const answers = [1, 2, 3].map((limit) => gate.ask(query(limit), `viewer ${limit}`));
   for (const limit of [1, 2, 3]) {
@@ -39,7 +39,7 @@ it('makes one at a time, in the order in which they were asked for', async () =>
   expect(await Promise.all(answers)).toEqual(['graph 1', 'graph 2', 'graph 3']);
 });
 
-it('makes one for all who ask the same, as long as it is of the newest sequence', async () => {
+it('the gate makes one graph for all identical requests, as long as the graph has the newest sequence', async () => {
   const { gate, begun, state, made } = opened();
   const early = ['a', 'b', 'c'].map((principal) => gate.ask(query(1), principal));
   state.seq = 2;
@@ -51,7 +51,7 @@ it('makes one for all who ask the same, as long as it is of the newest sequence'
   expect(begun.length).toBe(2);
 });
 
-it('refuses who waits for many already, and leaves room for others', async () => {
+it('the gate refuses a caller with many waiting requests, and leaves room for others', async () => {
   const { gate, reached } = opened();
   const most = limits.maxWaitingTopologiesPerPrincipal;
   for (let n = 0; n <= most; n++) void gate.ask(query(n + 1), 'greedy');
@@ -63,7 +63,7 @@ it('refuses who waits for many already, and leaves room for others', async () =>
   expect(reached.at(-1)).toBe('maxWaitingTopologies');
 });
 
-it('forgets what nobody waits for any more, and finishes what runs', async () => {
+it('the gate drops requests without waiting callers, and finishes a running request', async () => {
   const { gate, begun, made } = opened();
   const [first, second] = [new AbortController(), new AbortController()];
   const running = gate.ask(query(1), 'a', first.signal);
@@ -81,7 +81,7 @@ it('forgets what nobody waits for any more, and finishes what runs', async () =>
   await expect(gate.ask(query(4), 'a', first.signal)).rejects.toEqual(code('CANCELLED'));
 });
 
-it('goes on after one that failed', async () => {
+it('the gate continues after a failure', async () => {
   const { gate, begun, made } = opened();
   const failing = gate.ask(query(1), 'a');
   const next = gate.ask(query(2), 'a');

@@ -15,7 +15,7 @@ afterAll(() => service.close());
 
 const get = (query: string) => service.call('getTopology', `GET ${path}${query}`, { token });
 
-it('of nothing is empty', async () => {
+it('the graph is empty without data', async () => {
   const { status, body } = await get('');
   expect(status).toBe(200);
   const { attributes } = (body as { data: { attributes: Topology } }).data;
@@ -23,7 +23,7 @@ it('of nothing is empty', async () => {
   expect(attributes).not.toHaveProperty('from');
 });
 
-it('has hosts that talk, grouped as is asked', async () => {
+it('the graph has hosts with connections, grouped as requested', async () => {
   const event = {
     type: 'network_event',
     timestamp: '2026-01-01T10:20:30.000Z',
@@ -45,18 +45,12 @@ it('has hosts that talk, grouped as is asked', async () => {
   const graph = await graphOf('');
   expect(graph).toMatchObject({
     seq: 1,
-    edges: [
-      { source: '10.0.0.1', target: '10.0.0.2', ports: [22], protocols: ['ssh'], connections: 1, bytes: 30 },
-    ],
+    edges: [{ source: '10.0.0.1', target: '10.0.0.2', ports: [22], protocols: ['ssh'], connections: 1, bytes: 30 }],
   });
   const target = graph.nodes.find(({ id }) => id === '10.0.0.2')!;
   expect(target).toMatchObject({ kind: 'asset', ip: '10.0.0.2', degree: 1, bytes: 30, risk_level: 'low' });
-  expect((await graphOf('?group_by=subnet')).nodes).toMatchObject([
-    { id: '10.0.0.0/24', kind: 'subnet', degree: 1 },
-  ]);
-  expect((await graphOf(`?focus=${target.asset_id}&depth=3&limit=1`)).nodes).toMatchObject([
-    { id: '10.0.0.2' },
-  ]);
+  expect((await graphOf('?group_by=subnet')).nodes).toMatchObject([{ id: '10.0.0.0/24', kind: 'subnet', degree: 1 }]);
+  expect((await graphOf(`?focus=${target.asset_id}&depth=3&limit=1`)).nodes).toMatchObject([{ id: '10.0.0.2' }]);
   const ranged = await graphOf('?from=2026-01-01T10:30:00Z&to=2026-01-01T10:40:00Z');
   expect(ranged).toMatchObject({ from: '2026-01-01T10:00:00.000Z', to: '2026-01-01T11:00:00.000Z' });
   expect(ranged.edges.length).toBe(1);
@@ -83,7 +77,7 @@ it.each([
   ['sort=bytes', 'sort'],
   ['q=x', 'q'],
   ['%FF=1', '%FF'],
-])('%s is refused, naming %s', async (query, field) => {
+])('the topology rejects %s, and the error names %s', async (query, field) => {
   const { status, body } = await get(`?${query}`);
   expect(status).toBe(400);
   const { error } = body as { error: { code: string; details: { field: string } } };
@@ -91,16 +85,12 @@ it.each([
   if (!field.startsWith('%')) expect(error.details.field).toBe(field);
 });
 
-it('around an asset that is none is not found', async () => {
+it('the topology returns not found for an unknown asset', async () => {
   expect((await get('?focus=0199b1c2-0000-7000-8000-000000000000')).status).toBe(404);
 });
 
-it('of times far from any is empty', async () => {
-  for (const query of [
-    '?from=9999-12-31T23:59:59Z',
-    '?to=1970-01-01T00:00:01Z',
-    '?from=0&to=253402300799999',
-  ]) {
+it('the graph is empty for times far from any data', async () => {
+  for (const query of ['?from=9999-12-31T23:59:59Z', '?to=1970-01-01T00:00:01Z', '?from=0&to=253402300799999']) {
     const { status } = await get(query);
     expect(status, query).toBe(200);
   }

@@ -2,12 +2,12 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createClient } from '../../src/client/client.ts';
 import { verifyEd25519 } from '../../src/client/ed25519.ts';
-import { Fault } from '../../src/client/fault.ts';
+import { AuditFault } from '../../src/client/fault.ts';
 import { parseBundle, verifyBundle } from '../../src/client/verify.ts';
 import type { OperationId } from '../../src/contract/routes.ts';
+import { sha256 } from '../../src/crypto/sha256.ts';
 import { ServiceError } from '../../src/errors.ts';
 import { limits } from '../../src/limits.ts';
-import { sha256 } from '../../src/sha256.ts';
 import { parseCheckpoint } from '../../src/tlog/checkpoint.ts';
 import { decodeEntryBundle } from '../../src/tlog/entry-bundle.ts';
 import { noteSignatureBy, parseNote, parseVerifierKey } from '../../src/tlog/note.ts';
@@ -30,7 +30,7 @@ interface Page<A> {
 }
 let leaves: Leaf[] = [];
 
-/** A log of real entries: sessions, tokens, and a rotation of a key. Nothing is appended after it. */
+/** Opens a log of real entries: sessions, tokens, and a rotation of a key. No entries are appended later. */
 beforeAll(async () => {
   service = await openService();
   const json = { username: 'admin', password };
@@ -43,7 +43,7 @@ beforeAll(async () => {
     });
     tokens[role] = (answer.body as { data: { attributes: { token: string } } }).data.attributes.token;
   }
-  service.pump.poke();
+  service.pump.wake();
   await service.pump.idle();
   await service.ledger.rotateKey('event-signing', 'system');
   const list = await get('listEntries', '/api/transparency/entries?per_page=1000', tokens.auditor);
@@ -61,7 +61,7 @@ const failure = ({ status, body }: { status: number; body: unknown }) => {
 const reasonOf = ({ body }: { body: unknown }) =>
   (body as { error: { details: { reason: string } } }).error.details.reason;
 
-test('the log that the tests read has entries of keys and others', () => {
+test('the log of these tests has entries about keys and other entries', () => {
   const kinds = leaves.map(({ entry }) => entry.kind);
   expect(size).toBeGreaterThan(8);
   expect(kinds).toContain('key.rotated');
@@ -69,7 +69,7 @@ test('the log that the tests read has entries of keys and others', () => {
 });
 
 describe('parameters', () => {
-  /** Each integer parameter of each endpoint, behind a query that is right but for it. */
+  /** Each integer parameter of each endpoint, after a query that is valid without it. */
   const integers: [OperationId, string, string][] = [
     ['getTreeHead', '/api/transparency/sth?', 'tree_size'],
     ['getInclusionProof', '/api/transparency/inclusion?', 'leaf_index'],
@@ -88,45 +88,13 @@ describe('parameters', () => {
     ['listEntries', '/api/transparency/entries?', 'per_page'],
   ];
   const malformed = [
-    ...[
-      '',
-      '-0',
-      '-1',
-      '+1',
-      '%2B1',
-      '01',
-      '00',
-      '1.0',
-      '1.',
-      '.5',
-      '1e1',
-      '1E1',
-      '0x1',
-      '0b1',
-      '1n',
-      '1_0',
-      '1,0',
-    ],
-    ...[
-      '%201',
-      '1%20',
-      '%091',
-      '1%0A',
-      '%00',
-      '1%00',
-      'null',
-      'NaN',
-      'Infinity',
-      'one',
-      '%D9%A1',
-      '%EF%BC%91',
-      '1;2',
-    ],
+    ...['', '-0', '-1', '+1', '%2B1', '01', '00', '1.0', '1.', '.5', '1e1', '1E1', '0x1', '0b1', '1n', '1_0', '1,0'],
+    ...['%201', '1%20', '%091', '1%0A', '%00', '1%00', 'null', 'NaN', 'Infinity', 'one', '%D9%A1', '%EF%BC%91', '1;2'],
     ...['9007199254740992', '18446744073709551616', '9'.repeat(400), '1'.repeat(20), `-${'9'.repeat(400)}`],
   ];
 
   test.each(integers)(
-    '%s %s%s takes canonical decimals only, and says which',
+    '%s %s%s accepts canonical decimals only, and the error states the range',
     async (operation, path, name) => {
       for (const value of malformed) {
         const answer = await get(operation, `${path}${name}=${value}`, tokens.auditor);
@@ -138,7 +106,7 @@ describe('parameters', () => {
     },
   );
 
-  test('what is out of range is named, with the range', async () => {
+  test('values out of range are rejected, with the range', async () => {
     const last = size - 1;
     const wrong: [OperationId, string, string, string][] = [
       ['getInclusionProof', `inclusion?leaf_index=${size}`, 'leaf_index', `from 0 to ${last}`],
@@ -146,31 +114,16 @@ describe('parameters', () => {
       ['getInclusionProof', `inclusion?leaf_index=0&tree_size=${size + 1}`, 'tree_size', `from 1 to ${size}`],
       ['getInclusionProof', `inclusion?leaf_index=3&tree_size=3`, 'leaf_index', 'from 0 to 2'],
       ['getInclusionProof', `inclusion?leaf_index=4&tree_size=3`, 'leaf_index', 'from 0 to 2'],
-      [
-        'getInclusionProof',
-        `inclusion?entry_id=${leaves[4]!.entry.id}&tree_size=4`,
-        'tree_size',
-        `from 5 to ${size}`,
-      ],
+      ['getInclusionProof', `inclusion?entry_id=${leaves[4]!.entry.id}&tree_size=4`, 'tree_size', `from 5 to ${size}`],
       ['getConsistencyProof', 'consistency?first=0&second=5', 'first', `from 1 to ${size}`],
       ['getConsistencyProof', 'consistency?first=0&second=0', 'first', `from 1 to ${size}`],
       ['getConsistencyProof', 'consistency?first=5&second=0', 'second', `from 6 to ${size}`],
       ['getConsistencyProof', 'consistency?first=5&second=5', 'second', `from 6 to ${size}`],
       ['getConsistencyProof', 'consistency?first=5&second=1', 'second', `from 6 to ${size}`],
       ['getConsistencyProof', `consistency?first=${size}&second=1`, 'second', `of at least ${size + 1}`],
-      [
-        'getConsistencyProof',
-        `consistency?first=${size}&second=${size}`,
-        'second',
-        `of at least ${size + 1}`,
-      ],
+      ['getConsistencyProof', `consistency?first=${size}&second=${size}`, 'second', `of at least ${size + 1}`],
       ['getConsistencyProof', `consistency?first=1&second=${size + 1}`, 'second', `from 2 to ${size}`],
-      [
-        'getConsistencyProof',
-        `consistency?first=${size + 1}&second=${size + 2}`,
-        'first',
-        `from 1 to ${size}`,
-      ],
+      ['getConsistencyProof', `consistency?first=${size + 1}&second=${size + 2}`, 'first', `from 1 to ${size}`],
       ['getProofBundle', `proof?leaf_index=${size}`, 'leaf_index', `from 0 to ${last}`],
       ['listTreeHeads', 'sths?from_size=0', 'from_size', `from 1 to ${size + 1}`],
       ['listTreeHeads', `sths?from_size=${size + 2}`, 'from_size', `from 1 to ${size + 1}`],
@@ -189,14 +142,11 @@ describe('parameters', () => {
     for (const [operation, path, field, range] of wrong) {
       const answer = await get(operation, `/api/transparency/${path}`, tokens.auditor);
       expect([path, ...failure(answer)]).toEqual([path, 400, 'INVALID_REQUEST', field]);
-      expect([path, reasonOf(answer)]).toEqual([
-        path,
-        expect.stringContaining(`must be an integer ${range}`),
-      ]);
+      expect([path, reasonOf(answer)]).toEqual([path, expect.stringContaining(`must be an integer ${range}`)]);
     }
   });
 
-  test('what is missing, unknown, one too many or no name of a leaf is named', async () => {
+  test('a missing, unknown, redundant or malformed leaf parameter is rejected and named in the error', async () => {
     const leafEndpoints: [OperationId, string][] = [
       ['getInclusionProof', 'inclusion'],
       ['getLeaf', 'leaf'],
@@ -231,7 +181,7 @@ describe('parameters', () => {
     }
   });
 
-  test('what is well-formed and is not there is not found', async () => {
+  test('a well-formed parameter without a match is not found', async () => {
     const absent: [OperationId, string][] = [
       ['getTreeHead', 'sth?tree_size=0'],
       ['getTreeHead', `sth?tree_size=${size + 1}`],
@@ -249,7 +199,7 @@ describe('parameters', () => {
 });
 
 describe('lists', () => {
-  test('the history of heads, each as it was signed, its timestamp in exact digits', async () => {
+  test('the history lists heads as they were signed, with the exact timestamp', async () => {
     const answer = await fetch(`${service.url}/api/transparency/sths?per_page=1000`);
     const text = await answer.text();
     const { data, pagination } = JSON.parse(text) as Page<{ tree_size: number; timestamp_ns: number }>;
@@ -269,12 +219,8 @@ describe('lists', () => {
     expect(none.body).toMatchObject({ data: [], pagination: { total: 0, total_pages: 0 } });
   });
 
-  test('entries by range and kind, spliced in as they were hashed', async () => {
-    const page = await get(
-      'listEntries',
-      '/api/transparency/entries?from=2&to=7&page=2&per_page=3',
-      tokens.auditor,
-    );
+  test('entries are listed by range and kind, in the bytes that were hashed', async () => {
+    const page = await get('listEntries', '/api/transparency/entries?from=2&to=7&page=2&per_page=3', tokens.auditor);
     const { data, pagination } = page.body as Page<Leaf>;
     expect(data.map(({ attributes }) => attributes)).toEqual(leaves.slice(5, 7));
     expect(pagination).toMatchObject({ page: 2, per_page: 3, total: 5, total_pages: 2, has_next: false });
@@ -296,7 +242,7 @@ describe('lists', () => {
   });
 });
 
-test('a bundle is what verifiers read, and verifies', async () => {
+test('a bundle verifies without further data', async () => {
   const { entry, leaf_index } = leaves[3]!;
   const answer = await fetch(`${service.url}/api/transparency/proof?entry_id=${entry.id}`, {
     headers: { authorization: `Bearer ${tokens.auditor}` },
@@ -316,16 +262,14 @@ test('a bundle is what verifiers read, and verifies', async () => {
     'tree_size',
   ]);
   const bundle = parseBundle(text);
-  if (bundle instanceof Fault) throw new Error(bundle.message);
+  if (bundle instanceof AuditFault) throw new Error(bundle.message);
   const verified = verifyBundle(bundle);
-  if (verified instanceof Fault) throw new Error(verified.message);
+  if (verified instanceof AuditFault) throw new Error(verified.message);
   expect([verified.entry.id, verified.leafIndex, verified.head.size]).toEqual([entry.id, leaf_index, size]);
-  expect((await get('getProofBundle', `/api/transparency/proof?leaf_index=3`, tokens.auditor)).status).toBe(
-    200,
-  );
+  expect((await get('getProofBundle', `/api/transparency/proof?leaf_index=3`, tokens.auditor)).status).toBe(200);
 });
 
-test('a bundle carries the published checkpoint, or says that the log signed one while there is none', async () => {
+test('a bundle has the published checkpoint, or a checkpoint that it marks as unpublished', async () => {
   const bundled = (await get('getProofBundle', '/api/transparency/proof?leaf_index=3', tokens.auditor)).body;
   const { body: published } = await get('getCheckpoint', '/checkpoint');
   expect(bundled).toMatchObject({ checkpoint_published: true, checkpoint_consistency: [] });
@@ -343,20 +287,9 @@ test('a bundle carries the published checkpoint, or says that the log signed one
   }
 });
 
-test('whatever path or parameters come, the answer is one of the contract', async () => {
+test('the response matches the contract for any path and parameters', async () => {
   const paths = ['sth', 'inclusion', 'consistency', 'leaf', 'sths', 'entries', 'proof'] as const;
-  const names = [
-    'leaf_index',
-    'tree_size',
-    'first',
-    'second',
-    'from',
-    'to',
-    'from_size',
-    'kind',
-    'entry_id',
-    'page',
-  ];
+  const names = ['leaf_index', 'tree_size', 'first', 'second', 'from', 'to', 'from_size', 'kind', 'entry_id', 'page'];
   const value = fc.oneof(
     fc.string({ maxLength: 20 }),
     fc.integer().map(String),
@@ -364,7 +297,7 @@ test('whatever path or parameters come, the answer is one of the contract', asyn
     fc.constantFrom('key.rotated', ...leaves.map(({ entry }) => entry.id)),
   );
   const query = fc.array(fc.tuple(fc.constantFrom(...names), value), { maxLength: 4 });
-  // Not those that lead out of the tiles again: `/tile/../` is `/`.
+  // Except paths that leave the tiles: `/tile/../` is `/`.
   const tile = fc
     .stringMatching(/^[0-9xp/.%aentris-]{1,30}$/)
     .filter((path) => new URL(`/tile/${path}`, service.url).pathname.startsWith('/tile/'));
@@ -387,7 +320,7 @@ test('whatever path or parameters come, the answer is one of the contract', asyn
   expect(service.logged).toEqual([]);
 });
 
-describe('who may see entries', () => {
+describe('access to entries', () => {
   const publicPaths = (leaf: Leaf): [OperationId, string][] => [
     ['getLeaf', `/api/transparency/leaf?leaf_index=${leaf.leaf_index}`],
     ['getLeaf', `/api/transparency/leaf?entry_id=${leaf.entry.id}`],
@@ -395,7 +328,7 @@ describe('who may see entries', () => {
     ['getProofBundle', `/api/transparency/proof?entry_id=${leaf.entry.id}`],
   ];
 
-  test('entries about keys are for everybody', async () => {
+  test('entries about keys are public', async () => {
     for (const leaf of leaves.filter(({ entry }) => entry.kind.startsWith('key.')))
       for (const [operation, path] of publicPaths(leaf))
         for (const token of [undefined, tokens.viewer])
@@ -405,7 +338,7 @@ describe('who may see entries', () => {
     expect((list.body as Page<Leaf>).data.map(({ attributes }) => attributes)).toEqual(ofKeys);
   });
 
-  test('others are refused as usual, and so is what is not there: nobody learns which it is', async () => {
+  test('other entries are refused, existing or not, so that their existence is not disclosed', async () => {
     const other = leaves.find(({ entry }) => !entry.kind.startsWith('key.'))!;
     const absent = {
       ...other,
@@ -436,7 +369,7 @@ describe('who may see entries', () => {
     expect(refusals.size).toBe(1);
   });
 
-  test('bad credentials are refused where none would do', async () => {
+  test('bad credentials are refused even if no credentials are required', async () => {
     const ofKey = leaves.find(({ entry }) => entry.kind === 'key.rotated')!;
     const paths: [OperationId, string][] = [
       ...publicPaths(ofKey),
@@ -448,7 +381,7 @@ describe('who may see entries', () => {
 });
 
 describe('checkpoint and tiles', () => {
-  test('the checkpoint is a note that its published key verifies, and is asked for anew each time', async () => {
+  test('the checkpoint is a note that its published key verifies, and is revalidated each time', async () => {
     const answer = await get('getCheckpoint', '/checkpoint?probe=1');
     expect(answer.headers.get('content-type')).toBe('text/plain; charset=utf-8');
     expect(answer.headers.get('cache-control')).toBe('no-cache');
@@ -458,7 +391,7 @@ describe('checkpoint and tiles', () => {
     expect(parseCheckpoint(note.text)).toMatchObject({ origin: key.name, size });
   });
 
-  test('tiles are bytes that never change; bundles of entries are kept by nobody else', async () => {
+  test('tiles are immutable bytes; shared caches do not keep bundles of entries', async () => {
     const hashes = await get('getTile', `/tile/0/000.p/${size}`);
     expect(Buffer.from(hashes.body as Uint8Array).toString('hex')).toBe(
       leaves.map(({ leaf_hash }) => leaf_hash).join(''),
@@ -467,23 +400,13 @@ describe('checkpoint and tiles', () => {
     expect(hashes.headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
     const entries = await get('getEntryBundle', `/tile/entries/000.p/${size}`, tokens.auditor);
     expect(
-      decodeEntryBundle(entries.body as Uint8Array, size).map((bytes) =>
-        Buffer.from(bytes).toString('base64'),
-      ),
+      decodeEntryBundle(entries.body as Uint8Array, size).map((bytes) => Buffer.from(bytes).toString('base64')),
     ).toEqual(leaves.map(({ canonical }) => canonical));
     expect(entries.headers.get('cache-control')).toBe('private, max-age=31536000, immutable');
   });
 
-  test('what the tree does not have is not found, and not kept', async () => {
-    const absent = [
-      '0/000',
-      `0/000.p/${size + 1}`,
-      '0/001',
-      '0/x001/000',
-      '1/000',
-      '1/000.p/1',
-      '63/000.p/1',
-    ];
+  test('tiles beyond the tree are not found, and not cached', async () => {
+    const absent = ['0/000', `0/000.p/${size + 1}`, '0/001', '0/x001/000', '1/000', '1/000.p/1', '63/000.p/1'];
     for (const path of absent) {
       const answer = await get('getTile', `/tile/${path}`);
       expect([path, ...failure(answer)]).toEqual([path, 404, 'NOT_FOUND', 'tile']);
@@ -492,50 +415,12 @@ describe('checkpoint and tiles', () => {
     expect(failure(await get('getEntryBundle', '/tile/entries/000', tokens.auditor))[1]).toBe('NOT_FOUND');
   });
 
-  test('other spellings are no paths of tiles', async () => {
+  test('paths of tiles have a single spelling', async () => {
     const wrong = [
-      ...[
-        '0/0',
-        '0/00',
-        '0/0000',
-        '0/x000/000',
-        '00/000.p/1',
-        '64/000',
-        '-1/000',
-        '0/-01',
-        '0/000.p/0',
-        '0/000.p/256',
-      ],
-      ...[
-        '0/000.p/01',
-        '0/000.p/',
-        '0/000.p',
-        '0/000.p/1/',
-        '0/000/',
-        '0//000',
-        '0/001/234',
-        '0/x1/234',
-        '0/X001/234',
-      ],
-      ...[
-        '0/%30%30%30',
-        '0/000%2ep/1',
-        '0%2f000',
-        '%30/000',
-        '0/000.p/%31',
-        '0/000%00',
-        '0/%2e%2e/000',
-        '0/%zz',
-        'x',
-      ],
-      ...[
-        '0',
-        '0/',
-        'entries',
-        'data/000',
-        '0/x999/x999/x999/x999/x999/x999/999',
-        `0/${'x000/'.repeat(20)}001`,
-      ],
+      ...['0/0', '0/00', '0/0000', '0/x000/000', '00/000.p/1', '64/000', '-1/000', '0/-01', '0/000.p/0', '0/000.p/256'],
+      ...['0/000.p/01', '0/000.p/', '0/000.p', '0/000.p/1/', '0/000/', '0//000', '0/001/234', '0/x1/234', '0/X001/234'],
+      ...['0/%30%30%30', '0/000%2ep/1', '0%2f000', '%30/000', '0/000.p/%31', '0/000%00', '0/%2e%2e/000', '0/%zz', 'x'],
+      ...['0', '0/', 'entries', 'data/000', '0/x999/x999/x999/x999/x999/x999/999', `0/${'x000/'.repeat(20)}001`],
       ...[`%65ntries/000.p/${1}`, '0/000.p/1.p/1', '0/٠٠٠', '9007199254740993/000'],
     ];
     for (const path of wrong) {
@@ -549,7 +434,7 @@ describe('checkpoint and tiles', () => {
     }
   });
 
-  test('the typed client has checkpoint and tiles as text and bytes', async () => {
+  test('the typed client returns checkpoint and tiles as text and bytes', async () => {
     const client = createClient({ baseUrl: service.url, token: tokens.auditor });
     expect(parseNote(await client.call('getCheckpoint')).signatures).toHaveLength(1);
     const tile = await client.call('getTile', { params: { tile: `0/000.p/${size}` } });
@@ -575,11 +460,11 @@ describe('checkpoint and tiles', () => {
 });
 
 describe('settings', () => {
-  test('public entries need no credentials, and may be kept by everybody', async () => {
+  test('public entries need no credentials, and may be cached by anyone', async () => {
     const other = await openService({ CANDOR_TRANSPARENCY_PUBLIC_ENTRIES: 'true' });
     const json = { username: 'admin', password };
     await other.call('login', 'POST /auth/login', { json });
-    other.pump.poke();
+    other.pump.wake();
     await other.pump.idle();
     for (const [operation, path] of [
       ['getLeaf', '/api/transparency/leaf?leaf_index=0'],
@@ -588,14 +473,11 @@ describe('settings', () => {
     ] as const)
       expect([path, (await other.call(operation, `GET ${path}`)).status]).toEqual([path, 200]);
     const bundle = await other.call('getEntryBundle', 'GET /tile/entries/000.p/1');
-    expect([bundle.status, bundle.headers.get('cache-control')]).toEqual([
-      200,
-      'public, max-age=31536000, immutable',
-    ]);
+    expect([bundle.status, bundle.headers.get('cache-control')]).toEqual([200, 'public, max-age=31536000, immutable']);
     await other.close();
   });
 
-  test('a page of entries that would be too long says which parameter to lower, and is counted', async () => {
+  test('a page of entries that would be too long names the parameter to lower, and is counted', async () => {
     const other = await openService({ CANDOR_TRANSPARENCY_PUBLIC_ENTRIES: 'true' });
     const long = (n: number) => ({
       id: `01900000-0000-7000-8000-${n.toString(16).padStart(12, '0')}`,
@@ -609,9 +491,7 @@ describe('settings', () => {
     await other.ledger.append(Array.from({ length: count }, (_, n) => long(n)));
     const list = await other.call('listEntries', 'GET /api/transparency/entries?per_page=1000');
     expect(failure(list)).toEqual([400, 'INVALID_REQUEST', 'per_page']);
-    expect(other.services.metrics.limitsReached()).toMatchObject([
-      { limit: 'maxEntriesPageBytes', times: 1 },
-    ]);
+    expect(other.services.metrics.limitsReached()).toMatchObject([{ limit: 'maxEntriesPageBytes', times: 1 }]);
     expect((await fetch(`${other.url}/api/transparency/entries?per_page=10`)).status).toBe(200);
     await other.close();
   });
@@ -644,7 +524,7 @@ describe('keys', () => {
   const keysOf = async (query: string) =>
     (await get('listPublicKeys', `/api/transparency/keys${query}`)).body as Page<Jwk>;
 
-  test('the key set holds current keys and the last that ended; the pages hold all', async () => {
+  test('the key set has the current keys and the keys that ended last; the pages have all keys', async () => {
     const other = await openService();
     for (let i = 0; i < 8; i++) await other.ledger.rotateKey('access-token', 'system');
     const { body } = await other.call('getKeySet', 'GET /.well-known/jwks.json');
@@ -670,7 +550,7 @@ describe('keys', () => {
     await other.close();
   });
 
-  test('the key history is public: the entries about keys, oldest first, and no others', async () => {
+  test('the key history is public and lists only entries about keys, oldest first', async () => {
     const wanted = leaves.filter(({ entry }) => entry.kind.startsWith('key.'));
     const { body } = await get('listKeyHistory', '/api/transparency/key-history');
     expect((body as Page<Leaf>).data.map(({ attributes }) => attributes)).toEqual(wanted);
@@ -683,12 +563,8 @@ describe('keys', () => {
     ['listKeyHistory', 'key-history?page=0', 'page'],
     ['listKeyHistory', 'key-history?kind=token.issued', 'kind'],
     ['listPublicKeys', 'keys?per_page=1001', 'per_page'],
-  ] as const)('%s refuses %s', async (operation, query, field) => {
-    expect(failure(await get(operation, `/api/transparency/${query}`))).toEqual([
-      400,
-      'INVALID_REQUEST',
-      field,
-    ]);
+  ] as const)('%s rejects %s', async (operation, query, field) => {
+    expect(failure(await get(operation, `/api/transparency/${query}`))).toEqual([400, 'INVALID_REQUEST', field]);
   });
 
   test('page 1 of the keys needs no token', async () => {

@@ -1,6 +1,10 @@
-/** What analysts find of one rule decides nothing about another rule, whatever addresses their alerts share. */
+/**
+ * Analysts' verdicts on one rule do not decide alerts of another rule, whatever addresses their alerts share.
+ */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Alert } from '../../src/contract/resources/alert.ts';
+import { inBodies } from '../system/counted.ts';
+import { hasSharedData, sharedLines } from '../system/shared-data.ts';
 import { adminOf, issue, openService, type Service } from './service.ts';
 
 let service: Service;
@@ -13,8 +17,8 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-/** Raises alerts of a signature at one target, each from a source of its own, and returns them. */
-const raise = (signature_id: number, severity: number, count: number) =>
+/** Raises alerts of a signature at one target, each from a different source, and returns them. */
+const raise = (signature_id: number, severity: number, count: number, dest_ip = '10.0.0.5') =>
   raised(
     `1:${signature_id}`,
     Array.from({ length: count }, (_, n) => ({
@@ -22,14 +26,14 @@ const raise = (signature_id: number, severity: number, count: number) =>
       event_type: 'alert',
       src_ip: `203.0.113.${n + 1}`,
       src_port: 4711,
-      dest_ip: '10.0.0.5',
+      dest_ip,
       dest_port: 443,
       proto: 'TCP',
       alert: { gid: 1, signature_id, signature: 'seen', severity, category: 'x' },
     })),
   );
 
-/** The same of a Zeek notice. */
+/** Raises Zeek notices in the same way. */
 const raiseNotice = (note: string, count: number) =>
   raised(
     note,
@@ -46,13 +50,18 @@ const raiseNotice = (note: string, count: number) =>
   );
 
 async function raised(rule: string, records: readonly object[]) {
-  const lines = records.map((record) => JSON.stringify(record));
-  await service.call('ingest', 'POST /api/v1/ingest', {
-    token: sensor,
-    text: lines.join('\n'),
-    headers: { 'content-type': 'application/x-ndjson' },
-  });
-  const target = `GET /api/v1/alerts?rule_id=${rule}&per_page=100`;
+  await ingest(records.map((record) => JSON.stringify(record)).join('\n'));
+  return alertsOf(`rule_id=${rule}`);
+}
+
+async function ingest(text: string): Promise<void> {
+  const headers = { 'content-type': 'application/x-ndjson' };
+  const { body } = await service.call('ingest', 'POST /api/v1/ingest', { token: sensor, text, headers });
+  expect(body).toMatchObject({ data: { rejected: 0 } });
+}
+
+async function alertsOf(query: string) {
+  const target = `GET /api/v1/alerts?per_page=100&${query}`;
   const { body } = await service.call('listAlerts', target, { token: admin });
   return (body as { data: { id: string; attributes: Alert }[] }).data;
 }
@@ -68,7 +77,7 @@ async function judge(alerts: readonly { readonly id: string }[], verdict: string
   }
 }
 
-test('a severe alert of a rule without verdicts stays undecided after many benign ones at its target', async () => {
+test('a severe alert of a rule without verdicts stays undecided after many benign alerts at its target', async () => {
   for (const rule of [1, 2, 3]) await judge(await raise(rule, 4, 15), 'benign');
   const [exploit] = await raise(4, 1, 1);
   expect(exploit!.attributes).toMatchObject({
@@ -79,7 +88,29 @@ test('a severe alert of a rule without verdicts stays undecided after many benig
   expect(low!.attributes.ai_verdict).toMatchObject({ verdict: 'insufficient_data', confidence: 0 });
 });
 
-test('a rule with verdicts of its own is decided by them, and never to be harmless where it is severe', async () => {
+test.skipIf(!hasSharedData).each([44, 15, 1])(
+  'benign verdicts on all alerts of a recorded honeypot, sent in bodies of %i lines, decide none of its other rules',
+  async (perBody) => {
+    // A separate target and separate rules for each split.
+    const target = `198.51.100.${perBody}`;
+    const [last, ...lines] = sharedLines('suricata/honeypot-2018.alerts.ndjson')
+      .map((line) => line.replaceAll('138.68.3.71', target).replace('"gid":1', `"gid":${perBody + 1}`))
+      .toReversed();
+    for (const body of inBodies(lines, perBody)) await ingest(body);
+    const alerts = await alertsOf(`dst_ip=${target}`);
+    expect(alerts).toHaveLength(42);
+    await judge(alerts, 'benign');
+    await ingest(last!);
+    const [exploit] = await raise(100 + perBody, 1, 1, target);
+    const undecided = (await alertsOf(`dst_ip=${target}`)).filter(({ attributes }) => attributes.verdict === undefined);
+    expect(undecided).toHaveLength(2);
+    expect(undecided.map(({ id }) => id)).toContain(exploit!.id);
+    for (const { attributes } of undecided)
+      expect(attributes.ai_verdict).toMatchObject({ verdict: 'insufficient_data', confidence: 0 });
+  },
+);
+
+test('a rule with verdicts is decided by them, but a severe alert is never decided as harmless', async () => {
   await judge(await raise(6, 3, 12), 'benign');
   const judged = new Set((await raise(6, 3, 0)).map(({ id }) => id));
   const [next] = (await raise(6, 3, 13)).filter(({ id }) => !judged.has(id));

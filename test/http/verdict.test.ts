@@ -15,31 +15,29 @@ const finding = {
 } as const;
 
 describe('the verdict', () => {
-  test('of what is well says so, and tells of no limits', () => {
-    expect(verdictOf(well)).toEqual({ well: true, text: 'Everything is as it should be.' });
+  test('is Healthy when nothing is wrong, and names no limits', () => {
+    expect(verdictOf(well)).toEqual({ well: true, text: 'Healthy.' });
   });
 
   test.each([
     [{ ready: false }, 'The service is starting or stopping.'],
-    [{ ledger: { state: 'degraded', findings: [] } }, 'The transparency log takes no entries.'],
-    [{ warnings: ['One.', 'Two.'] }, 'Something needs to be looked at.'],
-    [{ ledger: { state: 'ok', findings: [finding] } }, 'Something needs to be looked at.'],
-    [{ ready: false, ledger: { state: 'degraded', findings: [] } }, 'The transparency log takes no entries.'],
-  ] as const)('is not good of %j', (part, text) => {
+    [{ ledger: { state: 'degraded', findings: [] } }, 'The transparency log accepts no entries.'],
+    [{ warnings: ['One.', 'Two.'] }, 'Needs attention.'],
+    [{ ledger: { state: 'ok', findings: [finding] } }, 'Needs attention.'],
+    [{ ready: false, ledger: { state: 'degraded', findings: [] } }, 'The transparency log accepts no entries.'],
+  ] as const)('is not good with %j', (part, text) => {
     expect(verdictOf({ ...well, ...part })).toEqual({ well: false, text });
   });
 
-  test('tells which limits were reached, the one reached most first, and is as good as without', () => {
+  test('reports the limits that were reached, most frequent first, and stays good', () => {
     const reached = (...times: number[]) => times.map((n, at) => ({ limit: `max${'ABCDE'[at]}`, times: n }));
     const limits = (...times: number[]) => verdictOf({ ...well, limits_reached: reached(...times) });
     expect(limits(1)).toEqual({
       well: true,
-      text: 'Everything is as it should be.',
+      text: 'Healthy.',
       limits: 'Since the start one limit was reached: maxA once.',
     });
-    expect(limits(2, 41_000).limits).toBe(
-      'Since the start 2 limits were reached: maxB 41,000 times and maxA twice.',
-    );
+    expect(limits(2, 41_000).limits).toBe('Since the start 2 limits were reached: maxB 41,000 times and maxA twice.');
     expect(limits(1, 2, 3).limits).toBe(
       'Since the start 3 limits were reached: maxC 3 times, maxB twice and maxA once.',
     );

@@ -1,13 +1,13 @@
 import { parseEventProof, verifySealedEvent } from '../../src/client/event-proof.ts';
-import { Fault } from '../../src/client/fault.ts';
+import { AuditFault } from '../../src/client/fault.ts';
 import { parseBundle, verifyBundle } from '../../src/client/verify.ts';
 
-/** The event that the text of a proof shows, once its bundle and its values verified. */
+/** Returns the event of a proof after verifying its bundle and its values. */
 export function verifyProof(text: string) {
   const file = parseEventProof(text);
-  if (file instanceof Fault) return file;
+  if (file instanceof AuditFault) return file;
   const bundle = parseBundle(file.bundle);
-  if (bundle instanceof Fault) return bundle;
+  if (bundle instanceof AuditFault) return bundle;
   const entry = verifyBundle(bundle);
-  return entry instanceof Fault ? entry : verifySealedEvent(file, entry);
+  return entry instanceof AuditFault ? entry : verifySealedEvent(file, entry);
 }

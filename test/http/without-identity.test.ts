@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, test } from 'vitest';
+import { RequestRate } from '../../src/admission/request-rate.ts';
 import { bareJson, data } from '../../src/http/reply.ts';
-import { RequestRate } from '../../src/http/request-rate.ts';
 import { endpoints } from '../../src/http/routes/index.ts';
 import { type LimitName, limits } from '../../src/limits.ts';
 import { echo, eventually, get, serve, stopAll, Wire } from './serve.ts';
@@ -27,8 +27,7 @@ async function say(port: number, text: string, from?: string): Promise<Wire> {
 
 const request = (line: string, head = '') => `${line} HTTP/1.1\r\nHost: x\r\n${head}\r\n`;
 const halfSent = (path: string, length: number, sent = 1) =>
-  request(`POST ${path}`, `Content-Type: application/json\r\nContent-Length: ${length}\r\n`) +
-  '{'.repeat(sent);
+  request(`POST ${path}`, `Content-Type: application/json\r\nContent-Length: ${length}\r\n`) + '{'.repeat(sent);
 const chunked = (line: string) => request(line, 'Transfer-Encoding: chunked\r\n');
 const status = (wire: Wire) => wire.until(/^HTTP\/1.1 \d{3} /).then((text) => Number(text.slice(9, 12)));
 
@@ -42,12 +41,9 @@ const inWork = { inWorkPerAddress: 2, inWorkWithoutIdentity: 5 };
 
 describe('bodies of operations that are always public', () => {
   const login = JSON.stringify({ username: 'admin', password });
-  const signIn = request(
-    'POST /auth/login',
-    `Content-Type: application/json\r\nContent-Length: ${login.length}\r\n`,
-  );
+  const signIn = request('POST /auth/login', `Content-Type: application/json\r\nContent-Length: ${login.length}\r\n`);
 
-  test('half-sent ones of the largest length elsewhere keep nobody out', async () => {
+  test('are not blocked by incomplete bodies of the largest length elsewhere', async () => {
     service = await openService();
     const { port } = service.server;
     const wires = [];
@@ -61,14 +57,15 @@ describe('bodies of operations that are always public', () => {
     );
   });
 
-  test('as many as may be held take nothing from operations that need an identity', async () => {
+  test('do not reduce the budget of operations that need an identity', async () => {
     service = await openService();
     const { port } = service.server;
     const { body } = await service.call('login', 'POST /auth/login', { text: login, headers: json });
     const most = limits.maxPublicJsonInFlightBytes / limits.maxPublicJsonBodyBytes;
     const longest = limits.maxPublicJsonBodyBytes;
-    for (let n = 0; n < most; n++) await say(port, halfSent('/auth/login', longest, longest - 1));
-    await say(port, halfSent('/auth/login', most, most - 1));
+    // Sent at the same time, as incomplete bodies end their connections soon.
+    const sent = Array.from({ length: most }, () => say(port, halfSent('/auth/login', longest, longest - 1)));
+    await Promise.all([...sent, say(port, halfSent('/auth/login', most, most - 1))]);
     await eventually(() => service!.server.inFlight === most + 1);
     expect(await status(await say(port, signIn + login))).toBe(503);
     const change = { current_password: password, new_password: 'another horse battery' };
@@ -77,7 +74,7 @@ describe('bodies of operations that are always public', () => {
     expect(changed.status).toBe(204);
   });
 
-  test('those of two addresses leave others their logins, and the two as well', async () => {
+  test('leave other addresses and their own addresses able to sign in', async () => {
     service = await openService();
     const { rate, reached } = rateOf();
     const { authenticate } = service.auth;
@@ -98,7 +95,7 @@ describe('bodies of operations that are always public', () => {
       expect(await status(await say(port, signIn + login, from))).toBe(200);
   });
 
-  test('one that is not whole soon ends its connection, however steadily it trickles', async () => {
+  test('end their connection soon if they stay incomplete, even if bytes trickle in steadily', async () => {
     service = await openService();
     const { port } = service.server;
     const wires = [
@@ -115,9 +112,9 @@ describe('bodies of operations that are always public', () => {
     expect(service.services.metrics.limitsReached()).toContainEqual(
       expect.objectContaining({ limit: 'bodyTimeoutWithoutIdentityMs', times: 3 }),
     );
-  }, 30_000);
+  });
 
-  test('what they inflate to is bounded alike', async () => {
+  test('have the same limit when decompressed', async () => {
     service = await openService();
     const text = JSON.stringify({ username: 'a', password: 'x'.repeat(limits.maxPublicJsonBodyBytes) });
     const answer = await fetch(`${service.url}/auth/login`, {
@@ -129,7 +126,7 @@ describe('bodies of operations that are always public', () => {
   });
 });
 
-describe('requests in work without an identity', () => {
+describe('requests in progress without an identity', () => {
   const health = { ...get('/health', () => data('alive')), alwaysAnswered: true };
   const known = { ...get('/known', () => data('known')), access: ['viewer'] as const };
   const authenticate = () => ({ principal: { id: 'p', name: 'p' }, roles: ['viewer' as const], jti: 'j' });
@@ -137,7 +134,7 @@ describe('requests in work without an identity', () => {
     throw new Error('nobody asks here with credentials');
   };
 
-  test('are bounded by address and in all; others, known callers and /health find room', async () => {
+  test('are limited per address and in total; other addresses, authenticated callers and /health are not', async () => {
     const { rate, reached } = rateOf(inWork);
     const { server } = await serve([echo(), health, known], { rate, authenticate });
     const { port } = server;
@@ -165,19 +162,18 @@ describe('requests in work without an identity', () => {
     expect(await status(next)).toBe(200);
   });
 
-  test('those that are refused do not stay for the end of their bodies', async () => {
+  test('do not wait for the end of their bodies if they are refused', async () => {
     const { rate } = rateOf(inWork);
     const { server } = await serve([echo(), health, known], { rate, authenticate });
     const lines = ['POST /nothing', 'POST /known', 'GET /health', 'OPTIONS /echo', 'POST /echo'];
     const wires: Wire[] = [];
-    for (let round = 0; round < 4; round++)
-      for (const line of lines) wires.push(await say(server.port, chunked(line)));
+    for (let round = 0; round < 4; round++) for (const line of lines) wires.push(await say(server.port, chunked(line)));
     await eventually(() => wires.filter((wire) => wire.closed).length === wires.length - 2);
     expect(server.inFlight).toBe(2);
     expect(await status(await say(server.port, request('GET /known')))).toBe(200);
   });
 
-  test('/health is answered when everything is taken, whoever took it', async () => {
+  test('do not block /health when every slot is in use, by any callers', async () => {
     let release: () => void = () => undefined;
     const held = new Promise<void>((resolve) => {
       release = resolve;
@@ -192,13 +188,13 @@ describe('requests in work without an identity', () => {
     expect(await status(first)).toBe(200);
   });
 
-  test('of the contract, only what needs no body is always answered', async () => {
+  test('are always answered only for /health, which needs no body', async () => {
     service = await openService();
     const always = endpoints(service.services).filter(({ alwaysAnswered }) => alwaysAnswered);
     expect(always.map(({ operation }) => operation)).toEqual(['getHealth']);
   });
 
-  test('answers one after the other never add up', async () => {
+  test('do not add up when answered one after the other', async () => {
     const { rate, reached } = rateOf({ inWorkPerAddress: 1, inWorkWithoutIdentity: 1 });
     const { server } = await serve([get('/ok', () => data('fine')), echo()], { rate, authenticate: denied });
     const wire = await say(server.port, '');

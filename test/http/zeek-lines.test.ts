@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { adminOf, openService, type Service } from './service.ts';
 
-// Shippers that follow a log of Zeek send its lines as they come: the header in one body, rows in others.
+// Shippers that follow a Zeek log send its lines unchanged: the header in one body, rows in others.
 
 let service: Service;
 let admin: string;
@@ -37,7 +37,7 @@ const dns = {
   ),
   row: (uid: string) => `1767268800.5\t${uid}\t10.0.0.1\t1234\t10.0.0.53\t53\tudp\t7\ta.example\t0`,
 };
-/** As wide as conn, with other types. */
+/** Has as many columns as conn, with other types. */
 const weird = {
   header: header(
     'weird',
@@ -115,32 +115,31 @@ const ways: readonly [string, Send][] = [
   ],
 ];
 
-describe.each(ways)('lines of Zeek TSV in bodies of their own: %s', (_, send) => {
+describe.each(ways)('lines of Zeek TSV in separate bodies: %s', (_, send) => {
   let token: string;
   beforeAll(async () => {
     token = await newSensor();
   });
 
-  test('are rejected with advice before their header came', async () => {
+  test('are rejected with advice if their header was not yet received', async () => {
     const { stored, reason } = await send(token, conn.row('C0'));
     expect(stored).toBe(0);
     expect(reason).toMatch(/no header of Zeek TSV describes it; send .*#fields.*LogAscii::use_json=T/);
   });
 
-  test('are stored by the header that came before', async () => {
-    for (const line of conn.header)
-      expect((await send(token, line)).reason ?? '').not.toMatch(/rejected|parse|header/);
+  test('are stored by the header that was received before', async () => {
+    for (const line of conn.header) expect((await send(token, line)).reason ?? '').not.toMatch(/rejected|parse|header/);
     expect(await send(token, conn.row('C1'))).toEqual({ stored: 1 });
   });
 
-  test('of several logs are told apart by their columns, whichever header came last', async () => {
+  test('are distinguished by their columns, whichever header was last', async () => {
     for (const line of [...dns.header, ...weird.header]) await send(token, line);
     for (const row of [conn.row('C2'), dns.row('D1'), conn.row('C3')])
       expect(await send(token, row)).toEqual({ stored: 1 });
     expect(await send(token, weird.row('W1'))).toEqual({ stored: 0 });
   });
 
-  test('go by the newest header of their log', async () => {
+  test('are parsed by the newest header of their log', async () => {
     const wider = header(
       'conn',
       'ts uid id.orig_h id.orig_p id.resp_h id.resp_p proto conn_state orig_bytes vlan inner_vlan',
@@ -152,7 +151,7 @@ describe.each(ways)('lines of Zeek TSV in bodies of their own: %s', (_, send) =>
   });
 });
 
-test('headers of one principal say nothing of the rows of another', async () => {
+test('headers of one principal do not apply to rows of another', async () => {
   const [one, other] = [await newSensor(), await newSensor()];
   const send = ways[0]![1];
   for (const line of conn.header) await send(one, line);
@@ -160,7 +159,7 @@ test('headers of one principal say nothing of the rows of another', async () => 
 });
 
 let sensors = 0;
-/** A token of a principal of its own. */
+/** Returns a token of a new principal. */
 async function newSensor(): Promise<string> {
   const name = `tap-${sensors++}`;
   const json = { name, kind: 'sensor', roles: ['sensor'] };
@@ -173,11 +172,11 @@ async function newSensor(): Promise<string> {
   return (issued.body as { data: { attributes: { token: string } } }).data.attributes.token;
 }
 
-test('rows that fit the headers of two logs are rejected by the names of these', async () => {
+test('rows that match the headers of two logs are rejected, naming both logs', async () => {
   const token = await newSensor();
   const send = ways[0]![1];
   const twin = conn.header.map((line) => line.replace('#path\tconn', '#path\ttwin'));
   for (const line of [...conn.header, ...twin]) await send(token, line);
   const { stored, reason } = await send(token, conn.row('C7'));
-  expect([stored, reason]).toEqual([0, expect.stringMatching(/^fits the headers of conn and twin; send/)]);
+  expect([stored, reason]).toEqual([0, expect.stringMatching(/^matches the headers of conn and twin; send/)]);
 });

@@ -67,15 +67,15 @@ const ecsOf = {
 };
 
 it.each([
-  ['http of Zeek', { ...zeekOf, _path: 'http', host: 'files.example' }],
-  ['ssl of Zeek', { ...zeekOf, _path: 'ssl', server_name: 'files.example', established: true }],
-  ['quic of Zeek', { ...zeekOf, _path: 'quic', server_name: 'files.example' }],
-  ['http of Suricata', { ...httpOf, event_type: 'http', http: { hostname: 'files.example' } }],
-  ['tls of Suricata', { ...httpOf, event_type: 'tls', tls: { sni: 'files.example' } }],
-  ['quic of Suricata', { ...httpOf, event_type: 'quic', quic: { sni: 'files.example' } }],
+  ['Zeek http', { ...zeekOf, _path: 'http', host: 'files.example' }],
+  ['Zeek ssl', { ...zeekOf, _path: 'ssl', server_name: 'files.example', established: true }],
+  ['Zeek quic', { ...zeekOf, _path: 'quic', server_name: 'files.example' }],
+  ['Suricata http', { ...httpOf, event_type: 'http', http: { hostname: 'files.example' } }],
+  ['Suricata tls', { ...httpOf, event_type: 'tls', tls: { sni: 'files.example' } }],
+  ['Suricata quic', { ...httpOf, event_type: 'quic', quic: { sni: 'files.example' } }],
   ['HTTP in ECS', { ...ecsOf, http: {}, url: { domain: 'files.example' } }],
   ['TLS in ECS', { ...ecsOf, tls: { client: { server_name: 'files.example' } } }],
-])('counts a record that is not stored once if its time is wrong: %s', (_, record) => {
+])('a record that is not stored because its time is invalid is counted once: %s', (_, record) => {
   const { answer } = parse([JSON.stringify(record), good].join('\n'));
   expect(answer).toMatchObject({ accepted: 1, rejected: 1, ignored: 0 });
 });
@@ -95,7 +95,10 @@ describe('wrong types, exhaustively', () => {
   ];
   const flags = ['AA', 'TC', 'RD', 'RA', 'rejected'];
 
-  /** What the value may be for a field; anything else must be refused under its name. */
+  /**
+   * Returns whether a field accepts the value. Other values must be rejected with an error that names the
+   * field.
+   */
   function mayBe(field: string, value: unknown): boolean {
     if ([...texts, ...names].includes(field)) return typeof value === 'string';
     if ([...numbers, 'rcode'].includes(field)) return false;
@@ -112,16 +115,13 @@ describe('wrong types, exhaustively', () => {
         for (const value of wrong) {
           const { answer } = parse([line, { ...line, _path: log, [field]: value }, line]);
           const refused = { accepted: 2, rejected: 1, errors: [{ line: 2, code: 'INVALID_REQUEST', field }] };
-          expect([value, answer]).toMatchObject([
-            value,
-            mayBe(field, value) ? { accepted: 3, rejected: 0 } : refused,
-          ]);
+          expect([value, answer]).toMatchObject([value, mayBe(field, value) ? { accepted: 3, rejected: 0 } : refused]);
         }
       });
     }
   }
 
-  it.each(['ts', 'id.orig_h', 'id.resp_h', 'proto'])('%s may not be missing', (field) => {
+  it.each(['ts', 'id.orig_h', 'id.resp_h', 'proto'])('%s is required', (field) => {
     for (const value of [undefined, null, '']) {
       const { answer } = parse([{ ...conn, _path: 'conn', [field]: value }]);
       expect(answer).toMatchObject({ rejected: 1, errors: [{ field }] });
@@ -141,7 +141,7 @@ describe('wrong types, exhaustively', () => {
     ['orig_ip_bytes', '9007199254740991'],
     ['missed_bytes', '18446744073709551615'],
     ['duration', '253402300800'],
-  ])('%s of %s', (field, value) => {
+  ])('rejects %s of %s', (field, value) => {
     const line = good.replace(new RegExp(`"${field}":[^,]+`), `"${field}":${value}`);
     expect(parse(line).answer).toMatchObject({ accepted: 0, errors: [{ line: 1, field }] });
   });
@@ -150,12 +150,12 @@ describe('wrong types, exhaustively', () => {
 it.each([
   ['rcode', 65_535, 65_536],
   ['TTLs', [2 ** 32 - 1], [2 ** 32]],
-])('%s of %j is the largest', (field, largest, larger) => {
+])('%s of %j is the maximum', (field, largest, larger) => {
   expect(parse([{ ...dns, [field]: largest }]).answer).toMatchObject({ accepted: 1 });
   expect(parse([{ ...dns, [field]: larger }]).answer).toMatchObject({ accepted: 0, errors: [{ field }] });
 });
 
-it('stores byte counts that no link carries, and reports that sums leave them out', () => {
+it('byte counts beyond the capacity of links are stored, and the service reports that sums exclude them', () => {
   const of = (duration: number, orig_ip_bytes: number) => parse([{ ...conn, duration, orig_ip_bytes }]);
   const { maxLinkBytesPerMs, linkGraceMs } = limits;
   const most = maxLinkBytesPerMs * (linkGraceMs + 1500);
@@ -165,18 +165,18 @@ it('stores byte counts that no link carries, and reports that sums leave them ou
   expect(of(3, most + 1).reached).toEqual([]);
 });
 
-describe('garbage among good lines', () => {
+describe('garbage among valid lines', () => {
   const garbage: readonly (readonly [string, string | Buffer])[] = [
     ['truncated JSON', good.slice(0, 100)],
     ['two objects on a line', `${good}${good}`],
-    ['no JSON', 'hello'],
+    ['text that is not JSON', 'hello'],
     ['a number', '7'],
     ['null', 'null'],
     ['an array', `[${good}]`],
     ['NaN', '{"ts":NaN}'],
     ['an empty object', '{}'],
     ['an unknown record', '{"a":1}'],
-    ['a log of something else', '{"ts":1763683200.5,"level":"info","msg":"hello"}'],
+    ['a log of another program', '{"ts":1763683200.5,"level":"info","msg":"hello"}'],
     ['ECS', '{"@timestamp":"2026-01-01T00:00:00Z","event":{"kind":"event"}}'],
     ['binary', Buffer.from([0x7b, 0, 1, 2, 0xff, 0xfe, 0x7f, 0x80])],
     ['binary without a brace', Buffer.from([0xff, 0xfe, 0, 0x80])],
@@ -191,7 +191,7 @@ describe('garbage among good lines', () => {
     ['a text over the limit', good.replace('Cgood', 'é'.repeat(limits.maxTextBytes / 2 + 1))],
   ];
 
-  it.each(garbage)('%s', (_, bad) => {
+  it.each(garbage)('rejects only the invalid line: %s', (_, bad) => {
     const body = Buffer.concat([Buffer.from(`${good}\n`), Buffer.from(bad), Buffer.from(`\n${good}`)]);
     const parsed = parse(body);
     expect(parsed.answer).toMatchObject({ accepted: 2, rejected: 1, ignored: 0 });
@@ -200,50 +200,42 @@ describe('garbage among good lines', () => {
     expect(({} as Record<string, unknown>).ts).toBeUndefined();
   });
 
-  it('nesting at the limit is fine, and brackets in texts are no nesting', () => {
+  it('nesting at the limit is accepted, and brackets in strings do not count', () => {
     const nested = `${'['.repeat(limits.maxNesting - 1)}${']'.repeat(limits.maxNesting - 1)}`;
     expect(parse(good.replace('{', `{"x":${nested},`)).answer.accepted).toBe(1);
     expect(parse(good.replace('{', `{"x":[${nested}],`)).answer.rejected).toBe(1);
     expect(parse(good.replace('{', `{"x":"${'[{\\"'.repeat(100)}",`)).answer.accepted).toBe(1);
   });
 
-  it('__proto__ beside good fields is a field like others', () => {
+  it('__proto__ is handled like any other field', () => {
     expect(parse(good.replace('{', '{"__proto__":{"polluted":true},')).answer.accepted).toBe(1);
     expect(({} as Record<string, unknown>).polluted).toBeUndefined();
   });
 
   it('makes texts well-formed Unicode', () => {
     expect(events(parse(good.replace('Cgood', '\\ud800x\\u0000y')))[0]?.connection_id).toBe('\ufffdx\0y');
-    const latin = Buffer.concat([
-      Buffer.from(good.slice(0, 40)),
-      Buffer.from([0xe9]),
-      Buffer.from(good.slice(40)),
-    ]);
+    const latin = Buffer.concat([Buffer.from(good.slice(0, 40)), Buffer.from([0xe9]), Buffer.from(good.slice(40))]);
     expect(parse(latin).answer.accepted + parse(latin).answer.rejected).toBe(1);
     const split = good.indexOf('Cgood');
-    const bad = Buffer.concat([
-      Buffer.from(good.slice(0, split)),
-      Buffer.from([0xff]),
-      Buffer.from(good.slice(split)),
-    ]);
+    const bad = Buffer.concat([Buffer.from(good.slice(0, split)), Buffer.from([0xff]), Buffer.from(good.slice(split))]);
     expect(events(parse(bad))[0]?.connection_id).toBe('\ufffdCgood');
     expect(one({ ...conn, uid: 'café😀' }).connection_id).toBe('café😀');
   });
 
-  it('names errors as well-formed text of bounded length', () => {
+  it('reports errors as well-formed text of limited length', () => {
     const { answer } = parse([{ ...conn, vlan: `\ud800${'x'.repeat(4000)}` }]);
     expect(answer.errors[0]?.reason.isWellFormed()).toBe(true);
     expect(answer.errors[0]?.reason.length).toBeLessThan(200);
   });
 
-  it('10,000 distinct bad lines among good ones: all good kept, the first 100 bad ones named', () => {
+  it('10,000 distinct invalid lines do not affect valid lines, and the first 100 errors are listed', () => {
     const lines = Array.from({ length: 20_000 }, (_, at) => (at % 2 === 0 ? good : `{"bad":${at}`));
     const { answer } = parse(lines.join('\n'));
     expect(answer).toMatchObject({ accepted: 10_000, rejected: 10_000 });
     expect(answer.errors.map(({ line }) => line)).toEqual(Array.from({ length: 100 }, (_, at) => 2 * at + 2));
   });
 
-  it('a line of 20 MB costs only itself', () => {
+  it('rejects only the line if it has 20 MB', () => {
     const body = gzipSync(`${good}\n{"x":"${'x'.repeat(20_000_000)}"}\n${good}`);
     expect(parse(body, { encoding: 'gzip' }).answer).toMatchObject({
       accepted: 2,
@@ -252,7 +244,7 @@ describe('garbage among good lines', () => {
     });
   });
 
-  it('refuses a body of more records than the limit', () => {
+  it('rejects a body of more records than the limit', () => {
     expect(() => parse(Buffer.alloc(2 * limits.maxBodyRecords + 2, 'x\n'))).toThrow(
       expect.objectContaining({
         code: 'PAYLOAD_TOO_LARGE',
@@ -270,12 +262,10 @@ describe('random bytes', () => {
     fc
       .tuple(fc.constantFrom(...Object.keys(conn), ...Object.keys(dns)), fc.jsonValue())
       .map(([field, value]) => Buffer.from(JSON.stringify({ ...conn, ...dns, [field]: value }))),
-    fc
-      .constantFrom('#fields\tts', '#types\ttime\tx', '#separator \\x', '#separator ', '#', '#path')
-      .map(Buffer.from),
+    fc.constantFrom('#fields\tts', '#types\ttime\tx', '#separator \\x', '#separator ', '#', '#path').map(Buffer.from),
   );
 
-  it('never throw anything but a ServiceError, and never lose a good neighbour', () => {
+  it('throw only a ServiceError, and do not affect valid lines', () => {
     fc.assert(
       fc.property(
         fc.array(broken, { maxLength: 8 }),
@@ -294,7 +284,7 @@ describe('random bytes', () => {
     );
   });
 
-  it('as a whole body, in every encoding', () => {
+  it('throw only a ServiceError as a whole body, in every encoding', () => {
     fc.assert(
       fc.property(
         fc.uint8Array({ maxLength: 200 }),
@@ -312,7 +302,7 @@ describe('random bytes', () => {
     );
   });
 
-  it('as JSON arrays with broken elements', () => {
+  it('throw only a ServiceError as JSON arrays with broken elements', () => {
     fc.assert(
       fc.property(fc.array(fc.json(), { minLength: 1, maxLength: 6 }), (parts) => {
         const body = `[${parts.flatMap((part) => [part, good]).join(',')}]`;

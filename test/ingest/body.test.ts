@@ -1,17 +1,10 @@
-import {
-  brotliCompressSync,
-  constants,
-  deflateRawSync,
-  deflateSync,
-  gzipSync,
-  zstdCompressSync,
-} from 'node:zlib';
+import { brotliCompressSync, constants, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { compileHome } from '../../src/events/home-networks.ts';
-import { addressBytes } from '../../src/events/ip.ts';
 import type { IngestInput } from '../../src/ingest/parse-body.ts';
 import { isoMicros, isoMillis } from '../../src/ingest/time.ts';
 import { limits } from '../../src/limits.ts';
+import { compileHome } from '../../src/net/home-networks.ts';
+import { addressBytes } from '../../src/net/ip.ts';
 import { parse } from './ingesting.ts';
 
 const line = (uid: string): string =>
@@ -25,14 +18,14 @@ const line = (uid: string): string =>
   });
 
 describe('bodies', () => {
-  it('empty lines, a byte order mark, CRLF, white space and a missing last newline are fine', () => {
+  it('may have empty lines, a byte order mark, CRLF, white space and no last newline', () => {
     const body = `\ufeff\r\n${line('a')}\r\n\n   \n\t${line('b')}  \n\r\n${line('c')}`;
     expect(parse(body).answer).toEqual({ accepted: 3, rejected: 0, ignored: 0, duplicates: 0, errors: [] });
     expect(parse('').answer.accepted).toBe(0);
     expect(parse('\ufeff', { mediaType: 'json' }).answer).toMatchObject({ accepted: 0, rejected: 0 });
   });
 
-  it('counts lines from 1, empty ones too', () => {
+  it('have line numbers from 1, including empty lines', () => {
     expect(parse(`\n\n${line('a')}\nx\n`).answer.errors).toMatchObject([{ line: 4 }]);
   });
 
@@ -42,20 +35,20 @@ describe('bodies', () => {
     ['an array', `[${line('a')},${line('b')}]`, 2, []],
     ['an array over several lines', `\ufeff[\n ${line('a')} ,\n ${line('b')}\n]\n`, 2, []],
     ['an empty array', '[]', 0, []],
-    ['lines that are called JSON', `${line('a')}\n${line('b')}`, 2, []],
-    ['a bad element between', `[${line('a')},{"x":},${line('b')}]`, 2, [2]],
-    ['elements that are no objects', `[1,"a,]",null,[${line('a')}],${line('b')}]`, 1, [1, 2, 3, 4]],
+    ['lines labelled as JSON', `${line('a')}\n${line('b')}`, 2, []],
+    ['an invalid element between valid ones', `[${line('a')},{"x":},${line('b')}]`, 2, [2]],
+    ['elements that are not objects', `[1,"a,]",null,[${line('a')}],${line('b')}]`, 1, [1, 2, 3, 4]],
     ['commas without elements', `[,${line('a')},]`, 1, [1, 3]],
-    ['an array cut off in an element', `[${line('a')},${line('b').slice(0, 50)}`, 1, [2, 3]],
-    ['an array cut off after an element', `[${line('a')}`, 1, [2]],
-    ['something after the array', `[${line('a')}]x`, 1, [2]],
+    ['an array truncated in an element', `[${line('a')},${line('b').slice(0, 50)}`, 1, [2, 3]],
+    ['an array truncated after an element', `[${line('a')}`, 1, [2]],
+    ['text after the array', `[${line('a')}]x`, 1, [2]],
     ['lone brackets', ']', 0, [1]],
-  ])('JSON: %s', (_, body, accepted, bad) => {
+  ])('may be JSON: %s', (_, body, accepted, bad) => {
     const { answer } = parse(body, { mediaType: 'json' });
     expect([answer.accepted, answer.errors.map((error) => error.line)]).toEqual([accepted, bad]);
   });
 
-  it('an element over the line limit, or nested too deep, costs only itself', () => {
+  it('lose only an element that exceeds the line limit or is nested too deeply', () => {
     const long = `{"x":"${'x'.repeat(limits.maxLineBytes)}"}`;
     const deep = `${'['.repeat(1000)}${']'.repeat(1000)}`;
     const { answer } = parse(`[${line('a')},${long},{"x":${deep}},${line('b')}]`, { mediaType: 'json' });
@@ -68,7 +61,7 @@ describe('bodies', () => {
     ['deflate', deflateRawSync],
     ['br', brotliCompressSync],
     ['zstd', zstdCompressSync],
-  ] as const)('inflates %s, and digests what was inflated', (encoding, compress) => {
+  ] as const)('are decompressed from %s, and the digest covers the decompressed bytes', (encoding, compress) => {
     const text = `${line('a')}\n`.repeat(100);
     const parsed = parse(compress(text), { encoding, digest: true });
     expect(parsed.answer.accepted).toBe(100);
@@ -92,7 +85,7 @@ describe('bodies', () => {
   it.each([
     ['gzip', gzipSync],
     ['zstd', zstdCompressSync],
-  ] as const)('%s may come in several parts', (encoding, compress) => {
+  ] as const)('may have several parts: %s', (encoding, compress) => {
     const checked = zstdCompressSync(line('c'), { params: { [constants.ZSTD_c_checksumFlag]: 1 } });
     const skipped = Buffer.from([0x5a, 0x2a, 0x4d, 0x18, 2, 0, 0, 0, 1, 2]);
     const parts = [compress(`${line('a')}\n`), compress(`${line('b')}\n`)];
@@ -104,7 +97,7 @@ describe('bodies', () => {
     );
   });
 
-  it('the digest tells requests apart by their bytes and by how they are to be read', () => {
+  it('have a digest that depends on the bytes and on the parameters of parsing', () => {
     const digestOf = (text: string, options: Partial<IngestInput> = {}) =>
       parse(text, { digest: true, ...options }).digest;
     const ways: Partial<IngestInput>[] = [
@@ -121,7 +114,7 @@ describe('bodies', () => {
     expect(digestOf(line('a'), { receivedAt: 1, home: ['10.0.0.0/8'] })).toBe(digests[0]);
   });
 
-  it('blocks and digest: none unless wanted', () => {
+  it('get blocks and a digest only on request', () => {
     expect(parse('x').digest).toBeUndefined();
     expect(parse('x').blocks).toEqual([]);
   });
@@ -141,17 +134,15 @@ describe('home networks', () => {
     expect(isHome(addressBytes(address) ?? new Uint8Array(16))).toBe(home);
   });
 
-  it('refuses what is no block', () => {
+  it('rejects an invalid block', () => {
     for (const block of ['10.0.0.0/33', 'x', '', '10.0.0.0/']) {
-      expect(() => parse('', { home: [block] })).toThrow(
-        expect.objectContaining({ code: 'INVALID_REQUEST' }),
-      );
+      expect(() => parse('', { home: [block] })).toThrow(expect.objectContaining({ code: 'INVALID_REQUEST' }));
     }
     expect(compileHome([])(new Uint8Array(16))).toBe(false);
   });
 });
 
-describe('ISO 8601', () => {
+describe('the parser of ISO 8601', () => {
   it.each([
     '1970-01-01T00:00:00Z',
     '2000-02-29T23:59:59.9Z',
@@ -160,7 +151,7 @@ describe('ISO 8601', () => {
     '9999-12-31T23:59:59.999Z',
     '2025-11-21T01:30:00+01:30',
     '2025-11-21T01:30:00-00:45',
-  ])('%s as Date.parse reads it', (text) => {
+  ])('parses %s like Date.parse', (text) => {
     expect(isoMillis(text)).toBe(Date.parse(text));
   });
 
@@ -170,7 +161,7 @@ describe('ISO 8601', () => {
     ['2026-01-01T02:00:00.1+02', Date.UTC(2026, 0, 1) + 100, 0],
     ['2026-01-01T00:00:00', Date.UTC(2026, 0, 1), 0],
     ['2026-01-01T23:59:60Z', Date.UTC(2026, 0, 2), 0],
-  ])('%s', (text, millis, micros) => {
+  ])('parses %s, which Date.parse does not accept', (text, millis, micros) => {
     expect([isoMillis(text), isoMicros(text)]).toEqual([millis, micros]);
   });
 
@@ -194,7 +185,7 @@ describe('ISO 8601', () => {
     '2026-01-01T00:00:00z0',
     '+2026-01-01T00:00:00Z',
     '２026-01-01T00:00:00Z',
-  ])('refuses %j', (text) => {
+  ])('rejects %j', (text) => {
     expect(isoMillis(text)).toBeNaN();
   });
 });

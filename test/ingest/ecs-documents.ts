@@ -1,13 +1,13 @@
 /*
- * Documents as the fields of ECS and of the Beats are described (elastic.co/guide/en/ecs, elastic.co/guide/en/beats), and as
- * the modules and pipelines for Zeek and Suricata make them.
+ * Documents as the field references of ECS and of the Beats describe them (elastic.co/guide/en/ecs,
+ * elastic.co/guide/en/beats), and as the modules and pipelines for Zeek and Suricata produce them.
  */
 
 type Tree = { readonly [name: string]: unknown };
 
 export const at = '2026-01-02T03:04:05.678Z';
 
-/** What an agent adds to each document. */
+/** Fields that an agent adds to each document. */
 const agent = {
   agent: { id: 'a1', name: 'shipper', type: 'filebeat', version: '8.15.0' },
   ecs: { version: '8.11.0' },
@@ -17,7 +17,7 @@ const agent = {
 
 const client = { ip: '10.0.0.5', address: '10.0.0.5', port: 50001 };
 
-/** Packetbeat's report of a flow, at its end. */
+/** A flow report of Packetbeat, at the end of the flow. */
 export const flow = {
   ...agent,
   '@timestamp': '2026-01-02T03:04:20.000Z',
@@ -38,7 +38,7 @@ export const flow = {
   destination: { ip: '203.0.113.7', port: 443, bytes: 1000, packets: 7 },
 };
 
-/** Packetbeat's transaction of DNS. */
+/** A DNS transaction of Packetbeat. */
 export const dns = {
   ...agent,
   '@timestamp': at,
@@ -76,7 +76,7 @@ export const dns = {
   },
 };
 
-/** What is said in a connection, by Packetbeat. */
+/** An HTTP transaction of Packetbeat in a connection. */
 export const http = {
   ...agent,
   '@timestamp': at,
@@ -98,7 +98,7 @@ export const tls = {
   tls: { client: { server_name: 's.example' }, established: true },
 };
 
-/** A line of Zeek's, and what Elastic's integration makes of it. */
+/** A Zeek line and its form after Elastic's integration. */
 export const zeekConn = {
   ts: 1767323045.678,
   uid: 'CAbc',
@@ -161,7 +161,10 @@ const connection = {
 export const ecsConn = { '@timestamp': at, ...connection };
 
 const { duration: _, ...eventOfModule } = connection.event;
-/** … and Filebeat's module, which leaves the time and the duration for a pipeline: `@timestamp` is when it read the line. */
+/**
+ * The same line after Filebeat's module, which leaves the time and the duration to a pipeline: `@timestamp` is
+ * the time of reading the line.
+ */
 export const moduleConn = {
   ...connection,
   '@timestamp': '2026-01-02T09:09:09.999Z',
@@ -196,15 +199,7 @@ export const zeekDns = {
   rejected: false,
 };
 
-const {
-  ts: _1,
-  uid: _2,
-  'id.orig_h': _3,
-  'id.orig_p': _4,
-  'id.resp_h': _5,
-  'id.resp_p': _6,
-  ...left
-} = zeekDns;
+const { ts: _1, uid: _2, 'id.orig_h': _3, 'id.orig_p': _4, 'id.resp_h': _5, 'id.resp_p': _6, ...left } = zeekDns;
 const { proto: _7, ...dnsLeft } = left;
 
 export const ecsZeekDns = {
@@ -402,7 +397,7 @@ export const ecsEveAnswer = {
   },
 };
 
-/** … as Filebeat's module sends it, which has moved the ends and kept the line. */
+/** Returns an EVE record as sent by Filebeat's module, which moves the endpoints and keeps the line. */
 export const moduleEve = (record: Tree): Tree => {
   const { timestamp, src_ip, src_port, dest_ip, dest_port, proto, flow_id, ...rest } = record;
   return {
@@ -416,10 +411,9 @@ export const moduleEve = (record: Tree): Tree => {
   };
 };
 
-const isTree = (value: unknown): value is Tree =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
+const isTree = (value: unknown): value is Tree => typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** With dots for objects from this depth on. */
+/** Returns the document with dotted names instead of objects from this depth on. */
 export function dotted(document: Tree, depth = 0): Tree {
   return Object.fromEntries(
     Object.entries(document).flatMap(([name, value]): [string, unknown][] => {

@@ -6,7 +6,7 @@ import { parseBody } from '../../src/ingest/parse-body.ts';
 import * as ecs from './ecs-documents.ts';
 import { detectors, home, receivedAt } from './ingesting.ts';
 
-describe('rules see documents of ECS', () => {
+describe('rules match ECS documents', () => {
   const rule = (name: string, logsource: string, selection: string) => `title: ${name}
 name: ${name}
 logsource: {${logsource}}
@@ -65,16 +65,14 @@ detection: {selection: {${selection}}, condition: selection}
       { ...ecs.ecsConn, zeek: { dce_rpc: { endpoint: 'svcctl' }, session_id: 'C' } },
     ],
   ];
-  it.each(cases)('{%s} {%s}', (logsource, selection, document) => {
+  it.each(cases)('with {%s} {%s}', (logsource, selection, document) => {
     const found = matching(rule('seen', logsource, selection), document);
-    expect(found).toMatchObject([
-      { rule_id: 'seen', src_ip: expect.any(String), dst_ip: expect.any(String) },
-    ]);
+    expect(found).toMatchObject([{ rule_id: 'seen', src_ip: expect.any(String), dst_ip: expect.any(String) }]);
     const [missed] = matching(rule('seen', logsource, `${selection}, src_port: 1`), document);
     expect(missed).toBeUndefined();
   });
 
-  it('in all shapes alike, as the event that they have become', () => {
+  it('in all notations, with an equal event', () => {
     const source = rule('seen', names, 'query|endswith: .example.org');
     for (const document of [ecs.dns, ecs.dotted(ecs.dns), ecs.dotted(ecs.dns, 1)])
       expect(matching(source, document)).toMatchObject([

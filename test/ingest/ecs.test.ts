@@ -11,8 +11,8 @@ const shapes = [
   ['mixed', (document: Document) => ecs.dotted(document, 1)],
 ] as const;
 
-describe.each(shapes)('a document of ECS, %s', (_, shape) => {
-  it('is a flow of Packetbeat', () => {
+describe.each(shapes)('an ECS document, %s', (_, shape) => {
+  it('becomes a flow if it is a flow of Packetbeat', () => {
     expect(one(shape(ecs.flow))).toEqual({
       timestamp: ecs.at,
       duration_ms: 1500.25,
@@ -36,7 +36,7 @@ describe.each(shapes)('a document of ECS, %s', (_, shape) => {
     });
   });
 
-  it('is a transaction of DNS', () => {
+  it('becomes a DNS event if it is a DNS transaction', () => {
     expect(one(shape(ecs.dns))).toEqual({
       timestamp: ecs.at,
       src_ip: '10.0.0.5',
@@ -70,16 +70,16 @@ describe.each(shapes)('a document of ECS, %s', (_, shape) => {
 
   it.each([
     ['conn', ecs.ecsConn, ecs.zeekConn],
-    ['conn of Filebeat’s module', ecs.moduleConn, ecs.zeekConn],
+    ['conn, Filebeat’s module', ecs.moduleConn, ecs.zeekConn],
     ['dns', ecs.ecsZeekDns, ecs.zeekDns],
     ['notice', ecs.ecsNotice, ecs.zeekNotice],
     ['flow', ecs.ecsEveFlow, ecs.eveFlow],
-    ['flow of Filebeat’s module', ecs.moduleEve(ecs.eveFlow), ecs.eveFlow],
+    ['flow, Filebeat’s module', ecs.moduleEve(ecs.eveFlow), ecs.eveFlow],
     ['alert', ecs.ecsAlert, ecs.eveAlert],
-    ['alert of Filebeat’s module', ecs.moduleEve(ecs.eveAlert), ecs.eveAlert],
-    ['dns of Suricata', ecs.ecsEveAnswer, ecs.eveAnswer],
-    ['dns of Suricata of Filebeat’s module', ecs.moduleEve(ecs.eveAnswer), ecs.eveAnswer],
-  ])('is the event that the sensor’s own record is: %s', (_of, document, record) => {
+    ['alert, Filebeat’s module', ecs.moduleEve(ecs.eveAlert), ecs.eveAlert],
+    ['dns, Suricata', ecs.ecsEveAnswer, ecs.eveAnswer],
+    ['dns, Suricata, Filebeat’s module', ecs.moduleEve(ecs.eveAnswer), ecs.eveAnswer],
+  ])("equals the event of the sensor's own record: %s", (_of, document, record) => {
     const parsed = parse([shape(document)], { sensor: 's' });
     const own = parse([record], { sensor: 's' });
     expect(own.answer.accepted).toBe(1);
@@ -94,64 +94,55 @@ const at = (change: Document) => one({ ...ecs.flow, ...change });
 
 describe('a flow in ECS', () => {
   it.each([
+    ['numbers as texts', { source: { ...source, port: '50001', bytes: '500' } }, { src_port: 50001, src_bytes: 500 }],
     [
-      'numbers as texts',
-      { source: { ...source, port: '50001', bytes: '500' } },
-      { src_port: 50001, src_bytes: 500 },
-    ],
-    [
-      'lists of one',
+      'lists with one item',
       { source: { ...source, ip: ['10.0.0.6'] }, network: { transport: ['UDP'] } },
       { src_ip: '10.0.0.6', transport: 'udp' },
     ],
     ['the number of its protocol', { network: { iana_number: '17' } }, { transport: 'udp' }],
-    ['no protocol', { network: {} }, { transport: 'unknown' }],
-    ['ICMP of IPv6', { network: { transport: 'ipv6-icmp' } }, { transport: 'icmp' }],
-    ['a name of its application', { network: { ...network, protocol: 'TLS' } }, { app_protocol: 'tls' }],
+    ['a missing protocol', { network: {} }, { transport: 'unknown' }],
+    ['ICMPv6', { network: { transport: 'ipv6-icmp' } }, { transport: 'icmp' }],
+    ['the name of its application', { network: { ...network, protocol: 'TLS' } }, { app_protocol: 'tls' }],
     ['a VLAN', { network: { ...network, vlan: { id: '7' } } }, { vlan: 7 }],
     [
-      'another’s idea of the direction',
+      'a direction computed by another product',
       { network: { ...network, direction: 'ingress' } },
       { direction: 'outbound' },
     ],
+    ['a direction in Candor’s terms', { network: { ...network, direction: 'inbound' } }, { direction: 'outbound' }],
     [
-      'a direction of Candor’s own words',
-      { network: { ...network, direction: 'inbound' } },
-      { direction: 'outbound' },
-    ],
-    [
-      'a sum of both sides only',
+      'only the sum of both sides',
       { source: { ip: '10.0.0.5' }, destination: { ip: '203.0.113.7' } },
       { src_bytes: undefined, dst_bytes: undefined },
     ],
-    ['no duration', { event: { ...event, duration: undefined } }, { duration_ms: 1500 }],
+    ['a missing duration', { event: { ...event, duration: undefined } }, { duration_ms: 1500 }],
     [
       'an end before its start',
       { event: { ...event, duration: undefined, end: '2026-01-01T00:00:00Z' } },
       { duration_ms: undefined },
     ],
     [
-      'no start',
+      'a missing start',
       { event: { ...event, start: undefined } },
       { timestamp: '2026-01-02T03:04:20.000Z', connection_id: 'EQQA' },
     ],
-    ['an id of the event', { flow: undefined, event: { ...event, id: 'E1' } }, { connection_id: 'E1' }],
-    ['no answer', { destination: { ip: '203.0.113.7' } }, { state: 'attempt' }],
-    ['no end yet', { event: { ...event, type: ['connection', 'start'] } }, { state: 'open' }],
+    ['an event id', { flow: undefined, event: { ...event, id: 'E1' } }, { connection_id: 'E1' }],
+    ['a missing answer', { destination: { ip: '203.0.113.7' } }, { state: 'attempt' }],
+    ['a missing end', { event: { ...event, type: ['connection', 'start'] } }, { state: 'open' }],
     ['a firewall’s word', { event: { ...event, type: ['connection', 'denied'] } }, { state: 'refused' }],
-    ['nothing of what became of it', { event: { ...event, type: ['connection'] } }, { state: undefined }],
+    ['a missing outcome', { event: { ...event, type: ['connection'] } }, { state: undefined }],
     ['the name of its sensor', { observer: { name: 'fw-1' } }, { sensor: 'fw-1' }],
     [
-      'the category of older Packetbeats',
+      'the category of older Packetbeat versions',
       { event: { ...event, category: 'network_traffic' } },
       { state: 'closed' },
     ],
-  ])('with %s', (_, change, expected) => {
+  ])('is parsed with %s', (_, change, expected) => {
     expect(at(change)).toMatchObject(
       Object.fromEntries(Object.entries(expected).filter(([, value]) => value !== undefined)),
     );
-    for (const [name, value] of Object.entries(expected))
-      if (value === undefined) expect(at(change)[name]).toBe(value);
+    for (const [name, value] of Object.entries(expected)) if (value === undefined) expect(at(change)[name]).toBe(value);
   });
 
   it.each([
@@ -167,7 +158,7 @@ describe('a flow in ECS', () => {
     ['network.transport', { network: { transport: 7 } }],
     ['network.vlan.id', { network: { vlan: { id: 5000 } } }],
     ['network.community_id', { network: { community_id: {} } }],
-  ])('is refused for its %s', (field, change) => {
+  ])('is rejected for its %s', (field, change) => {
     expect(parse([{ ...ecs.flow, ...change }]).answer).toMatchObject({
       rejected: 1,
       errors: [{ line: 1, field }],
@@ -175,7 +166,7 @@ describe('a flow in ECS', () => {
   });
 });
 
-describe('a record of a sensor’s in ECS', () => {
+describe('an ECS record of a sensor', () => {
   it.each([
     ['source.ip', { ...ecs.ecsConn, source: { ip: 'x' } }],
     ['destination.ip', { ...ecs.ecsConn, destination: {} }],
@@ -196,13 +187,12 @@ describe('a record of a sensor’s in ECS', () => {
     ['rule.name', { ...ecs.ecsAlert, rule: { id: 1 } }],
     ['dns.answers', { ...ecs.ecsEveAnswer, dns: { ...ecs.ecsEveAnswer.dns, answers: [7] } }],
     ['suricata.eve.flow_id', { ...ecs.ecsEveFlow, suricata: { eve: { event_type: 'flow', flow_id: 'x' } } }],
-  ])('is refused for its %s', (field, document) => {
+  ])('is rejected for its %s', (field, document) => {
     expect(parse([document]).answer).toMatchObject({ rejected: 1, errors: [{ line: 1, field }] });
   });
 
-  it('keeps the digits of a long flow_id, whichever way it is written', () => {
-    const long = (document: object) =>
-      JSON.stringify(document).replaceAll('"904992230150281"', '1234567890123456789');
+  it('keeps the digits of a long flow_id in any notation', () => {
+    const long = (document: object) => JSON.stringify(document).replaceAll('"904992230150281"', '1234567890123456789');
     const lines = [long(ecs.ecsEveFlow), long(ecs.dotted(ecs.ecsEveFlow))].join('\n');
     expect(events(parse(lines)).map(({ connection_id }) => connection_id)).toEqual([
       '1234567890123456789',
@@ -210,7 +200,7 @@ describe('a record of a sensor’s in ECS', () => {
     ]);
   });
 
-  it('says who its sensor is: its own name before the host’s', () => {
+  it("names its sensor: the sensor's name before the host's", () => {
     const named = { ...ecs.ecsEveFlow.suricata.eve, host: 'eve-1', in_iface: 'en0' };
     expect(one(ecs.ecsConn).sensor).toBe('tap-1');
     expect(one({ ...ecs.ecsEveFlow, suricata: { eve: named } }).sensor).toBe('eve-1');
@@ -220,7 +210,7 @@ describe('a record of a sensor’s in ECS', () => {
     expect(one(ecs.ecsConn, { sensor: 'given' }).sensor).toBe('given');
   });
 
-  it('has the type and the code of ICMP where others have ports', () => {
+  it('has the type and the code of ICMP instead of ports', () => {
     const icmp = {
       ...ecs.ecsConn,
       network: { transport: 'icmp' },
@@ -231,7 +221,7 @@ describe('a record of a sensor’s in ECS', () => {
     expect(one(icmp)).toMatchObject({ src_port: 8, dst_port: 0, transport: 'icmp', state: 'traffic' });
   });
 
-  it('tells of hosts what the sensor’s own does', () => {
+  it("describes hosts like the sensor's own record", () => {
     const service = {
       '@timestamp': ecs.at,
       event: { category: ['network'], dataset: 'zeek.known_services', kind: 'event', type: ['info'] },
@@ -277,19 +267,15 @@ describe('DNS in ECS', () => {
       { kind: 'response', src_ip: '10.0.0.5', dst_port: 53 },
     ],
     ['an id that is a text', dns({ id: '99' }), { transaction_id: 99 }],
-    [
-      'the number of a code',
-      dns({ response_code: '5' }),
-      { rcode: 5, rcode_name: 'REFUSED', rejected: true },
-    ],
+    ['the number of a code', dns({ response_code: '5' }), { rcode: 5, rcode_name: 'REFUSED', rejected: true }],
     ['another spelling of a code', dns({ response_code: 'NXDomain' }), { rcode: 3, rcode_name: 'NXDOMAIN' }],
     [
-      'one answer that is no list',
+      'an answer that is not in a list',
       dns({ answers: { data: '192.0.2.1', type: 'a' } }),
       { answers: [{ type: 'A', data: '192.0.2.1' }] },
     ],
     [
-      'addresses only',
+      'addresses without answers',
       dns({ answers: undefined, resolved_ip: ['192.0.2.1', '2001:db8::1'] }),
       {
         answers: [
@@ -303,7 +289,7 @@ describe('DNS in ECS', () => {
       dns({ header_flags: undefined, flags: { authoritative: true, truncated_response: false } }),
       { authoritative: true, truncated: false },
     ],
-  ])('%s', (_, document, expected) => {
+  ])('is parsed: %s', (_, document, expected) => {
     expect(one(document)).toMatchObject(expected);
   });
 
@@ -317,61 +303,61 @@ describe('DNS in ECS', () => {
     ['dns.resolved_ip', dns({ answers: undefined, resolved_ip: ['x'] })],
     ['dns.flags.authoritative', dns({ header_flags: undefined, flags: { authoritative: 'x' } })],
     ['client.ip', dns({}, { client: { ip: 'x' } })],
-  ])('is refused for its %s', (field, document) => {
+  ])('is rejected for its %s', (field, document) => {
     expect(parse([document]).answer).toMatchObject({ rejected: 1, errors: [{ field }] });
   });
 });
 
-describe('ECS is told', () => {
+describe('ECS documents are recognised', () => {
   const raw = JSON.stringify({ ...ecs.zeekConn, uid: 'Raw' });
   const framing = { name: 'elasticsearch_bulk', index: 'x', fields: ['status'], sender: 's' } as const;
   const ship = (document: object) => parse(`{"index":{}}\n${JSON.stringify(document)}`, { framing });
 
   it.each([
-    ['no network’s kind', { '@timestamp': ecs.at, event: { kind: 'event', category: ['process'] } }],
-    ['what is said in a connection', ecs.http],
-    ['another log of Zeek’s', { ...ecs.ecsConn, zeek: { http: { trans_depth: 1 } } }],
-    ['another type of Suricata’s', { ...ecs.ecsEveFlow, suricata: { eve: { event_type: 'ssh' } } }],
-  ])('and ignored: %s', (_, document) => {
+    ['a kind without network data', { '@timestamp': ecs.at, event: { kind: 'event', category: ['process'] } }],
+    ['the contents of a connection', ecs.http],
+    ['another Zeek log', { ...ecs.ecsConn, zeek: { http: { trans_depth: 1 } } }],
+    ['another Suricata event type', { ...ecs.ecsEveFlow, suricata: { eve: { event_type: 'ssh' } } }],
+  ])('and ignored if the kind is not stored: %s', (_, document) => {
     expect(parse([document]).answer).toMatchObject({ accepted: 0, rejected: 0, ignored: 1 });
   });
 
   it.each([
-    ['a time alone', { '@timestamp': ecs.at }],
-    ['no time', { ...ecs.flow, '@timestamp': undefined }],
-    ['no category', { ...ecs.flow, event: { kind: 'event' } }],
-    ['no ends', { ...ecs.flow, source: undefined }],
-    ['no event', { '@timestamp': ecs.at, message: 'hello', host: { name: 'h' } }],
-  ])('from what has %s', (_, document) => {
+    ['only a time', { '@timestamp': ecs.at }],
+    ['a missing time', { ...ecs.flow, '@timestamp': undefined }],
+    ['a missing category', { ...ecs.flow, event: { kind: 'event' } }],
+    ['missing endpoints', { ...ecs.flow, source: undefined }],
+    ['a missing event', { '@timestamp': ecs.at, message: 'hello', host: { name: 'h' } }],
+  ])('and rejected, with %s', (_, document) => {
     expect(parse([document]).answer).toMatchObject({ rejected: 1, errors: [{ field: 'line' }] });
   });
 
-  it('from records of sensors and our own, whatever shippers add', () => {
+  it('only if they are neither sensor records nor native records, with any fields added by shippers', () => {
     const added = { '@timestamp': ecs.at, event: { kind: 'event', category: ['network'] } };
     const { source: of } = one({ ...added, ...ecs.zeekConn });
     expect([of, one({ ...added, ...ecs.eveFlow }).source]).toEqual(['zeek', 'suricata']);
   });
 
-  it('before the line that it was made of, so that keeping that makes no other event', () => {
+  it('before the original line in them, so that keeping the line does not make another event', () => {
     const document = { ...ecs.ecsConn, event: { ...ecs.ecsConn.event, original: raw } };
     expect(events(ship(document))).toEqual(events(ship(ecs.ecsConn)));
     expect(events(ship(document))).toMatchObject([{ source: 'ecs', connection_id: 'CAbc' }]);
   });
 
-  it('after it where the document says nothing itself', () => {
+  it('after the original line if the document has no data except the line', () => {
     const document = { '@timestamp': ecs.at, event: { dataset: 'zeek.connection' }, message: raw };
     expect(events(ship(document))).toMatchObject([{ source: 'zeek', connection_id: 'Raw' }]);
     const bare = { '@timestamp': ecs.at, event: { category: ['network'] }, message: raw };
     expect(events(ship(bare))).toMatchObject([{ source: 'zeek', connection_id: 'Raw' }]);
   });
 
-  it('in a text, too', () => {
+  it('also in a message field', () => {
     const { host: _1, agent: _2, ...inner } = ecs.flow;
     const document = { host: { name: 'outer' }, message: JSON.stringify(inner) };
     expect(events(ship(document))).toMatchObject([{ source: 'ecs', sensor: 'outer' }]);
   });
 
-  it('where it is all that is expected, by what is missing', () => {
+  it('if ECS is the expected source, with errors for missing fields', () => {
     const fields = [
       { event: {} },
       { '@timestamp': ecs.at, event: {} },
@@ -386,7 +372,7 @@ describe('ECS is told', () => {
   });
 });
 
-describe('whatever comes', () => {
+describe('any input', () => {
   const documents: readonly Document[] = [
     ecs.flow,
     ecs.dns,
@@ -400,10 +386,7 @@ describe('whatever comes', () => {
     ecs.ecsEveAnswer,
   ];
   const changed = fc
-    .tuple(
-      fc.constantFrom(...documents),
-      fc.array(fc.tuple(fc.nat(), fc.jsonValue(), fc.nat(2)), { maxLength: 4 }),
-    )
+    .tuple(fc.constantFrom(...documents), fc.array(fc.tuple(fc.nat(), fc.jsonValue(), fc.nat(2)), { maxLength: 4 }))
     .map(([document, changes]) => {
       const flat: Record<string, unknown> = { ...ecs.dotted(document) };
       const places = Object.keys(flat).flatMap((name) => [name, name.replace(/\.[^.]*$/, ''), `${name}.x`]);
@@ -411,7 +394,7 @@ describe('whatever comes', () => {
       return flat;
     });
 
-  it('a document is counted once, and a thread goes on', () => {
+  it('is counted once per document, and the thread continues', () => {
     fc.assert(
       fc.property(
         fc.array(fc.oneof(changed, fc.jsonValue()), { minLength: 1, maxLength: 5 }),
@@ -421,9 +404,7 @@ describe('whatever comes', () => {
           const parsed = parse(body, source === undefined ? {} : { source });
           const { accepted, rejected, ignored } = parsed.answer;
           expect(accepted + rejected + ignored).toBe(all.length + 1);
-          expect(
-            events(parsed).filter(({ connection_id }) => connection_id === `EQQA@${ecs.at}`),
-          ).not.toEqual([]);
+          expect(events(parsed).filter(({ connection_id }) => connection_id === `EQQA@${ecs.at}`)).not.toEqual([]);
         },
       ),
       { numRuns: 300 },
@@ -432,28 +413,28 @@ describe('whatever comes', () => {
 
   it.each([
     [
-      'names of what all objects have',
+      'names of built-in object properties',
       '{"@timestamp":"x","__proto__.event":1,"constructor.prototype.x":2,"event":{"__proto__":{"category":["network"]}}}',
     ],
     ['names with thousands of dots', `{"@timestamp":"x","${'a.'.repeat(50_000)}b":1}`],
-    ['dots alone', '{"@timestamp":"x","...":1,".":2,"":3,"event.":4,".event":5}'],
+    ['only dots', '{"@timestamp":"x","...":1,".":2,"":3,"event.":4,".event":5}'],
     [
       'a value and an object under one name',
       '{"@timestamp":"x","event":7,"event.category":["network"],"source.ip.x":1,"source.ip":"10.0.0.1"}',
     ],
     [
-      'logs with names of what all objects have',
+      'logs with names of built-in object properties',
       '{"@timestamp":"2026-01-01T00:00:00Z","zeek":{"constructor":{},"toString":{}},"event":{"dataset":"zeek.__proto__"},"ts":{}}\n{"@timestamp":"x"}',
     ],
-    ['a name that comes twice', '{"@timestamp":"x","event.category":1,"event":{"category":["network"]}}'],
-  ])('%s harm nothing', (_, line) => {
+    ['a name that occurs twice', '{"@timestamp":"x","event.category":1,"event":{"category":["network"]}}'],
+  ])('%s do no harm', (_, line) => {
     const { answer } = parse(`${line}\n${JSON.stringify(ecs.flow)}`);
     expect(answer).toMatchObject({ accepted: 1, rejected: 1, ignored: line.includes('toString') ? 1 : 0 });
     expect(Object.prototype).not.toHaveProperty('category');
     expect({}).not.toHaveProperty('x');
   });
 
-  it('a document of ECS leaves the records that follow as they are', () => {
+  it('in an ECS document leaves the following records unchanged', () => {
     const lines = [ecs.ecsConn, ecs.ecsAlert, ecs.ecsConn, ecs.ecsAlert, ecs.zeekConn, ecs.eveFlow];
     const together = parse(Array.from({ length: 3 }, () => lines).flat());
     const apart = lines.flatMap((line) => events(parse([line])));

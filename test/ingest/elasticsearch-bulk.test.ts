@@ -18,10 +18,7 @@ const conn = {
 const good = JSON.stringify(conn);
 const other = '{"_path":"http","ts":1,"uid":"C2"}';
 
-type Item = Record<
-  string,
-  { status: number; _id?: string; _index?: string; error?: { type: string; reason: string } }
->;
+type Item = Record<string, { status: number; _id?: string; _index?: string; error?: { type: string; reason: string } }>;
 
 function bulk(body: string | Uint8Array, fields = bulkFields as readonly (typeof bulkFields)[number][]) {
   const parsed = parse(body, {
@@ -32,9 +29,7 @@ function bulk(body: string | Uint8Array, fields = bulkFields as readonly (typeof
   return { parsed, items, answers: JSON.parse(`[${Buffer.from(items.json)}]`) as Item[] };
 }
 const statuses = (body: string | Uint8Array) =>
-  bulk(body).answers.map(
-    (item) => Object.entries(item).map(([action, { status }]) => `${action} ${status}`)[0],
-  );
+  bulk(body).answers.map((item) => Object.entries(item).map(([action, { status }]) => `${action} ${status}`)[0]);
 const whole = (body: string | Uint8Array): unknown => {
   try {
     return statuses(body);
@@ -52,93 +47,56 @@ describe('the lines of a bulk body', () => {
     ['a missing last line end', `{"index":{}}\n${good}`, ['index 201']],
     ['CRLF', `{"index":{}}\r\n${good}\r\n{"index":{}}\r\n${good}\r\n`, ['index 201', 'index 201']],
     ['a byte order mark', `\ufeff{"index":{}}\n${good}\n`, ['index 201']],
-    [
-      'blank lines between items',
-      `\n{"index":{}}\n${good}\n\n\n{"index":{}}\n${good}\n\n`,
-      ['index 201', 'index 201'],
-    ],
-    ['space before what counts', `  {"index":{}}\n\t${good}\n`, ['index 201']],
+    ['blank lines between items', `\n{"index":{}}\n${good}\n\n\n{"index":{}}\n${good}\n\n`, ['index 201', 'index 201']],
+    ['white space before the contents', `  {"index":{}}\n\t${good}\n`, ['index 201']],
     [
       'an action without its document, at the end',
       `{"index":{}}\n${good}\n{"create":{}}\n`,
       ['index 201', 'create 400'],
     ],
     ['a blank document', `{"index":{}}\n\n{"index":{}}\n${good}\n`, ['index 400', 'index 201']],
+    ['a delete, which has no document', `{"delete":{"_id":"a"}}\n{"index":{}}\n${good}\n`, ['delete 400', 'index 201']],
     [
-      'a delete, which has no document',
-      `{"delete":{"_id":"a"}}\n{"index":{}}\n${good}\n`,
-      ['delete 400', 'index 201'],
-    ],
-    [
-      'an update, which has one',
+      'an update, which has a document',
       `{"update":{"_id":"a"}}\n{"doc":{}}\n{"index":{}}\n${good}\n`,
       ['update 400', 'index 201'],
     ],
-    [
-      'a document that is cut off',
-      `{"index":{}}\n${good.slice(0, -2)}\n{"index":{}}\n${good}\n`,
-      ['index 400', 'index 201'],
-    ],
-    ['index that must create', `{"index":{"op_type":"create"}}\n${good}\n`, ['create 201']],
-    [
-      'what older clients add',
-      `{"index":{"_type":"_doc","routing":null,"pipeline":"p"}}\n${good}\n`,
-      ['index 201'],
-    ],
-    ['no action', `${good}\n{"index":{}}\n`, ['INVALID_REQUEST', 'body']],
-    ['no JSON', 'index\n{}\n', ['INVALID_REQUEST', 'body']],
+    ['a truncated document', `{"index":{}}\n${good.slice(0, -2)}\n{"index":{}}\n${good}\n`, ['index 400', 'index 201']],
+    ['index with op_type create', `{"index":{"op_type":"create"}}\n${good}\n`, ['create 201']],
+    ['fields of older clients', `{"index":{"_type":"_doc","routing":null,"pipeline":"p"}}\n${good}\n`, ['index 201']],
+    ['a missing action', `${good}\n{"index":{}}\n`, ['INVALID_REQUEST', 'body']],
+    ['invalid JSON', 'index\n{}\n', ['INVALID_REQUEST', 'body']],
     ['an array', `[{"index":{}}]\n${good}\n`, ['INVALID_REQUEST', 'body']],
     ['an action of another kind', `{"upsert":{}}\n${good}\n`, ['INVALID_REQUEST', 'body']],
     ['two actions in one line', `{"index":{},"create":{}}\n${good}\n`, ['INVALID_REQUEST', 'body']],
-    ['an action that is no object', `{"index":"a"}\n${good}\n`, ['INVALID_REQUEST', 'body']],
+    ['an action that is not an object', `{"index":"a"}\n${good}\n`, ['INVALID_REQUEST', 'body']],
     ['__proto__', `{"__proto__":{}}\n${good}\n`, ['INVALID_REQUEST', 'body']],
     ['constructor', `{"constructor":{}}\n${good}\n`, ['INVALID_REQUEST', 'body']],
     ['__proto__ within', `{"index":{"__proto__":{"_id":"x"}}}\n${good}\n`, ['index 201']],
     [
-      'bytes that are no UTF-8',
+      'bytes that are not UTF-8',
       Buffer.from(`{"index":{"_id":"\xff"}}\n${good}\n`, 'latin1'),
       ['INVALID_REQUEST', 'body'],
     ],
-    [
-      'an action of a megabyte',
-      `{"index":{"_id":"${'x'.repeat(2 ** 20)}"}}\n${good}\n`,
-      ['INVALID_REQUEST', 'body'],
-    ],
-    [
-      'an action that nests',
-      `{"index":${'['.repeat(4000)}${']'.repeat(4000)}}\n${good}\n`,
-      ['INVALID_REQUEST', 'body'],
-    ],
-    ['a document that nests', `{"index":{}}\n{"a":${'['.repeat(9999)}${']'.repeat(9999)}}\n`, ['index 400']],
+    ['an action of a megabyte', `{"index":{"_id":"${'x'.repeat(2 ** 20)}"}}\n${good}\n`, ['INVALID_REQUEST', 'body']],
+    ['a nested action', `{"index":${'['.repeat(4000)}${']'.repeat(4000)}}\n${good}\n`, ['INVALID_REQUEST', 'body']],
+    ['a nested document', `{"index":{}}\n{"a":${'['.repeat(9999)}${']'.repeat(9999)}}\n`, ['index 400']],
     ['a document of two megabytes', `{"index":{}}\n{"a":"${'x'.repeat(2 ** 21)}"}\n`, ['index 400']],
-    [
-      'too many items',
-      '{"delete":{}}\n'.repeat(limits.maxBulkItems + 1),
-      ['PAYLOAD_TOO_LARGE', 'too_many_items'],
-    ],
-  ])('%s', (_, body, wanted) => {
+    ['too many items', '{"delete":{}}\n'.repeat(limits.maxBulkItems + 1), ['PAYLOAD_TOO_LARGE', 'too_many_items']],
+  ])('are handled: %s', (_, body, wanted) => {
     expect(whole(body)).toEqual(wanted);
   });
 
-  it('as many items as there may be have an answer each', () => {
+  it('the maximum number of items get a result each', () => {
     const { items, parsed } = bulk('{"create":{}}\n{}\n'.repeat(limits.maxBulkItems), ['status']);
     expect(items.ends).toHaveLength(limits.maxBulkItems);
     expect(parsed.answer.rejected).toBe(limits.maxBulkItems);
     expect(items.json.byteLength).toBe('{"create":{"status":400}},'.length * limits.maxBulkItems - 1);
   });
 
-  it('whatever comes is answered item by item, or refused as a whole', () => {
+  it('any input gets a result for each item, or is rejected completely', () => {
     const line = fc.oneof(
-      fc.constantFrom(
-        '{"index":{}}',
-        '{"create":{"_id":"a"}}',
-        '{"delete":{"_id":"a"}}',
-        good,
-        other,
-        '',
-        '{',
-        '\r',
-      ),
+      fc.constantFrom('{"index":{}}', '{"create":{"_id":"a"}}', '{"delete":{"_id":"a"}}', good, other, '', '{', '\r'),
       fc.json(),
       fc.string(),
     );
@@ -160,32 +118,32 @@ describe('names in actions', () => {
   };
 
   it.each([
-    ['odd characters', '"a b\\u0000\\"\\\\\\/ä€😀\\u2028"'],
-    ['the longest', JSON.stringify('ä'.repeat(256))],
+    ['special characters', '"a b\\u0000\\"\\\\\\/ä€😀\\u2028"'],
+    ['the maximum length', JSON.stringify('ä'.repeat(256))],
     ['__proto__', '"__proto__"'],
-    ['the name of a member', '"constructor"'],
-    ['what stands for an id that is yet to come', '"00000000-0000-0000-0000-000000000000"'],
-  ])('an id of %s comes back as it was', (_, id) => {
+    ['the name of a built-in property', '"constructor"'],
+    ['the placeholder for an id', '"00000000-0000-0000-0000-000000000000"'],
+  ])('an id of %s is returned unchanged', (_, id) => {
     const { answer } = one(`{"_id":${id}}`);
     expect(answer).toMatchObject({ status: 201, _id: JSON.parse(id), _index: 'of-url' });
   });
 
-  it('a number is an id, and null is none', () => {
+  it('a number is an id, but null is not', () => {
     expect(one({ _id: 17 }).answer).toMatchObject({ status: 201, _id: '17' });
     expect(one({ _id: null, _index: null }).answer).toMatchObject({ status: 201, _index: 'of-url' });
   });
 
   it.each([
     ['empty', { _id: '' }, '[_id]'],
-    ['too long', { _id: 'x'.repeat(513) }, '[_id]'],
-    ['too long in bytes', { _id: '€'.repeat(171) }, '[_id]'],
-    ['half a character', '{"_id":"\\ud800"}', '[_id]'],
-    ['an object', { _id: {} }, '[_id]'],
+    ['an id that is too long', { _id: 'x'.repeat(513) }, '[_id]'],
+    ['an id that is too long in bytes', { _id: '€'.repeat(171) }, '[_id]'],
+    ['an id with half a character', '{"_id":"\\ud800"}', '[_id]'],
+    ['an id that is an object', { _id: {} }, '[_id]'],
     ['true', { _id: true }, '[_id]'],
-    ['an index that is empty', { _index: '' }, '[_index]'],
-    ['an index that is too long', { _index: 'x'.repeat(256) }, '[_index]'],
+    ['an empty index', { _index: '' }, '[_index]'],
+    ['an index name that is too long', { _index: 'x'.repeat(256) }, '[_index]'],
     ['an index that is a list', { _index: [] }, '[_index]'],
-  ])('%s is refused alone', (_, about, field) => {
+  ])('%s is rejected alone', (_, about, field) => {
     const { answer, parsed } = one(about);
     expect(answer).toMatchObject({ status: 400, error: { type: 'illegal_argument_exception' } });
     expect(answer.error?.reason).toContain(field);
@@ -193,10 +151,10 @@ describe('names in actions', () => {
   });
 });
 
-describe('what is said of the items', () => {
+describe('results of items', () => {
   const body = `{"create":{"_id":"a","_index":"i"}}\n${good}\n{"index":{}}\n${other}\n{"index":{}}\n{}\n`;
 
-  it('is what was asked for, and no more', () => {
+  it('contain exactly the requested fields', () => {
     expect(Buffer.from(bulk(body, ['status']).items.json).toString()).toBe(
       '{"create":{"status":201}},{"index":{"status":200}},{"index":{"status":400}}',
     );
@@ -214,12 +172,10 @@ describe('what is said of the items', () => {
     ]);
   });
 
-  it('ends where it says, and names the row that each item became', () => {
+  it('stop at the end, and name the row of each item', () => {
     const { items, answers } = bulk(body);
     const ends = [...items.ends];
-    const texts = ends.map((end, n) =>
-      Buffer.from(items.json).toString('utf8', n === 0 ? 0 : ends[n - 1]! + 1, end),
-    );
+    const texts = ends.map((end, n) => Buffer.from(items.json).toString('utf8', n === 0 ? 0 : ends[n - 1]! + 1, end));
     expect(texts.map((text) => JSON.parse(text))).toEqual(answers);
     expect([...items.blocks]).toEqual([0, -1, -1]);
     expect(items.failed).toBe(true);

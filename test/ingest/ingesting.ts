@@ -2,23 +2,16 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { findSuricataAlert } from '../../src/detect/suricata-alert.ts';
 import { findZeekNotice } from '../../src/detect/zeek-notice.ts';
-import { openBlock } from '../../src/events/block.ts';
+import { openBlock } from '../../src/events/format/block.ts';
 import { readEvent } from '../../src/events/resource.ts';
 import type { Detectors } from '../../src/ingest/detectors.ts';
 import { type IngestInput, type ParsedBody, parseBody } from '../../src/ingest/parse-body.ts';
 
-export const home = [
-  '10.0.0.0/8',
-  '172.16.0.0/12',
-  '192.168.0.0/16',
-  '169.254.0.0/16',
-  'fc00::/7',
-  'fe80::/10',
-];
+export const home = ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '169.254.0.0/16', 'fc00::/7', 'fe80::/10'];
 export const receivedAt = Date.UTC(2026, 0, 2, 3, 4, 5, 678);
 export const detectors: Detectors = { suricataAlert: findSuricataAlert, zeekNotice: findZeekNotice };
 
-/** Real sensor data, where the folder is there. */
+/** The folder of real sensor data, if present. */
 export const shared = process.env.CANDOR_SHARED ?? join(import.meta.dirname, '../../../shared');
 export const hasShared = existsSync(join(shared, 'data'));
 export const sharedFile = (path: string): Buffer => readFileSync(join(shared, 'data', path));
@@ -47,7 +40,7 @@ export function parse(body: Body, options: Partial<IngestInput> = {}): ParsedBod
 
 export type Attributes = Readonly<Record<string, unknown>>;
 
-/** Every event of the blocks, block by block, as the contract shows it but without what is derived or always alike. */
+/** Returns every event of the blocks, in order, as in the contract, but without derived and constant fields. */
 export function events({ blocks }: Pick<ParsedBody, 'blocks'>): Attributes[] {
   return blocks.flatMap((buffer) => {
     const block = openBlock(buffer, 1);

@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { columnNames } from '../../src/events/format/columns.ts';
+import type { Table } from '../../src/events/records.ts';
 import { events, one, parse } from './ingesting.ts';
 
 const network = {
@@ -11,8 +13,14 @@ const network = {
 const dns = { ...network, type: 'dns_event', transport: 'udp', kind: 'query' };
 const id = '0192a4e0-0000-7000-8000-00000000000A';
 
+/** Columns that the service determines. */
+const determined = ['direction', 'source', 'received_at', 'sensor_id'];
+/** Returns the columns that a sender can set, and that a record does not set. */
+const unset = (table: Table, record: object) =>
+  columnNames[table].filter((name) => !determined.includes(name) && !(name in record));
+
 describe('native events', () => {
-  it('reads every field of a network event', () => {
+  it('are read with every field of a network event', () => {
     const told = {
       duration_ms: 1.5,
       src_port: 1,
@@ -38,6 +46,7 @@ describe('native events', () => {
       severity: 'low',
     };
     const { type: _, ...rest } = network;
+    expect(unset('network', { ...network, ...told, id })).toEqual([]);
     expect(one({ ...network, ...told, id })).toEqual({
       ...rest,
       ...told,
@@ -47,14 +56,14 @@ describe('native events', () => {
     });
   });
 
-  it('refuses a duration that ends after the year 9999', () => {
+  it('are rejected if their duration ends after the year 9999', () => {
     const { answer } = parse([{ ...network, duration_ms: 1e300 }, network]);
     expect(answer).toMatchObject({ accepted: 1, rejected: 1, errors: [{ line: 1, field: 'duration_ms' }] });
     expect(parse([{ ...network, duration_ms: 3.2e14 }]).answer.rejected).toBe(1);
     expect(parse([{ ...network, duration_ms: 1e13 }]).answer.accepted).toBe(1);
   });
 
-  it('reads every field of a DNS event', () => {
+  it('are read with every field of a DNS event', () => {
     const told = {
       src_port: 1,
       dst_port: 53,
@@ -78,16 +87,13 @@ describe('native events', () => {
       severity: 'critical',
     };
     const { type: _, ...rest } = dns;
-    expect(one({ ...dns, ...told })).toEqual({ ...rest, ...told, source: 'native' });
+    expect(unset('dns', { ...dns, ...told, id })).toEqual([]);
+    expect(one({ ...dns, ...told, id })).toEqual({ ...rest, ...told, source: 'native' });
   });
 
-  it('takes one event or an array at the typed endpoints, where the type may be left out', () => {
+  it('may be one event or an array at the typed endpoints, where the type may be omitted', () => {
     const { type: _, ...untyped } = network;
-    for (const body of [
-      JSON.stringify(untyped, null, 2),
-      JSON.stringify([untyped]),
-      JSON.stringify([network]),
-    ]) {
+    for (const body of [JSON.stringify(untyped, null, 2), JSON.stringify([untyped]), JSON.stringify([network])]) {
       expect(parse(body, { mediaType: 'json', table: 'network' }).answer).toMatchObject({
         accepted: 1,
         rejected: 0,
@@ -117,7 +123,7 @@ describe('native events', () => {
     ['vlan', { vlan: 4096 }],
     ['src_mac', { src_mac: 'aa' }],
     ['duration_ms', { duration_ms: -1 }],
-  ])('refuses %s of %j', (field, given) => {
+  ])('are rejected for %s of %j', (field, given) => {
     expect(parse([{ ...network, ...given }, network]).answer).toMatchObject({
       accepted: 1,
       rejected: 1,
@@ -135,11 +141,11 @@ describe('native events', () => {
     ['answers.ttl', { answers: [{ data: 'x', ttl: '1' }] }],
     ['answers.class', { answers: [{ data: 'x', class: 'IN' }] }],
     ['truncated', { truncated: 0 }],
-  ])('refuses %s of %j', (field, given) => {
+  ])('are rejected if invalid: %s of %j', (field, given) => {
     expect(parse([{ ...dns, ...given }]).answer).toMatchObject({ accepted: 0, errors: [{ field }] });
   });
 
-  it('keeps the sender’s id in lower case, and the form that ?source= forces', () => {
+  it("keep the sender's id in lower case, and the format forced by ?source=", () => {
     expect(events(parse([{ ...network, id }]))).toHaveLength(1);
     expect(parse([network], { source: 'zeek' }).answer.rejected).toBe(1);
     expect(parse([network], { source: 'suricata' }).answer.rejected).toBe(1);

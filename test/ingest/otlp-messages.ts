@@ -1,15 +1,16 @@
-// An encoder for tests, written from the messages of opentelemetry-proto (collector/logs/v1, logs/v1, resource/v1,
-// common/v1). Requests are values as OTLP/JSON has them, so that JSON.stringify is its other encoding.
+// An encoder for tests, written from the messages of opentelemetry-proto (collector/logs/v1, logs/v1,
+// resource/v1, common/v1). Requests are values in the format of OTLP/JSON, so that JSON.stringify is the
+// other encoding.
 
 export interface AnyValue {
   readonly stringValue?: string;
   readonly boolValue?: boolean;
-  /** Decimal digits, as 64 bits are told. */
+  /** Decimal digits, the format for 64-bit numbers. */
   readonly intValue?: string;
   readonly doubleValue?: number;
   readonly arrayValue?: { readonly values: readonly AnyValue[] };
   readonly kvlistValue?: { readonly values: readonly KeyValue[] };
-  /** Base64. */
+  /** Bytes in Base64. */
   readonly bytesValue?: string;
 }
 export interface KeyValue {
@@ -38,9 +39,9 @@ export interface LogsRequest {
   readonly resourceLogs?: readonly ResourceLogs[];
 }
 
-/** One field: its number and its bytes on the wire. */
+/** A field: its number and its bytes on the wire. */
 export type Field = readonly [number: number, bytes: Buffer];
-/** In which order the fields of a message are written, and what else is among them. */
+/** Arranges the encoded fields of a message: their order, and fields added among them. */
 export type Arrange = (fields: readonly Field[]) => readonly Field[];
 
 export function varint(value: bigint): Buffer {
@@ -50,10 +51,7 @@ export function varint(value: bigint): Buffer {
   return Buffer.from([...bytes, Number(rest)]);
 }
 const tag = (field: number, wire: number) => varint(BigInt(field * 8 + wire));
-export const ofVarint = (field: number, value: bigint): Field => [
-  field,
-  Buffer.concat([tag(field, 0), varint(value)]),
-];
+export const ofVarint = (field: number, value: bigint): Field => [field, Buffer.concat([tag(field, 0), varint(value)])];
 export const ofBytes = (field: number, value: Uint8Array): Field => [
   field,
   Buffer.concat([tag(field, 2), varint(BigInt(value.length)), value]),
@@ -108,10 +106,7 @@ export function encodeRequest({ resourceLogs = [] }: LogsRequest, arrange: Arran
     const fields: Field[] = [];
     if (scope !== undefined) {
       const { name, version } = scope;
-      const said = [
-        name === undefined ? [] : [ofText(1, name)],
-        version === undefined ? [] : [ofText(2, version)],
-      ];
+      const said = [name === undefined ? [] : [ofText(1, name)], version === undefined ? [] : [ofText(2, version)]];
       fields.push(ofBytes(1, message(said.flat())));
     }
     fields.push(...logRecords.map((log) => ofBytes(2, record(log))));
@@ -131,7 +126,7 @@ export function encodeRequest({ resourceLogs = [] }: LogsRequest, arrange: Arran
   );
 }
 
-/** A request with these log records, and the attributes of their resource. */
+/** Returns a request with these log records, and the attributes of their resource. */
 export const requestOf = (
   logRecords: readonly LogRecord[],
   resource: Readonly<Record<string, string>> = {},
@@ -146,7 +141,7 @@ export const requestOf = (
   ],
 });
 
-/** A value of JSON as an AnyValue: whole numbers as integers. */
+/** Returns a JSON value as an AnyValue: whole numbers as integers. */
 export function anyOf(value: unknown): AnyValue {
   if (typeof value === 'string') return { stringValue: value };
   if (typeof value === 'boolean') return { boolValue: value };

@@ -5,7 +5,7 @@ import type { JsonObject } from '../../src/ingest/fields.ts';
 import { otlpJson } from '../../src/ingest/framing/otlp-json.ts';
 import { otlpProtobuf } from '../../src/ingest/framing/otlp-protobuf.ts';
 import type { Sink } from '../../src/ingest/framing/otlp-record.ts';
-import type { Envelope } from '../../src/ingest/items.ts';
+import type { Envelope } from '../../src/ingest/item-reader.ts';
 import { Rejection } from '../../src/ingest/rejection.ts';
 import { shippedId } from '../../src/ingest/shipped-id.ts';
 import { parse } from './ingesting.ts';
@@ -26,14 +26,14 @@ import {
   type ScopeLogs,
 } from './otlp-messages.ts';
 
-/** What a decoder told of one log record. */
+/** A log record as the decoder returns it. */
 interface Told {
   readonly what: unknown;
   readonly envelope?: Envelope;
 }
 
 const begun = (text: string) => text.replace(/^[\0- ]+/, '');
-/** An object, or a line of Zeek TSV. */
+/** Returns whether a text is an object, or a line of Zeek TSV. */
 const isText = (text: string) => /^[{#]/.test(begun(text)) || begun(text).includes('\t');
 
 function told(decode: typeof otlpJson, request: Uint8Array): Told[] {
@@ -56,12 +56,12 @@ function told(decode: typeof otlpJson, request: Uint8Array): Told[] {
   try {
     decode(bytes, sink, { name: 'otlp_json', sender: 'p' });
   } finally {
-    // It may be read again.
+    // The decoder must not change its input.
     expect(bytes.equals(request)).toBe(true);
   }
   return all;
 }
-/** Fails where the decoder told something else than the values mean. */
+/** Fails if the decoder's output differs from the meaning of the values. */
 function same(decoded: readonly Told[], sent: LogsRequest): void {
   expect(decoded).toEqual(expected(sent));
 }
@@ -69,7 +69,7 @@ const fromProtobuf = (request: LogsRequest, arrange?: Arrange) =>
   told(otlpProtobuf as typeof otlpJson, encodeRequest(request, arrange));
 const fromJson = (request: unknown) => told(otlpJson, Buffer.from(JSON.stringify(request)));
 
-// What the messages mean, told from their values without any encoding.
+// The meaning of the messages is computed from their values without any encoding.
 
 function meant(any: AnyValue = {}): unknown {
   if (any.intValue !== undefined) {
@@ -142,9 +142,7 @@ const { any } = fc.letrec<{ any: AnyValue }>((tie) => ({
 }));
 const line = fc
   .tuple(fc.constantFrom('', ' ', '\n\t', '\0'), text, text)
-  .map(
-    ([blank, key, value]) => blank + JSON.stringify({ [key]: value, '"\\': 'ü\u0007\ud83d\ude00', x: 'a/b' }),
-  );
+  .map(([blank, key, value]) => blank + JSON.stringify({ [key]: value, '"\\': 'ü\u0007\ud83d\ude00', x: 'a/b' }));
 const name = fc.oneof(text, fc.constantFrom('log.file.name', 'log.record.uid', '__proto__', 'uid'));
 const attributes = fc.array(fc.record({ key: name, value: any }, { requiredKeys: ['key'] }), {
   maxLength: 4,
@@ -192,7 +190,7 @@ const request: fc.Arbitrary<LogsRequest> = fc.record({
   ),
 });
 
-describe('a request means the same in both encodings', () => {
+describe('a request has the same meaning in both encodings', () => {
   it('in protobuf', () => {
     fc.assert(fc.property(request, (sent) => same(fromProtobuf(sent), sent)));
   });
@@ -201,17 +199,17 @@ describe('a request means the same in both encodings', () => {
     fc.assert(fc.property(request, (sent) => same(fromJson(sent), sent)));
   });
 
-  it('in protobuf with what a later version adds, and with the fields of messages in another order', () => {
+  it('in protobuf with fields of a later version, and with the fields of messages in another order', () => {
     const unknown = [ofVarint(1000, 5n), ofText(2000, '{}'), ofEight(536_870_911, 7n)];
     const arrange: Arrange = (fields) => {
-      // Those of one number stay in order: they are a list.
+      // Fields with the same number keep their order, because they form a list.
       const numbers = [...new Set(fields.map(([number]) => number))].reverse();
       return numbers.flatMap((number) => [...fields.filter((field) => field[0] === number), ...unknown]);
     };
     fc.assert(fc.property(request, (sent) => same(fromProtobuf(sent, arrange), sent)));
   });
 
-  it('in JSON with what a later version adds, with members in another order, and with white space', () => {
+  it('in JSON with members of a later version, with members in another order, and with white space', () => {
     const turned = (value: unknown): unknown => {
       if (Array.isArray(value)) return value.map(turned);
       if (typeof value !== 'object' || value === null) return value;
@@ -233,18 +231,15 @@ describe('a request means the same in both encodings', () => {
         );
         return `"${codes.map((code) => `\\u${code}`).join('')}"`;
       });
-    // A key that is escaped like this is not looked for.
+    // The decoder does not recognise a key that is escaped like this.
     const plain = request.filter((sent) => !JSON.stringify(sent).includes('log.record.uid'));
-    fc.assert(
-      fc.property(plain, (sent) => same(told(otlpJson, Buffer.from(escaped(JSON.stringify(sent)))), sent)),
-    );
+    fc.assert(fc.property(plain, (sent) => same(told(otlpJson, Buffer.from(escaped(JSON.stringify(sent)))), sent)));
   });
 
-  it('in protobuf where a message comes in parts, which are merged', () => {
+  it('in protobuf with a message in parts, which are merged', () => {
     const pair = (key: string, value: string) =>
       ofBytes(1, bytesOf([ofText(1, key), ofBytes(2, bytesOf([ofText(1, value)]))]));
-    const list = (...pairs: readonly ReturnType<typeof ofBytes>[]) =>
-      ofBytes(5, bytesOf([ofBytes(6, bytesOf(pairs))]));
+    const list = (...pairs: readonly ReturnType<typeof ofBytes>[]) => ofBytes(5, bytesOf([ofBytes(6, bytesOf(pairs))]));
     const record = bytesOf([
       ofBytes(5, bytesOf([ofText(1, '{"before":1}')])),
       list(pair('uid', '1'), pair('a', 'x')),
@@ -255,7 +250,7 @@ describe('a request means the same in both encodings', () => {
   });
 });
 
-describe('whatever comes', () => {
+describe('any input', () => {
   const framings = ['otlp_protobuf', 'otlp_json'] as const;
   const judged = (name: (typeof framings)[number], bytes: Uint8Array): void => {
     try {
@@ -267,14 +262,14 @@ describe('whatever comes', () => {
     }
   };
 
-  it.each(framings)('%s is read, or refused as a request', (name) => {
+  it.each(framings)('is decoded, or rejected as a request: %s', (name) => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => judged(name, bytes)),
       { numRuns: 500 },
     );
   });
 
-  it.each(framings)('%s with a byte changed, cut or put in is read, or refused as a request', (name) => {
+  it.each(framings)('is decoded, or rejected as a request, if a byte is changed, removed or inserted: %s', (name) => {
     const encode = (sent: LogsRequest) =>
       name === 'otlp_json' ? Buffer.from(JSON.stringify(sent)) : encodeRequest(sent);
     const change = fc.tuple(fc.nat(), fc.nat(255), fc.constantFrom('change', 'cut', 'put'));
@@ -292,15 +287,13 @@ describe('whatever comes', () => {
     );
   });
 
-  it('a request in protobuf that ends early loses nothing in silence', () => {
-    const bytes = encodeRequest(
-      requestOf([{ body: { stringValue: '{"ts":1,"uid":"C1"}' } }, { timeUnixNano: '1' }]),
-    );
+  it('is not silently shortened if a protobuf request is truncated', () => {
+    const bytes = encodeRequest(requestOf([{ body: { stringValue: '{"ts":1,"uid":"C1"}' } }, { timeUnixNano: '1' }]));
     for (let length = 1; length < bytes.length; length++)
       expect(() => told(otlpProtobuf as typeof otlpJson, bytes.subarray(0, length))).toThrow(ServiceError);
   });
 
-  it('a request in JSON that ends early loses nothing in silence', () => {
+  it('is not silently shortened if a JSON request is truncated', () => {
     const bytes = Buffer.from(JSON.stringify(requestOf([{ body: { stringValue: '{"ts":1}' } }, {}])));
     for (let length = 0; length < bytes.length; length++)
       expect(() => told(otlpJson, bytes.subarray(0, length))).toThrow(ServiceError);

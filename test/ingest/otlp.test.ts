@@ -73,9 +73,9 @@ describe.each(encodings)('a log record in %s', (name) => {
     ['the bytes of its body', { body: { bytesValue: Buffer.from(line).toString('base64') } }],
     ['the list that is its body', { body: anyOf(conn) }],
     ['its attributes', { attributes: pairsOf({ ...conn, 'log.file.name': 'conn.log' }) }],
-    ['its attributes, beside an empty list', { body: anyOf({}), attributes: pairsOf(conn) }],
-    ['its attributes, beside a text that is none', { body: anyOf('C1 TCP'), attributes: pairsOf(conn) }],
-    ['the text, rather than its attributes', { ...text(line), attributes: pairsOf({ ...conn, uid: 'C2' }) }],
+    ['its attributes, next to an empty list', { body: anyOf({}), attributes: pairsOf(conn) }],
+    ['its attributes, next to a text without data', { body: anyOf('C1 TCP'), attributes: pairsOf(conn) }],
+    ['the text instead of its attributes', { ...text(line), attributes: pairsOf({ ...conn, uid: 'C2' }) }],
     ['a line in a list of its body, as Fluent Bit sends it', { body: anyOf({ log: line }) }],
   ])('is read as %s', (_, record) => {
     const [event] = events(sent(name, [record]));
@@ -84,8 +84,8 @@ describe.each(encodings)('a log record in %s', (name) => {
 
   it.each<[string, object, object]>([
     ['Suricata', flow, { source: 'suricata', state: 'closed' }],
-    ['our own', native, { source: 'native', transport: 'tcp' }],
-  ])('of %s is read in all of these ways', (_, record, wanted) => {
+    ['the native format', native, { source: 'native', transport: 'tcp' }],
+  ])('is parsed in each of these forms in another format: %s', (_, record, wanted) => {
     const parsed = sent(name, [
       text(JSON.stringify(record)),
       { body: anyOf(record) },
@@ -95,7 +95,7 @@ describe.each(encodings)('a log record in %s', (name) => {
     for (const event of events(parsed)) expect(event).toMatchObject(wanted);
   });
 
-  it('keeps a number of 64 bits whole', () => {
+  it('keeps all digits of a 64-bit number', () => {
     const body: AnyValue = {
       kvlistValue: {
         values: [...pairsOf(flow), { key: 'flow_id', value: { intValue: '1234567890123456789' } }],
@@ -107,22 +107,19 @@ describe.each(encodings)('a log record in %s', (name) => {
   it.each<[string, Record<string, string>, string | undefined]>([
     ['its host', { 'service.instance.id': 'i', 'host.name': 'h', 'service.name': 's' }, 'h'],
     ['its service', { 'service.instance.id': 'i', 'service.name': 's' }, 's'],
-    ['an instance', { 'service.instance.id': 'i', 'service.name': 'unknown_service:node' }, 'i'],
+    ['its service instance', { 'service.instance.id': 'i', 'service.name': 'unknown_service:node' }, 'i'],
     ['nothing', { 'os.type': 'linux', 'host.name': '' }, undefined],
     ['a name that is too long', { 'host.name': 'x'.repeat(201) }, undefined],
-  ])('has its sensor named by its resource: %s', (_, resource, sensor) => {
+  ])('names its sensor by its resource: %s', (_, resource, sensor) => {
     expect(events(sent(name, [text(line)], resource))[0]?.sensor).toBe(sensor);
   });
 
-  it('has its sensor named by itself first, and by its scope last', () => {
+  it('names its sensor by its own attributes first, and by its scope last', () => {
     const own = JSON.stringify({ ...conn, _system_name: 'own' });
     const request: LogsRequest = {
       resourceLogs: [
         {
-          scopeLogs: [
-            { scope: { name: 'scope' }, logRecords: [text(own), text(line)] },
-            { logRecords: [text(line)] },
-          ],
+          scopeLogs: [{ scope: { name: 'scope' }, logRecords: [text(own), text(line)] }, { logRecords: [text(line)] }],
         },
       ],
     };
@@ -130,7 +127,7 @@ describe.each(encodings)('a log record in %s', (name) => {
     expect(sensors).toEqual(['own', 'scope', undefined]);
   });
 
-  it('that is bad costs its neighbours nothing', () => {
+  it('does not affect its neighbours if it is invalid', () => {
     const parsed = sent(name, [
       text(line),
       text('{"ts":1,'),
@@ -142,7 +139,7 @@ describe.each(encodings)('a log record in %s', (name) => {
       text(line),
     ]);
     expect(parsed.answer).toMatchObject({ accepted: 2, rejected: 6, ignored: 0 });
-    const nothing = 'body is no JSON object and no key-value list, and there are no attributes';
+    const nothing = 'body is neither a JSON object nor a key-value list, and there are no attributes';
     expect(errorsOf(parsed)).toEqual([
       '2 line is not valid JSON',
       `3 ${nothing}`,
@@ -153,18 +150,18 @@ describe.each(encodings)('a log record in %s', (name) => {
     ]);
   });
 
-  it('of a kind that is not stored is ignored', () => {
+  it('is ignored if its kind is not stored', () => {
     expect(sent(name, [text('{"_path":"http","ts":1,"uid":"C2"}')]).answer).toMatchObject({ ignored: 1 });
   });
 
-  it('with characters beyond ASCII has them', () => {
+  it('keeps characters beyond ASCII', () => {
     const named = JSON.stringify({ ...native, sensor: 'Küche 🍳' });
     const escaped = named.replace('ü', '\\u00fc');
     const parsed = sent(name, [text(named), text(escaped), { body: anyOf(JSON.parse(named)) }]);
     expect(events(parsed).map(({ sensor }) => sensor)).toEqual(Array(3).fill('Küche 🍳'));
   });
 
-  it('may have names that objects have already', () => {
+  it('may have names of built-in object properties', () => {
     const list: AnyValue = {
       kvlistValue: {
         values: [
@@ -180,15 +177,15 @@ describe.each(encodings)('a log record in %s', (name) => {
     expect(({} as { polluted?: boolean }).polluted).toBeUndefined();
   });
 
-  it.each([limits.maxNesting, 10_000, 100_000])('that nests %i deep is refused alone', (depth) => {
-    // Written as it lies on the wire: values that deep cannot be walked by the encoder.
+  it.each([limits.maxNesting, 10_000, 100_000])('is rejected alone if it nests %i deep', (depth) => {
+    // Written directly in the encoding: the encoder cannot process values of that depth.
     const array = name === 'otlp_json' ? deepJson(depth) : deepProtobuf(depth);
     const parsed = read(name, array);
     expect(parsed.answer).toMatchObject({ accepted: 1, rejected: 1 });
     expect(errorsOf(parsed)[0]).toMatch(/nests deeper than 32|is longer than/);
   });
 
-  it('that is too long is refused alone', () => {
+  it('is rejected alone if it is too long', () => {
     const parsed = sent(name, [
       { attributes: pairsOf({ ...conn, x: 'x'.repeat(limits.maxLogRecordBytes) }) },
       text(JSON.stringify({ ...conn, x: 'x'.repeat(limits.maxLineBytes) })),
@@ -201,7 +198,7 @@ describe.each(encodings)('a log record in %s', (name) => {
     ]);
   });
 
-  it('may be one of a million, and no more', () => {
+  it('may be one of at most a million log records', () => {
     const open = name === 'otlp_json' ? '{"resourceLogs":[{"scopeLogs":[{"logRecords":[' : '';
     const many = (count: number) =>
       name === 'otlp_json'
@@ -217,7 +214,7 @@ const ofLog = (...fields: readonly Field[]) => ofBytes(2, bytesOf(fields));
 const goodLog = ofLog(ofBytes(5, bytesOf([ofText(1, line)])));
 
 function deepProtobuf(depth: number): Buffer {
-  // From the inside: each level is the length of what is in it, and that.
+  // Encoded from the inside: each level is the length of its contents, followed by the contents.
   const heads: Buffer[] = [];
   let length = 0;
   for (let level = 0; level < depth; level++) {
@@ -239,57 +236,51 @@ function varintOf(value: number): Buffer {
 function deepJson(depth: number): Buffer {
   const value = `${'{"arrayValue":{"values":['.repeat(depth)}{}${']}}'.repeat(depth)}`;
   const deep = `{"attributes":[{"key":"a","value":${value}}]}`;
-  return Buffer.from(
-    `{"resourceLogs":[{"scopeLogs":[{"logRecords":[${deep},${JSON.stringify(text(line))}]}]}]}`,
-  );
+  return Buffer.from(`{"resourceLogs":[{"scopeLogs":[{"logRecords":[${deep},${JSON.stringify(text(line))}]}]}]}`);
 }
 
 const bytes = (...all: readonly number[]) => Buffer.from(all);
 const ones = (count: number) => Buffer.alloc(count, 0xff);
 const body = ['INVALID_REQUEST', 'body'];
 
-describe('bytes in protobuf that are no request', () => {
+describe('invalid requests in protobuf', () => {
   it.each<[string, Buffer]>([
     ['a length of 2^63', Buffer.concat([bytes(0x0a), ones(8), bytes(0x7f)])],
     ['a length of 2^64 - 1', Buffer.concat([bytes(0x0a), ones(9), bytes(1)])],
-    ['a length that leads out of the request', bytes(0x0a, 5, 0, 0)],
+    ['a length beyond the end of the request', bytes(0x0a, 5, 0, 0)],
     ['a length of 2^32', bytes(0x0a, 0x80, 0x80, 0x80, 0x80, 0x10)],
     ['a varint of 11 bytes', Buffer.concat([bytes(0x10), ones(10), bytes(1)])],
     ['a varint of 65 bits', Buffer.concat([bytes(0x10), ones(9), bytes(2)])],
-    ['a tag of 5 bytes and more bits', Buffer.concat([ones(5), bytes(1)])],
+    ['a tag longer than 5 bytes', Buffer.concat([ones(5), bytes(1)])],
     ['a tag without its value', bytes(0x0a)],
     ['half a number of 8 bytes', bytes(0x11, 1, 2, 3, 4)],
     ['field 0', bytes(2, 0)],
     ['a group', bytes(0x0b, 0x0c)],
     ['the end of a group', bytes(0x0c)],
     ['wire type 7', bytes(0x0f)],
-    ['resource_logs that is a number', bytesOf([ofVarint(1, 1n)])],
-    ['scope_logs that is a number', bytesOf([ofBytes(1, bytesOf([ofVarint(2, 1n)]))])],
-    ['log_records that is of eight bytes', inside([ofEight(2, 1n)])],
-    ['a scope that is a number', inside([ofVarint(1, 1n)])],
+    ['a number in place of resource_logs', bytesOf([ofVarint(1, 1n)])],
+    ['a number in place of scope_logs', bytesOf([ofBytes(1, bytesOf([ofVarint(2, 1n)]))])],
+    ['eight bytes in place of log_records', inside([ofEight(2, 1n)])],
+    ['a number in place of a scope', inside([ofVarint(1, 1n)])],
     ['JSON', Buffer.from('{"resourceLogs":[]}')],
-  ])('%s', (_, request) => {
+  ])('are rejected: %s', (_, request) => {
     expect(failure('otlp_protobuf', request)).toEqual(body);
   });
 
   it.each<[string, readonly Field[], string]>([
-    ['a time that is a varint', [ofVarint(1, 1n)], 'has field 1 with wire type 0, not 1'],
-    ['a body that is a varint', [ofVarint(5, 1n)], 'has field 5 with wire type 0, not 2'],
-    ['an attribute that is a varint', [ofVarint(6, 1n)], 'has field 6 with wire type 0, not 2'],
-    [
-      'a text that is a varint',
-      [ofBytes(5, bytesOf([ofVarint(1, 1n)]))],
-      'has field 1 with wire type 0, not 2',
-    ],
-    ['a body that is cut off', [ofBytes(5, bytes(0x0a, 9, 1))], 'is cut off'],
-    ['a group', [[5, bytes(0x2b, 0x2c)]], 'has a group, or what is no field'],
-  ])('cost only the record that they are in: %s', (_, fields, reason) => {
+    ['a varint in place of a time', [ofVarint(1, 1n)], 'has field 1 with wire type 0, not 1'],
+    ['a varint in place of a body', [ofVarint(5, 1n)], 'has field 5 with wire type 0, not 2'],
+    ['a varint in place of an attribute', [ofVarint(6, 1n)], 'has field 6 with wire type 0, not 2'],
+    ['a varint in place of a text', [ofBytes(5, bytesOf([ofVarint(1, 1n)]))], 'has field 1 with wire type 0, not 2'],
+    ['a truncated body', [ofBytes(5, bytes(0x0a, 9, 1))], 'is truncated'],
+    ['a group', [[5, bytes(0x2b, 0x2c)]], 'has a group, or an invalid wire type'],
+  ])('cost only the record that contains the error: %s', (_, fields, reason) => {
     const parsed = read('otlp_protobuf', inside([goodLog, ofLog(...fields), goodLog]));
     expect(parsed.answer).toMatchObject({ accepted: 2, rejected: 1 });
     expect(errorsOf(parsed)).toEqual([`2 protobuf ${reason}`]);
   });
 
-  it('no UTF-8 in a text becomes U+FFFD', () => {
+  it('invalid UTF-8 in a text becomes U+FFFD', () => {
     const named = Buffer.concat([
       Buffer.from(`${JSON.stringify(native).slice(0, -1)},"sensor":"a`),
       bytes(0xff),
@@ -299,12 +290,12 @@ describe('bytes in protobuf that are no request', () => {
     expect(event?.sensor).toBe('a\ufffd');
   });
 
-  it('nothing at all is a request without records', () => {
+  it('an empty input is a request without records', () => {
     expect(read('otlp_protobuf', Buffer.alloc(0)).answer).toMatchObject({ accepted: 0, rejected: 0 });
   });
 });
 
-describe('JSON that is no request', () => {
+describe('invalid requests in JSON', () => {
   const records = (inner: string) => `{"resourceLogs":[{"scopeLogs":[{"logRecords":[${inner}]}]}]}`;
 
   it.each<[string, string]>([
@@ -312,34 +303,30 @@ describe('JSON that is no request', () => {
     ['an array', '[]'],
     ['a text', '"x"'],
     ['two requests', '{}{}'],
-    ['an end that is missing', '{"resourceLogs":[{}'],
-    ['a comma that is missing', '{"resourceLogs":[{} {}]}'],
-    ['a list that is none', '{"resourceLogs":{}}'],
-    ['a resource that is none', '{"resourceLogs":[{"resource":[]}]}'],
+    ['a missing end', '{"resourceLogs":[{}'],
+    ['a missing comma', '{"resourceLogs":[{} {}]}'],
+    ['an invalid list', '{"resourceLogs":{}}'],
+    ['an invalid resource', '{"resourceLogs":[{"resource":[]}]}'],
     ['a resource that cannot be parsed', '{"resourceLogs":[{"resource":{"attributes":[{"key":tru}]}}]}'],
     ['records that end in a text', records('{"body":{"stringValue":"x}')],
-    ['an element that is missing', records('{},')],
+    ['a missing element', records('{},')],
     ['protobuf', encodeRequest(requestOf([text(line)])).toString('latin1')],
-  ])('%s', (_, request) => {
+  ])('are rejected: %s', (_, request) => {
     expect(failure('otlp_json', Buffer.from(request))).toEqual(body);
   });
 
   it.each<[string, string, string]>([
-    ['a record that is no object', '"x"', 'log_record is no object'],
-    ['a record that is null', 'null', 'log_record is no object'],
-    ['a body that is a text', '{"body":"x"}', 'body is no value of OTLP'],
-    ['a text that is a number', '{"body":{"stringValue":1}}', 'body has a text that is none'],
-    ['a time that is none', '{"timeUnixNano":"2026-01-02"}', 'timeUnixNano is no number of nanoseconds'],
-    ['a time before 1970', '{"timeUnixNano":"-1"}', 'timeUnixNano is no number of nanoseconds'],
+    ['a record that is not an object', '"x"', 'log_record is not an object'],
+    ['a record that is null', 'null', 'log_record is not an object'],
+    ['a body that is a text', '{"body":"x"}', 'body is not an OTLP value'],
+    ['a text that is a number', '{"body":{"stringValue":1}}', 'body has a text that is not a string'],
+    ['an invalid time', '{"timeUnixNano":"2026-01-02"}', 'timeUnixNano is not a number of nanoseconds'],
+    ['a time before 1970', '{"timeUnixNano":"-1"}', 'timeUnixNano is not a number of nanoseconds'],
     ['a key without a value', '{"body"}', 'json has a name without a value'],
     ['a bad escape', '{"body":{"stringValue":"{\\\\x"}}'.replace('\\\\', '\\'), 'json is not valid'],
-    ['a list that is none', '{"body":{"kvlistValue":{"values":7}}}', 'json has a list that is no array'],
-    [
-      'an integer that is none',
-      '{"attributes":[{"key":"a","value":{"intValue":"x"}}]}',
-      'json has a intValue that is none',
-    ],
-  ])('costs only the record that it is in: %s', (_, record, reason) => {
+    ['an invalid list', '{"body":{"kvlistValue":{"values":7}}}', 'json has a list that is not an array'],
+    ['an invalid integer', '{"attributes":[{"key":"a","value":{"intValue":"x"}}]}', 'json has an invalid intValue'],
+  ])('affect only the record that contains the error: %s', (_, record, reason) => {
     const parsed = read(
       'otlp_json',
       Buffer.from(records(`${JSON.stringify(text(line))},${record},${JSON.stringify(text(line))}`)),
@@ -348,7 +335,7 @@ describe('JSON that is no request', () => {
     expect(errorsOf(parsed)).toEqual([`2 ${reason}`]);
   });
 
-  it('null is as good as nothing, and names in snake_case are ignored', () => {
+  it('null means absent, and names in snake_case are ignored', () => {
     expect(failure('otlp_json', Buffer.from('{"resourceLogs":null}'))).toMatchObject({ accepted: 0 });
     const nulls =
       '{"resourceLogs":[{"resource":null,"scopeLogs":[{"scope":null,"logRecords":[]}]},{"scopeLogs":null}]}';
@@ -356,7 +343,7 @@ describe('JSON that is no request', () => {
     expect(failure('otlp_json', Buffer.from('{"resource_logs":[{}]}'))).toMatchObject({ accepted: 0 });
   });
 
-  it('a resource behind its records, and a byte order mark', () => {
+  it('a resource after its records and a byte order mark are accepted', () => {
     const logs = JSON.stringify([{ logRecords: [text(line)] }]);
     const resource = JSON.stringify({ attributes: pairsOf({ 'host.name': 'late' }) });
     const request = `\ufeff{"resourceLogs":[{"scopeLogs":${logs},"resource":${resource}}]}`;

@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { openBlock } from '../../src/events/block.ts';
+import { openBlock } from '../../src/events/format/block.ts';
 import type { RowRange } from '../../src/ingest/batch.ts';
 import { parseBodies } from '../../src/ingest/parse-bodies.ts';
 import { type IngestInput, parseBody } from '../../src/ingest/parse-body.ts';
@@ -19,7 +19,7 @@ const input = (body: string | Uint8Array, more: Partial<IngestInput> = {}): Inge
   return { pieces: [own], length: own.byteLength, ...base, ...more };
 };
 
-/** Who is in which group, as numbers of the inputs. */
+/** Returns the groups, as indices of the inputs. */
 function together(inputs: readonly IngestInput[]): (number[] | 'refused')[] {
   const { groups, places } = parseBodies(inputs, detectors);
   const found: (number[] | 'refused')[] = groups.map(() => []);
@@ -30,7 +30,7 @@ function together(inputs: readonly IngestInput[]): (number[] | 'refused')[] {
   return found;
 }
 
-/** Connection ids and times of receipt of a body's rows. */
+/** Returns connection ids and times of receipt of the rows of a body. */
 function rowsOf(inputs: readonly IngestInput[], at: number): [string, number][] {
   const { groups, places } = parseBodies(inputs, detectors);
   const place = places[at]!;
@@ -45,8 +45,8 @@ function rowsOf(inputs: readonly IngestInput[], at: number): [string, number][] 
   });
 }
 
-describe('bodies that waited at one time', () => {
-  test('read rows of Zeek TSV by the header that an earlier body of the same sensor had', () => {
+describe('bodies that wait at the same time', () => {
+  test('parse rows of Zeek TSV by the header in an earlier body of the same sensor', () => {
     const header =
       '#path\tconn\n#fields\tts\tid.orig_h\tid.resp_h\tproto\tconn_state\n#types\ttime\taddr\taddr\tenum\tstring';
     const row = '1767000000.5\t10.0.0.1\t192.0.2.1\ttcp\tSF';
@@ -57,9 +57,7 @@ describe('bodies that waited at one time', () => {
       input(row, { sensorId: 'b' }),
     ];
     const { groups, places } = parseBodies(inputs, detectors);
-    const bodies = places.map((place) =>
-      'error' in place ? undefined : groups[place.group]!.bodies[place.body]!,
-    );
+    const bodies = places.map((place) => ('error' in place ? undefined : groups[place.group]!.bodies[place.body]!));
     expect(bodies.map((body) => body?.answer.accepted)).toEqual([0, 1, 1, 0]);
     expect(bodies.map((body) => body?.headers?.map(({ path }) => path))).toEqual([
       ['conn'],
@@ -83,7 +81,7 @@ describe('bodies that waited at one time', () => {
     expect(group!.findings.map((finding) => finding.sensors)).toEqual([['a'], ['b'], undefined]);
   });
 
-  test('share blocks, and each has its own answer and rows', () => {
+  test('share blocks, and each body has a separate response and rows', () => {
     const inputs = [
       input([conn(1), dns(1), 'x', conn(2)].join('\n')),
       input(`${conn(3)}\n`, { receivedAt: receivedAt + 1 }),
@@ -113,7 +111,7 @@ describe('bodies that waited at one time', () => {
     ]);
   });
 
-  test('that are large, or may be sent again, stay alone', () => {
+  test('are processed alone if they are large or may be sent again', () => {
     const large = `${conn(1)}\n`.repeat(Math.ceil(limits.maxGroupedBytes / conn(1).length));
     const shrunk = new Uint8Array(gzipSync(large));
     expect(shrunk.length).toBeLessThan(limits.maxGroupedBytes / 4);
@@ -136,7 +134,7 @@ describe('bodies that waited at one time', () => {
     ]);
   });
 
-  test('spare each other: one that fails is refused alone, and nothing of it is kept', () => {
+  test('are rejected alone if they fail: nothing of a failing body is stored, and other bodies are not affected', () => {
     const bulk = { name: 'elasticsearch_bulk', index: 'i', fields: [], sender: 's' } as const;
     const half = `{"create":{"_id":"a"}}\n${conn(9)}\nno action\n`;
     const inputs = [
@@ -153,7 +151,7 @@ describe('bodies that waited at one time', () => {
     expect(rows).toBe(3);
   });
 
-  test('come to the same as each alone', () => {
+  test('give the same result together as separately', () => {
     const line = fc.constantFrom(conn(1), conn(2), dns(3), 'x', '{}', '');
     const body = fc.record({
       lines: fc.array(line, { maxLength: 6 }),

@@ -3,11 +3,13 @@ import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { ShapedJson } from '../../src/ingest/shaped-json.ts';
+import { ShapeParser } from '../../src/ingest/shape-parser.ts';
 import { hasShared, shared } from './ingesting.ts';
 
-/** One body with all lines in it, read one after the other as a record reader does; how many the quick way took. */
-function readAll(lines: readonly string[], reader = new ShapedJson()): number {
+/**
+ * Reads one body of all lines like a record reader, and returns the number of lines that the fast path parsed.
+ */
+function readAll(lines: readonly string[], reader = new ShapeParser()): number {
   const bytes = Buffer.from(lines.join('\n'));
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   let start = 0;
@@ -37,7 +39,7 @@ function parsed(line: string): unknown {
   }
 }
 
-/** Bit for bit: names in order, minus zero, the last digit of every number. */
+/** Compares exactly: names in order, minus zero, the last digit of every number. */
 function same(record: unknown, line: string): void {
   const wanted: unknown = JSON.parse(line);
   expect(record).toStrictEqual(wanted);
@@ -47,8 +49,8 @@ function same(record: unknown, line: string): void {
 const conn = (ts: string, uid: string, more = '') =>
   `{"ts":${ts},"uid":"${uid}","id.orig_h":"10.0.0.1",${more}"local":true,"none":null,"n":0}`;
 
-describe('lines read by their shapes', () => {
-  it('are taken from the second of a shape on, with and without an optional field', () => {
+describe('lines parsed by their shapes', () => {
+  it('use the fast path from the second line of a shape, with and without an optional field', () => {
     const lines = [
       conn('1.5', 'a'),
       conn('1.5', 'b', '"service":"dns",'),
@@ -59,8 +61,8 @@ describe('lines read by their shapes', () => {
     expect(readAll(lines)).toBe(3);
   });
 
-  it('have the values of their own line only, in the same object', () => {
-    const reader = new ShapedJson();
+  it('have only the values of their own line, in the same object', () => {
+    const reader = new ShapeParser();
     const line = (ts: string) => conn(ts, 'C');
     readAll([line('1')], reader);
     const bytes = Buffer.from(`${line('2')}\n${line('3')}`);
@@ -73,7 +75,7 @@ describe('lines read by their shapes', () => {
     expect(second?.ts).toBe(3);
   });
 
-  it('may nest objects, and have lists of anything', () => {
+  it('may nest objects, and have lists of any values', () => {
     const line = (a: string, b: string) => `{"a":${a},"flow":{"b":${b},"deep":{"c":"x"}},"d":[1]}`;
     const lines = [
       line('1', '2'),
@@ -109,16 +111,13 @@ describe('lines read by their shapes', () => {
     'true',
     'false',
     'null',
-  ])('%s is what JSON.parse makes of it', (value) => {
+  ])('%s equals the result of JSON.parse', (value) => {
     expect(readAll([conn('1', 'a'), conn(value, 'a'), conn('1', 'b'), conn(value, 'b')])).toBe(3);
   });
 
-  it.each(['-0', '-0.0', '0e5', '-0e1'])(
-    'zeros with a sign or an exponent, %s, are left to JSON.parse',
-    (zero) => {
-      expect(readAll([conn(zero, 'a'), conn('0', 'a'), conn(zero, 'b'), conn('0', 'c')])).toBe(2);
-    },
-  );
+  it.each(['-0', '-0.0', '0e5', '-0e1'])('zeros with a sign or an exponent, %s, are left to JSON.parse', (zero) => {
+    expect(readAll([conn(zero, 'a'), conn('0', 'a'), conn(zero, 'b'), conn('0', 'c')])).toBe(2);
+  });
 
   it.each([
     '01',
@@ -144,53 +143,53 @@ describe('lines read by their shapes', () => {
     '["a\tb"]',
     '{}',
     '',
-  ])('what is not the JSON of a value, %j, is never taken', (value) => {
+  ])('%j, which is not the JSON of a value, is never accepted', (value) => {
     expect(readAll([conn('1', 'a'), conn(value, 'a')])).toBe(0);
   });
 
   it.each([
     ['escapes', '{"a":"x\\n"}'],
-    ['other than ASCII', '{"a":"naïve"}'],
-    ['other than ASCII in a list', '{"a":["naïve"]}'],
-    ['something behind it', '{"a":1} x'],
-    ['something behind it that ends as it does', '{"a":1}}'],
+    ['a character beyond ASCII', '{"a":"naïve"}'],
+    ['a character beyond ASCII in a list', '{"a":["naïve"]}'],
+    ['text after its end', '{"a":1} x'],
+    ['text after its end that ends like the line', '{"a":1}}'],
     ['another name', '{"b":1}'],
     ['white space', '{"a": 1}'],
-  ])('a line with %s is not taken by the shape of one without', (_, line) => {
+  ])('a line with %s does not match the shape of a line without it', (_, line) => {
     expect(readAll(['{"a":1}', line])).toBe(0);
   });
 
   it.each([
-    ['a name twice', '{"a":1,"a":2}'],
+    ['a repeated name', '{"a":1,"a":2}'],
     ['names that are numbers', '{"b":1,"7":2}'],
     ['__proto__', '{"__proto__":1,"a":2}'],
     ['an escaped name', '{"\\u0061":1}'],
-    ['a name that is not ASCII', '{"é":1}'],
-    ['nothing in it', '{}'],
-    ['an empty object in it', '{"a":{}}'],
+    ['a name beyond ASCII', '{"é":1}'],
+    ['an empty object', '{}'],
+    ['an empty inner object', '{"a":{}}'],
     ['deep nesting', '{"a":{"a":{"a":{"a":{"a":1}}}}}'],
-    ['too much in it', `{${Array.from({ length: 200 }, (__, i) => `"n${i}x":1`).join()}}`],
+    ['too many members', `{${Array.from({ length: 200 }, (__, i) => `"n${i}x":1`).join()}}`],
     ['a long text', `{"a":"${'x'.repeat(5000)}"}`],
-  ])('no shape is learned of a line with %s', (_, line) => {
+  ])('no shape is learned from a line with %s', (_, line) => {
     expect(readAll([line, line, line])).toBe(0);
   });
 
-  it('takes names that objects have by nature', () => {
+  it('may have names of built-in object properties', () => {
     const line = (v: number) => `{"constructor":${v},"toString":"x","hasOwnProperty":[${v}]}`;
     expect(readAll([line(1), line(2)])).toBe(1);
   });
 
-  it('takes the white space of other writers, and what ends at the end of the memory', () => {
+  it('may have the white space of other writers, and a value at the end of the memory', () => {
     const line = (v: number) => `{ "a": ${v}, "b": {"c" : "t"}, "d": "e"}  `;
     expect(readAll([line(1), line(2), line(300)])).toBe(2);
-    const alone = new ShapedJson();
+    const alone = new ShapeParser();
     readAll(['{"a":"b"}'], alone);
     const bytes = Buffer.from(new Uint8Array(Buffer.from('{"a":"c"}')).buffer);
     expect(alone.read(bytes, new DataView(bytes.buffer), 0, bytes.length)).toEqual({ a: 'c' });
     expect(alone.read(bytes, new DataView(bytes.buffer), 0, bytes.length - 2)).toBeUndefined();
   });
 
-  it('makes of any objects what JSON.parse does, however they are written', () => {
+  it('equal the result of JSON.parse for any objects, in any notation', () => {
     const text = fc.oneof(
       fc.string({ maxLength: 60 }),
       fc.string({ unit: 'binary', maxLength: 8 }),
@@ -225,14 +224,14 @@ describe('lines read by their shapes', () => {
         { minLength: 2, maxLength: 12 },
       ),
     );
-    const reader = new ShapedJson();
+    const reader = new ShapeParser();
     fc.assert(
       fc.property(lines, (one) => void readAll(one, reader)),
       { numRuns: 1500 },
     );
   });
 
-  it('never takes a line with bytes changed that JSON.parse refuses', () => {
+  it('are rejected if JSON.parse rejects them, with any changed bytes', () => {
     const line = '{"ts":1713470872.451585,"uid":"C3ZW8c","f":{"b":true,"c":[1,"x"]},"n":-12.5}';
     fc.assert(
       fc.property(fc.nat(line.length - 1), fc.string({ minLength: 1, maxLength: 2 }), (at, put) => {
@@ -242,8 +241,8 @@ describe('lines read by their shapes', () => {
     );
   });
 
-  it('goes on when sender after sender has other names', () => {
-    const reader = new ShapedJson();
+  it('are parsed after lines of many senders with different names', () => {
+    const reader = new ShapeParser();
     const strange = Array.from({ length: 3000 }, (_, i) => `{"a${i}":1,"b${i}":2,"c":${i},"d":4,"e":5}`);
     expect(readAll(strange, reader)).toBe(0);
     const usual = Array.from({ length: 64 }, (_, i) => conn(String(i), `C${i}`));
@@ -257,7 +256,7 @@ describe.skipIf(!hasShared)('lines of real sensors', () => {
     ? readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => /ndjson(\.gz)?$/.test(name))
     : [];
 
-  it.each(files)('%s are what JSON.parse makes of them', (name) => {
+  it.each(files)('%s equal the results of JSON.parse', (name) => {
     const bytes = readFileSync(join(folder, name));
     const text = (name.endsWith('.gz') ? gunzipSync(bytes) : bytes).toString('utf8');
     const lines = text
@@ -265,7 +264,7 @@ describe.skipIf(!hasShared)('lines of real sensors', () => {
       .filter((line) => line !== '')
       .slice(0, 12_000);
     const quick = readAll(lines);
-    // The few shapes that a log of connections or lookups has come back within a few lines.
+    // A log of connections or DNS queries has few shapes, which repeat within a few lines.
     if (/\.(conn|dns)\.ndjson\.gz$/.test(name)) expect(quick / lines.length).toBeGreaterThan(0.98);
   });
 });

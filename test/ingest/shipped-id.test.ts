@@ -4,12 +4,12 @@ import { expect, it } from 'vitest';
 import { shippedId } from '../../src/ingest/shipped-id.ts';
 import { isUuid } from '../../src/uuid.ts';
 
-it('a UUID stays what it is, in lower case', () => {
+it('a UUID is kept, in lower case', () => {
   const id = '0199B1C2-0000-7000-8000-00000000000A';
   expect(shippedId('sender', id)).toBe(id.toLowerCase());
 });
 
-it('any other text becomes the same UUIDv8 every time: 122 bits of its SHA-256', () => {
+it('any other text always becomes the same UUIDv8: 122 bits of its SHA-256', () => {
   const bits = (hex: string) => BigInt(`0x${hex}`);
   fc.assert(
     fc.property(fc.string({ unit: 'binary', minLength: 1, maxLength: 200 }), (text) => {
@@ -24,7 +24,7 @@ it('any other text becomes the same UUIDv8 every time: 122 bits of its SHA-256',
   );
 });
 
-it('ids of one sender are not those of another', () => {
+it('equal ids of two senders become different ids', () => {
   expect(shippedId('a', '1')).not.toBe(shippedId('b', '1'));
   expect(shippedId('a', '1')).not.toBe(shippedId('a', '2'));
 });

@@ -5,7 +5,7 @@ import { type Body, parse } from './ingesting.ts';
 const ts = 1_700_000_000.5;
 const at = 1_700_000_000_500;
 
-/** What one record tells, and how it was counted. */
+/** Returns the sightings of one record and its counts. */
 function told(record: object, options: Parameters<typeof parse>[1] = {}) {
   const { sightings, answer } = parse([record], options);
   const { accepted, ignored, rejected, errors } = answer;
@@ -81,13 +81,13 @@ test.each([
       },
     ],
   ],
-])('a record of %s tells of a host, named by its path or told by its fields', (path, fields, sightings) => {
+])('a record of %s describes a host, recognised by its path or by its fields', (path, fields, sightings) => {
   const record = { ts, ...fields };
   expect(told({ _path: path, ...record })).toEqual({ sightings, counts: accepted, errors: [] });
   expect(told(record)).toEqual({ sightings, counts: accepted, errors: [] });
 });
 
-test('a device of the local segment is a host, without a name too', () => {
+test('a device of the local segment is a host, even without a name', () => {
   expect(told({ ts, _path: 'known_devices', mac: 'AA-BB-CC-00-11-22' })).toEqual({
     sightings: [{ kind: 'host', mac: 'aa:bb:cc:00:11:22', at }],
     counts: accepted,
@@ -95,7 +95,7 @@ test('a device of the local segment is a host, without a name too', () => {
   });
 });
 
-test('addresses come in one spelling', () => {
+test('addresses are normalised', () => {
   const { sightings } = told({ ts, _path: 'known_hosts', host: 'FD00:0:0:0::0001' });
   expect(sightings).toEqual([{ kind: 'host', ip: 'fd00::1', at }]);
 });
@@ -107,7 +107,7 @@ test.each([
   { _path: 'software', host: '10.0.0.1', host_p: 80, software_type: 'HTTP::SERVER' },
   { _path: 'dhcp', mac: 'aa:bb:cc:00:11:22', msg_types: ['DISCOVER'] },
   { _path: 'known_devices', dhcp_host_name: 'printer' },
-])('what tells of no home host is ignored: %j', (record) => {
+])('a record without a home host is ignored: %j', (record) => {
   expect(told({ ts, ...record })).toEqual({ sightings: [], counts: ignored, errors: [] });
 });
 
@@ -117,7 +117,7 @@ test.each([
   ['port_proto', { _path: 'known_services', host: '10.0.0.1', port_num: 70 }],
   ['mac', { _path: 'dhcp', assigned_addr: '10.0.0.1', mac: 'nonsense' }],
   ['assigned_addr', { _path: 'dhcp', assigned_addr: 'here' }],
-])('a bad %s refuses its record and names the field', (field, record) => {
+])('an invalid %s rejects its record and names the field', (field, record) => {
   const { sightings, counts, errors } = told({ ts, ...record });
   expect({ sightings, counts }).toEqual({ sightings: [], counts: [0, 0, 1] });
   expect(errors[0]).toMatchObject({ code: 'INVALID_REQUEST', field });
@@ -135,7 +135,7 @@ const tls = {
   established: true,
 };
 
-test('a home server has the name that clients ask for, once it answered with a certificate of that name', () => {
+test('a home server gets the name that clients request, once it answered with a certificate of that name', () => {
   const named = {
     kind: 'name',
     ip: '10.0.0.1',
@@ -149,9 +149,7 @@ test('a home server has the name that clients ask for, once it answered with a c
     counts: ignored,
     errors: [],
   });
-  expect(told({ ...tls, _path: 'ssl', established: false, server_name: 'x.corp.example' }).sightings).toEqual(
-    [],
-  );
+  expect(told({ ...tls, _path: 'ssl', established: false, server_name: 'x.corp.example' }).sightings).toEqual([]);
   expect(told({ ...tls, 'id.orig_h': '203.0.113.9', server_name: 'x.corp.example' }).sightings).toEqual([]);
   expect(told({ ...tls, server_name: 'x.example' }).sightings).toEqual([]);
   expect(told({ ...tls, server_name: 'x.y.corp.example' }).sightings).toEqual([]);
@@ -159,7 +157,7 @@ test('a home server has the name that clients ask for, once it answered with a c
   expect(told({ ...tls, server_name: '192.0.2.1' }).sightings).toEqual([]);
 });
 
-test('Suricata tells of leases and of servers too', () => {
+test('Suricata records also describe leases and servers', () => {
   const timestamp = '2023-11-14T22:13:20.500000+0000';
   const lease = {
     timestamp,
@@ -186,9 +184,7 @@ test('Suricata tells of leases and of servers too', () => {
   });
   expect(told({ ...lease, dhcp: { ...lease.dhcp, dhcp_type: 'offer' } }).counts).toEqual(ignored);
   const hello = { timestamp, event_type: 'tls', src_ip: '10.0.0.9', dest_ip: '10.0.0.1', proto: 'TCP' };
-  expect(
-    told({ ...hello, tls: { sni: 'git.corp', subject: 'C=DE, CN=git.corp', version: 'TLS 1.2' } }),
-  ).toEqual({
+  expect(told({ ...hello, tls: { sni: 'git.corp', subject: 'C=DE, CN=git.corp', version: 'TLS 1.2' } })).toEqual({
     sightings: [{ kind: 'name', ip: '10.0.0.1', name: 'git.corp', from: 'tls', clients: ['10.0.0.9'], at }],
     counts: ignored,
     errors: [],
@@ -204,7 +200,7 @@ test('Suricata tells of leases and of servers too', () => {
   expect(told(abroad).sightings).toEqual([]);
 });
 
-test('Zeek TSV tells the same', () => {
+test('Zeek TSV gives the same sightings as Zeek JSON', () => {
   const body = [
     '#separator \\x09',
     '#set_separator\t,',
@@ -224,14 +220,14 @@ test('Zeek TSV tells the same', () => {
   ]);
 });
 
-test('what is told again is one sighting, of the last time', () => {
+test('repeated records are one sighting, with the last time', () => {
   const lines = [3, 9, 5].map((second) => ({ ts: second, _path: 'known_hosts', host: '10.0.0.1' }));
   const { sightings, answer } = parse(lines);
   expect(answer.accepted).toBe(3);
   expect(sightings).toEqual([{ kind: 'host', ip: '10.0.0.1', at: 9000 }]);
 });
 
-test('one body tells of so many hosts and no more; the rest is refused, not lost in silence', () => {
+test('one body describes a limited number of hosts; further hosts are rejected, not dropped silently', () => {
   const excess = 3;
   const count = limits.maxBodySightings + excess;
   const lines = Array.from(

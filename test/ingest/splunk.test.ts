@@ -24,7 +24,7 @@ type Name = 'splunk_event' | 'splunk_raw';
 const read = (body: string | Uint8Array, name: Name = 'splunk_event', host?: string) =>
   parse(body, { framing: host === undefined ? { name } : { name, host } });
 
-/** Accepted, ignored, and the number and field of each that was refused. */
+/** Returns the number of accepted and ignored events, and the line and field of each rejected event. */
 function outcome(body: string | Uint8Array, name?: Name): unknown {
   try {
     const { accepted, ignored, errors, rejected } = read(body, name).answer;
@@ -35,7 +35,10 @@ function outcome(body: string | Uint8Array, name?: Name): unknown {
     return [error.code, error.details?.field ?? error.details?.reason];
   }
 }
-/** Documents of shippers name it as well, where lines of sensors do not. */
+/**
+ * Returns the record without its sensor: documents of shippers name their sensor too, unlike lines of
+ * sensors.
+ */
 const withoutSensor = ({ sensor: _, ...rest }: Readonly<Record<string, unknown>>) => rest;
 const nothing = ['INVALID_REQUEST', 'body'];
 
@@ -45,31 +48,23 @@ describe('events in envelopes', () => {
     ['white space', ' \r\n\t\n', nothing],
     ['an empty array', ' [ ] ', nothing],
     ['one', good, [1, 0]],
-    ['one behind the other', good + two + http, [2, 1]],
-    ['a line each', `${good}\n${two}\n`, [2, 0]],
+    ['one after another', good + two + http, [2, 1]],
+    ['one per line', `${good}\n${two}\n`, [2, 0]],
     ['CRLF and blank lines', `\r\n${good}\r\n\r\n${two}\r\n`, [2, 0]],
     ['a byte order mark', `\ufeff${good}`, [1, 0]],
-    [
-      'indented',
-      text({ time: 1, fields: { a: ['}'] }, event: conn(1) }).replaceAll(',', ',\n  ') + good,
-      [2, 0],
-    ],
+    ['indented', text({ time: 1, fields: { a: ['}'] }, event: conn(1) }).replaceAll(',', ',\n  ') + good, [2, 0]],
     ['an array', `[${good},${two}]`, [2, 0]],
-    ['an array over lines', `[\n${good},\n${two}\n]\n`, [2, 0]],
+    ['an array over several lines', `[\n${good},\n${two}\n]\n`, [2, 0]],
     ['an array that is not closed', `[${good},${two}`, [2, 0, '3 envelope']],
-    ['something behind an array', `[${good}]]${two}`, [2, 0, '2 envelope']],
+    ['text after an array', `[${good}]]${two}`, [2, 0, '2 envelope']],
     ['text events', text({ event: text(conn(1)) }) + text({ event: ` ${text(conn(2))}\n` }), [2, 0]],
     ['a wrapped line', text({ event: { message: text(conn(1)), host: 'a' } }), [1, 0]],
-    [
-      'members in any order, and unknown ones',
-      text({ x: [{ '"': '\\' }], event: conn(1), index: 'main' }),
-      [1, 0],
-    ],
-    ['of two events the later', `{"event":1,"event":${text(conn(1))}}`, [1, 0]],
-    ['what a string has in it', text({ source: '"}{"event', event: conn(1) }) + two, [2, 0]],
-    ['no members', '{}', [0, 0, '1 envelope.event']],
+    ['members in any order, and unknown members', text({ x: [{ '"': '\\' }], event: conn(1), index: 'main' }), [1, 0]],
+    ['the later of two events', `{"event":1,"event":${text(conn(1))}}`, [1, 0]],
+    ['special characters in a string', text({ source: '"}{"event', event: conn(1) }) + two, [2, 0]],
+    ['an envelope without members', '{}', [0, 0, '1 envelope.event']],
     ['a record without an envelope', text(conn(1)), [0, 0, '1 envelope.event']],
-    ['no JSON', 'hello', [0, 0, '1 envelope']],
+    ['invalid JSON', 'hello', [0, 0, '1 envelope']],
     ['null', text({ event: null }), [0, 0, '1 envelope.event']],
     ['a number', text({ event: 1 }), [0, 0, '1 event']],
     ['a flag', text({ event: true }), [0, 0, '1 event']],
@@ -77,40 +72,36 @@ describe('events in envelopes', () => {
     ['an empty text', text({ event: '' }), [0, 0, '1 envelope.event']],
     ['a blank text', text({ event: ' \n' }), [0, 0, '1 envelope.event']],
     ['an empty object', '{"event":{ }}', [0, 0, '1 envelope.event']],
-    ['a text that is no record', text({ event: 'Hello, world!' }), [0, 0, '1 line']],
-    ['an object that is no record', text({ event: { a: 1 } }), [0, 0, '1 line']],
-    ['a bad field', text({ event: { ...conn(1), proto: 6 } }), [0, 0, '1 proto']],
-    ['fields that are no object', text({ fields: 'x', event: conn(1) }), [0, 0, '1 envelope.fields']],
+    ['a text that is not a record', text({ event: 'Hello, world!' }), [0, 0, '1 line']],
+    ['an object that is not a record', text({ event: { a: 1 } }), [0, 0, '1 line']],
+    ['an invalid field', text({ event: { ...conn(1), proto: 6 } }), [0, 0, '1 proto']],
+    ['fields that are not an object', text({ fields: 'x', event: conn(1) }), [0, 0, '1 envelope.fields']],
     ['fields of null', text({ fields: null, event: conn(1) }), [1, 0]],
     ['a word', '{"event":hello}', [0, 0, '1 envelope.event']],
-    ['a bad escape in a text', '{"event":"\\x"}', [0, 0, '1 envelope.event']],
-    ['a byte that is no UTF-8', Buffer.from(`{"host":"\xff","event":${text(conn(1))}}`, 'latin1'), [1, 0]],
+    ['an invalid escape in a text', '{"event":"\\x"}', [0, 0, '1 envelope.event']],
+    ['a byte that is not UTF-8', Buffer.from(`{"host":"\xff","event":${text(conn(1))}}`, 'latin1'), [1, 0]],
+    ['excessive nesting', text({ event: { a: JSON.parse('['.repeat(40) + ']'.repeat(40)) } }), [0, 0, '1 line']],
     [
-      'what nests too deeply',
-      text({ event: { a: JSON.parse('['.repeat(40) + ']'.repeat(40)) } }),
-      [0, 0, '1 line'],
-    ],
-    [
-      'fields that nest without end',
+      'fields with unlimited nesting',
       `{"fields":{"a":${'['.repeat(1e5)}${']'.repeat(1e5)}},"event":${text(conn(1))}}`,
       [1, 0],
     ],
-  ])('%s', (_, body, wanted) => {
+  ])('are handled: %s', (_, body, wanted) => {
     expect(outcome(body)).toEqual(wanted);
   });
 
   it.each<[string, string, unknown]>([
     ['between others on a line', `${good}{"event" 1}${two}`, [2, 0, '2 envelope']],
     ['between others in an array', `[${good},1,{"event"},${two}]`, [2, 0, '2 envelope', '3 envelope']],
-    ['cut off on its line', `${good}\n{"event":{"a":\n${two}\n`, [2, 0, '2 envelope']],
-    ['with a quote too many', `${good}\n{"event":"a"b"}\n${two}\n`, [2, 0, '2 envelope']],
-    ['with a quote too few', `${good}\n{"event":"a}\n${two}\n${http}\n`, [2, 1, '2 envelope']],
-    ['with nothing but words', `${good}\nhello world\n${two}\n`, [2, 0, '2 envelope']],
-    ['with words before another', `${good} hello ${two}`, [2, 0, '2 envelope']],
-    ['cut off at the end', `${good}${two.slice(0, -1)}`, [1, 0, '2 envelope']],
-    ['with an event that is broken inside', `${good}{"event":{"a" 1}}${two}`, [2, 0, '2 line']],
-    ['with a bracket of the other kind', `${good}{"event":{"a":1]}${two}`, [2, 0, '2 line']],
-  ])('a broken one costs no neighbour: %s', (_, body, wanted) => {
+    ['truncated at the end of its line', `${good}\n{"event":{"a":\n${two}\n`, [2, 0, '2 envelope']],
+    ['with an extra quote', `${good}\n{"event":"a"b"}\n${two}\n`, [2, 0, '2 envelope']],
+    ['with a missing quote', `${good}\n{"event":"a}\n${two}\n${http}\n`, [2, 1, '2 envelope']],
+    ['with only words', `${good}\nhello world\n${two}\n`, [2, 0, '2 envelope']],
+    ['with words before another event', `${good} hello ${two}`, [2, 0, '2 envelope']],
+    ['truncated at the end', `${good}${two.slice(0, -1)}`, [1, 0, '2 envelope']],
+    ['with an invalid event inside', `${good}{"event":{"a" 1}}${two}`, [2, 0, '2 line']],
+    ['with the wrong kind of bracket', `${good}{"event":{"a":1]}${two}`, [2, 0, '2 line']],
+  ])('an invalid event does not affect its neighbours: %s', (_, body, wanted) => {
     expect(outcome(body)).toEqual(wanted);
   });
 
@@ -125,17 +116,17 @@ describe('events in envelopes', () => {
     ['an exponent', '1.7e9', true],
     ['negative', -1, false],
     ['not a number', 'NaN', false],
-    ['past all years', '1e400', false],
+    ['beyond all years', '1e400', false],
     ['words', 'yesterday', false],
     ['hexadecimal', '0x10', false],
     ['a flag', true, false],
     ['an object', {}, false],
     ['long', '1'.repeat(1000), false],
-  ])('a time: %s', (_, time, isTime) => {
+  ])('are accepted or rejected by their time: %s', (_, time, isTime) => {
     expect(outcome(text({ time, event: conn(1) }))).toEqual(isTime ? [1, 0] : [0, 0, '1 envelope.time']);
   });
 
-  it('the host names the sensor of what names none, also where only the request names one', () => {
+  it('the host names the sensor of records without a sensor, even if only the request has a host', () => {
     const body = [
       { host: 'a', event: conn(1) },
       { host: 'a', event: conn(2) },
@@ -147,60 +138,43 @@ describe('events in envelopes', () => {
       { host: 'x'.repeat(5000), event: conn(8) },
       { host: '\ud800', event: conn(9) },
     ].map((one) => text(one));
-    const sensors = (host?: string) =>
-      events(read(body.join(''), 'splunk_event', host)).map(({ sensor }) => sensor);
-    expect(sensors()).toEqual([
-      'a',
-      'a',
-      undefined,
-      undefined,
-      'worker',
-      'b\r\n',
-      undefined,
-      undefined,
-      '\ufffd',
-    ]);
+    const sensors = (host?: string) => events(read(body.join(''), 'splunk_event', host)).map(({ sensor }) => sensor);
+    expect(sensors()).toEqual(['a', 'a', undefined, undefined, 'worker', 'b\r\n', undefined, undefined, '\ufffd']);
     expect(sensors('of-url')[2]).toBe('of-url');
     expect(sensors('x'.repeat(201))[2]).toBeUndefined();
     expect(outcome(text({ host: 1, event: conn(1) }))).toEqual([0, 0, '1 envelope.host']);
   });
 
-  it('an event over the limit of a line is refused, as an object and as a text', () => {
+  it('an event over the line limit is rejected, as an object and as a text', () => {
     const long = 'x'.repeat(limits.maxLineBytes);
     const body = text({ event: { ...conn(1), long } }) + text({ event: long }) + good;
     expect(outcome(body)).toEqual([1, 0, '1 line', '2 event']);
   });
 
-  it('a million members of fields cost no memory, and no time that grows faster than they do', () => {
+  it('a million members of fields use no memory and linear time', () => {
     const many = Array.from({ length: 1e6 }, (_, n) => `"${n}":1`).join();
     expect(outcome(`{"fields":{${many}},"event":${text(conn(1))}}`)).toEqual([1, 0]);
   });
 
   it.each([
     ['objects that never end', '{"a":{\n'.repeat(200_000)],
-    ['arrays that end badly one in the other', `${'{"a":[\n'.repeat(100_000)}${']x}'.repeat(100_000)}`],
-    ['strings that open on each line', '{"a":"\n'.repeat(200_000)],
-    ['broken objects all on one line', `[${'{"a" 1},'.repeat(200_000)}`],
+    ['nested arrays with wrong ends', `${'{"a":[\n'.repeat(100_000)}${']x}'.repeat(100_000)}`],
+    ['strings opened on each line', '{"a":"\n'.repeat(200_000)],
+    ['invalid objects on a single line', `[${'{"a" 1},'.repeat(200_000)}`],
     ['lines without a brace', 'x\n'.repeat(200_000)],
-  ])('%s are looked at three times at most', (_, body) => {
+  ])('%s are scanned at most three times', (_, body) => {
     const { accepted, rejected } = read(body).answer;
     expect([accepted, rejected > 0]).toEqual([0, true]);
   });
 
-  it('more events than a body may hold are refused as a whole', () => {
-    expect(outcome('{}'.repeat(limits.maxBodyRecords + 1))).toEqual([
-      'PAYLOAD_TOO_LARGE',
-      'too_many_records',
-    ]);
+  it('are all rejected if their body has more events than the limit', () => {
+    expect(outcome('{}'.repeat(limits.maxBodyRecords + 1))).toEqual(['PAYLOAD_TOO_LARGE', 'too_many_records']);
   });
 
-  it('reads what JSON.stringify writes, however it is put together', () => {
+  it('are parsed from the output of JSON.stringify, in any combination', () => {
     const envelope = fc.record(
       {
-        time: fc.oneof(
-          fc.integer({ min: 0, max: 4e9 }),
-          fc.double({ min: 0, max: 4e9, noNaN: true }).map(String),
-        ),
+        time: fc.oneof(fc.integer({ min: 0, max: 4e9 }), fc.double({ min: 0, max: 4e9, noNaN: true }).map(String)),
         host: fc.string(),
         source: fc.jsonValue(),
         fields: fc.dictionary(fc.string(), fc.jsonValue()),
@@ -219,7 +193,7 @@ describe('events in envelopes', () => {
     );
   });
 
-  it('never throws anything but a ServiceError, whatever comes', () => {
+  it('cause only a ServiceError, for any input', () => {
     const piece = fc.constantFrom(
       good,
       '{"event":',
@@ -262,22 +236,22 @@ describe('raw lines', () => {
   it.each<[string, string, unknown]>([
     ['none', '', nothing],
     ['white space', '\r\n \n', nothing],
-    ['a line each', `${line}\n${text(conn(2))}\n`, [2, 0]],
+    ['one record per line', `${line}\n${text(conn(2))}\n`, [2, 0]],
     ['CRLF', `${line}\r\n\r\n${line}`, [2, 0]],
-    ['objects behind each other', `${line}${line}\n${line}`, [3, 0]],
+    ['objects one after another', `${line}${line}\n${line}`, [3, 0]],
     ['an object with }{ in a text', `${text({ ...conn(1), note: '}{' })}\n${line}`, [2, 0]],
     ['an array', `[${line},\n${line}]`, [2, 0]],
     ['Zeek TSV with its header', [...tsv, row, row].join('\n'), [2, 0]],
     ['a header alone', tsv.join('\n'), [0, 0]],
-    ['rows without one', row, [0, 0, '1 line']],
-    ['a broken line', `${line}\n{"a":\n${line}`, [2, 0, '2 line']],
-    ['a broken object among others', `${line}{"a" 1}${line}`, [2, 0, '2 line']],
-    ['a cut-off line', `${line}\n${line.slice(0, 20)}`, [1, 0, '2 line']],
+    ['rows without a header', row, [0, 0, '1 line']],
+    ['an invalid line', `${line}\n{"a":\n${line}`, [2, 0, '2 line']],
+    ['an invalid object among others', `${line}{"a" 1}${line}`, [2, 0, '2 line']],
+    ['a truncated line', `${line}\n${line.slice(0, 20)}`, [1, 0, '2 line']],
   ])('%s', (_, body, wanted) => {
     expect(outcome(body, 'splunk_raw')).toEqual(wanted);
   });
 
-  it('the host of the request names the sensor of what names none', () => {
+  it('the host of the request names the sensor of records without a sensor', () => {
     const body = `${line}\n${text({ ...conn(2), _node_name: 'worker' })}`;
     expect(events(read(body, 'splunk_raw', 'tap')).map(({ sensor }) => sensor)).toEqual(['tap', 'worker']);
   });
@@ -289,7 +263,7 @@ describe.skipIf(!hasShared)('real records', () => {
     'zeek-lan/m57.dns.ndjson.gz',
     'zeek-variants/four-dialects.ndjson',
     'suricata/one-of-each.eve.ndjson',
-  ])('%s comes out the same in envelopes as in lines', (file) => {
+  ])('%s have the same result in envelopes as in lines', (file) => {
     const bytes = sharedFile(file);
     const all = (file.endsWith('.gz') ? gunzipSync(bytes) : bytes).toString().trim();
     const lines = all.split('\n').slice(0, 2000);
@@ -302,8 +276,6 @@ describe.skipIf(!hasShared)('real records', () => {
       expect(counts(framed.answer)).toEqual(counts(plain.answer));
       expect(events(framed).map(withoutSensor)).toEqual(events(plain).map(withoutSensor));
     }
-    expect(events(read(lines.join('\n'), 'splunk_raw')).map(withoutSensor)).toEqual(
-      events(plain).map(withoutSensor),
-    );
+    expect(events(read(lines.join('\n'), 'splunk_raw')).map(withoutSensor)).toEqual(events(plain).map(withoutSensor));
   });
 });

@@ -45,8 +45,8 @@ const alert = {
   },
 };
 
-describe.skipIf(!hasShared)('suricata, real records', () => {
-  it('reads DNS of formats 1, 2 and 3 exactly', () => {
+describe.skipIf(!hasShared)('the parser of real Suricata records', () => {
+  it('parses DNS of formats 1, 2 and 3 exactly', () => {
     const parsed = parse(sharedFile('suricata/dns-v1-v2-v3.eve.ndjson'));
     expect(parsed.answer).toEqual({ accepted: 5, rejected: 0, ignored: 0, duplicates: 0, errors: [] });
     const ends = (src_port: number, connection_id: string) => ({
@@ -131,7 +131,7 @@ describe.skipIf(!hasShared)('suricata, real records', () => {
     ]);
   });
 
-  it('reads one of each: alert (which end opened its flow is not told), dns and flow stored, the rest ignored', () => {
+  it('parses one record of each type: alert (without the direction of its flow), dns and flow are stored, other types are ignored', () => {
     const parsed = parse(sharedFile('suricata/one-of-each.eve.ndjson'));
     expect(parsed.answer).toEqual({ accepted: 3, rejected: 0, ignored: 4, duplicates: 0, errors: [] });
     const [first, second, third] = events(parsed);
@@ -193,7 +193,7 @@ describe.skipIf(!hasShared)('suricata, real records', () => {
     ]);
   });
 
-  it('548 alerts of four networks are 548 findings, each pointing to its event', () => {
+  it('makes 548 findings of 548 alerts of four networks, each pointing to its event', () => {
     let findings = 0;
     for (const file of ['first-org-conf-2015', 'honeypot-2018', 'wrccdc-2017', 'wrccdc-2018']) {
       const parsed = parse(sharedFile(`suricata/${file}.alerts.ndjson`));
@@ -212,14 +212,14 @@ describe.skipIf(!hasShared)('suricata, real records', () => {
     expect(findings).toBe(548);
   });
 
-  it('reads duplicate-alerts: 1,162 alerts, 21 flows', () => {
+  it('parses duplicate-alerts: 1,162 alerts, 21 flows', () => {
     const parsed = parse(sharedFile('suricata/duplicate-alerts.eve.ndjson.gz'), { encoding: 'gzip' });
     expect(parsed.answer).toMatchObject({ accepted: 1183, rejected: 0, ignored: 0 });
     expect(parsed.findings).toHaveLength(1162);
   });
 });
 
-describe('suricata flow', () => {
+describe('the parser of Suricata flows', () => {
   it('maps every field', () => {
     const line = {
       ...flow,
@@ -277,41 +277,30 @@ describe('suricata flow', () => {
   });
 
   it.each([
-    [
-      { proto: 'IPv6-ICMP', src_port: undefined, dest_port: undefined, icmp_type: 128, icmp_code: 0 },
-      'icmp',
-      128,
-      0,
-    ],
+    [{ proto: 'IPv6-ICMP', src_port: undefined, dest_port: undefined, icmp_type: 128, icmp_code: 0 }, 'icmp', 128, 0],
     [{ proto: 'SCTP' }, 'sctp', 40000, 443],
   ])('%j', (given, transport, src_port, dst_port) => {
     expect(one({ ...flow, ...given })).toMatchObject({ transport, src_port, dst_port });
   });
 
-  it.each(['failed', 'unknown', '', null])('app_proto %j says nothing', (app_proto) => {
+  it.each(['failed', 'unknown', '', null])('app_proto %j has no meaning', (app_proto) => {
     expect(one({ ...flow, app_proto }).app_protocol).toBeUndefined();
   });
 
-  it.each(['9223372036854775807', '9007199254740993', '2247896271051770', '0'])(
-    'keeps flow_id %s as written',
-    (id) => {
-      const line = JSON.stringify(flow).replace('"flow_id":1', `"x":{"flow_id":"no"},"flow_id": ${id}`);
-      expect(events(parse(line))[0]?.connection_id).toBe(id);
-      expect(events(parse(`[${line}]`, { mediaType: 'json' }))[0]?.connection_id).toBe(id);
-    },
-  );
+  it.each(['9223372036854775807', '9007199254740993', '2247896271051770', '0'])('keeps flow_id %s as written', (id) => {
+    const line = JSON.stringify(flow).replace('"flow_id":1', `"x":{"flow_id":"no"},"flow_id": ${id}`);
+    expect(events(parse(line))[0]?.connection_id).toBe(id);
+    expect(events(parse(`[${line}]`, { mediaType: 'json' }))[0]?.connection_id).toBe(id);
+  });
 
-  it.each(['1e400', '-1', '1.5', 'true', '{}', '99999999999999999999999', '1e30'])(
-    'refuses flow_id %s',
-    (id) => {
-      const line = JSON.stringify(flow).replace('"flow_id":1', `"flow_id":${id}`);
-      expect(parse(line).answer).toMatchObject({ rejected: 1, errors: [{ field: 'flow_id' }] });
-    },
-  );
+  it.each(['1e400', '-1', '1.5', 'true', '{}', '99999999999999999999999', '1e30'])('rejects flow_id %s', (id) => {
+    const line = JSON.stringify(flow).replace('"flow_id":1', `"flow_id":${id}`);
+    expect(parse(line).answer).toMatchObject({ rejected: 1, errors: [{ field: 'flow_id' }] });
+  });
 });
 
-describe('suricata alert', () => {
-  it('tells what the record carries along of its transaction, long texts cut', () => {
+describe('a Suricata alert', () => {
+  it('has the transaction data of its record, long texts truncated', () => {
     const http = { hostname: 'a.example', url: '/'.repeat(600), http_user_agent: '<b>', status: 404 };
     const told = (more: object) => parse([{ ...alert, ...more }]).findings[0]?.evidence;
     expect(told({ http, fileinfo: { filename: 'a.exe', sha256: 'ab' } })).toEqual({
@@ -331,12 +320,12 @@ describe('suricata alert', () => {
       mail_from: 'a@b',
       mail_to: ['c@d', 7],
     });
-    // What cannot be read adorns nothing, and makes no record bad.
+    // Unreadable transaction data is omitted, and does not reject the record.
     for (const garbage of [null, 7, 'x', [], [[]], { url: '' }, { url: {} }, { __proto__: { url: 'x' } }])
       expect(told({ http: garbage, tls: garbage, fileinfo: garbage, files: garbage })).toBeUndefined();
   });
 
-  it('gives the flow its own direction where the packet was a reply, and the finding the ends as written', () => {
+  it('gives the flow its real direction if the packet was a reply, and the finding the endpoints as written', () => {
     const reply = { ...alert, src_ip: flow.dest_ip, src_port: 443, dest_ip: flow.src_ip, dest_port: 40000 };
     const told = {
       ...reply.flow,
@@ -367,29 +356,22 @@ describe('suricata alert', () => {
     }
   });
 
-  it('leaves out what the sides of the flow sent where nobody says which end opened it', () => {
+  it("omits the counters of the flow's sides if its direction is unknown", () => {
     const reply = { ...alert, src_ip: flow.dest_ip, src_port: 443, dest_ip: flow.src_ip, dest_port: 40000 };
     const [event] = events(parse([{ ...reply, direction: undefined }]));
     expect(event).toMatchObject({ src_ip: '198.51.100.7', src_port: 443, dst_port: 40000 });
-    for (const field of [
-      'src_bytes',
-      'dst_bytes',
-      'src_packets',
-      'dst_packets',
-      'state',
-      'conn_state',
-    ] as const)
+    for (const field of ['src_bytes', 'dst_bytes', 'src_packets', 'dst_packets', 'state', 'conn_state'] as const)
       expect(event?.[field], field).toBeUndefined();
   });
 
-  it('is a finding without an event where there are no addresses', () => {
+  it('is a finding without an event if there are no addresses', () => {
     const parsed = parse([{ ...alert, src_ip: undefined, dest_ip: undefined, proto: undefined }]);
     expect(parsed.answer).toMatchObject({ accepted: 1, rejected: 0 });
     expect(parsed.blocks).toHaveLength(0);
     expect(parsed.findings[0]?.event).toBeUndefined();
   });
 
-  it('names its block whatever comes between, past the size of one', () => {
+  it('names its block after any other records, even beyond the size of one block', () => {
     const dns = { ...flow, event_type: 'dns', flow: undefined, dns: { type: 'query', rrname: 'a.example' } };
     const lines = [dns, ...Array.from({ length: limits.maxBlockRows }, () => flow), alert, dns];
     const parsed = parse(lines);
@@ -404,7 +386,7 @@ describe('suricata alert', () => {
     [{ http: { hostname: 'h.example' } }, 'h.example'],
     [{ http: { hostname: '10.0.0.1' } }, undefined],
     [{ http: { hostname: 7 } }, undefined],
-  ])('%j is about %s', (transaction, domain) => {
+  ])('of %j is about %s', (transaction, domain) => {
     expect(parse([{ ...alert, ...transaction }]).findings[0]?.domain).toBe(domain);
   });
 
@@ -422,14 +404,14 @@ describe('suricata alert', () => {
     ['flow', { flow: 1 }],
     ['flow.start', { flow: { start: 'x' } }],
     ['flow.src_port', { flow: { src_ip: '10.0.0.1', dest_ip: '10.0.0.2', src_port: 70000 } }],
-  ])('refuses a bad %s', (field, given) => {
+  ])('is rejected with an invalid %s', (field, given) => {
     const parsed = parse([{ ...alert, ...given }]);
     expect(parsed.answer).toMatchObject({ accepted: 0, rejected: 1, errors: [{ line: 1, field }] });
     expect(parsed.findings).toHaveLength(0);
   });
 });
 
-describe('suricata DNS', () => {
+describe('the parser of Suricata DNS records', () => {
   const dns = { type: 'answer', id: 1, rrname: 'a.example', rrtype: 'A' };
   const line = { ...flow, event_type: 'dns', flow: undefined, proto: 'UDP', dest_port: 53, dns };
 
@@ -457,7 +439,7 @@ describe('suricata DNS', () => {
     expect([event.rcode, event.rcode_name, event.rejected]).toEqual([rcode, rcode_name, rcode === 5]);
   });
 
-  it('reads grouped and structured answers', () => {
+  it('parses grouped and structured answers', () => {
     const grouped = { A: ['192.0.2.1'], SRV: [{ priority: 1, weight: 2, port: 3, name: 's.example' }] };
     expect(one({ ...line, dns: { ...dns, version: 2, grouped } }).answers).toEqual([
       { type: 'A', data: '192.0.2.1' },
@@ -465,8 +447,7 @@ describe('suricata DNS', () => {
     ]);
     const soa = { mname: 'm', rname: 'r', serial: 1, refresh: 2, retry: 3, expire: 4, minimum: 5 };
     expect(
-      one({ ...line, dns: { ...dns, answers: [{ rrtype: 'SOA', ttl: 9, soa }, { rrtype: 'NULL' }] } })
-        .answers,
+      one({ ...line, dns: { ...dns, answers: [{ rrtype: 'SOA', ttl: 9, soa }, { rrtype: 'NULL' }] } }).answers,
     ).toEqual([
       { type: 'SOA', ttl: 9, data: 'm r 1 2 3 4 5' },
       { type: 'NULL', data: '' },
@@ -482,7 +463,7 @@ describe('suricata DNS', () => {
     ['dns.answers.ttl', { ...dns, answers: [{ ttl: -1 }] }],
     ['dns.grouped.A', { ...dns, grouped: { A: 1 } }],
     ['dns.queries', { ...dns, queries: [7] }],
-  ])('refuses a bad %s', (field, given) => {
+  ])('rejects an invalid %s', (field, given) => {
     expect(parse([{ ...line, dns: given }]).answer).toMatchObject({ rejected: 1, errors: [{ field }] });
   });
 });

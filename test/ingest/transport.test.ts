@@ -28,7 +28,7 @@ const senders = [
 ] as const;
 
 test.each(senders)(
-  '%s: a transport that cannot be the name of a protocol is refused by its field',
+  '%s: a transport that cannot be a protocol name is rejected, and the error names the field',
   (_, record, field) => {
     for (const proto of ['😀', '\u{10ffff}', 'tcp udp', 'tcp\n', 'ţcp', 't'.repeat(17), 'a\0b']) {
       const { answer, blocks, sightings } = parse([record(proto)]);
@@ -50,6 +50,6 @@ test.each([
   expect(events(parse([{ ...flow, proto }]))).toMatchObject([{ transport }]);
 });
 
-test('what Zeek doesn’t know is unknown', () => {
+test('a transport that Zeek does not know is stored as unknown', () => {
   expect(events(parse([{ ...conn, proto: 'unknown_transport' }]))).toMatchObject([{ transport: 'unknown' }]);
 });

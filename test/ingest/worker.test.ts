@@ -26,7 +26,7 @@ const input = (text: string, more: Partial<IngestInput> = {}): IngestInput => {
 };
 
 describe('the ingest worker', () => {
-  it('takes bodies, and gives blocks, findings and the pieces back', async () => {
+  it('accepts bodies, and returns blocks, findings and the pieces', async () => {
     const line = '{"ts":1,"note":"Scan::Port_Scan","msg":"m","src":"198.51.100.1","dst":"10.0.0.1"}';
     const sent = input(line);
     const { groups, places } = await pool.run('ingest', { bodies: [sent] });
@@ -38,7 +38,7 @@ describe('the ingest worker', () => {
     expect(group!.findings).toMatchObject([{ rule_id: 'Scan::Port_Scan', event: { block: 0, row: 0 } }]);
   });
 
-  it('tells what is wrong with a body with its code, and goes on', async () => {
+  it('reports an invalid body by its code, and continues', async () => {
     const bodies = [input('x', { encoding: 'gzip' }), input('x')];
     const { groups, places } = await pool.run('ingest', { bodies });
     expect(places).toMatchObject([

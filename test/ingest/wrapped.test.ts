@@ -37,7 +37,7 @@ const ship = (...documents: (object | string)[]) =>
     framing,
   });
 
-/** What Filebeat adds to each line. */
+/** Fields that Filebeat adds to each line. */
 const filebeat = {
   '@timestamp': '2026-01-01T00:00:00.000Z',
   '@metadata': { beat: 'filebeat' },
@@ -48,35 +48,43 @@ const filebeat = {
   log: { file: { path: '/nsm/conn.log' }, offset: 12 },
 };
 
-describe('a record that came in a document', () => {
+describe('a record inside a document', () => {
   it.each([
     ['as a message of Filebeat', { ...filebeat, message: text(conn) }, 'tap-1'],
-    ['… with dots in the names', { 'host.name': 'tap-1', 'agent.name': 'a', message: text(conn) }, 'tap-1'],
+    [
+      'as a message of Filebeat, with dotted names',
+      { 'host.name': 'tap-1', 'agent.name': 'a', message: text(conn) },
+      'tap-1',
+    ],
     ['as the original of an event', { event: { original: text(conn) }, message: 'other' }, undefined],
-    ['… with a dot', { 'event.original': text(conn), observer: { name: 'o' }, host: { name: 'h' } }, 'o'],
+    [
+      'as the original of an event, with a dotted name',
+      { 'event.original': text(conn), observer: { name: 'o' }, host: { name: 'h' } },
+      'o',
+    ],
     ['as the log of Fluent Bit', { '@timestamp': 'x', log: text(conn), stream: 'stdout' }, undefined],
     ['as a message of Vector or Logstash', { host: 'box', message: `${text(conn)}\n` }, 'box'],
-    ['… whose host is an address', { host: '192.0.2.1', message: text(conn) }, '192.0.2.1'],
-    ['with what it says beside what was added', { ...filebeat, ...conn }, 'tap-1'],
-    ['that says who its sensor is', { ...filebeat, message: text({ ...conn, _node_name: 'w1' }) }, 'w1'],
-    ['of Suricata', { ...filebeat, message: text(flow) }, 'tap-1'],
-    ['of Suricata, with what it says beside what was added', { ...flow, host: { name: 'tap-1' } }, 'tap-1'],
-    ['of Suricata, that says who its sensor is', { ...filebeat, message: text({ ...flow, host: 's' }) }, 's'],
-    ['in our own shape', { ...filebeat, message: text(native) }, 'tap-1'],
-    ['in our own shape, beside what was added', { ...filebeat, ...native, tags: ['a'] }, 'tap-1'],
+    ['as a message of Logstash whose host is an address', { host: '192.0.2.1', message: text(conn) }, '192.0.2.1'],
+    ["with the record's fields next to the added fields", { ...filebeat, ...conn }, 'tap-1'],
+    ['with the name of its sensor', { ...filebeat, message: text({ ...conn, _node_name: 'w1' }) }, 'w1'],
+    ['from Suricata', { ...filebeat, message: text(flow) }, 'tap-1'],
+    ["from Suricata, with the record's fields next to the added fields", { ...flow, host: { name: 'tap-1' } }, 'tap-1'],
+    ['from Suricata, with the name of its sensor', { ...filebeat, message: text({ ...flow, host: 's' }) }, 's'],
+    ['in the native format', { ...filebeat, message: text(native) }, 'tap-1'],
+    ['in the native format, next to added fields', { ...filebeat, ...native, tags: ['a'] }, 'tap-1'],
     [
-      'whose names have no bounds',
+      'with names over the limit',
       { host: { name: 'x'.repeat(201) }, agent: { name: 7 }, message: text(conn) },
       undefined,
     ],
-  ])('%s', (_, document, sensor) => {
+  ])('is parsed %s', (_, document, sensor) => {
     const parsed = ship(document);
     expect(parsed.answer).toMatchObject({ accepted: 1, rejected: 0, errors: [] });
     expect(events(parsed)).toMatchObject([{ src_ip: '10.0.0.1', dst_ip: '10.0.0.2' }]);
     expect(events(parsed)[0]?.sensor).toBe(sensor);
   });
 
-  it('has the sensor of the one before only where it says so', () => {
+  it('does not get the sensor of the previous record', () => {
     const parsed = ship({ ...filebeat, message: text(conn) }, conn);
     expect(events(parsed).map(({ sensor }) => sensor)).toEqual(['tap-1', undefined]);
   });
@@ -88,22 +96,22 @@ describe('a record that came in a document', () => {
   });
 
   it.each([
-    ['no record', { message: 'hello' }, 'message'],
+    ['a missing record', { message: 'hello' }, 'message'],
     ['a row without its header', { message: '1763683200.5\tC1\t10.0.0.1' }, 'message'],
-    ['JSON of nothing known', { message: '{"a":1}' }, 'message'],
-    ['what is cut off', { log: text(conn).slice(0, -5) }, 'log'],
+    ['JSON of an unknown format', { message: '{"a":1}' }, 'message'],
+    ['a truncated record', { log: text(conn).slice(0, -5) }, 'log'],
     ['an array', { message: `[${text(conn)}]` }, 'message'],
-    ['what nests too deep', { message: `{"ts":1,"uid":${'['.repeat(40)}${']'.repeat(40)}}` }, 'message'],
-    ['a bad field', { message: text({ ...conn, proto: 7 }) }, 'proto'],
+    ['excessive nesting', { message: `{"ts":1,"uid":${'['.repeat(40)}${']'.repeat(40)}}` }, 'message'],
+    ['an invalid field', { message: text({ ...conn, proto: 7 }) }, 'proto'],
     ['nothing', {}, 'line'],
     ['a number', { message: 7 }, 'line'],
-    ['a document in a document', { message: text({ message: text(conn) }) }, 'message'],
-  ])('is refused by field and reason where there is %s', (_, document, field) => {
+    ['a nested document', { message: text({ message: text(conn) }) }, 'message'],
+  ])('is rejected with field and reason if there is %s', (_, document, field) => {
     const { answer } = ship(document);
     expect(answer).toMatchObject({ accepted: 0, rejected: 1, errors: [{ line: 1, field }] });
   });
 
-  it('is looked for in documents of shippers only', () => {
+  it('is searched only in documents of shippers', () => {
     expect(parse([{ ...filebeat, message: text(conn) }]).answer).toMatchObject({ accepted: 0, rejected: 1 });
   });
 });

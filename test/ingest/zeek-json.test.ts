@@ -25,8 +25,8 @@ const dns = {
   qtype_name: 'A',
 };
 
-describe.skipIf(!hasShared)('zeek JSON, the dialects of real sensors', () => {
-  it('reads each line of four-dialects exactly', () => {
+describe.skipIf(!hasShared)('the parser of Zeek JSON, with the dialects of real sensors,', () => {
+  it('parses each line of four-dialects exactly', () => {
     const parsed = parse(sharedFile('zeek-variants/four-dialects.ndjson'));
     expect(parsed.answer).toEqual({ accepted: 6, rejected: 0, ignored: 0, duplicates: 0, errors: [] });
     expect(events(parsed)).toEqual([
@@ -172,7 +172,7 @@ describe.skipIf(!hasShared)('zeek JSON, the dialects of real sensors', () => {
     ]);
   });
 
-  it('reads the first line of all-fields exactly, and all of them', () => {
+  it('parses the first line of all-fields exactly, and accepts all lines', () => {
     const network = parse(sharedFile('zeek-variants/all-fields.conn.ndjson'));
     expect(network.answer).toMatchObject({ accepted: 29, rejected: 0 });
     expect(events(network)[0]).toEqual({
@@ -217,31 +217,29 @@ describe.skipIf(!hasShared)('zeek JSON, the dialects of real sensors', () => {
   it.each([
     ['conn', 105_990, 13],
     ['dns', 5_432, 1],
-  ])('accepts all of zeek-internet-host %s', (log, lines, blocks) => {
+  ])('accepts all lines of zeek-internet-host %s', (log, lines, blocks) => {
     const parsed = parse(sharedFile(`zeek-internet-host/missing_host.${log}.ndjson.gz`), {
       encoding: 'gzip',
     });
     expect(parsed.answer).toEqual({ accepted: lines, rejected: 0, ignored: 0, duplicates: 0, errors: [] });
     expect(parsed.blocks).toHaveLength(blocks);
-    expect(parsed.blocks.reduce((sum, buffer) => sum + new DataView(buffer).getUint32(8, true), 0)).toBe(
-      lines,
-    );
+    expect(parsed.blocks.reduce((sum, buffer) => sum + new DataView(buffer).getUint32(8, true), 0)).toBe(lines);
   });
 });
 
-describe('zeek JSON', () => {
+describe('the parser of Zeek JSON', () => {
   it.each([
     ['epoch seconds', 1763683200.123456],
-    ['epoch seconds that doubles hold low', 1763683200.123],
+    ['epoch seconds that doubles round down', 1763683200.123],
     ['epoch milliseconds', 1763683200123],
     ['epoch milliseconds with a fraction', 1763683200123.456],
     ['ISO 8601', '2025-11-21T00:00:00.123456Z'],
     ['ISO 8601 with an offset', '2025-11-21T01:30:00.123+01:30'],
-  ])('reads ts as %s', (_, ts) => {
+  ])('parses ts as %s', (_, ts) => {
     expect(one({ ...conn, ts }).timestamp).toBe('2025-11-21T00:00:00.123Z');
   });
 
-  it('takes null for absent', () => {
+  it('treats null as absent', () => {
     const event = one({
       ...conn,
       duration: null,
@@ -280,7 +278,7 @@ describe('zeek JSON', () => {
     ['8.8.8.8', 'fe80::1', 'inbound'],
     ['8.8.8.8', '2001:db8::1', 'external'],
     ['::ffff:10.0.0.1', 'fd00::1', 'internal'],
-  ])('%s to %s is %s, whatever local_orig says', (src, dst, direction) => {
+  ])('%s to %s is %s, for any value of local_orig', (src, dst, direction) => {
     const line = { ...conn, 'id.orig_h': src, 'id.resp_h': dst, local_orig: false, local_resp: false };
     expect(one(line).direction).toBe(direction);
   });
@@ -304,20 +302,19 @@ describe('zeek JSON', () => {
     expect(one({ ...conn, duration: 64380.00001 }).duration_ms).toBe(64380000.01);
   });
 
-  it('lets ?sensor= name the sender, else the line', () => {
+  it("takes the sensor's name from ?sensor=, else from the line", () => {
     expect(one({ ...conn, _node_name: 'worker-1' }).sensor).toBe('worker-1');
     expect(one({ ...conn, _node_name: 'worker-1' }, { sensor: 'edge' }).sensor).toBe('edge');
   });
 
-  it('reads open_conn and conn_long as conn', () => {
-    for (const _path of ['open_conn', 'conn_long'])
-      expect(parse([{ ...conn, _path }]).answer.accepted).toBe(1);
+  it('parses open_conn and conn_long as conn', () => {
+    for (const _path of ['open_conn', 'conn_long']) expect(parse([{ ...conn, _path }]).answer.accepted).toBe(1);
   });
 
   it.each([
     ['http', { ts: 1, uid: 'C', 'id.orig_h': '10.0.0.1', 'id.resp_h': '10.0.0.2', method: 'GET', host: 'a' }],
     ['http by path', { _path: 'http', ts: 1 }],
-    ['a log nobody knows, by stream', { '@stream': 'my_log', ts: 1 }],
+    ['an unknown log, by stream', { '@stream': 'my_log', ts: 1 }],
     ['files', { ts: 1, fuid: 'F', mime_type: 'text/plain' }],
     ['software', { ts: 1, host: '10.0.0.1', software_type: 'HTTP::BROWSER', name: 'curl' }],
     ['stats', { ts: 1, peer: 'zeek', mem: 1 }],
@@ -327,7 +324,7 @@ describe('zeek JSON', () => {
   });
 });
 
-describe('zeek DNS', () => {
+describe('the parser of Zeek DNS records', () => {
   it.each([
     ['A', '192.0.2.1', { type: 'A', data: '192.0.2.1' }],
     ['A', 'cdn.example', { type: 'CNAME', data: 'cdn.example' }],
@@ -342,7 +339,7 @@ describe('zeek DNS', () => {
     ['TXT', 'TXT 9 abc', { type: 'TXT', data: 'abc' }],
     ['TXT', 'AVG=9 TIME=1', { type: 'TXT', data: 'AVG=9 TIME=1' }],
     ['TXT', '', { type: 'TXT', data: '' }],
-  ])('an answer to %s, %j', (qtype_name, answer, wanted) => {
+  ])('parses the answer to %s, %j', (qtype_name, answer, wanted) => {
     const event = one({ ...dns, qtype: undefined, qtype_name, answers: [answer], TTLs: [60] });
     expect(event.answers).toEqual([{ ...wanted, ttl: 60 }]);
   });
@@ -370,7 +367,7 @@ describe('zeek DNS', () => {
     [{ qtype: 28, qtype_name: undefined }, 'AAAA'],
     [{ qtype: 65280, qtype_name: undefined }, 'TYPE65280'],
     [{ qtype: undefined, qtype_name: 'NBSTAT' }, 'NBSTAT'],
-  ])('%j asks for %s', (given, qtype) => {
+  ])('%j queries %s', (given, qtype) => {
     expect(one({ ...dns, ...given }).qtype).toBe(qtype);
   });
 

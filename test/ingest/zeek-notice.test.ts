@@ -13,8 +13,8 @@ const notice = {
   suppress_for: 3600,
 };
 
-describe('zeek notice', () => {
-  it('tells the file that it is about', () => {
+describe('a Zeek notice', () => {
+  it('names the file that the notice is about', () => {
     const file = { file_desc: 'http://a.example/b.exe', file_mime_type: 'application/x-dosexec', n: 3 };
     expect(parse([{ ...notice, ...file }]).findings[0]?.evidence).toEqual({
       file: file.file_desc,
@@ -23,7 +23,7 @@ describe('zeek notice', () => {
     });
   });
 
-  it('with both addresses is an event and a finding on it', () => {
+  it('is an event and a finding about the event if it has both addresses', () => {
     const parsed = parse([notice]);
     expect(parsed.answer).toMatchObject({ accepted: 1, rejected: 0 });
     expect(events(parsed)).toEqual([
@@ -61,7 +61,7 @@ describe('zeek notice', () => {
     ['dotted', { 'id.orig_h': '10.0.0.1', 'id.orig_p': 1, 'id.resp_h': '10.0.0.2', 'id.resp_p': 22 }],
     ['underscores', { id_orig_h: '10.0.0.1', id_orig_p: 1, id_resp_h: '10.0.0.2', id_resp_p: 22 }],
     ['nested', { id: { orig_h: '10.0.0.1', orig_p: 1, resp_h: '10.0.0.2', resp_p: 22 } }],
-  ])('of a connection takes its ends (%s)', (_, ids) => {
+  ])("about a connection has the connection's endpoints (%s)", (_, ids) => {
     const line = {
       _path: 'notice',
       ts: 1,
@@ -80,7 +80,7 @@ describe('zeek notice', () => {
     expect(parsed.findings[0]).toMatchObject({ title: 'SSH::Login_By_Password_Guesser', src_ip: '10.0.0.1' });
   });
 
-  it('without both addresses is a finding only', () => {
+  it('is only a finding if an address is missing', () => {
     const parsed = parse([
       { ...notice, dst: undefined },
       { ...notice, src: undefined, dst: undefined },
@@ -90,7 +90,7 @@ describe('zeek notice', () => {
     expect(parsed.findings.map((finding) => finding.event)).toEqual([undefined, undefined]);
   });
 
-  it('reads TSV', () => {
+  it('is parsed from TSV', () => {
     const body = [
       '#separator \\x09',
       '#path\tnotice',
@@ -106,7 +106,7 @@ describe('zeek notice', () => {
     ['p', { p: -1 }],
     ['msg', { msg: 7 }],
     ['ts', { ts: '' }],
-  ])('refuses a bad %s', (field, given) => {
+  ])('is rejected with an invalid %s', (field, given) => {
     expect(parse([{ ...notice, ...given }]).answer).toMatchObject({ accepted: 0, errors: [{ field }] });
   });
 });

@@ -28,28 +28,26 @@ const dnsHeader = header(
 const dnsRow =
   '1763683200.5\tD1\t10.0.0.1\t53001\t10.0.0.53\t53\tudp\tcaf\\xc3\\xa9\\x2d.example\t0\tF\ta\\x2cb,192.0.2.1\t60.000000,-';
 
-describe.skipIf(!hasShared)('zeek TSV, a real network', () => {
+describe.skipIf(!hasShared)('Zeek TSV of a real network', () => {
   it.each([
     ['conn', 8462],
     ['dns', 5124],
-  ])('zeek-lan %s: the same events as in JSON, field by field', (log, lines) => {
+  ])('has the same events as in JSON, field by field: zeek-lan %s', (log, lines) => {
     const tsv = parse(sharedFile(`zeek-lan/zeek_${log}.log.gz`), { encoding: 'gzip' });
     const json = parse(sharedFile(`zeek-lan/m57.${log}.ndjson.gz`), { encoding: 'gzip' });
     expect(tsv.answer).toEqual({ accepted: lines, rejected: 0, ignored: 0, duplicates: 0, errors: [] });
     expect(json.answer).toEqual(tsv.answer);
-    // The two files have their lines in different order.
+    // The lines of the two files are in different order.
     expect(sorted(events(tsv))).toEqual(sorted(events(json)));
   });
 });
 
 function sorted(all: Attributes[]): string[] {
-  return all
-    .map((event) => JSON.stringify(event, Object.keys(event).sort().concat('type', 'ttl', 'data')))
-    .sort();
+  return all.map((event) => JSON.stringify(event, Object.keys(event).sort().concat('type', 'ttl', 'data'))).sort();
 }
 
-describe('zeek TSV', () => {
-  it('reads rows by the header before them, several headers in a body, and JSON between', () => {
+describe('the parser of Zeek TSV', () => {
+  it('parses rows by the preceding header, several headers in a body, and JSON between', () => {
     const json = '{"_path":"conn","ts":1,"id.orig_h":"10.0.0.9","id.resp_h":"10.0.0.8","proto":"udp"}';
     const parsed = parse(`${connHeader}\n${connRow}\n${json}\n#close\t2026\r\n${dnsHeader}\r\n${dnsRow}\r\n`);
     expect(parsed.answer).toEqual({ accepted: 3, rejected: 0, ignored: 0, duplicates: 0, errors: [] });
@@ -79,7 +77,7 @@ describe('zeek TSV', () => {
     });
   });
 
-  it('takes other separators', () => {
+  it('accepts other separators', () => {
     const body = [
       '#separator \\x7c',
       '#set_separator|;',
@@ -109,17 +107,17 @@ describe('zeek TSV', () => {
     ['a row that is too long', `${connHeader}\n${connRow}\tmore`, 'line'],
     ['a header that is too wide', `#fields${'\tx'.repeat(limits.maxTsvColumns + 1)}`, 'line'],
     ['types that do not fit', '#separator \\x09\n#fields\tts\n#types\ttime\tstring', 'line'],
-    ['a number that is none', `${connHeader}\n${connRow.replace('\t10\t', '\t0x10\t')}`, 'orig_bytes'],
+    ['an invalid number', `${connHeader}\n${connRow.replace('\t10\t', '\t0x10\t')}`, 'orig_bytes'],
     ['an empty number', `${connHeader}\n${connRow.replace('\t10\t', '\t\t')}`, 'orig_bytes'],
     ['a negative number', `${connHeader}\n${connRow.replace('\t10\t', '\t-10\t')}`, 'orig_bytes'],
-    ['a time that is none', `${connHeader}\n${connRow.replace('1763683200.123456', 'now')}`, 'ts'],
+    ['an invalid time', `${connHeader}\n${connRow.replace('1763683200.123456', 'now')}`, 'ts'],
     ['no address', `${connHeader}\n${connRow.replace('10.0.0.1', '-')}`, 'id.orig_h'],
-  ])('refuses %s by its field, and keeps the next', (_, body, field) => {
+  ])('rejects %s, names the field, and accepts the next row', (_, body, field) => {
     const { answer } = parse(`${body}\n${connHeader}\n${connRow}`);
     expect(answer).toMatchObject({ accepted: 1, rejected: 1, errors: [{ code: 'INVALID_REQUEST', field }] });
   });
 
-  it('takes __proto__ and constructor in a header for names', () => {
+  it('treats __proto__ and constructor in a header as names', () => {
     const body = `${header('conn', '__proto__ constructor ts id.orig_h id.resp_h proto', 'string string time addr addr enum')}\nx\ty\t1\t10.0.0.1\t10.0.0.2\ttcp`;
     expect(parse(body).answer.accepted).toBe(1);
     expect(({} as Record<string, unknown>).ts).toBeUndefined();

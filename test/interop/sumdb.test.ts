@@ -1,7 +1,7 @@
 /**
- * Verifies our checkpoints, tiles and proofs with golang.org/x/mod/sumdb, and its notes with our code. Needs
- * Go and that package at Debian's paths (golang-go, golang-golang-x-mod-dev); scripts/with-system-tools.sh
- * provides both.
+ * Verifies our checkpoints, tiles and proofs with golang.org/x/mod/sumdb, and the notes of sumdb with our
+ * code. Needs Go and that package at Debian's paths (golang-go, golang-golang-x-mod-dev);
+ * scripts/with-system-tools.sh provides both.
  */
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -10,7 +10,8 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { text as textOf } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { startScript } from '../../scripts/service.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import { formatCheckpoint, parseCheckpoint } from '../../src/tlog/checkpoint.ts';
 import {
@@ -22,22 +23,23 @@ import {
   signatureTypes,
   verifierKey,
 } from '../../src/tlog/note.ts';
-import { entriesPath, tilePath, tilesOf } from '../../src/tlog/tile.ts';
+import { entriesPath, tilePath } from '../../src/tlog/tile.ts';
+import { Cosigner } from '../../src/witness/cosigner.ts';
+import { parsePolicy } from '../../src/witness/parse-policy.ts';
 import { candor } from '../cli/candor.ts';
 import { openService, type Service } from '../http/service.ts';
 import { entries } from '../ledger/fixture-entry.ts';
 import { faultOf, flip } from '../tlog/faults.ts';
 import { cosigner, noteSigner, verify } from '../tlog/note-signer.ts';
 import { sha256 } from '../tlog/oracle.ts';
+import { tilesOf } from '../tlog/tiles-of.ts';
 
 const packages = '/usr/share/gocode';
 
-/** Why this cannot be tested here. */
+/** Returns the reason why this cannot be tested on the machine, if any. */
 function findMissing(): string | undefined {
   if (spawnSync('go', ['version']).status !== 0) return 'go';
-  return existsSync(join(packages, 'src/golang.org/x/mod/sumdb'))
-    ? undefined
-    : `${packages}/src/golang.org/x/mod`;
+  return existsSync(join(packages, 'src/golang.org/x/mod/sumdb')) ? undefined : `${packages}/src/golang.org/x/mod`;
 }
 
 const missing = findMissing();
@@ -60,10 +62,12 @@ interface Report {
 const sizes = [1, 255, 256, 257, 700, 70_000];
 const witness = cosigner('witness.example/w1', 1_763_700_000);
 
-describe.skipIf(missing !== undefined)('sumdb', { timeout: 180_000 }, () => {
+describe.skipIf(missing !== undefined)('sumdb', () => {
   let folder: string;
   let program: string;
   let service: Service;
+  /** Publishes the checkpoints of the service, if a test has started it. */
+  let cosigning: Cosigner | undefined;
 
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), 'candor-interop-'));
@@ -71,8 +75,11 @@ describe.skipIf(missing !== undefined)('sumdb', { timeout: 180_000 }, () => {
     const source = fileURLToPath(new URL('verify.go', import.meta.url));
     const env = { ...process.env, GO111MODULE: 'off', GOPATH: packages, GOFLAGS: '' };
     execFileSync('go', ['build', '-o', program, source], { env });
-    service = await openService({ CANDOR_TRANSPARENCY_PUBLIC_ENTRIES: 'true' });
-  }, 120_000);
+    service = await openService(
+      { CANDOR_TRANSPARENCY_PUBLIC_ENTRIES: 'true' },
+      { checkpoint: () => (cosigning ?? service.ledger).checkpoint() },
+    );
+  });
 
   afterAll(async () => {
     await service?.close();
@@ -80,8 +87,14 @@ describe.skipIf(missing !== undefined)('sumdb', { timeout: 180_000 }, () => {
   });
 
   /** Returns sumdb's result for the log at a URL or in a folder. */
-  async function check(where: string, key: string, firsts: readonly number[], leaves: readonly number[]) {
-    const args = ['check', where, key, formatVerifierKey(witness.key), firsts.join(), leaves.join()];
+  async function check(
+    where: string,
+    key: string,
+    firsts: readonly number[],
+    leaves: readonly number[],
+    witnessKey = formatVerifierKey(witness.key),
+  ) {
+    const args = ['check', where, key, witnessKey, firsts.join(), leaves.join()];
     const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'] });
     const [stdout, stderr, [code]] = await Promise.all([
       textOf(child.stdout),
@@ -132,7 +145,35 @@ describe.skipIf(missing !== undefined)('sumdb', { timeout: 180_000 }, () => {
     expect(report).toMatchObject({ size: 70_000, root: json.root_hash, entries: 70_000 });
   });
 
-  describe('given a copy of that log', () => {
+  test('verifies the cosignature of candor witness on the served checkpoint', async () => {
+    const size = await grownTo(1);
+    const { ledger, url } = service;
+    const key = await logKey();
+    const args = ['witness', '--state', join(folder, 'witness'), '--name', 'witness.example/w2', '--log', key];
+    const started = await startScript('src/cli/main.ts', args, join(folder, 'scratch'));
+    onTestFinished(() => started.kill());
+    const witnessKey = started.output.find((line) => line.startsWith('witness.example/w2+'))!;
+    const policy = `witness w ${witnessKey} ${started.url}\nquorum w\n`;
+    cosigning = await Cosigner.start({
+      ledger,
+      policy: parsePolicy(sha256, new TextEncoder().encode(policy)),
+      waitMs: 60_000,
+      intervalMs: 20,
+      fail: 'closed',
+      log: service.services.log,
+      now: Date.now,
+    });
+    onTestFinished(async () => {
+      await cosigning?.close();
+      cosigning = undefined;
+    });
+    await vi.waitFor(() => cosigning!.checkpoint(), { timeout: 60_000 });
+    const { stderr, report } = await check(url, key, [1], [0], witnessKey);
+    expect(stderr).toBe('');
+    expect(report).toMatchObject({ size, witnessed: true });
+  });
+
+  describe('with a copy of that log', () => {
     const [log, origin] = [noteSigner('log.example/copy'), 'log.example/copy'];
     const vkey = formatVerifierKey(log.key);
     let copy: string;
@@ -151,8 +192,7 @@ describe.skipIf(missing !== undefined)('sumdb', { timeout: 180_000 }, () => {
     });
 
     const fetchPath = (path: string) => fetch(`${service.url}/${path}`);
-    const download = async (path: string) =>
-      write(path, new Uint8Array(await (await fetchPath(path)).arrayBuffer()));
+    const download = async (path: string) => write(path, new Uint8Array(await (await fetchPath(path)).arrayBuffer()));
     const putCheckpoint = (signatures = [log.sign(text)], body = text) =>
       write('checkpoint', formatNote({ text: body, signatures }));
     const codeOf = async (key = vkey) => (await check(copy, key, [1], [0])).code;
@@ -162,7 +202,7 @@ describe.skipIf(missing !== undefined)('sumdb', { timeout: 180_000 }, () => {
       writeFileSync(join(copy, path), content);
     }
 
-    test('verifies a cosignature, and rejects one of another checkpoint', async () => {
+    test('verifies a cosignature, and rejects a cosignature of another checkpoint', async () => {
       putCheckpoint([log.sign(text), witness.sign(text)]);
       expect((await check(copy, vkey, [1], [0])).report).toMatchObject({ witnessed: true });
       putCheckpoint();
@@ -199,10 +239,7 @@ describe.skipIf(missing !== undefined)('sumdb', { timeout: 180_000 }, () => {
   test('verifies the tlog-proof of a bundle only for its entry', async () => {
     const size = await grownTo(700);
     const files = [join(folder, 'entry.tlog-proof'), join(folder, 'entry.json')] as const;
-    const { leaf, checkpoint } = await service.ledger.bundle(
-      { leaf_index: 650 },
-      await service.ledger.checkpoint(),
-    );
+    const { leaf, checkpoint } = await service.ledger.bundle({ leaf_index: 650 }, await service.ledger.checkpoint());
     writeFileSync(files[0], checkpoint!.tlog_proof);
     writeFileSync(files[1], leaf.canonical);
     const key = await logKey();
@@ -215,14 +252,14 @@ describe.skipIf(missing !== undefined)('sumdb', { timeout: 180_000 }, () => {
     expect(run()).toMatchObject({ status: 1, stdout: '' });
   });
 
-  /** The minimum size of the log. */
+  /** Grows the log to at least this size; returns its size. */
   async function grownTo(least: number): Promise<number> {
     const { size } = await service.ledger.status();
     await grow(service.ledger, size, least);
     return Math.max(size, least);
   }
 
-  test('signs notes that verify here, and changed ones do not', () => {
+  test('signs notes that our code verifies, and changed notes fail', () => {
     const text = 'Größe\n\nzwei Zeilen — und mehr\n';
     const output = execFileSync(program, ['sign', 'log.example/go'], { input: text, encoding: 'utf8' });
     const { vkey, note } = JSON.parse(output) as { vkey: string; note: string };

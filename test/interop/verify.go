@@ -246,7 +246,7 @@ func checkEntries(where string, size int64, reader tlog.HashReader) (int64, erro
 		}
 		for i, hash := range hashes {
 			if len(bundle) < 2 || len(bundle) < 2+int(binary.BigEndian.Uint16(bundle)) {
-				return 0, fmt.Errorf("entry %d is cut off", start+int64(i))
+				return 0, fmt.Errorf("entry %d is truncated", start+int64(i))
 			}
 			length := int(binary.BigEndian.Uint16(bundle))
 			if tlog.RecordHash(bundle[2:2+length]) != hash {

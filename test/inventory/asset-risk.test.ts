@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { criticalities } from '../../src/contract/vocabulary.ts';
+import { riskScore } from '../../src/inventory/alert-scoring.ts';
 import {
   assetRisk,
   combine,
@@ -14,26 +15,25 @@ import {
   riskLevelOf,
   scoreOf,
   type Weight,
-} from '../../src/inventory/asset-risk.ts';
-import { riskScore } from '../../src/store/alert-scoring.ts';
+} from '../../src/inventory/model/asset-risk.ts';
 
 const now = Date.UTC(2026, 10, 20);
 const day = 24 * 3_600_000;
 
-/** An alert that was last seen so many days ago. */
+/** Returns an alert that was last seen `days` ago. */
 const alert = (score: number, days = 0): Weight => ({ score, rank: rankOf(score, now - days * day) });
 const gravestFirst = (alerts: readonly Weight[]) => [...alerts].sort((a, b) => b.rank - a.rank);
 const risk = (alerts: readonly Weight[], criticality: (typeof criticalities)[number] = 'medium', at = now) =>
   assetRisk(gravestFirst(alerts), criticality, at);
 
 const score = fc.integer({ min: 1, max: 100 });
-/** Ahead of the clock, too. */
+/** Days since an alert was last seen; negative for times ahead of the clock. */
 const days = fc.double({ min: -400, max: 20_000, noNaN: true });
 const someAlert = fc.tuple(score, days).map(([points, age]) => alert(points, age));
 const someAlerts = fc.array(someAlert, { maxLength: 80 });
 const criticality = fc.constantFrom(...criticalities);
 
-/** What it comes to, worked by hand from the formula in the comments of the source. */
+/** Expected values, computed by hand from the formula in the comments of the source. */
 test.each([
   { alerts: [], criticality: 'critical', is: 0, level: 'low' },
   { alerts: [[5, 0]], criticality: 'medium', is: 5, level: 'low' },
@@ -73,14 +73,17 @@ test.each([
     is: 75,
     level: 'high',
   },
-] as const)('$alerts (score, days) of a $criticality asset are $is', ({ alerts, criticality, is, level }) => {
-  const all = alerts.map(([points, age]) => alert(points, age));
-  expect(risk(all, criticality)).toBe(is);
-  expect(riskLevelOf(is)).toBe(level);
-});
+] as const)(
+  'alerts $alerts (score, days) of a $criticality asset give the risk $is',
+  ({ alerts, criticality, is, level }) => {
+    const all = alerts.map(([points, age]) => alert(points, age));
+    expect(risk(all, criticality)).toBe(is);
+    expect(riskLevelOf(is)).toBe(level);
+  },
+);
 
 describe('the risk of an asset', () => {
-  test('is a whole number from 0 to 100, whatever the alerts and times', () => {
+  test('is a whole number from 0 to 100 for any alerts and times', () => {
     fc.assert(
       fc.property(someAlerts, criticality, days, (alerts, of, later) => {
         const value = risk(alerts, of, now + later * day);
@@ -89,23 +92,21 @@ describe('the risk of an asset', () => {
     );
   });
 
-  test('is defined for scores that none should be', () => {
+  test('is defined for scores out of range', () => {
     for (const wrong of [Number.NaN, -1, 0, Number.NEGATIVE_INFINITY]) expect(evidenceOf(wrong)).toBe(0);
     for (const wrong of [100, 101, Number.POSITIVE_INFINITY])
       expect(evidenceOf(wrong)).toBeCloseTo(-Math.log(0.001), 12);
     expect(risk(Array<Weight>(1000).fill(alert(100)), 'critical')).toBe(100);
   });
 
-  test('never falls by one more alert, a graver one, a later one, or by more criticality', () => {
+  test('never falls if an alert is added, more severe or later, or the criticality is higher', () => {
     fc.assert(
       fc.property(someAlerts, someAlert, score, days, criticality, (alerts, one, points, age, of) => {
         const before = risk([...alerts, one], of);
         expect(before).toBeGreaterThanOrEqual(risk(alerts, of));
         const seen = (one.rank - Math.log2(evidenceOf(one.score))) * halfLifeMs;
         const graver = Math.max(points, one.score);
-        expect(risk([...alerts, { score: graver, rank: rankOf(graver, seen) }], of)).toBeGreaterThanOrEqual(
-          before,
-        );
+        expect(risk([...alerts, { score: graver, rank: rankOf(graver, seen) }], of)).toBeGreaterThanOrEqual(before);
         const later = Math.max(seen, now - age * day);
         const newer = { score: one.score, rank: rankOf(one.score, later) };
         expect(risk([...alerts, newer], of)).toBeGreaterThanOrEqual(before);
@@ -117,18 +118,13 @@ describe('the risk of an asset', () => {
 
   test('never rises as time passes', () => {
     fc.assert(
-      fc.property(
-        someAlerts,
-        criticality,
-        fc.double({ min: 0, max: 400, noNaN: true }),
-        (alerts, of, later) => {
-          expect(risk(alerts, of, now + later * day)).toBeLessThanOrEqual(risk(alerts, of));
-        },
-      ),
+      fc.property(someAlerts, criticality, fc.double({ min: 0, max: 400, noNaN: true }), (alerts, of, later) => {
+        expect(risk(alerts, of, now + later * day)).toBeLessThanOrEqual(risk(alerts, of));
+      }),
     );
   });
 
-  test('goes by the gravest alerts only, which are the same at all times', () => {
+  test('depends only on the most severe alerts, which are the same at all times', () => {
     const past = fc.tuple(score, fc.double({ min: 0, max: 400, noNaN: true }));
     const all = fc.array(past, { maxLength: 80 });
     fc.assert(
@@ -142,7 +138,7 @@ describe('the risk of an asset', () => {
     );
   });
 
-  test('does not jump by one low alert: from nothing it stays low, and rises by no more than one level', () => {
+  test('does not jump by one low alert: it rises by at most one level, and from 0 it stays low', () => {
     for (const of of criticalities) expect(riskLevelOf(risk([alert(21)], of))).toBe('low');
     const levels = ['low', 'moderate', 'high', 'critical'];
     fc.assert(
@@ -154,17 +150,17 @@ describe('the risk of an asset', () => {
     );
   });
 
-  test('is at least high with one critical alert on a critical asset, however sure the rule is', () => {
+  test('is at least high with one critical alert on a critical asset, for any confidence of the rule', () => {
     for (const confidence of [0, 0.01, 0.5, 1])
       expect(risk([alert(riskScore('critical', confidence))], 'critical')).toBeGreaterThanOrEqual(70);
   });
 
-  test('stays below one that is grave with a crowd of small alerts', () => {
+  test('stays lower with many minor alerts than with one severe alert', () => {
     expect(risk(Array<Weight>(1000).fill(alert(5)))).toBeLessThan(15);
     expect(riskLevelOf(risk(Array<Weight>(1000).fill(alert(21))))).toBe('moderate');
   });
 
-  test('falls when it says that it does, and not before', () => {
+  test('falls at the predicted time, and not before', () => {
     fc.assert(
       fc.property(
         fc.array(fc.tuple(score, fc.double({ min: 0, max: 60, noNaN: true })), {
@@ -188,7 +184,7 @@ describe('the risk of an asset', () => {
   });
 });
 
-test('a probability is the same whether it is of one alert or of its evidence', () => {
+test('an alert and its evidence have the same probability', () => {
   for (let points = 0; points < 100; points++)
     expect(scoreOf(probabilityOf(evidenceOf(points), 'medium'))).toBe(points);
 });
@@ -202,6 +198,6 @@ test.each([
   [89, 'high'],
   [90, 'critical'],
   [100, 'critical'],
-] as const)('%i is %s', (score, level) => {
+] as const)('a score of %i is %s', (score, level) => {
   expect(riskLevelOf(score)).toBe(level);
 });

@@ -9,11 +9,11 @@ import {
   maxExact,
   mergeClients,
   noClients,
-} from '../../src/inventory/client-count.ts';
+} from '../../src/sketch/client-count.ts';
 
 const ascending = (hashes: Iterable<number>) => Uint32Array.from(new Set(hashes)).sort();
 const countOf = (hashes: Iterable<number>): ClientCount => addClients(noClients, ascending(hashes));
-/** As good as random, and the same every time. */
+/** Returns a pseudo-random, deterministic hash. */
 const hash = (n: number) => {
   let h = Math.imul(n + 1, 0x9e3779b1);
   h = Math.imul(h ^ (h >>> 16), 0x85ebca6b);
@@ -28,7 +28,7 @@ const hashLists = fc.array(fc.array(fc.integer({ min: 0, max: 2 ** 32 - 1 }), { 
 const fewHashes = fc.array(fc.array(fc.integer({ min: 0, max: 40 }), { maxLength: 30 }), { maxLength: 12 });
 
 describe('a count of clients', () => {
-  test('is that of a set while it is small, in whatever pieces and order', () => {
+  test('equals the size of a set while it is small, in any parts and order', () => {
     fc.assert(
       fc.property(fc.oneof(hashLists, fewHashes), (lists) => {
         const set = new Set(lists.flat());
@@ -42,21 +42,21 @@ describe('a count of clients', () => {
     );
   });
 
-  test('gives the same object when nothing is new', () => {
+  test('returns the same object if no client is new', () => {
     const count = countOf([1, 2, 3]);
     expect(addClients(count, Uint32Array.of(1, 3))).toBe(count);
     const estimate = countOf(range(0, 10_000));
     expect(addClients(estimate, ascending(range(0, 10_000)))).toBe(estimate);
   });
 
-  test('is exact up to its limit, and takes no more bytes than there', () => {
+  test('is exact up to its limit, and uses at most as many bytes as at the limit', () => {
     const full = countOf(range(0, maxExact));
     expect(clientsIn(full)).toBe(maxExact);
     expect(encodeClients(full)).toHaveLength(4 * maxExact);
     expect(encodeClients(countOf(range(0, maxExact + 1)))).toHaveLength(4097);
   });
 
-  test.each([5000, 20_000, 200_000])('of %i is within a twentieth, however it came about', (size) => {
+  test.each([5000, 20_000, 200_000])('for %i clients is off by at most 5 %%, for any parts', (size) => {
     const whole = countOf(range(0, size));
     expect(Math.abs(clientsIn(whole) / size - 1)).toBeLessThan(0.05);
     const third = Math.floor(size / 3);

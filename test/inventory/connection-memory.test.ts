@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { ConnectionMemory } from '../../src/inventory/connection-memory.ts';
+import { ConnectionMemory } from '../../src/inventory/model/connection-memory.ts';
 
-/** Two independent hashes of a number. */
+/** Returns two independent hashes of a number. */
 function hashes(key: number): [number, number] {
   const mixed = (seed: number) => {
     let h = Math.imul(key ^ seed, 0x9e3779b1);
@@ -24,7 +24,7 @@ const reports = (maxKey: number) =>
   );
 
 describe('the memory of connections', () => {
-  test('answers as a map of all would while it has room', () => {
+  test('equals a complete map while it has room', () => {
     fc.assert(
       fc.property(reports(700), (all) => {
         const memory = new ConnectionMemory(2048);
@@ -48,7 +48,7 @@ describe('the memory of connections', () => {
     );
   });
 
-  test('forgets nothing while two fifths of it are used', () => {
+  test('does not evict while at most two fifths are used', () => {
     const memory = new ConnectionMemory(2 ** 16);
     const keys = Math.floor(0.4 * 2 ** 16);
     for (let key = 0; key < keys; key++) memory.report(...hashes(key), key, true);
@@ -57,7 +57,7 @@ describe('the memory of connections', () => {
       expect(memory.report(...hashes(key), 0, true)).toMatchObject({ repeated: true, bytesBefore: key });
   });
 
-  test('of more than it has room for it remembers the newest, and never one that was not reported', () => {
+  test('keeps the newest connections beyond its capacity, and never reports an unknown connection as known', () => {
     fc.assert(
       fc.property(reports(5000), (all) => {
         const memory = new ConnectionMemory(64);
@@ -73,7 +73,7 @@ describe('the memory of connections', () => {
     );
   });
 
-  test('says how many it forgot, and keeps what is reported again and again', () => {
+  test('counts evictions, and keeps connections that are reported repeatedly', () => {
     const memory = new ConnectionMemory(1024);
     memory.report(...hashes(-1), 5, true);
     for (let key = 0; key < 100_000; key++) {
@@ -85,7 +85,7 @@ describe('the memory of connections', () => {
     expect(memory.report(...hashes(-1), 5, true).repeated).toBe(false);
   });
 
-  test('goes on across the wrap of a hash of 0', () => {
+  test('continues across the wrap of a hash of 0', () => {
     const memory = new ConnectionMemory(8);
     expect(memory.report(0, 0, 7, true)).toMatchObject({ repeated: false, bytesBefore: 0 });
     expect(memory.report(0, 0, 9, true)).toMatchObject({ repeated: true, bytesBefore: 7 });

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { openBlock } from '../../src/events/block.ts';
-import { BlockBuilder } from '../../src/events/block-builder.ts';
-import { compileHome } from '../../src/events/home-networks.ts';
+import { openBlock } from '../../src/events/format/block.ts';
+import { BlockBuilder } from '../../src/events/format/block-builder.ts';
 import type { DnsRecord } from '../../src/events/records.ts';
-import { namesInDns } from '../../src/inventory/dns-names.ts';
+import { namesInDns } from '../../src/inventory/model/dns-names.ts';
+import { compileHome } from '../../src/net/home-networks.ts';
 
 const start = Date.UTC(2026, 10, 20);
 const isHome = compileHome(['10.0.0.0/8', 'fd00::/8']);
@@ -13,11 +13,7 @@ interface Answer {
   readonly data: string;
 }
 
-function dns(
-  query: string | undefined,
-  answers: readonly Answer[],
-  changes: Partial<DnsRecord> = {},
-): DnsRecord {
+function dns(query: string | undefined, answers: readonly Answer[], changes: Partial<DnsRecord> = {}): DnsRecord {
   return {
     id: undefined,
     timestamp: start,
@@ -80,7 +76,7 @@ test('answers name home addresses, after aliases and in both families', () => {
   ]);
 });
 
-test('each name is told once with each address, at the latest time', () => {
+test('each name is reported once per address, at the latest time', () => {
   const answers = [{ type: 'A', data: '10.0.0.7' }];
   const later = dns('a.lan', answers, { timestamp: start + 5 });
   expect(names(dns('a.lan', answers), dns('b.lan', answers), later)).toEqual([
@@ -96,50 +92,47 @@ test.each([
   ['PRINTER', 137, 'mdns'],
   ['printer.lan', 53, 'dns'],
 ])('%s by port %i is a name from %s', (query, dst_port, from) => {
-  expect(
-    names(dns(query, [{ type: 'A', data: '10.0.0.7' }], { dst_port, src_ip: '10.0.0.7' })),
-  ).toMatchObject([{ from }]);
+  expect(names(dns(query, [{ type: 'A', data: '10.0.0.7' }], { dst_port, src_ip: '10.0.0.7' }))).toMatchObject([
+    { from },
+  ]);
 });
 
-test.each([undefined, '*', 'a b', '-a', `${'a'.repeat(254)}`, 'ä.example'])(
-  '%s is no name of a host',
-  (query) => {
-    expect(names(dns(query, [{ type: 'A', data: '10.0.0.7' }]))).toEqual([]);
-  },
-);
+test.each([undefined, '*', 'a b', '-a', `${'a'.repeat(254)}`, 'ä.example'])('%s is not a valid host name', (query) => {
+  expect(names(dns(query, [{ type: 'A', data: '10.0.0.7' }]))).toEqual([]);
+});
 
-test('without answers, or home networks in them, there are none', () => {
+test('look-ups without answers, or without home addresses in the answers, give no names', () => {
   expect(names(dns('a.lan', []), dns('b.lan', [{ type: 'A', data: '198.51.100.1' }]))).toEqual([]);
 });
 
 test.each([
   ['a home resolver', { dst_ip: '10.0.0.53' }, true],
-  ['a resolver abroad', { dst_ip: '198.51.100.53' }, false],
+  ['an external resolver', { dst_ip: '198.51.100.53' }, false],
   ['mDNS', { dst_ip: '224.0.0.251', dst_port: 5353 }, true],
   ['mDNS over IPv6', { dst_ip: 'ff02::fb', dst_port: 5353 }, true],
   ['LLMNR', { dst_ip: '224.0.0.252', dst_port: 5355 }, true],
   ['NetBIOS to the subnet', { dst_ip: '10.0.0.255', dst_port: 137 }, true],
-  ['NetBIOS to all', { dst_ip: '255.255.255.255', dst_port: 137 }, true],
-  ['NetBIOS abroad', { dst_ip: '198.51.100.53', dst_port: 137 }, false],
-])('what %s answers counts: %o %s', (_by, changes, counts) => {
+  ['NetBIOS to the broadcast address', { dst_ip: '255.255.255.255', dst_port: 137 }, true],
+  ['NetBIOS to an external address', { dst_ip: '198.51.100.53', dst_port: 137 }, false],
+])('an answer of %s counts: %o %s', (_by, changes, counts) => {
   const answers = [{ type: 'A', data: '10.0.0.7' }];
   const found = names(dns('printer', answers, { src_ip: '10.0.0.7', ...changes }));
   expect(found.map((each) => each.kind === 'name' && each.name)).toEqual(counts ? ['printer'] : []);
 });
 
-test.each([5353, 5355, 137])('a host names no other by port %i', (dst_port) => {
+test.each([5353, 5355, 137])('a host cannot name other hosts by port %i', (dst_port) => {
   const reverse = dns('7.0.0.10.in-addr.arpa', [{ type: 'PTR', data: 'bank.local' }], { dst_port });
   const forward = dns('bank', [{ type: 'A', data: '10.0.0.7' }], { dst_port, dst_ip: '10.0.0.255' });
   expect(names(reverse, forward)).toEqual([]);
 });
 
-test('a name comes with the hosts that asked for it, of which a few are enough', () => {
+test('a name has a limited number of the hosts that queried it', () => {
   const answers = [{ type: 'A', data: '10.0.0.7' }];
   const asked = [1, 2, 1, 3, 4, 5].map((n) => dns('a.lan', answers, { src_ip: `10.0.1.${n}` }));
   expect(names(...asked)).toMatchObject([{ clients: ['10.0.1.1', '10.0.1.2', '10.0.1.3'] }]);
 });
 
-test('a reverse lookup names the address that it asks for, in both families', () => {
+test('a reverse look-up names the address that it queries, in both families', () => {
   const pointer = (query: string, ...answers: Answer[]) => dns(query, answers, { qtype: 'PTR' });
   const nibbles = '7.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.d.f';
   expect(
@@ -154,11 +147,7 @@ test('a reverse lookup names the address that it asks for, in both families', ()
       pointer('7.100.51.198.in-addr.arpa', { type: 'PTR', data: 'abroad.example' }),
       pointer('300.0.0.10.in-addr.arpa', { type: 'PTR', data: 'none.lan' }),
       pointer('0.0.10.in-addr.arpa', { type: 'PTR', data: 'part.lan' }),
-      pointer(
-        '7.0.0.10.in-addr.arpa',
-        { type: 'CNAME', data: '7.0-15.0.0.10.in-addr.arpa' },
-        { data: '10.0.0.1' },
-      ),
+      pointer('7.0.0.10.in-addr.arpa', { type: 'CNAME', data: '7.0-15.0.0.10.in-addr.arpa' }, { data: '10.0.0.1' }),
       dns('7.0.0.10.in-addr.arpa', [{ type: 'PTR', data: 'forged.lan' }], { dst_ip: '198.51.100.53' }),
     ),
   ).toEqual([]);

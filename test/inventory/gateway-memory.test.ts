@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { ExternalEnds, GatewayMemory } from '../../src/inventory/gateway-memory.ts';
+import { ExternalEnds, GatewayMemory } from '../../src/inventory/model/gateway-memory.ts';
 
-test('three different external addresses make a gateway, whenever they are seen', () => {
+test('three different external addresses make a gateway, at any times', () => {
   const memory = new GatewayMemory();
   expect(memory.saw('a', [1, 1])).toBe(false);
   expect(memory.saw('a', [1])).toBe(false);
@@ -12,7 +12,7 @@ test('three different external addresses make a gateway, whenever they are seen'
   expect(memory.saw('c', [7, 8, 9, 10])).toBe(true);
 });
 
-test('past its room the MAC address that was seen longest ago is forgotten, and that is counted', () => {
+test('the MAC address seen longest ago is evicted and counted when the capacity is exceeded', () => {
   const memory = new GatewayMemory(2);
   memory.saw('a', [1, 2]);
   memory.saw('b', [1, 2]);
@@ -22,7 +22,7 @@ test('past its room the MAC address that was seen longest ago is forgotten, and 
   expect([memory.saw('a', [3]), memory.saw('b', [3])]).toEqual([true, false]);
 });
 
-test('of a block the first addresses of each MAC address are kept, each once', () => {
+test('the first addresses of each MAC address in a block are kept, each once', () => {
   const ends = new ExternalEnds(3);
   for (const [code, place] of [
     [1, 0],

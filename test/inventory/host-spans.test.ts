@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { HostSpans, inOrder } from '../../src/inventory/host-spans.ts';
-import type { HostSeen } from '../../src/inventory/seen.ts';
+import { HostSpans, inOrder } from '../../src/inventory/model/host-spans.ts';
+import type { HostSeen } from '../../src/inventory/model/seen.ts';
 import { limits } from '../../src/limits.ts';
 
 const seen = (mac: string | undefined, first: number, last = first): HostSeen =>
@@ -16,7 +16,7 @@ const spansOf = (spans: HostSpans) =>
   ]);
 
 describe('the rows of a block', () => {
-  test('an address that goes to another machine and back has three spans', () => {
+  test('an address that moves to another machine and back has three spans', () => {
     const spans = new HostSpans();
     spans.begin(1);
     for (const [mac, at] of [
@@ -34,7 +34,7 @@ describe('the rows of a block', () => {
     ]);
   });
 
-  test('rows without a MAC address end no span, and have their own until another MAC address comes', () => {
+  test('rows without a MAC address do not end a span, and have a separate span until another MAC address appears', () => {
     const spans = new HostSpans();
     spans.begin(3);
     for (const [mac, at] of [
@@ -55,7 +55,7 @@ describe('the rows of a block', () => {
     ]);
   });
 
-  test('a block knows nothing of the block before', () => {
+  test('a block has no state of the previous block', () => {
     const spans = new HostSpans();
     spans.begin(2);
     spans.at(1, 1, 1, 1);
@@ -66,17 +66,17 @@ describe('the rows of a block', () => {
   });
 });
 
-describe('the spans of an address, from wherever they were collected', () => {
-  test('those of one MAC address are one', () => {
+describe('the spans of an address, collected from any places', () => {
+  test('are merged if they have one MAC address', () => {
     expect(inOrder([seen('a', 5, 9), seen('a', 1, 6), seen('a', 20)]).spans).toEqual([seen('a', 1, 20)]);
   });
 
-  test('they follow each other by their beginnings, neighbours of one MAC address united', () => {
+  test('are ordered by start, and neighbours with the same MAC address are merged', () => {
     const { spans } = inOrder([seen('a', 8), seen('b', 4, 5), seen('a', 1, 2), seen('a', 2, 3)]);
     expect(spans).toEqual([seen('a', 1, 3), seen('b', 4, 5), seen('a', 8)]);
   });
 
-  test('one that goes on beyond the beginning of another is cut to its ends', () => {
+  test('are cut at their ends if they overlap the start of another span', () => {
     expect(inOrder([seen('a', 1, 9), seen('b', 4, 5)]).spans).toMatchObject([
       { ...seen('a', 1), began: 1 },
       seen('b', 4, 5),
@@ -90,27 +90,19 @@ describe('the spans of an address, from wherever they were collected', () => {
     ]);
   });
 
-  test('what came without a MAC address cuts none', () => {
-    expect(inOrder([seen(undefined, 2), seen('a', 1, 9)]).spans).toEqual([
-      seen('a', 1, 9),
-      seen(undefined, 2),
-    ]);
+  test('do not cut other spans if they have no MAC address', () => {
+    expect(inOrder([seen(undefined, 2), seen('a', 1, 9)]).spans).toEqual([seen('a', 1, 9), seen(undefined, 2)]);
   });
 
-  test('past the limit, all of a MAC address are one, in the order of their ends', () => {
-    const flapping = Array.from({ length: limits.maxSpansPerAddress + 1 }, (_, i) =>
-      seen(i % 2 === 0 ? 'a' : 'b', i),
-    );
+  test('are merged to one per MAC address beyond the limit, in the order of their ends', () => {
+    const flapping = Array.from({ length: limits.maxSpansPerAddress + 1 }, (_, i) => seen(i % 2 === 0 ? 'a' : 'b', i));
     const { spans, united } = inOrder(flapping);
     expect(united).toBe(true);
-    expect(spans).toEqual([
-      seen('b', 1, limits.maxSpansPerAddress - 1),
-      seen('a', 0, limits.maxSpansPerAddress),
-    ]);
+    expect(spans).toEqual([seen('b', 1, limits.maxSpansPerAddress - 1), seen('a', 0, limits.maxSpansPerAddress)]);
     expect(inOrder(flapping.slice(1))).toEqual({ spans: flapping.slice(1), united: false });
   });
 
-  test('whatever comes, they do not overlap, and begin and end as all of each MAC address did', () => {
+  test('do not overlap for any input, and keep the first start and the last end of each MAC address', () => {
     const time = fc.integer({ min: 0, max: 30 });
     const any = fc
       .tuple(fc.constantFrom('a', 'b', undefined), time, time)

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { type Binding, beginning, decide, identifies, type Known } from '../../src/inventory/identity.ts';
+import { type Binding, beginning, decide, identifies, type Known } from '../../src/inventory/model/identity.ts';
 
 const binding = (changes: Partial<Binding> = {}): Binding => ({
   asset_id: 'a',
@@ -17,51 +17,55 @@ const owned = (changes: Partial<Binding> = {}, more: Partial<Known> = {}): Known
 });
 const of = (asset_id: string) => ({ asset_id });
 
-/** What was known, when the host was seen, what follows. */
+/** The known state, the times at which the host was seen, and the decision. */
 const cases: Record<string, [Known, { first: number; last: number }, ReturnType<typeof decide>]> = {
-  'an address that nobody had: a new asset, as far back as there are events': [
+  'a new address: a new asset, as far back as there are events': [
     nothing,
     { first: 50, last: 60 },
     { kind: 'create', since: beginning },
   ],
-  'the same with a MAC address': [
-    { ...nothing, mac: 'nobody' },
+  'a new address with a MAC address: a new asset': [
+    { ...nothing, mac: 'unowned' },
     { first: 50, last: 60 },
     { kind: 'create', since: beginning },
   ],
-  'without a MAC address it is the owner, in order': [
+  'without a MAC address: the owner, in order': [
     owned(),
     { first: 150, last: 160 },
     { kind: 'seen', asset_id: 'a', extends: true },
   ],
-  'and late': [owned(), { first: 5, last: 6 }, { kind: 'seen', asset_id: 'a', extends: true }],
-  'its own MAC address': [
+  'without a MAC address, late: the owner': [
+    owned(),
+    { first: 5, last: 6 },
+    { kind: 'seen', asset_id: 'a', extends: true },
+  ],
+  "the owner's MAC address: the owner": [
     owned({}, { mac: of('a') }),
     { first: 150, last: 160 },
     { kind: 'seen', asset_id: 'a', extends: true },
   ],
-  'a MAC address for an owner that has none: MAC before IP': [
-    owned({}, { mac: 'nobody', ownerHasNoMac: true }),
+  'a MAC address for an owner without one: the owner gets the MAC address': [
+    owned({}, { mac: 'unowned', ownerHasNoMac: true }),
     { first: 150, last: 160 },
     { kind: 'adopt', asset_id: 'a' },
   ],
-  'also when it is late: nothing speaks against it': [
-    owned({}, { mac: 'nobody', ownerHasNoMac: true }),
+  'a late MAC address for an owner without one: the owner gets the MAC address': [
+    owned({}, { mac: 'unowned', ownerHasNoMac: true }),
     { first: 10, last: 20 },
     { kind: 'adopt', asset_id: 'a' },
   ],
-  'a new MAC address at the address of an owner with another: a new machine': [
-    owned({}, { mac: 'nobody' }),
+  'a new MAC address at the address of an owner with another MAC address: a new machine': [
+    owned({}, { mac: 'unowned' }),
     { first: 150, last: 160 },
     { kind: 'create', since: 150 },
   ],
-  'that began before the owner was seen last': [
-    owned({}, { mac: 'nobody' }),
+  'a new MAC address seen before the owner was last seen: a new machine': [
+    owned({}, { mac: 'unowned' }),
     { first: 50, last: 160 },
     { kind: 'create', since: 101 },
   ],
-  'late: a machine, and the address stays': [
-    owned({}, { mac: 'nobody' }),
+  'a late new MAC address: a separate machine, and the address stays': [
+    owned({}, { mac: 'unowned' }),
     { first: 50, last: 100 },
     { kind: 'create' },
   ],
@@ -70,17 +74,17 @@ const cases: Record<string, [Known, { first: number; last: number }, ReturnType<
     { first: 150, last: 160 },
     { kind: 'bind', asset_id: 'b', since: 150 },
   ],
-  'the same, overlapping': [
+  'the MAC address of another asset takes the address, with overlapping times': [
     owned({}, { mac: of('b') }),
     { first: 90, last: 160 },
     { kind: 'bind', asset_id: 'b', since: 101 },
   ],
-  'the same, late': [
+  'the late MAC address of another asset does not take the address': [
     owned({}, { mac: of('b') }),
     { first: 90, last: 100 },
     { kind: 'seen', asset_id: 'b', extends: false },
   ],
-  'late, at a time at which the address was its own': [
+  'the late MAC address of another asset at a time when that asset had the address': [
     {
       ...nothing,
       latest: binding({ since: 80 }),
@@ -90,39 +94,39 @@ const cases: Record<string, [Known, { first: number; last: number }, ReturnType<
     { first: 30, last: 40 },
     { kind: 'seen', asset_id: 'b', extends: true },
   ],
-  'an address that nobody had comes to the owner of the MAC address': [
+  'a new address goes to the owner of the MAC address': [
     { ...nothing, mac: of('b') },
     { first: 30, last: 40 },
     { kind: 'bind', asset_id: 'b', since: beginning },
   ],
-  'an address that was taken away is free': [
+  'a released address is free': [
     { ...nothing, latest: binding({ until: 120 }) },
     { first: 130, last: 140 },
     { kind: 'create', since: 130 },
   ],
-  'and begins no earlier': [
+  'a released address is not free before its release': [
     { ...nothing, latest: binding({ until: 120 }) },
     { first: 110, last: 140 },
     { kind: 'create', since: 120 },
   ],
-  'and can come back by the MAC address': [
+  'a released address can return by the MAC address': [
     { ...nothing, latest: binding({ until: 120 }), mac: of('a') },
     { first: 130, last: 140 },
     { kind: 'bind', asset_id: 'a', since: 130 },
   ],
-  'old evidence of a time in which it was nobody’s': [
+  'old evidence of a time without an owner': [
     { ...nothing, latest: binding({ since: 200, last: 210 }) },
     { first: 130, last: 140 },
-    { kind: 'nobody' },
+    { kind: 'ignore' },
   ],
-  'what a person entered and nobody has seen is overtaken by a MAC address that isn’t its own': [
-    owned({ last: beginning }, { mac: 'nobody' }),
+  'an address that a user entered and no sensor saw goes to another MAC address': [
+    owned({ last: beginning }, { mac: 'unowned' }),
     { first: 150, last: 160 },
     { kind: 'create', since: 150 },
   ],
 };
 
-describe('whose an address is', () => {
+describe('the owner of an address', () => {
   test.each(Object.entries(cases))('%s', (_, [known, seen, expected]) => {
     expect(decide(seen, known)).toEqual(expected);
   });
@@ -141,6 +145,6 @@ test.each([
   ['00:00:0c:07:ac:01', false],
   ['00:00:0c:9f:f0:01', false],
   ['00:05:73:a0:00:01', false],
-])('%s stands for one machine: %s', (mac, expected) => {
+])('%s identifies a single machine: %s', (mac, expected) => {
   expect(identifies(mac)).toBe(expected);
 });

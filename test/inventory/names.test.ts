@@ -1,26 +1,26 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type HeardName, standingName, unitedNames, withName } from '../../src/inventory/names.ts';
-import { nameSources } from '../../src/inventory/sighting.ts';
+import { type HeardName, standingName, unitedNames, withName } from '../../src/inventory/model/names.ts';
+import { nameSources } from '../../src/inventory/model/sighting.ts';
 import { limits } from '../../src/limits.ts';
 
-describe('the name that stands for a host', () => {
+describe('the display name of a host', () => {
   const at = { first: 1, last: 1 };
   test.each<[string, HeardName[], string | undefined]>([
-    ['nothing was heard', [], undefined],
-    ['it names itself', [{ name: 'www.example.com', from: 'dhcp', ...at }], 'www.example.com'],
-    ['anybody can point his domain at it', [{ name: 'www.example.com', from: 'dns', ...at }], undefined],
-    ['anybody can ask it for a name', [{ name: 'www.example.co.uk', from: 'tls', ...at }], undefined],
+    ['no names', [], undefined],
+    ['announced by the host', [{ name: 'www.example.com', from: 'dhcp', ...at }], 'www.example.com'],
+    ['any domain can point at it', [{ name: 'www.example.com', from: 'dns', ...at }], undefined],
+    ['any client can request it', [{ name: 'www.example.co.uk', from: 'tls', ...at }], undefined],
     ['a private domain', [{ name: 'files.corp', from: 'dns', ...at }], 'files.corp'],
     [
-      'the first that may',
+      'the first eligible one',
       [
         { name: 'www.example.com', from: 'dns', ...at },
         { name: 'files', from: 'tls', ...at },
       ],
       'files',
     ],
-  ])('%s', (_, names, expected) => {
+  ])('is chosen by trust: %s', (_, names, expected) => {
     expect(standingName(names)).toBe(expected);
   });
 });
@@ -28,7 +28,7 @@ describe('the name that stands for a host', () => {
 describe('the names of a host', () => {
   const heard = (names: readonly HeardName[]) => names.map(({ name, from }) => `${from} ${name}`);
 
-  test('are in order of trust, names that a host gives itself newest first', () => {
+  test('are in order of trust, and self-announced names are ordered newest first', () => {
     let names: readonly HeardName[] = [];
     names = withName(names, { name: 'shop.example', from: 'tls', at: 1 });
     names = withName(names, { name: 'old', from: 'dhcp', at: 2 });
@@ -39,7 +39,7 @@ describe('the names of a host', () => {
     expect(heard(withName(names, { name: 'a.local', from: 'dhcp', at: 6 }))[1]).toBe('dhcp a.local');
   });
 
-  test('are bounded by source, and a host that invents names pushes out none that others use', () => {
+  test('are limited by source, and a host that invents names does not evict names that other hosts use', () => {
     let names: readonly HeardName[] = [];
     const true_ = Array.from({ length: limits.maxHeardNames - 1 }, (_, i) => `true${i}`);
     names = withName(names, { name: 'real', from: 'dhcp', at: 1 });
@@ -49,31 +49,28 @@ describe('the names of a host', () => {
       names = withName(names, { name: `forged${i}`, from: 'dns', at: 100 + i, clients: ['10.0.0.66'] });
       names = withName(names, { name: `spoofed${i}`, from: 'dhcp', at: 100 + i });
     }
-    expect(heard(names)).toEqual(
-      expect.arrayContaining(['dhcp real', ...true_.map((name) => `dns ${name}`)]),
-    );
+    expect(heard(names)).toEqual(expect.arrayContaining(['dhcp real', ...true_.map((name) => `dns ${name}`)]));
     for (const from of ['dhcp', 'dns'])
       expect(names.filter((each) => each.from === from)).toHaveLength(limits.maxHeardNames);
-    // A true name that comes late stays once two hosts use it.
+    // A correct name that comes late stays once two hosts use it.
     names = withName(names, { name: 'late', from: 'dns', at: 300, clients: ['10.0.0.1', '10.0.0.2'] });
     names = withName(names, { name: 'forged', from: 'dns', at: 301, clients: ['10.0.0.66'] });
     expect(heard(names)).toContain('dns late');
     expect(heard(names)).not.toContain('dns forged');
   });
 
-  test('give way where they were not used for long', () => {
+  test('are evicted after a long time without use', () => {
     let names: readonly HeardName[] = [];
     const clients = ['10.0.0.1', '10.0.0.2', '10.0.0.3'];
     for (let i = 0; i < limits.maxHeardNames; i++)
       names = withName(names, { name: `old${i}`, from: 'dns', at: i, clients });
     const at = 40 * 86_400_000;
-    for (const name of ['old0', 'new'])
-      names = withName(names, { name, from: 'dns', at, clients: ['10.0.0.1'] });
+    for (const name of ['old0', 'new']) names = withName(names, { name, from: 'dns', at, clients: ['10.0.0.1'] });
     expect(heard(names)).toContain('dns new');
     expect(heard(names)).toContain('dns old0');
   });
 
-  test('of two hosts that are one are the same whichever is first', () => {
+  test('of two merged hosts are the same in either order', () => {
     const sets = fc.array(
       fc.record({
         name: fc.constantFrom('a', 'b', 'c', 'd'),
@@ -84,8 +81,7 @@ describe('the names of a host', () => {
     );
     fc.assert(
       fc.property(sets, sets, (one, other) => {
-        const all = (them: typeof one) =>
-          them.reduce<readonly HeardName[]>((names, each) => withName(names, each), []);
+        const all = (them: typeof one) => them.reduce<readonly HeardName[]>((names, each) => withName(names, each), []);
         const [a, b] = [all(one), all(other)];
         const set = (names: readonly HeardName[]) => heard(names).toSorted();
         expect(set(unitedNames(a, b))).toEqual(set(unitedNames(b, a)));

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { openBlock } from '../../src/events/block.ts';
-import { BlockBuilder } from '../../src/events/block-builder.ts';
+import { openBlock } from '../../src/events/format/block.ts';
+import { BlockBuilder } from '../../src/events/format/block-builder.ts';
 import type { NetworkRecord } from '../../src/events/records.ts';
-import { ConnectionMemory } from '../../src/inventory/connection-memory.ts';
-import { Observations } from '../../src/inventory/observations.ts';
-import type { FlowFact } from '../../src/inventory/seen.ts';
+import { ConnectionMemory } from '../../src/inventory/model/connection-memory.ts';
+import { Observations } from '../../src/inventory/model/observations.ts';
+import type { FlowFact } from '../../src/inventory/model/seen.ts';
 import { networkRecord } from '../store/records.ts';
 
 const start = Date.UTC(2026, 10, 20);
@@ -16,7 +16,7 @@ function block(records: readonly NetworkRecord[]) {
   return openBlock(builder.finish(), 1);
 }
 
-/** All blocks in one pass, cut as they are. */
+/** Returns the observations from all blocks in one pass, with the given boundaries. */
 function observed(blocks: readonly (readonly NetworkRecord[])[]) {
   const observations = new Observations();
   const memory = new ConnectionMemory(2 ** 16);
@@ -41,11 +41,9 @@ const ssh = (changes: Partial<NetworkRecord> = {}): NetworkRecord =>
 
 const macs = { a: '00:11:22:33:44:01', b: '00:11:22:33:44:02', c: '00:11:22:33:44:03' };
 
-describe('what one event shows', () => {
+describe('observations from one event', () => {
   test('a home responder that completed a handshake is a host with a service', () => {
-    const { hosts, services } = observed([
-      [ssh({ duration_ms: 1500.5, app_protocol: 'ssh', dst_mac: macs.a })],
-    ]);
+    const { hosts, services } = observed([[ssh({ duration_ms: 1500.5, app_protocol: 'ssh', dst_mac: macs.a })]]);
     const times = { first: start, last: start + 1500 };
     expect(hosts).toEqual([{ ip: '10.0.0.1', mac: macs.a, ...times, began: start }]);
     expect(services).toEqual([
@@ -62,37 +60,45 @@ describe('what one event shows', () => {
   });
 
   test.each<[string, Partial<NetworkRecord>, string[], number]>([
-    ['an unanswered one nothing', { conn_state: 'S0' }, [], 0],
-    ['a responder abroad nothing', { direction: 'external' }, [], 0],
-    ['a home originator of an established connection a host', { direction: 'outbound' }, ['192.0.2.1'], 0],
-    ['both ends of an internal one hosts', { direction: 'internal' }, ['192.0.2.1', '10.0.0.1'], 1],
+    ['an unanswered connection gives no observation', { conn_state: 'S0' }, [], 0],
+    ['an external responder gives no observation', { direction: 'external' }, [], 0],
+    ['a home originator of an established connection is a host', { direction: 'outbound' }, ['192.0.2.1'], 0],
     [
-      'the source of a datagram nothing, as it can be forged',
+      'source and destination of an internal connection are hosts',
+      { direction: 'internal' },
+      ['192.0.2.1', '10.0.0.1'],
+      1,
+    ],
+    [
+      'the source of a datagram gives no observation, because it can be forged',
       { direction: 'outbound', transport: 'udp', conn_state: 'SF', dst_packets: 1, src_packets: 1 },
       [],
       0,
     ],
-    ['an answered datagram a host with a service', { transport: 'udp', dst_packets: 1 }, ['10.0.0.1'], 1],
-    ['an answered echo a host', { transport: 'icmp', dst_port: 8, dst_packets: 1 }, ['10.0.0.1'], 0],
-    ['a port of 0 no service', { dst_port: 0 }, ['10.0.0.1'], 0],
-    ['no port no service', { dst_port: undefined }, ['10.0.0.1'], 0],
-    ['multicast nothing', { transport: 'udp', dst_packets: 1, dst_ip: '239.1.2.3' }, [], 0],
-    ['broadcast nothing', { transport: 'udp', dst_packets: 1, dst_ip: '255.255.255.255' }, [], 0],
-    ['multicast of IPv6 nothing', { transport: 'udp', dst_packets: 1, dst_ip: 'ff02::fb' }, [], 0],
-    ['an address of all zeros nothing', { dst_ip: '::' }, [], 0],
-    ['loopback that is home a host', { dst_ip: '127.0.0.1' }, ['127.0.0.1'], 1],
+    [
+      'the target of an answered datagram is a host with a service',
+      { transport: 'udp', dst_packets: 1 },
+      ['10.0.0.1'],
+      1,
+    ],
+    ['the target of an answered echo is a host', { transport: 'icmp', dst_port: 8, dst_packets: 1 }, ['10.0.0.1'], 0],
+    ['port 0 gives no service', { dst_port: 0 }, ['10.0.0.1'], 0],
+    ['a missing port gives no service', { dst_port: undefined }, ['10.0.0.1'], 0],
+    ['multicast gives no observation', { transport: 'udp', dst_packets: 1, dst_ip: '239.1.2.3' }, [], 0],
+    ['broadcast gives no observation', { transport: 'udp', dst_packets: 1, dst_ip: '255.255.255.255' }, [], 0],
+    ['IPv6 multicast gives no observation', { transport: 'udp', dst_packets: 1, dst_ip: 'ff02::fb' }, [], 0],
+    ['an unspecified address gives no observation', { dst_ip: '::' }, [], 0],
+    ['a loopback address in a home network is a host', { dst_ip: '127.0.0.1' }, ['127.0.0.1'], 1],
   ])('%s', (_what, changes, ips, services) => {
     const got = observed([[ssh(changes)]]);
     expect(got.hosts.map(({ ip }) => ip).sort()).toEqual([...ips].sort());
     expect(got.services.length).toBe(services);
   });
 
-  test('a MAC address seen with three hosts abroad is a gateway’s, unless they have addresses of the link', () => {
+  test('a MAC address seen with three outside hosts belongs to a gateway, unless the hosts have link-local addresses', () => {
     const inbound = { src_mac: macs.a, dst_mac: macs.b };
     const three = (changes: Partial<NetworkRecord>, ips = ['198.51.100.1', '198.51.100.2', '203.0.113.3']) =>
-      ips.map((ip) =>
-        ssh({ ...inbound, ...changes, [changes.direction === 'outbound' ? 'dst_ip' : 'src_ip']: ip }),
-      );
+      ips.map((ip) => ssh({ ...inbound, ...changes, [changes.direction === 'outbound' ? 'dst_ip' : 'src_ip']: ip }));
     const gatewaysIn = (...blocks: NetworkRecord[][]) => observed(blocks).gateways;
     expect(gatewaysIn(three({}))).toEqual([macs.a]);
     expect(gatewaysIn(...three({}).map((record) => [record]))).toEqual([macs.a]);
@@ -102,22 +108,13 @@ describe('what one event shows', () => {
     expect(gatewaysIn(three({}).slice(1), three({}).slice(1))).toEqual([]);
     expect(gatewaysIn(three({ direction: 'internal' }))).toEqual([]);
     expect(gatewaysIn(three({ conn_state: 'S0' }))).toEqual([]);
-    expect(gatewaysIn(three({}, ['169.254.3.4', 'fe80::1', '0.0.0.0', 'fe80::2', '169.254.3.5']))).toEqual(
-      [],
-    );
+    expect(gatewaysIn(three({}, ['169.254.3.4', 'fe80::1', '0.0.0.0', 'fe80::2', '169.254.3.5']))).toEqual([]);
   });
 
-  test('a report of a connection that was reported counts nothing but its further bytes', () => {
+  test('a repeated report of a connection counts only its additional bytes', () => {
     const report = (src_bytes: number, changes: Partial<NetworkRecord> = {}) =>
       ssh({ connection_id: 'CXWfTK3LRdiuQxBbM6', src_bytes, dst_bytes: 100, ...changes });
-    const reports = [
-      report(50),
-      report(400),
-      report(400),
-      report(300),
-      report(401),
-      report(7, { src_port: 1 }),
-    ];
+    const reports = [report(50), report(400), report(400), report(300), report(401), report(7, { src_port: 1 })];
     for (const blocks of [[reports], reports.map((one) => [one])]) {
       const { facts, services } = observed(blocks);
       expect(facts.map(({ connections }) => connections)).toEqual([1, 0, 0, 0, 0, 1]);
@@ -128,46 +125,28 @@ describe('what one event shows', () => {
 
   test.each<[string, Partial<NetworkRecord>, Partial<NetworkRecord>]>([
     ['TCP', { conn_state: 'S0' }, { conn_state: 'SF' }],
-    [
-      'an alert’s event before that of its flow',
-      { conn_state: undefined },
-      { state: 'closed', dst_bytes: 60 },
-    ],
+    ['an alert’s event before that of its flow', { conn_state: undefined }, { state: 'closed', dst_bytes: 60 }],
     ['a datagram', { transport: 'udp', dst_packets: 0 }, { transport: 'udp', dst_packets: 2 }],
-  ])(
-    'a connection that is reported unanswered first counts when it is answered: %s',
-    (_what, attempt, answer) => {
-      const common = { connection_id: 'C1', conn_state: undefined, dst_bytes: undefined };
-      const [unanswered, answered] = [
-        ssh({ ...common, src_bytes: 50, ...attempt }),
-        ssh({ ...common, src_bytes: 300, ...answer }),
-      ];
-      const all = [unanswered, unanswered, answered, unanswered, answered];
-      for (const blocks of [[all], all.map((one) => [one])]) {
-        const { facts, services } = observed(blocks);
-        expect(services).toMatchObject([{ connections: 1 }]);
-        expect(facts.map(({ connections }) => connections)).toEqual([1, 0, 1, 0, 0]);
-        expect(facts.map(({ answered }) => answered)).toEqual([false, false, true, true, true]);
-        expect(facts.map(({ bytes }) => bytes).slice(0, 2)).toEqual([50, 0]);
-      }
-      const outbound = all.map((one) => ({ ...one, direction: 'outbound' as const }));
-      expect(observed([outbound]).facts.map(({ connections }) => connections)).toEqual([1, 0, 0, 0, 0]);
-    },
-  );
+  ])('a connection that was first reported as unanswered counts once it is answered: %s', (_what, attempt, answer) => {
+    const common = { connection_id: 'C1', conn_state: undefined, dst_bytes: undefined };
+    const [unanswered, answered] = [
+      ssh({ ...common, src_bytes: 50, ...attempt }),
+      ssh({ ...common, src_bytes: 300, ...answer }),
+    ];
+    const all = [unanswered, unanswered, answered, unanswered, answered];
+    for (const blocks of [[all], all.map((one) => [one])]) {
+      const { facts, services } = observed(blocks);
+      expect(services).toMatchObject([{ connections: 1 }]);
+      expect(facts.map(({ connections }) => connections)).toEqual([1, 0, 1, 0, 0]);
+      expect(facts.map(({ answered }) => answered)).toEqual([false, false, true, true, true]);
+      expect(facts.map(({ bytes }) => bytes).slice(0, 2)).toEqual([50, 0]);
+    }
+    const outbound = all.map((one) => ({ ...one, direction: 'outbound' as const }));
+    expect(observed([outbound]).facts.map(({ connections }) => connections)).toEqual([1, 0, 0, 0, 0]);
+  });
 
   test('ids that differ in one character, of any length, are different connections', () => {
-    const ids = [
-      'a',
-      'b',
-      'ab',
-      'abc',
-      'abcd',
-      'abcde',
-      'abcdf',
-      'bbcde',
-      'CXWfTK3LRdiuQxBbM6',
-      'CXWfTK3LRdiuQxBbM7',
-    ];
+    const ids = ['a', 'b', 'ab', 'abc', 'abcd', 'abcde', 'abcdf', 'bbcde', 'CXWfTK3LRdiuQxBbM6', 'CXWfTK3LRdiuQxBbM7'];
     const records = [...ids, ...ids].map((connection_id) => ssh({ connection_id }));
     expect(observed([records]).facts.filter(({ connections }) => connections === 0)).toHaveLength(ids.length);
   });
@@ -197,7 +176,7 @@ const records = fc.array(
   { minLength: 1, maxLength: 200 },
 );
 
-/** The same, told record by record in the plainest way. */
+/** Returns the observations of a reference implementation, record by record. */
 function plainly(all: readonly NetworkRecord[]) {
   const hosts = new Map<string, { first: number; last: number }>();
   const services = new Map<string, { connections: number; clients: Set<string>; name: string | undefined }>();
@@ -211,8 +190,7 @@ function plainly(all: readonly NetworkRecord[]) {
     const tcp = r.transport === 'tcp';
     const answered = tcp ? r.conn_state === 'SF' || r.conn_state === 'RSTO' : (r.dst_packets ?? 0) > 0;
     const bytes = r.src_bytes ?? r.src_payload_bytes ?? 0;
-    const id =
-      r.connection_id && `${r.connection_id} ${r.src_ip} ${r.dst_ip} ${r.src_port ?? 0} ${r.dst_port ?? 0}`;
+    const id = r.connection_id && `${r.connection_id} ${r.src_ip} ${r.dst_ip} ${r.src_port ?? 0} ${r.dst_port ?? 0}`;
     const before = id === undefined ? undefined : known.get(id);
     const wasAnswered = before?.answered ?? false;
     if (id !== undefined)
@@ -244,7 +222,7 @@ function plainly(all: readonly NetworkRecord[]) {
   return { hosts, services, facts };
 }
 
-test('any events, in blocks cut anywhere, show what they show one by one', () => {
+test('events in blocks with any boundaries give the same observations as single events', () => {
   fc.assert(
     fc.property(records, fc.integer({ min: 1, max: 60 }), (all, size) => {
       const blocks = Array.from({ length: Math.ceil(all.length / size) }, (_, i) =>
@@ -255,7 +233,7 @@ test('any events, in blocks cut anywhere, show what they show one by one', () =>
       expect(got.facts.map(({ connections, bytes, answered }) => ({ connections, bytes, answered }))).toEqual(
         want.facts,
       );
-      // Where an address changes hands there are several of one MAC address.
+      // An address that changes hands has several entries for one MAC address.
       const hosts = Map.groupBy(got.hosts, ({ ip, mac }) => `${ip} ${mac}`);
       const times = (spans: typeof got.hosts) => ({
         first: Math.min(...spans.map(({ first }) => first)),
@@ -270,16 +248,14 @@ test('any events, in blocks cut anywhere, show what they show one by one', () =>
           ]),
         ),
       ).toEqual(
-        new Map(
-          [...want.services].map(([key, { clients, ...rest }]) => [key, { ...rest, clients: clients.size }]),
-        ),
+        new Map([...want.services].map(([key, { clients, ...rest }]) => [key, { ...rest, clients: clients.size }])),
       );
     }),
     { numRuns: 300 },
   );
 });
 
-test('rows that were counted are recalled: their connections count no more', () => {
+test('counted rows are removed: their connections no longer count', () => {
   fc.assert(
     fc.property(records, fc.nat(200), (all, cut) => {
       const at = Math.min(cut, all.length);

@@ -1,22 +1,18 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { printable } from '../../src/inventory/printable.ts';
+import { printable } from '../../src/inventory/model/printable.ts';
 
-test('any text is well formed, bounded and without characters that nobody sees', () => {
+test('any text becomes well-formed and limited, and loses invisible characters', () => {
   fc.assert(
-    fc.property(
-      fc.string({ unit: 'binary', maxLength: 40 }),
-      fc.integer({ min: 1, max: 20 }),
-      (text, most) => {
-        const shown = printable(text, most);
-        if (shown === undefined) return;
-        expect(shown.isWellFormed()).toBe(true);
-        expect(shown.length).toBeLessThanOrEqual(most);
-        expect(shown).not.toMatch(/\p{C}/u);
-        expect(shown).toBe(shown.trim());
-        expect(shown).not.toBe('');
-      },
-    ),
+    fc.property(fc.string({ unit: 'binary', maxLength: 40 }), fc.integer({ min: 1, max: 20 }), (text, most) => {
+      const shown = printable(text, most);
+      if (shown === undefined) return;
+      expect(shown.isWellFormed()).toBe(true);
+      expect(shown.length).toBeLessThanOrEqual(most);
+      expect(shown).not.toMatch(/\p{C}/u);
+      expect(shown).toBe(shown.trim());
+      expect(shown).not.toBe('');
+    }),
   );
 });
 

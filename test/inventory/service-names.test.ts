@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { serviceName, toldName } from '../../src/inventory/service-names.ts';
+import { serviceName, toldName } from '../../src/inventory/model/service-names.ts';
 
 test.each([
   ['ssl', 'tls'],
@@ -31,6 +31,6 @@ test.each<[string | undefined, string | undefined, string | undefined]>([
   ['https', 'ssh', 'ssh'],
   ['https', undefined, 'https'],
   [undefined, undefined, undefined],
-])('known as %s and now said to be %s: %s', (known, said, told) => {
+])('a service known as %s and now reported as %s is named %s', (known, said, told) => {
   expect(toldName(known, said)).toBe(told);
 });

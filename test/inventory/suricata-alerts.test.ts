@@ -1,9 +1,9 @@
-/** Alerts of sensors that don't say which end opened the flow: half of them are on replies. */
+/** Alerts of sensors that do not record which host opened the flow: half of the alerts are on replies. */
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
-import { openBlock } from '../../src/events/block.ts';
-import { ConnectionMemory } from '../../src/inventory/connection-memory.ts';
-import { Observations } from '../../src/inventory/observations.ts';
+import { openBlock } from '../../src/events/format/block.ts';
+import { ConnectionMemory } from '../../src/inventory/model/connection-memory.ts';
+import { Observations } from '../../src/inventory/model/observations.ts';
 import { hasShared, parse, sharedFile } from '../ingest/ingesting.ts';
 
 const files = [
@@ -23,7 +23,7 @@ interface Eve {
 }
 
 describe.skipIf(!hasShared)('real alerts', () => {
-  test.each(files)('%s shows services only where a flow was opened to and answered', (name) => {
+  test.each(files)('%s give a service only for a flow that was opened to it and answered', (name) => {
     const bytes = sharedFile(`suricata/${name}`);
     const text = (name.endsWith('.gz') ? gunzipSync(bytes) : bytes).toString('utf8');
     const answered = new Set(

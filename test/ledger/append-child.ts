@@ -1,7 +1,7 @@
 /**
- * A process that a test makes fail from outside: `node append-child.ts <data folder> <from> <to>` opens the
- * log, appends the entries of the test one by one, writes each answer on a line as soon as it arrives, and
- * closes the log. If the disk fails, it ends like the ledger's thread, with an uncaught error.
+ * A process in which a test injects failures: `node append-child.ts <data folder> <from> <to>` opens the log,
+ * appends the entries of the test one by one, writes each result on a line as soon as it arrives, and closes
+ * the log. If the disk fails, the process ends like the ledger's thread, with an uncaught error.
  */
 import { writeSync } from 'node:fs';
 import { openLedger } from '../../src/ledger/open.ts';

@@ -9,7 +9,7 @@ import { hexToBytes } from '../../src/tlog/hex.ts';
 import { codeOf, entries, entry, fieldOf, folder, open, rawKey } from './fixture.ts';
 import { checkAll, checkHead } from './outside.ts';
 
-test('an empty log answers LOG_EMPTY, and has its keys and its journal', async () => {
+test('an empty log returns LOG_EMPTY, and has its keys and its journal', async () => {
   const dataDir = folder();
   const ledger = await open(dataDir);
   expect(await codeOf(ledger.head())).toBe('LOG_EMPTY');
@@ -33,9 +33,7 @@ test('an empty log answers LOG_EMPTY, and has its keys and its journal', async (
   const files = readdirSync(join(dataDir, 'keys'));
   expect(files).toHaveLength(4);
   for (const name of files) expect(statSync(join(dataDir, 'keys', name)).mode & 0o777).toBe(0o600);
-  expect(readFileSync(join(dataDir, 'journal.ndjson'), 'utf8')).toMatch(
-    /^{"at":.*"event":"initialised".*}\n$/,
-  );
+  expect(readFileSync(join(dataDir, 'journal.ndjson'), 'utf8')).toMatch(/^{"at":.*"event":"initialised".*}\n$/);
 });
 
 test('entries get consecutive indices in order; heads, leaves and proofs of all sizes verify independently', async () => {
@@ -148,7 +146,7 @@ test('concurrent appends share heads and flushes, and the head of each commit is
   const calls = Array.from({ length: 50 }, (_, i) => ledger.append([entry(i)]));
   const appended = (await Promise.all(calls)).flat();
   expect(appended.map((a) => a.leaf_index)).toEqual(Array.from({ length: 50 }, (_, i) => i));
-  // Each time, at least half of the waiting entries are signed and handed on: 25, 13, 6, 3, 2, 1.
+  // Each batch signs at least half of the waiting entries: 25, 13, 6, 3, 2, 1.
   const sizes = new Set(appended.map((a) => a.tree_size));
   expect(sizes.size).toBeLessThanOrEqual(6);
   const commit = ['batch-taken', 'head-signed', 'in-transaction', 'flushed', 'released'];
@@ -206,7 +204,7 @@ test('an idle log signs its head again after an hour, and the journal gets a lin
   expect(lines[1].head).toEqual(second);
 });
 
-test('every parameter is validated, and the error names it', async () => {
+test('every parameter is validated, and the error names the parameter', async () => {
   const ledger = await open(folder());
   await ledger.append(entries(0, 10));
   const size = { leaf_index: 3 };
@@ -241,7 +239,7 @@ test('every parameter is validated, and the error names it', async () => {
   }
 });
 
-test('an invalid entry is rejected with its field, and so is the whole call', async () => {
+test('an invalid entry causes the whole call to be rejected, and the error names the field', async () => {
   const ledger = await open(folder());
   const good = entry(0);
   const bad: [string, object][] = [
@@ -271,7 +269,7 @@ test('more entries than the queue holds are rejected with OVERLOADED, and not st
   expect((await ledger.append([entry(0)]))[0]!.leaf_index).toBe(0);
 });
 
-test('close finishes earlier appends and rejects later ones', async () => {
+test('close finishes earlier appends and rejects later appends', async () => {
   const dataDir = folder();
   const ledger = await open(dataDir);
   const pending = ledger.append(entries(0, 5));

@@ -1,14 +1,14 @@
 /** An auditor's view of a ledger in this process, and its entries about keys. */
-import { Fault } from '../../src/client/fault.ts';
+import { AuditFault } from '../../src/client/fault.ts';
 import { EmptyLog, type LogSource, NotFound } from '../../src/client/log-source.ts';
 import { writeTreeHead } from '../../src/contract/write-tree-head.ts';
 import { ServiceError } from '../../src/errors.ts';
 import { keyHistoryKinds, writeLeaf } from '../../src/http/log-entries.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 
-/** Answers as the service does. Paths that are not served here return not found. */
+/** Returns a source that responds like the service. Other paths return not found. */
 export function sourceOf(ledger: Ledger): LogSource {
-  const answer = async (target: string): Promise<string | Fault> => {
+  const answer = async (target: string): Promise<string | AuditFault> => {
     const { pathname, searchParams } = new URL(target, 'http://log');
     switch (pathname) {
       case '/api/transparency/sth':
@@ -42,14 +42,14 @@ export function sourceOf(ledger: Ledger): LogSource {
       if (!(error instanceof ServiceError)) throw error;
       return error.code === 'LOG_EMPTY'
         ? new EmptyLog('HTTP_REFUSED', path)
-        : new Fault('HTTP_REFUSED', error.message);
+        : new AuditFault('HTTP_REFUSED', error.message);
     });
   return {
     url: 'http://log',
     get,
     getBytes: async (path) => {
       const text = await get(path);
-      return text instanceof Fault ? text : new TextEncoder().encode(text);
+      return text instanceof AuditFault ? text : new TextEncoder().encode(text);
     },
   };
 }

@@ -19,14 +19,14 @@ const anyEntry = fc.record({
 });
 const canonicalEntry = anyEntry.map((entry) => ({ entry, text: canonicalize(entry)! }));
 
-/** Surrounds the bytes with others, which must not be read. */
+/** Surrounds the bytes with other bytes, which must not be read. */
 function amid(bytes: Uint8Array, before: number, others: string): Buffer {
   const memory = Buffer.concat([Buffer.alloc(before, others), bytes, Buffer.from(others.repeat(40))]);
   return memory.subarray(before, before + bytes.length);
 }
 const others = fc.constantFrom('}', '"}}', 'a', '0', '\\', '{"a":', '\0');
 
-/** The same check, by a JSON parser. */
+/** Performs the same check with a JSON parser. */
 function isEntry(bytes: Uint8Array): boolean {
   try {
     const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
@@ -37,9 +37,7 @@ function isEntry(bytes: Uint8Array): boolean {
     const isUuid = (one: unknown) => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(String(one));
     return (
       Object.keys(rest).length + Object.keys(subjectRest).length === 0 &&
-      [actor, id, key_id, kind, occurred_at, signature, subjectId, type].every(
-        (one) => typeof one === 'string',
-      ) &&
+      [actor, id, key_id, kind, occurred_at, signature, subjectId, type].every((one) => typeof one === 'string') &&
       text.includes(',"data":{') &&
       typeof data === 'object' &&
       isUuid(id) &&
@@ -51,7 +49,7 @@ function isEntry(bytes: Uint8Array): boolean {
   }
 }
 
-test('reads the canonical form of successive entries, without adjacent bytes', () => {
+test('the canonical form of successive entries is read without adjacent bytes', () => {
   const reader = new EntryReader();
   fc.assert(
     fc.property(canonicalEntry, fc.nat(9), others, ({ entry, text }, before, beside) => {
@@ -72,7 +70,7 @@ test('reads the canonical form of successive entries, without adjacent bytes', (
   );
 });
 
-test('rejects everything that a parser would reject', () => {
+test('all bytes that a parser would reject are rejected', () => {
   const reader = new EntryReader();
   const signs = fc.constantFrom(...'"\\{}[]:,0-19aAfg.eE \n\0\x7f\x80\xc3\xff');
   const places = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });

@@ -6,7 +6,7 @@ import type { KeyFile } from '../../src/ledger/keys/key-file.ts';
 import { dueStep } from '../../src/ledger/keys/rotation-schedule.ts';
 import type { DurableLedger, LedgerOptions } from '../../src/ledger/open.ts';
 import { uuid7 } from '../../src/uuid.ts';
-import { cloneFolder } from '../copy-folder.ts';
+import { cloneFolder } from '../files/copy-folder.ts';
 import { codeOf, entry, fieldOf, folder, open } from './fixture.ts';
 import { reverify } from './reverify.ts';
 
@@ -37,15 +37,14 @@ class Host {
   }
 }
 
-/** A log with one entry, on a host whose clock is correct. */
+/** Opens a log with one entry, on a host whose clock is correct. */
 async function started(options: Partial<LedgerOptions> = {}) {
   const [host, dataDir] = [new Host(), folder()];
   const ledger = await open(dataDir, { ...host.options(), ...options });
   let n = 0;
   const append = (to: DurableLedger = ledger) => codeOf(to.append([entry(n++, {}, host.wall)]));
   expect(await append()).toBe('none');
-  const reopen = async (more: Partial<LedgerOptions> = {}) =>
-    open(dataDir, { ...host.options(), ...options, ...more });
+  const reopen = async (more: Partial<LedgerOptions> = {}) => open(dataDir, { ...host.options(), ...options, ...more });
   return { host, dataDir, ledger, append, reopen };
 }
 
@@ -60,7 +59,7 @@ const well = ['ok', []];
 const marked = ['ok', ['clock_jumped']];
 const refused = ['clock', ['clock_jumped']];
 
-test('after the clock jumps forward by years, entries are refused until it is corrected, and no head has a wrong time', async () => {
+test('after the clock jumps forward by years, entries are refused until the clock is corrected, and no head has a wrong time', async () => {
   const { host, ledger, append } = await started();
   host.wall += 4 * year;
   expect(await append()).toBe('UNAVAILABLE');
@@ -79,42 +78,37 @@ test('after the clock jumps forward by years, entries are refused until it is co
 test.each([
   ['four years ahead', 4 * year],
   ['two days behind', -2 * day],
-])(
-  'keys are rotated and revoked while the clock is %s; their entries have the time of heads',
-  async (_, off) => {
-    const { host, dataDir, ledger, append, reopen } = await started();
-    const right = host.wall;
-    const stolen = (await ledger.status()).sth_key_id;
-    host.wall += off;
-    expect(await append()).toBe('UNAVAILABLE');
-    const revoked = await ledger.revokeKey(stolen, 'stolen', 'ann');
-    expect(revoked.state).toBe('revoked');
-    expect((await ledger.head()).signer_key_id).not.toBe(stolen);
-    const rotated = await ledger.rotateKey('event-signing', 'ann');
-    expect(rotated.state).toBe('active');
-    const { leaves } = await ledger.entries({
-      kinds: ['key.revoked', 'key.rotated', 'key.retired'],
-      page: 1,
-      per_page: 10,
-    });
-    const dates = leaves.map(({ canonical }) =>
-      Date.parse(JSON.parse(Buffer.from(canonical).toString()).occurred_at),
-    );
-    expect(dates).toHaveLength(3);
-    for (const date of dates) expect(Math.abs(date - right)).toBeLessThan(minute);
-    expect(Math.abs((await headMs(ledger)) - right)).toBeLessThan(minute);
-    expect(await stateOf(ledger)).toEqual(refused);
-    expect(await append()).toBe('UNAVAILABLE');
-    await ledger.close();
-    host.wall = right;
-    const again = await reopen();
-    expect(await stateOf(again)).toEqual(well);
-    expect(await append(again)).toBe('none');
-    await reverify(again);
-    await again.close();
-    expect(await fsck({ dataDir, signatures: true })).toMatchObject({ ok: true });
-  },
-);
+])('keys are rotated and revoked while the clock is %s; their entries have the time of heads', async (_, off) => {
+  const { host, dataDir, ledger, append, reopen } = await started();
+  const right = host.wall;
+  const stolen = (await ledger.status()).sth_key_id;
+  host.wall += off;
+  expect(await append()).toBe('UNAVAILABLE');
+  const revoked = await ledger.revokeKey(stolen, 'stolen', 'ann');
+  expect(revoked.state).toBe('revoked');
+  expect((await ledger.head()).signer_key_id).not.toBe(stolen);
+  const rotated = await ledger.rotateKey('event-signing', 'ann');
+  expect(rotated.state).toBe('active');
+  const { leaves } = await ledger.entries({
+    kinds: ['key.revoked', 'key.rotated', 'key.retired'],
+    page: 1,
+    per_page: 10,
+  });
+  const dates = leaves.map(({ canonical }) => Date.parse(JSON.parse(Buffer.from(canonical).toString()).occurred_at));
+  expect(dates).toHaveLength(3);
+  for (const date of dates) expect(Math.abs(date - right)).toBeLessThan(minute);
+  expect(Math.abs((await headMs(ledger)) - right)).toBeLessThan(minute);
+  expect(await stateOf(ledger)).toEqual(refused);
+  expect(await append()).toBe('UNAVAILABLE');
+  await ledger.close();
+  host.wall = right;
+  const again = await reopen();
+  expect(await stateOf(again)).toEqual(well);
+  expect(await append(again)).toBe('none');
+  await reverify(again);
+  await again.close();
+  expect(await fsck({ dataDir, signatures: true })).toMatchObject({ ok: true });
+});
 
 test('a head is not dated ahead even when the clock jumps in the middle of a commit', async () => {
   let host: Host | undefined;
@@ -153,7 +147,7 @@ test('slewing and a step of one second are not reported as jumps', async () => {
   expect(await stateOf(ledger)).toEqual(well);
 });
 
-test('a night of suspension is not a jump; without a boot clock it is followed and reported', async () => {
+test('a night of suspension is not a jump; without a boot clock the jump is followed and reported', async () => {
   const { host, ledger, append } = await started();
   host.suspend(9 * hour);
   await ledger.tick();
@@ -198,7 +192,7 @@ test('after a backward jump of a day, entries are refused until the clock is cor
   expect(await append()).toBe('none');
 });
 
-test('a log with a head years ahead reports it at each start, and accepts entries once an operator confirms the clock', async () => {
+test('a log with a head years ahead reports the head at each start, and accepts entries once an operator confirms the clock', async () => {
   const { host, dataDir, ledger, append, reopen } = await started();
   await ledger.close();
   // Earlier versions followed any clock.
@@ -229,7 +223,7 @@ test('a log with a head years ahead reports it at each start, and accepts entrie
   await reverify(again);
 });
 
-test('a clock corrected while the service is stopped is accepted, however long it was refused', async () => {
+test('a clock that was corrected while the service was stopped is accepted, regardless of how long it was refused', async () => {
   const { host, ledger, append, reopen } = await started();
   host.wall += 90 * minute;
   expect(await append()).toBe('UNAVAILABLE');
@@ -270,7 +264,7 @@ test.each([
   [0, well],
   [40 * day, well],
   [2 * year, refused],
-])('a start with a host clock %i ms off after a kill', async (off, expected) => {
+])('a start after a kill accepts or refuses a host clock that is %i ms off', async (off, expected) => {
   const { host, dataDir, append } = await started();
   const copy = folder();
   cloneFolder(dataDir, copy); // in the state after the kill
@@ -300,7 +294,7 @@ test.each([
   [80 * day, well],
   [100 * day, refused],
   [4 * year, refused],
-])('a start %i ms after the last head', async (off, expected) => {
+])('a start %i ms after the last head accepts or refuses the clock', async (off, expected) => {
   const { host, ledger, append, reopen } = await started();
   await ledger.close();
   host.pass(off);
@@ -337,7 +331,7 @@ test.each([
   [-day - 1000, 'entries[0].occurred_at'],
   [5 * minute - 1000, 'none'],
   [5 * minute + 1000, 'entries[0].occurred_at'],
-])('an entry that occurred %i ms from its append', async (offset, expected) => {
+])('an entry that occurred %i ms from its append is accepted or rejected', async (offset, expected) => {
   const host = new Host();
   const ledger = await open(folder(), host.options());
   const result = fieldOf(ledger.append([entry(0, {}, host.wall + offset)]));

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { fsck } from '../../src/ledger/check/fsck.ts';
 import { codeOf, entries, entry, folder, open } from './fixture.ts';
 
-test('a copy made during appends ends with the reported head', async () => {
+test('a copy made during appends ends at the reported head', async () => {
   const dataDir = folder();
   const ledger = await open(dataDir);
   let next = 0;
@@ -44,7 +44,7 @@ test('a rotation waits until the copy is done, so that the copied keys match', a
   expect((await fsck({ dataDir: copy })).ok).toBe(true);
 });
 
-test('a second copy at a time, a copy into an existing one, and a copy while closing are rejected', async () => {
+test('concurrent copies, copies into an existing copy, and copies while closing are rejected', async () => {
   const ledger = await open(folder());
   await ledger.append([entry(0)]);
   const copy = folder();

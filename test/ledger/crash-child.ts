@@ -1,6 +1,6 @@
 /**
  * A process that kills itself: `node crash-child.ts <data folder> <step> <nth>` appends entries 0, 1, 2 … one
- * by one, prints each answer, and kills itself the nth time that the ledger passes the step.
+ * by one, prints each result, and kills itself the nth time that the ledger passes the step.
  */
 import { writeSync } from 'node:fs';
 import { openLedger } from '../../src/ledger/open.ts';

@@ -12,17 +12,17 @@ import { codeOf, entry, folder, open } from './fixture.ts';
 import { checkAll } from './outside.ts';
 import { reverify } from './reverify.ts';
 
-/** After the third commit's fault: the number of entries in the log, and of answered ones. */
+/** The number of entries in the log, and of answered entries, after a fault in the third commit. */
 const table: { step: LedgerStep; logged: number; answered: number }[] = [
   { step: 'batch-taken', logged: 2, answered: 2 },
   { step: 'head-signed', logged: 2, answered: 2 },
   { step: 'in-transaction', logged: 2, answered: 2 },
   { step: 'flushed', logged: 3, answered: 2 },
-  { step: 'released', logged: 3, answered: 2 }, // resolved, but the thread died before the answer left it
+  { step: 'released', logged: 3, answered: 2 }, // resolved, but the thread died before it sent the result
 ];
 
 test.each(table)(
-  'killed at $step: $logged entries are in the log, $answered answered',
+  'after a kill at $step, $logged entries are in the log, $answered of them answered',
   async ({ step, ...wanted }) => {
     const dataDir = folder();
     const answers = await runUntilKilled(dataDir, step, 3);
@@ -34,11 +34,11 @@ test.each(table)(
 );
 
 test.each(['anchor-written', 'anchor-renamed'] as const)(
-  'killed at %s: every answered entry is in the log, and the anchor is intact',
+  'after a kill at %s, every answered entry is in the log, and the anchor is intact',
   async (step) => {
     const dataDir = folder();
-    // The first write of the anchor in this process and in the next: the anchor is missing or old, the write
-    // partial or complete.
+    // The first write of the anchor in this process and in the next process: the anchor is missing or old,
+    // the write is partial or complete.
     for (let life = 0; life < 2; life++) {
       const before = life === 0 ? 0 : anchorSize(dataDir);
       const answers = await runUntilKilled(dataDir, step, 1);
@@ -60,13 +60,11 @@ test.each(['anchor-written', 'anchor-renamed'] as const)(
 
 test('a missing folder of the anchor is detected before the log begins', async () => {
   const dataDir = folder();
-  await expect(openLedger({ dataDir, anchorPath: join(dataDir, 'volume', 'anchor.json') })).rejects.toThrow(
-    'volume',
-  );
+  await expect(openLedger({ dataDir, anchorPath: join(dataDir, 'volume', 'anchor.json') })).rejects.toThrow('volume');
   expect(readdirSync(dataDir)).toEqual([]);
 });
 
-test('of two ledgers on one file, the second to write stops, and the first is not affected', async () => {
+test('with two ledgers on one file, the second ledger to write stops, and the first is not affected', async () => {
   const dataDir = folder();
   const fatal: unknown[] = [];
   const first = await open(dataDir);

@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
 import { closeSync, openSync, readFileSync, truncateSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
+import { type Database, openDatabase, type RootDatabase } from '../../src/database/lmdb.ts';
 import { fromJson } from '../../src/ledger/heads.ts';
 import { openLedger } from '../../src/ledger/open.ts';
 import type { SignedHead } from '../../src/ledger/storage/storage.ts';
-import { type Database, openDatabase, type RootDatabase } from '../../src/lmdb.ts';
 import { encodeHead } from '../../src/tlog/head.ts';
 import { uuidToBytes } from '../../src/uuid.ts';
-import { cloneFolder } from '../copy-folder.ts';
+import { cloneFolder } from '../files/copy-folder.ts';
 import { entries, folder } from './fixture.ts';
 
 export const pageBytes = 4096;
@@ -20,7 +20,7 @@ export interface KnownLog {
   readonly heads: readonly SignedHead[];
 }
 
-/** Creates a log that grows in these steps, removed after the test. */
+/** Creates a log that grows in these steps, and removes it after the test. */
 export function logOf(...sizes: readonly number[]): Promise<KnownLog> {
   return logIn(folder(), ...sizes);
 }
@@ -35,8 +35,7 @@ export async function logIn(dataDir: string, ...sizes: readonly number[]): Promi
     size = next;
   }
   const canonical: Buffer[] = [];
-  for (let i = 0; i < size; i++)
-    canonical.push(Buffer.from((await ledger.leaf({ leaf_index: i })).canonical));
+  for (let i = 0; i < size; i++) canonical.push(Buffer.from((await ledger.leaf({ leaf_index: i })).canonical));
   await ledger.close();
   return { dataDir, canonical, heads };
 }
@@ -64,20 +63,18 @@ export function scribble(log: Pick<KnownLog, 'dataDir'>, change: (bytes: Buffer)
 /** Flips a bit `at` bytes after the first occurrence of these bytes in the file. */
 export function flipIn(log: Pick<KnownLog, 'dataDir'>, wanted: Uint8Array, at: number): void {
   scribble(log, (bytes) => {
-    for (let from = bytes.indexOf(wanted); from >= 0; from = bytes.indexOf(wanted, from + 1))
-      bytes[from + at]! ^= 1;
+    for (let from = bytes.indexOf(wanted); from >= 0; from = bytes.indexOf(wanted, from + 1)) bytes[from + at]! ^= 1;
   });
 }
 
 /**
- * Flips a bit in the file under a running service, as a failing disk does: LMDB maps the file and sees it
- * immediately. Returns a function that reverts it.
+ * Flips a bit in the file under a running service, as a failing disk does: LMDB maps the file and sees the
+ * change immediately. Returns a function that reverts the change.
  */
 export function flipInPlace(log: Pick<KnownLog, 'dataDir'>, wanted: Uint8Array, at: number): () => void {
   const bytes = readFileSync(fileOf(log));
   const places: number[] = [];
-  for (let from = bytes.indexOf(wanted); from >= 0; from = bytes.indexOf(wanted, from + 1))
-    places.push(from + at);
+  for (let from = bytes.indexOf(wanted); from >= 0; from = bytes.indexOf(wanted, from + 1)) places.push(from + at);
   const write = (mask: number): void => {
     const file = openSync(fileOf(log), 'r+');
     for (const place of places) writeSync(file, Uint8Array.of(bytes[place]! ^ mask), 0, 1, place);
@@ -107,14 +104,14 @@ export async function tamper(
   await root.close();
 }
 
-/** A row of the table `heads`. */
+/** Returns a row of the table `heads`. */
 export function headRow(head: SignedHead): Buffer {
   return Buffer.concat([encodeHead(head), head.signature, uuidToBytes(head.keyId)]);
 }
 
 /**
  * Returns how many leaves can be recovered, computed from all entries and heads: the leaves of the largest
- * head whose bytes are still in the file or beside it, and for which the file has the bytes of every earlier
+ * head whose bytes are in the file or in `beside`, and for which the file has the bytes of every earlier
  * entry.
  */
 export function recoverable(log: KnownLog, beside: readonly SignedHead[]): number {

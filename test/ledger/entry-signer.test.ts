@@ -7,7 +7,7 @@ import type { SigningKey } from '../../src/ledger/keys/signing-key.ts';
 import type { StoredEntry } from '../../src/ledger/storage/storage.ts';
 import { entries } from './fixture-entry.ts';
 
-/** A real key whose signatures can be delayed. */
+/** Returns a real key whose signatures can be delayed. */
 function keyOf(kid: string, delay: () => Promise<void> = async () => {}) {
   const { privateKey } = generateKeyPairSync('ed25519');
   const key: SigningKey = {
@@ -30,7 +30,7 @@ function isSignedBy(stored: StoredEntry, kid: string, publicKey: KeyObject): boo
   return entry.key_id === kid && verify(null, signedBytes(entry), publicKey, signature);
 }
 
-test('calls continue in order of arrival, each with its own entries, whichever signature is ready first', async () => {
+test('calls continue in order of arrival, each with its own entries, for any order of signatures', async () => {
   const sizes = fc.array(fc.integer({ min: 1, max: 30 }), { minLength: 1, maxLength: 60 });
   await fc.assert(
     fc.asyncProperty(sizes, fc.infiniteStream(fc.integer({ min: 0, max: 3 })), async (counts, waits) => {
@@ -103,7 +103,7 @@ test('a failing signature fails only its own call', async () => {
   expect(signer.entries).toBe(0);
 });
 
-test('a signature that failed outside the thread is made synchronously, so that a call never both fails and continues', async () => {
+test('a signature that failed in another thread is made synchronously, so that a call never both fails and continues', async () => {
   const { key, publicKey } = keyOf(kids[0]);
   const flaky: SigningKey = { ...key, signLater: () => Promise.reject(new Error('no thread')) };
   const seen: StoredEntry[] = [];

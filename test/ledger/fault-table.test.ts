@@ -1,7 +1,7 @@
 /**
- * Every step of a commit fails before and after it has happened ("failed", "failed, but persisted"), while
- * the log is idle, busy, and re-signing its head. Checked are the answers to callers, the state on disk, and
- * that an auditor finds no fault.
+ * Every step of a commit fails before and after its effect ("failed", "failed, but persisted"), while the log
+ * is idle, busy, and re-signing its head. The tests check the results of callers, the state on disk, and that
+ * an auditor finds no fault.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -16,11 +16,11 @@ import { limits } from '../../src/limits.ts';
 import { codeOf, entries, entry, folder, open } from './fixture.ts';
 import { reverify } from './reverify.ts';
 
-/** Disk errors as passed on by lmdb: the number of the error. */
+/** Disk errors as lmdb reports them, by number. */
 const errors = { EIO: 5, ENOSPC: 28 } as const;
 const refusal = (name: keyof typeof errors) => Object.assign(new Error(name), { code: errors[name] });
 
-/** Place of the fault. A hook runs after the step that it is named for, before the next. */
+/** Place of the fault. A hook runs between the step that it is named after and the next step. */
 type Place = LedgerStep | 'commit, not persisted' | 'commit, but persisted';
 
 const places: readonly { place: Place; persisted: boolean; answered: boolean }[] = [
@@ -35,7 +35,7 @@ const places: readonly { place: Place; persisted: boolean; answered: boolean }[]
 
 const hour = 3_600_000_000_000n;
 
-/** A ledger that fails at `place` once it is armed. Its clock stands still unless it is moved. */
+/** Opens a ledger that fails at `place` once it is armed. Its clock stands still unless the test moves it. */
 async function fragile(dataDir: string, place: Place, error: Error) {
   const clock = { now: BigInt(Date.now()) * 1_000_000n };
   const fatal: unknown[] = [];
@@ -66,7 +66,7 @@ async function fragile(dataDir: string, place: Place, error: Error) {
   return { ledger, clock, fatal, arm, tried: () => tried };
 }
 
-/** The same storage with a different commit function. */
+/** Returns the same storage with a different commit function. */
 function wrapped(inner: LedgerStorage, commit: LedgerStorage['commit']): LedgerStorage {
   return new Proxy(inner, {
     get(target, name) {
@@ -88,72 +88,78 @@ async function hasStopped({ ledger, fatal }: { ledger: DurableLedger; fatal: unk
 
 const cases = places.flatMap((row) => (['EIO', 'ENOSPC'] as const).map((failure) => ({ ...row, failure })));
 
-test.each(cases)('idle, $failure at $place', async ({ place, persisted, answered, failure }) => {
-  const dataDir = folder();
-  const error = refusal(failure);
-  const broken = await fragile(dataDir, place, error);
-  const answers = await broken.ledger.append(entries(0, 5));
-  const pin = await broken.ledger.head();
-  broken.arm();
-  const call = broken.ledger.append(entries(5, 8));
-  if (answered) answers.push(...(await call));
-  else expect(await codeOf(call)).toBe('WORKER_LOST');
-  // A head that may not be on disk is never served.
-  const shown = await broken.ledger.head();
-  if (answered) expect(shown.tree_size).toBe(8);
-  else expect(shown).toEqual(pin);
-  await hasStopped(broken, error);
+test.each(cases)(
+  'an idle log has a valid state after $failure at $place',
+  async ({ place, persisted, answered, failure }) => {
+    const dataDir = folder();
+    const error = refusal(failure);
+    const broken = await fragile(dataDir, place, error);
+    const answers = await broken.ledger.append(entries(0, 5));
+    const pin = await broken.ledger.head();
+    broken.arm();
+    const call = broken.ledger.append(entries(5, 8));
+    if (answered) answers.push(...(await call));
+    else expect(await codeOf(call)).toBe('WORKER_LOST');
+    // A head that may not be on disk is never served.
+    const shown = await broken.ledger.head();
+    if (answered) expect(shown.tree_size).toBe(8);
+    else expect(shown).toEqual(pin);
+    await hasStopped(broken, error);
 
-  const again = await open(dataDir);
-  expect(await again.status()).toMatchObject({ size: persisted ? 8 : 5, health: { state: 'ok' } });
-  const found = await reverify(again, { pins: [pin, shown], answers });
-  const retried = await again.append(entries(5, 9));
-  expect(retried.map((a) => a.leaf_index)).toEqual([5, 6, 7, 8]);
-  await reverify(again, { pins: [pin, shown, found.head], answers: [...answers, ...retried] });
-});
-
-test.each(cases)('busy, $failure at $place', async ({ place, persisted, answered, failure }) => {
-  const dataDir = folder();
-  const error = refusal(failure);
-  const broken = await fragile(dataDir, place, error);
-  const calls: { sent: UnsignedEntry[]; outcome: Promise<Appended[] | string> }[] = [];
-  /** Each caller has its own entries and one that its neighbour sends too. */
-  const send = (n: number) => {
-    const sent = [...entries(4 * n, 4 * n + 4), entry(4 * n + 4)];
-    const outcome = broken.ledger.append(sent).catch((failed: unknown) => (failed as ServiceError).code);
-    calls.push({ sent, outcome });
-  };
-  for (let n = 0; n < 4; n++) send(n);
-  await Promise.all(calls.map(({ outcome }) => outcome));
-  const pin = await broken.ledger.head();
-  // Callers before the fault, during it, and after it.
-  for (let n = 4; n < 8; n++) send(n);
-  broken.arm();
-  await calls[4]!.outcome;
-  for (let n = 8; n < 12; n++) send(n);
-  const outcomes = await Promise.all(calls.map(({ outcome }) => outcome));
-  const answers = outcomes.filter((outcome) => typeof outcome !== 'string').flat();
-  // Some of the four waiting entries share the failing commit; the last entry of call n has index 4n + 4.
-  const size = persisted ? broken.tried() : 17;
-  const expected = (n: number) => (n < 4 || (answered && 4 * n + 4 < size) ? 'answered' : 'WORKER_LOST');
-  expect(outcomes.map((outcome) => (typeof outcome === 'string' ? outcome : 'answered'))).toEqual(
-    calls.map((_, n) => expected(n)),
-  );
-  if (persisted) expect(size).toBeGreaterThan(17);
-  await hasStopped(broken, error);
-
-  const again = await open(dataDir);
-  expect(await again.status()).toMatchObject({ size, health: { state: 'ok' } });
-  const found = await reverify(again, { pins: [pin], answers });
-  const retried = (await Promise.all(calls.map(({ sent }) => again.append(sent)))).flat();
-  const indices = new Map(retried.map((a) => [a.id, a.leaf_index]));
-  expect(retried.every((a) => indices.get(a.id) === a.leaf_index)).toBe(true);
-  expect([...indices.values()].sort((a, b) => a - b)).toEqual(Array.from({ length: 49 }, (_, i) => i));
-  await reverify(again, { pins: [pin, found.head], answers: [...answers, ...retried] });
-});
+    const again = await open(dataDir);
+    expect(await again.status()).toMatchObject({ size: persisted ? 8 : 5, health: { state: 'ok' } });
+    const found = await reverify(again, { pins: [pin, shown], answers });
+    const retried = await again.append(entries(5, 9));
+    expect(retried.map((a) => a.leaf_index)).toEqual([5, 6, 7, 8]);
+    await reverify(again, { pins: [pin, shown, found.head], answers: [...answers, ...retried] });
+  },
+);
 
 test.each(cases)(
-  're-signing the head, $failure at $place',
+  'a busy log has a valid state after $failure at $place',
+  async ({ place, persisted, answered, failure }) => {
+    const dataDir = folder();
+    const error = refusal(failure);
+    const broken = await fragile(dataDir, place, error);
+    const calls: { sent: UnsignedEntry[]; outcome: Promise<Appended[] | string> }[] = [];
+    /** Each caller sends separate entries, and one entry that the next caller also sends. */
+    const send = (n: number) => {
+      const sent = [...entries(4 * n, 4 * n + 4), entry(4 * n + 4)];
+      const outcome = broken.ledger.append(sent).catch((failed: unknown) => (failed as ServiceError).code);
+      calls.push({ sent, outcome });
+    };
+    for (let n = 0; n < 4; n++) send(n);
+    await Promise.all(calls.map(({ outcome }) => outcome));
+    const pin = await broken.ledger.head();
+    // Callers before the fault, during it, and after it.
+    for (let n = 4; n < 8; n++) send(n);
+    broken.arm();
+    await calls[4]!.outcome;
+    for (let n = 8; n < 12; n++) send(n);
+    const outcomes = await Promise.all(calls.map(({ outcome }) => outcome));
+    const answers = outcomes.filter((outcome) => typeof outcome !== 'string').flat();
+    // Some of the four waiting entries share the failing commit; the last entry of call n has index 4n + 4.
+    const size = persisted ? broken.tried() : 17;
+    const expected = (n: number) => (n < 4 || (answered && 4 * n + 4 < size) ? 'answered' : 'WORKER_LOST');
+    expect(outcomes.map((outcome) => (typeof outcome === 'string' ? outcome : 'answered'))).toEqual(
+      calls.map((_, n) => expected(n)),
+    );
+    if (persisted) expect(size).toBeGreaterThan(17);
+    await hasStopped(broken, error);
+
+    const again = await open(dataDir);
+    expect(await again.status()).toMatchObject({ size, health: { state: 'ok' } });
+    const found = await reverify(again, { pins: [pin], answers });
+    const retried = (await Promise.all(calls.map(({ sent }) => again.append(sent)))).flat();
+    const indices = new Map(retried.map((a) => [a.id, a.leaf_index]));
+    expect(retried.every((a) => indices.get(a.id) === a.leaf_index)).toBe(true);
+    expect([...indices.values()].sort((a, b) => a - b)).toEqual(Array.from({ length: 49 }, (_, i) => i));
+    await reverify(again, { pins: [pin, found.head], answers: [...answers, ...retried] });
+  },
+);
+
+test.each(cases)(
+  'a log that re-signs its head has a valid state after $failure at $place',
   async ({ place, persisted, answered, failure }) => {
     const dataDir = folder();
     const error = refusal(failure);
@@ -173,8 +179,8 @@ test.each(cases)(
     expect(found.head.tree_size).toBe(3);
     if (persisted) expect(found.head.timestamp_ns).toBeGreaterThan(pin.timestamp_ns);
     else expect(found.head).toEqual(pin);
-    // A head that was signed and lost may have had this time, so the next one must be later than all known
-    // ones.
+    // A head that was signed and lost may have had this time, so the next head must be later than all known
+    // heads.
     const retried = await again.append(entries(2, 5));
     expect(retried.map((a) => a.leaf_index)).toEqual([2, 3, 4]);
     await reverify(again, { pins: [pin, shown, found.head], answers: [...answers, ...retried] });
@@ -185,7 +191,7 @@ test.each([
   ['headOf', (ledger: DurableLedger) => ledger.head(1), 'INTERNAL', 'ok'],
   ['indexOf', (ledger: DurableLedger) => ledger.append([entry(9)]), 'UNAVAILABLE', 'degraded'],
 ] as const)(
-  'damage that %s finds is reported, and stops appends that need it',
+  'damage found by %s is reported, and stops appends that need the damaged data',
   async (name, ask, code, state) => {
     const hooks: LedgerHooks = {
       at: () => undefined,
@@ -231,7 +237,7 @@ test('entries are refused while the disk is nearly full, and accepted afterwards
   await reverify(ledger, { pins: [pin], answers: [...answers, ...later] });
 });
 
-test('timed work writes nothing while the disk is nearly full, and is done later', async () => {
+test('scheduled work is postponed while the disk is nearly full', async () => {
   const clock = { now: BigInt(Date.now()) * 1_000_000n };
   let free = Number.POSITIVE_INFINITY;
   const dataDir = folder();

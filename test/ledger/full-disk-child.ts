@@ -1,7 +1,7 @@
 /**
- * `node full-disk-child.ts <folder>`: a log on its own small volume. Appends until the ledger refuses, then,
- * with that check disabled, until the disk refuses, then enlarges the volume and continues. Prints its
- * observations as JSON lines.
+ * `node full-disk-child.ts <folder>`: a log on a small dedicated volume. Appends until the ledger refuses;
+ * then, with the check of free space disabled, until the disk refuses; then enlarges the volume and
+ * continues. Prints observations as JSON lines.
  */
 import { execFileSync } from 'node:child_process';
 import { statfsSync, writeFileSync, writeSync } from 'node:fs';
@@ -33,11 +33,7 @@ async function appendUntilRefused(ledger: DurableLedger): Promise<unknown> {
   }
 }
 
-async function life(
-  what: string,
-  options: Partial<LedgerOptions>,
-  act: (ledger: DurableLedger) => Promise<unknown>,
-) {
+async function life(what: string, options: Partial<LedgerOptions>, act: (ledger: DurableLedger) => Promise<unknown>) {
   const ledger = await openLedger({ dataDir, onFatal: (error) => fatal.push(error), ...options });
   const seen = await act(ledger);
   await ledger.close();

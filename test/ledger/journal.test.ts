@@ -50,13 +50,8 @@ test('a line written while degraded does not count', async () => {
   expect(readFileSync(path, 'utf8')).toContain('"fault":"half_written"');
 });
 
-/** A line in the format of earlier versions of this program, without a signature. */
-function oldLine(
-  event: 'restored' | 'rebuilt',
-  ns: bigint,
-  went: SignedHead | undefined,
-  from: number,
-): string {
+/** Returns a line in the format of earlier versions of this program, without a signature. */
+function oldLine(event: 'restored' | 'rebuilt', ns: bigint, went: SignedHead | undefined, from: number): string {
   const at = new Date(Number(ns / 1_000_000n)).toISOString();
   const of = (one: SignedHead) => writeTreeHead(toJson(one));
   const heads = `${went === undefined ? '' : `,"head":${of(went)}`},"replaced":${of(head(from))}`;
@@ -69,7 +64,7 @@ const dayAt = (size: number, time: bigint): JournalLine => ({ ...day(size), head
 
 describe('an unsigned line of an earlier version', () => {
   test.each(['restored', 'rebuilt'] as const)(
-    '%s excuses the heads signed before it once the log signed a later one',
+    '%s excuses the heads signed before it once the log signed a later head',
     async (event) => {
       const { journal, path } = await journalOf(dayAt(700, 1n), dayAt(900, 2n));
       appendFileSync(path, oldLine(event, 3n * ms, timed(5, 1n), 900));
@@ -82,7 +77,7 @@ describe('an unsigned line of an earlier version', () => {
     },
   );
 
-  test('excuses nothing if no later head was signed, as in a rolled-back log', async () => {
+  test('does not excuse heads if no later head was signed, as in a rolled-back log', async () => {
     const { journal, path } = await journalOf(dayAt(5, 1n), dayAt(900, 2n));
     appendFileSync(path, oldLine('rebuilt', 3n * ms, timed(5, 1n), 900));
     const reading = await journal.read({ ...all, latest: timed(5, 1n) });
@@ -105,11 +100,7 @@ describe('an unsigned line of an earlier version', () => {
 
 test('unsigned heads are not evidence; the newest hundred are listed', async () => {
   const isSigned = ({ root }: SignedHead) => root[0] === 1;
-  const { journal } = await journalOf(
-    day(30),
-    { ...day(400), head: head(400, 7) },
-    { ...day(2), head: head(2, 7) },
-  );
+  const { journal } = await journalOf(day(30), { ...day(400), head: head(400, 7) }, { ...day(2), head: head(2, 7) });
   expect(await journal.read({ isSigned })).toMatchObject({
     ...{ largest: { size: 30 }, regression: undefined },
     unsigned: {
@@ -123,13 +114,13 @@ test('unsigned heads are not evidence; the newest hundred are listed', async () 
   });
 });
 
-test('heads of an earlier life do not count, and are not reported as unsigned', async () => {
+test('heads of an earlier life are ignored, and are not reported as unsigned', async () => {
   const { journal } = await journalOf(day(30), day(7));
   const reading = await journal.read({ ...all, isCurrent: ({ size }) => size < 10 });
   expect(reading).toMatchObject({ largest: { size: 7 }, unsigned: { count: 0 } });
 });
 
-test('a line with the entry that began a life alone excuses nothing', async () => {
+test('a line with only the entry that began a life does not excuse heads', async () => {
   const entry = new TextEncoder().encode('{"kind":"log.life_started"}');
   const line: JournalLine = { event: 'restored', at: new Date(), head: head(5), health: ok, entry };
   const { journal } = await journalOf(day(700), line, day(9));
@@ -150,7 +141,7 @@ test('other content of the file is skipped and counted', async () => {
   expect(await journal.read(none)).toMatchObject({ largest: undefined, unsigned: { count: 2 } });
 });
 
-test('a failed write does not affect the next one', async () => {
+test('a failed write does not affect the next write', async () => {
   const path = join(folder(), 'missing', 'journal.ndjson');
   const journal = new Journal(path);
   await expect(journal.write(day(1))).rejects.toThrow();
@@ -190,6 +181,7 @@ test('lines of a hundred starts are read back', async () => {
   const { journal, path } = await journalOf(...Array.from({ length: 100 }, (_, i) => day(i + 1)));
   expect(readFileSync(path, 'utf8').trim().split('\n')).toHaveLength(100);
   writeFileSync(path, `${readFileSync(path, 'utf8')}${'x'.repeat(5 * 2 ** 20)}\n`);
-  // Older than the part that is read back; the anchor and the log itself still have these heads.
+  // The heads are older than the part of the journal that is read back; the anchor and the log still have
+  // them.
   expect((await journal.read(all)).largest).toBeUndefined();
 });

@@ -1,4 +1,4 @@
-/** The fault table of key changes: the effect of the next start after a change that ended at each step. */
+/** The fault table of key changes: the state after the next start, for a change that failed at each step. */
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -8,7 +8,7 @@ import { audit, type Pin } from '../../src/client/auditor.ts';
 import type { LedgerStep } from '../../src/ledger/hooks.ts';
 import type { LedgerKeyPurpose } from '../../src/ledger/ledger.ts';
 import { openLedger } from '../../src/ledger/open.ts';
-import { cloneFolder } from '../copy-folder.ts';
+import { cloneFolder } from '../files/copy-folder.ts';
 import { keyEntries, sourceOf } from './audited.ts';
 import { codeOf, entries, entry, folder, open } from './fixture.ts';
 import { reverify } from './reverify.ts';
@@ -33,18 +33,12 @@ const rotationSteps: [step: LedgerStep, nth: number][] = [
   ['key-end-logged', 1],
 ];
 /** Steps of a commit. A failure at these leaves the database in an unknown state and stops the ledger. */
-const commitSteps: readonly LedgerStep[] = [
-  'batch-taken',
-  'head-signed',
-  'in-transaction',
-  'flushed',
-  'released',
-];
+const commitSteps: readonly LedgerStep[] = ['batch-taken', 'head-signed', 'in-transaction', 'flushed', 'released'];
 const purposes = ['transparency-sth', 'event-signing', 'access-token'] as const;
 
 /**
- * A log of five entries that an auditor has pinned, and a ledger on it that fails at the nth occurrence of a
- * step.
+ * Creates a log of five entries that an auditor has pinned, and opens a ledger that fails at the nth
+ * occurrence of a step.
  */
 async function broken(step: LedgerStep, nth: number) {
   const dataDir = folder();
@@ -78,15 +72,13 @@ async function audited(ledger: Awaited<ReturnType<typeof open>>, pin: Pin): Prom
   expect(await audit(sourceOf(ledger), pin, { now: Date.now(), acceptedKeys })).toHaveProperty('pin');
 }
 
-/** Checks the invariants after the next start. */
+/** Checks the invariants after a restart. */
 async function checkAfter(dataDir: string, pin: Pin): Promise<Awaited<ReturnType<typeof open>>> {
   const ledger = await open(dataDir);
   expect((await ledger.status()).health).toEqual({ state: 'ok' });
   const active = (await ledger.keyRecords()).filter(({ state }) => state === 'active');
   expect(active.map(({ purpose }) => purpose).sort()).toEqual(['checkpoint', ...purposes].sort());
-  expect((await ledger.head()).signer_key_id).toBe(
-    active.find(({ purpose }) => purpose === 'transparency-sth')!.kid,
-  );
+  expect((await ledger.head()).signer_key_id).toBe(active.find(({ purpose }) => purpose === 'transparency-sth')!.kid);
   expect(readdirSync(join(dataDir, 'keys')).filter((name) => !name.endsWith('.json'))).toEqual([]);
   await audited(ledger, pin);
   const { ids } = await reverify(ledger); // no duplicates
@@ -95,20 +87,15 @@ async function checkAfter(dataDir: string, pin: Pin): Promise<Awaited<ReturnType
   return ledger;
 }
 
-const kinds = async (ledger: Parameters<typeof keyEntries>[0]) =>
-  (await keyEntries(ledger)).map(({ kind }) => kind);
+const kinds = async (ledger: Parameters<typeof keyEntries>[0]) => (await keyEntries(ledger)).map(({ kind }) => kind);
 const states = async (ledger: Awaited<ReturnType<typeof open>>, purpose: LedgerKeyPurpose) =>
   (await ledger.keyRecords()).filter((key) => key.purpose === purpose).map(({ state }) => state);
 
 /**
- * A change that failed between commits: the ledger continues with the state of its key files, without a
- * restart.
+ * Checks that after a change that failed between commits, the ledger continues with the state of its key
+ * files, without a restart.
  */
-async function goesOn({
-  ledger,
-  fatal,
-  pin,
-}: Pick<Awaited<ReturnType<typeof broken>>, 'ledger' | 'fatal' | 'pin'>) {
+async function goesOn({ ledger, fatal, pin }: Pick<Awaited<ReturnType<typeof broken>>, 'ledger' | 'fatal' | 'pin'>) {
   expect(fatal).toEqual([]);
   const { health, findings } = await ledger.status();
   expect(health).toEqual({ state: 'ok' });
@@ -122,7 +109,7 @@ async function goesOn({
 
 const rotations = purposes.flatMap((purpose) => rotationSteps.map((at) => [purpose, ...at] as const));
 test.each(rotations)(
-  'a rotation of %s that failed at %s (%i) is completed, at the latest by the next start',
+  'a rotation of %s that failed at %s (%i) is completed, at the latest at the next start',
   async (purpose, step, nth) => {
     const { dataDir, ledger, arm, pin, fatal, failure } = await broken(step, nth);
     arm();
@@ -162,7 +149,7 @@ const revocations = [...purposes, 'checkpoint' as const].flatMap((purpose) =>
   revocationSteps.map((at) => [purpose, ...at] as const),
 );
 test.each(revocations)(
-  'a revocation of %s that failed at %s (%i): done is %s',
+  'a revocation of %s that failed at %s (%i) has a consistent result: done is %s',
   async (purpose, step, nth, done) => {
     const { dataDir, ledger, arm, pin, fatal, failure } = await broken(step, nth);
     const { kid } = (await ledger.keyRecords()).find((key) => key.purpose === purpose)!;
@@ -235,14 +222,7 @@ test('a scheduled successor that is not due stays pending across a crash', async
 
 const kills: [change: string, step: LedgerStep, told: string[]][] = [
   ...(
-    [
-      'key-published',
-      'key-rotated',
-      'key-files-written',
-      'new-key-active',
-      'old-key-ended',
-      'keys-changed',
-    ] as const
+    ['key-published', 'key-rotated', 'key-files-written', 'new-key-active', 'old-key-ended', 'keys-changed'] as const
   ).map((step): [string, LedgerStep, string[]] => ['rotate', step, ['key.rotated', 'key.retired']]),
   ['revoke', 'new-key-active', ['key.revoked']],
   ['revoke', 'old-key-ended', ['key.revoked']],
@@ -265,19 +245,16 @@ beforeAll(async () => {
 });
 afterAll(() => rmSync(encrypted.dataDir, { recursive: true, force: true }));
 
-test.each(kills)(
-  'killed during %s at %s, with encrypted keys: %j is logged once',
-  async (change, step, told) => {
-    const dataDir = folder();
-    cloneFolder(encrypted.dataDir, dataDir);
-    await killAt(dataDir, change, step);
-    const after = await open(dataDir, { keyPassphrase: 'correct horse' });
-    expect(await kinds(after)).toEqual(told);
-    expect((await states(after, 'transparency-sth')).at(-1)).toBe('active');
-    await audited(after, encrypted.pin);
-    await reverify(after);
-  },
-);
+test.each(kills)('after a kill during %s at %s, with encrypted keys, %j is logged once', async (change, step, told) => {
+  const dataDir = folder();
+  cloneFolder(encrypted.dataDir, dataDir);
+  await killAt(dataDir, change, step);
+  const after = await open(dataDir, { keyPassphrase: 'correct horse' });
+  expect(await kinds(after)).toEqual(told);
+  expect((await states(after, 'transparency-sth')).at(-1)).toBe('active');
+  await audited(after, encrypted.pin);
+  await reverify(after);
+});
 
 async function killAt(dataDir: string, change: string, step: LedgerStep): Promise<void> {
   const script = new URL('./keys-crash-child.ts', import.meta.url).pathname;

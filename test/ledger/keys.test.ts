@@ -7,10 +7,10 @@ import { describe, expect, test } from 'vitest';
 import { resourceTypes } from '../../src/contract/resource-types.ts';
 import { JsonWebKeySet } from '../../src/contract/resources/transparency.ts';
 import { validate } from '../../src/contract/validate.ts';
+import { sha256 } from '../../src/crypto/sha256.ts';
 import { KeyFileError, parseKeyFile } from '../../src/ledger/keys/key-file.ts';
 import { KeyRing } from '../../src/ledger/keys/key-ring.ts';
 import { openLedger } from '../../src/ledger/open.ts';
-import { sha256 } from '../../src/sha256.ts';
 import { bytesToHex } from '../../src/tlog/hex.ts';
 import { parseVerifierKey } from '../../src/tlog/note.ts';
 import { keyEntries } from './audited.ts';
@@ -39,8 +39,7 @@ describe('the key set', () => {
     const records = await ledger.keyRecords();
     for (const record of records) validate(resourceTypes.key, record);
     expect(records.map(({ kid }) => kid)).toEqual(keys.map(({ kid }) => kid));
-    for (const { kid, fingerprint } of records)
-      expect(bytesToHex(sha256(rawKey(keys, kid)))).toBe(fingerprint);
+    for (const { kid, fingerprint } of records) expect(bytesToHex(sha256(rawKey(keys, kid)))).toBe(fingerprint);
     const checkpoint = keys.find(({ svc_purpose }) => svc_purpose === 'checkpoint')!;
     expect(checkpoint.svc_origin).toBe(`candor.log/${checkpoint.kid}`);
     const { checkpoint_vkey } = await ledger.status();
@@ -50,7 +49,7 @@ describe('the key set', () => {
     });
   });
 
-  test('keeps every key ever used, in the same order after each start, and no private keys', async () => {
+  test('lists every key ever used, in the same order after each start, without private keys', async () => {
     const dataDir = folder();
     const ledger = await open(dataDir);
     const secrets = filesOf(dataDir).map(({ d }) => d!);
@@ -65,26 +64,13 @@ describe('the key set', () => {
     const { verifying } = await ledger.accessTokenKeys();
     const { size } = await ledger.status();
     const leaves = await Promise.all(
-      Array.from({ length: size }, async (_, n) =>
-        Buffer.from((await ledger.leaf({ leaf_index: n })).canonical),
-      ),
+      Array.from({ length: size }, async (_, n) => Buffer.from((await ledger.leaf({ leaf_index: n })).canonical)),
     );
     const shown = JSON.stringify([keys, records, verifying, await ledger.status()]) + leaves.join('');
     for (const secret of secrets) expect(shown).not.toContain(secret);
     expect(new Set(keys.flatMap(Object.keys))).toEqual(
       new Set([
-        ...[
-          'kty',
-          'crv',
-          'x',
-          'kid',
-          'use',
-          'alg',
-          'svc_purpose',
-          'svc_state',
-          'svc_from_size',
-          'svc_to_size',
-        ],
+        ...['kty', 'crv', 'x', 'kid', 'use', 'alg', 'svc_purpose', 'svc_state', 'svc_from_size', 'svc_to_size'],
         ...['svc_not_before', 'svc_not_after', 'svc_revoked_at', 'svc_origin'],
       ]),
     );
@@ -97,7 +83,7 @@ describe('the key set', () => {
     }
   });
 
-  test('has the configured name of the log, also after a change of the setting', async () => {
+  test('has the configured name of the log, including after a change of the setting', async () => {
     const dataDir = folder();
     const first = await open(dataDir, { origin: 'log.example/one' });
     expect((await first.status()).checkpoint_vkey).toMatch(/^log\.example\/one\+/);
@@ -112,7 +98,7 @@ describe('the key set', () => {
 });
 
 describe('key files', () => {
-  test('a folder older than checkpoint keys gets one, once and without an entry', async () => {
+  test('a folder older than checkpoint keys gets a checkpoint key, once and without an entry', async () => {
     const dataDir = folder();
     const old = await open(dataDir);
     await old.append(entries(0, 3));
@@ -174,7 +160,7 @@ describe('key files', () => {
     ['svc_succession', 'none'],
     ['svc_ending', 'none'],
     ['svc_entries', 'none'],
-  ])('a file with %s %j is damaged, and the others are still served', async (name, value) => {
+  ])('a file with %s %j is damaged, and the other keys are still served', async (name, value) => {
     const dataDir = folder();
     await (await open(dataDir)).close();
     const [file] = filesOf(dataDir);
@@ -277,14 +263,13 @@ describe('encryption', () => {
     const ledger = await open(dataDir, { keyPassphrase: passphrase });
     expect(await ledger.keys()).toEqual(keys);
     for (const secret of secrets) expect(everything(dataDir)).not.toContain(secret);
-    for (const name of namesOf(dataDir))
-      expect(statSync(join(dataDir, 'keys', name)).mode & 0o777).toBe(0o600);
+    for (const name of namesOf(dataDir)) expect(statSync(join(dataDir, 'keys', name)).mode & 0o777).toBe(0o600);
     await ledger.append([entry(3)]);
     await reverify(ledger);
   });
 
   test.each([undefined, 'wrong horse'])(
-    'with passphrase %j the start fails with a one-line message, and nothing is changed',
+    'with passphrase %j the start fails with a one-line message, and changes nothing',
     async (wrong) => {
       const dataDir = folder();
       await (await open(dataDir, { keyPassphrase: passphrase })).close();
@@ -292,7 +277,7 @@ describe('encryption', () => {
       const failing = openLedger({ dataDir, ...(wrong === undefined ? {} : { keyPassphrase: wrong }) });
       await expect(failing).rejects.toThrow(/^[^\n]*CANDOR_KEY_PASSPHRASE[^\n]*$/);
       expect(filesOf(dataDir)).toEqual(before);
-      rmSync(join(dataDir, 'ledger.mdb')); // also if the log is lost: users could not sign in with other keys
+      rmSync(join(dataDir, 'ledger.mdb')); // sign-in needs the old keys even without ledger.mdb
       await expect(openLedger({ dataDir })).rejects.toThrow('CANDOR_KEY_PASSPHRASE');
     },
   );
@@ -308,9 +293,7 @@ describe('encryption', () => {
     const dataDir = folder();
     await (await open(dataDir, { keyPassphrase: passphrase })).close();
     const [one, other] = filesOf(dataDir);
-    const bombs = Buffer.from(
-      JSON.stringify({ alg: 'PBES2-HS512+A256KW', enc: 'A256GCM', p2s: 'AAAA', p2c: 2e9 }),
-    );
+    const bombs = Buffer.from(JSON.stringify({ alg: 'PBES2-HS512+A256KW', enc: 'A256GCM', p2s: 'AAAA', p2c: 2e9 }));
     for (const svc_encrypted of [other!.svc_encrypted, 'x', `${bombs.toString('base64url')}.A.A.A.A`]) {
       write(dataDir, { ...one!, svc_encrypted });
       const ledger = await open(dataDir, { keyPassphrase: passphrase });
@@ -320,7 +303,7 @@ describe('encryption', () => {
     }
   });
 
-  test('reading public keys needs no passphrase', async () => {
+  test('reading public keys does not need a passphrase', async () => {
     const dataDir = folder();
     const ledger = await open(dataDir, { keyPassphrase: passphrase });
     const ring = await KeyRing.load(join(dataDir, 'keys'));

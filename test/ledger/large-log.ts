@@ -1,16 +1,17 @@
 import { join } from 'node:path';
+import { sha256 } from '../../src/crypto/sha256.ts';
 import { noHooks } from '../../src/ledger/hooks.ts';
 import { ledgerPurposes } from '../../src/ledger/keys/key-file.ts';
 import { KeyRing } from '../../src/ledger/keys/key-ring.ts';
 import { Sequencer } from '../../src/ledger/sequencer.ts';
 import { LeafIndex } from '../../src/ledger/storage/leaf-index.ts';
 import { LmdbStorage } from '../../src/ledger/storage/lmdb-store.ts';
-import { sha256 } from '../../src/sha256.ts';
 import { GrowingTree } from '../../src/tlog/growing-tree.ts';
 import { uuid7 } from '../../src/uuid.ts';
 
 /**
- * Returns the canonical bytes of the nth entry. They only resemble an entry, which is sufficient for reads.
+ * Returns the canonical bytes of the nth entry. The bytes only resemble an entry, which is sufficient for
+ * reads.
  */
 export function canonicalOf(n: number, kind: string): Uint8Array {
   return new TextEncoder().encode(JSON.stringify({ data: { kind: 'none', n }, id: idOf(n), kind }));
@@ -21,7 +22,7 @@ export function idOf(n: number): string {
 }
 
 /**
- * Creates a log of `size` leaves in an empty data folder, with all its keys, written in batches and closed.
+ * Creates a log of `leaves` leaves in an empty data folder, with all its keys, written in batches and closed.
  */
 export async function makeLog(dataDir: string, leaves: number, kindOf: (n: number) => string): Promise<void> {
   const storage = new LmdbStorage(join(dataDir, 'ledger.mdb'));

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { sha256 } from '../../src/crypto/sha256.ts';
 import { LeafIndex, segmentLeaves } from '../../src/ledger/storage/leaf-index.ts';
 import { type LeafRow, packRows, prefixOf } from '../../src/ledger/storage/leaf-rows.ts';
 import {
@@ -9,12 +10,11 @@ import {
   leavesLike,
   mergeSlice,
 } from '../../src/ledger/storage/leaf-runs.ts';
-import { sha256 } from '../../src/sha256.ts';
 import type { Hash } from '../../src/tlog/tree.ts';
 
 const hashOf = (n: number) => sha256(new TextEncoder().encode(String(n)));
 
-/** Buckets in memory, merged as a log grows. Counts reads. */
+/** Buckets in memory, which are merged as a log grows and count reads. */
 class Buckets implements LeafBuckets {
   readonly rows = new Map<string, Uint8Array>();
   reads = 0;
@@ -50,15 +50,7 @@ test('every leaf is found by its hash: in a segment, at its edges, among the new
   expect(stored.rows.size).toBe(512);
   const again = LeafIndex.load(size, hashOf);
   for (const of of [index, again]) {
-    for (const n of [
-      0,
-      1,
-      segmentLeaves - 1,
-      segmentLeaves,
-      2 * segmentLeaves - 1,
-      2 * segmentLeaves,
-      size - 1,
-    ]) {
+    for (const n of [0, 1, segmentLeaves - 1, segmentLeaves, 2 * segmentLeaves - 1, 2 * segmentLeaves, size - 1]) {
       expect([...of.candidates(hashOf(n), stored.like)]).toContain(n);
     }
     let found = 0;
@@ -68,7 +60,7 @@ test('every leaf is found by its hash: in a segment, at its edges, among the new
   }
 });
 
-/** A segment with only every 997th leaf, by hash. For merging it is equivalent to a full one. */
+/** Returns a segment with only every 997th leaf, by hash. For merging, it is equivalent to a full segment. */
 function sparseSegment(segment: number): Map<number, LeafRow[]> {
   const buckets = new Map<number, LeafRow[]>();
   for (let offset = segment % 997; offset < segmentLeaves; offset += 997) {
@@ -106,10 +98,9 @@ test('an index merged up to 38 million leaves finds the same leaves as separate 
   expect([...stored.rows.keys()].filter((name) => name.startsWith('2/')).length).toBeGreaterThan(20_000);
 });
 
-test('each slice is merged once, after those that it needs, however the log grows', () => {
+test('each slice is merged once, after the slices that it needs, for any growth of the log', () => {
   const all = (from: number, to: number) => [...dueSlices(from, to)];
-  const name = ({ level, run, slice }: { level: number; run: number; slice: number }) =>
-    `${level}/${run}/${slice}`;
+  const name = ({ level, run, slice }: { level: number; run: number; slice: number }) => `${level}/${run}/${slice}`;
   const size = 24 * 2 ** 20;
   const whole = all(0, size);
   expect(new Set(whole.map(name)).size).toBe(whole.length);

@@ -1,17 +1,17 @@
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { openDatabase } from '../../src/database/lmdb.ts';
 import { listEntries } from '../../src/ledger/reads/entry-list.ts';
 import { listHeads } from '../../src/ledger/reads/head-list.ts';
 import { LmdbStorage } from '../../src/ledger/storage/lmdb-store.ts';
 import type { LedgerStorage } from '../../src/ledger/storage/storage.ts';
-import { openDatabase } from '../../src/lmdb.ts';
 import { entries, fieldOf, folder, open } from './fixture.ts';
 import { canonicalOf, idOf } from './large-log.ts';
 
 const kinds: readonly string[] = ['alert.raised', 'key.rotated', 'token.issued', 'token'];
 
-/** Batches as committed: the kinds of their entries. An empty one signs the head again. */
+/** Committed batches, as the kinds of their entries. An empty batch signs the head again. */
 const batches = fc.array(
   fc.oneof(
     fc.array(fc.constantFrom(...kinds), { maxLength: 40 }),
@@ -58,7 +58,7 @@ function commit(storage: LedgerStorage, batch: readonly string[], timestampNs: b
   );
 }
 
-/** Compares every answer with a filter over all committed data. */
+/** Compares every result with a filter over all committed data. */
 function check(storage: LedgerStorage, all: readonly string[], sizes: readonly number[], asked: Queries) {
   const size = all.length;
   for (const { range, kinds: wanted, page, per_page } of asked) {
@@ -88,7 +88,7 @@ function check(storage: LedgerStorage, all: readonly string[], sizes: readonly n
   }
 }
 
-test('pages of entries by kind and range, and of heads, match a filter over all data, also for an older file', async () => {
+test('pages of entries by kind and range, and of heads, match a filter over all data, including for an older file', async () => {
   await fc.assert(
     fc.asyncProperty(batches, queries, fc.nat(3), async (committed, asked, old) => {
       const path = join(folder(), 'ledger.mdb');
@@ -111,7 +111,8 @@ test('pages of entries by kind and range, and of heads, match a filter over all 
       check(storage, all, sizes, asked);
       await storage.close();
 
-      // As left by an earlier version: everything after some point is in neither table.
+      // An earlier version leaves a file in which entries and heads from some point are missing in the
+      // tables.
       const raw = openDatabase(path, { maxDbs: 16 });
       const history = raw.openDB({ name: 'history', encoding: 'binary' });
       raw.transactionSync(() => {

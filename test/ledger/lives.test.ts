@@ -1,5 +1,5 @@
 /**
- * The fault table of the start of a life: the effect of the next start after an interruption at each step.
+ * The fault table of the start of a life: the state after the next start, for an interruption at each step.
  */
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -24,26 +24,27 @@ async function logOf(size: number): Promise<string> {
   return dataDir;
 }
 
-/** Changes the keys; throws after `files` files if given. */
-async function begin(dataDir: string, files = Number.POSITIVE_INFINITY): Promise<void> {
+/** Changes the keys of a log of `size` entries; throws after `files` files if given. */
+async function begin(dataDir: string, files = Number.POSITIVE_INFINITY, size = 3): Promise<void> {
   let written = 0;
   const keys = await KeyRing.load(join(dataDir, 'keys'));
-  await startLife(keys, { start: lifeStartOf('copied', {}, previous), fromSize: 3 }, () => {
+  await startLife(keys, { start: lifeStartOf('copied', {}, previous), fromSize: size }, () => {
     written++;
     if (written === files) throw new Error('stop');
   });
 }
 
 const filesOf = (dataDir: string): KeyFile[] =>
-  readdirSync(join(dataDir, 'keys')).map((name) =>
-    JSON.parse(readFileSync(join(dataDir, 'keys', name), 'utf8')),
-  );
+  readdirSync(join(dataDir, 'keys')).map((name) => JSON.parse(readFileSync(join(dataDir, 'keys', name), 'utf8')));
 
 async function entryAt(ledger: DurableLedger, index: number) {
   return JSON.parse(Buffer.from((await ledger.leaf({ leaf_index: index })).canonical).toString());
 }
 
-/** Checks that one life began, with the fourth entry, and that only its keys can sign, at every start. */
+/**
+ * Checks at every start that one life began, with the fourth entry, and that only the keys of this life can
+ * sign.
+ */
 async function checkBegun(dataDir: string): Promise<void> {
   let origin: string | undefined;
   for (let start = 0; start < 2; start++) {
@@ -95,22 +96,18 @@ test('a life that began persists across starts', async () => {
   await checkBegun(dataDir);
 });
 
-describe('a crash', () => {
-  test.each([1, 2, 3, 4, 5, 6, 7, 8])('after key file %i: the next start begins the life', async (files) => {
-    const dataDir = await logOf(3);
-    await expect(begin(dataDir, files)).rejects.toThrow('stop');
-    await checkBegun(dataDir);
-  });
+describe('the start of a new life', () => {
+  test.each([1, 2, 3, 4, 5, 6, 7, 8])(
+    'is completed at the next start after a crash following key file %i',
+    async (files) => {
+      const dataDir = await logOf(3);
+      await expect(begin(dataDir, files)).rejects.toThrow('stop');
+      await checkBegun(dataDir);
+    },
+  );
 
-  const steps: LedgerStep[] = [
-    'batch-taken',
-    'head-signed',
-    'in-transaction',
-    'flushed',
-    'life-logged',
-    'life-begun',
-  ];
-  test.each(steps)('at %s of the first entry: the next start begins the life, once', async (step) => {
+  const steps: LedgerStep[] = ['batch-taken', 'head-signed', 'in-transaction', 'flushed', 'life-logged', 'life-begun'];
+  test.each(steps)('is completed at the next start after a crash at %s of the first entry, once', async (step) => {
     const dataDir = await logOf(3);
     await begin(dataDir);
     let stopped = false;
@@ -128,7 +125,7 @@ describe('a crash', () => {
     await checkBegun(dataDir);
   });
 
-  test('before the first key file changes nothing', async () => {
+  test('has no effect after a crash before the first key file', async () => {
     const dataDir = await logOf(3);
     const before = filesOf(dataDir);
     writeFileSync(join(dataDir, 'keys', `${uuid7(Date.now())}.json.new`), '{}');
@@ -138,7 +135,7 @@ describe('a crash', () => {
   });
 });
 
-test('a life that starts twice before its entry names the one that had entries as the previous one', async () => {
+test('a life that starts twice before its entry names the last life with entries as the previous life', async () => {
   const dataDir = await logOf(3);
   await begin(dataDir);
   const keys = await KeyRing.load(join(dataDir, 'keys'));
@@ -167,18 +164,14 @@ test('keys of a life whose entry the log lacks are reported as a rollback, with 
   expect({ health, size }).toMatchObject({ health: { fault: 'rollback' }, size: 3 });
 });
 
-test('rotated keys belong to the current life and are not linked to the previous one', async () => {
+test('rotated keys belong to the current life and are not linked to the previous life', async () => {
   const dataDir = await logOf(3);
   await begin(dataDir);
   const ledger = await open(dataDir);
   const { life } = await ledger.status();
-  const changed = [
-    await ledger.rotateKey('transparency-sth', 'ann'),
-    await ledger.rotateKey('event-signing', 'ann'),
-  ];
+  const changed = [await ledger.rotateKey('transparency-sth', 'ann'), await ledger.rotateKey('event-signing', 'ann')];
   const keys = await ledger.keys();
-  for (const { kid } of changed)
-    expect(keys.find((key) => key.kid === kid)).toMatchObject({ svc_life: life?.id });
+  for (const { kid } of changed) expect(keys.find((key) => key.kid === kid)).toMatchObject({ svc_life: life?.id });
   const { leaves } = await ledger.entries({ kinds: ['key.rotated'], page: 1, per_page: 10 });
   const ofLife = new Set(keys.filter(({ svc_life }) => svc_life === life?.id).map(({ kid }) => kid));
   for (const { canonical } of leaves)
@@ -187,9 +180,9 @@ test('rotated keys belong to the current life and are not linked to the previous
   expect((await (await open(dataDir)).status()).health).toEqual({ state: 'ok' });
 });
 
-test('a new life of an empty log continues no tree', async () => {
+test('a new life of an empty log does not continue a tree', async () => {
   const dataDir = await logOf(0);
-  await begin(dataDir);
+  await begin(dataDir, Number.POSITIVE_INFINITY, 0);
   const ledger = await open(dataDir);
   const { data } = await entryAt(ledger, 0);
   expect(data).not.toHaveProperty('continues_from');

@@ -1,6 +1,6 @@
 /**
- * `node lost-volume-child.ts <data folder> <anchor>` appends entries one by one until it is killed, and
- * writes each answer, or the code of the refusal, on a line.
+ * Appends entries one by one until it is killed, and writes each result, or the code of the refusal, on a
+ * line: `node lost-volume-child.ts <data folder> <anchor>`.
  */
 import { writeSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';

@@ -14,14 +14,17 @@ import {
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
+import { Anchor, observeAnchor } from '../../src/ledger/anchor.ts';
+import { noHooks } from '../../src/ledger/hooks.ts';
 import type { Appended } from '../../src/ledger/ledger.ts';
 import type { DurableLedger, LedgerOptions } from '../../src/ledger/open.ts';
 import { limits } from '../../src/limits.ts';
-import { cloneFolder } from '../copy-folder.ts';
+import { cloneFolder } from '../files/copy-folder.ts';
+import { hangingVolume } from '../files/hanging-volume.ts';
 import { codeOf, entries, entry, folder, open } from './fixture.ts';
 import { reverify } from './reverify.ts';
 
-/** A log of five entries whose anchor is in a separate folder. */
+/** Creates a log of five entries whose anchor is in a separate folder. */
 async function logWithVolume(options: Partial<LedgerOptions> = {}) {
   const dataDir = folder();
   const volume = join(folder(), 'volume');
@@ -59,31 +62,63 @@ const losses: [how: string, lose: (volume: string) => void, repair: (volume: str
   ],
 ];
 
-test.each(losses)(
-  'if %s, entries are refused, everything else works, and appends recover',
-  async (_, lose, repair) => {
-    const { dataDir, volume, anchorPath, ledger, answers } = await logWithVolume();
-    await until(() => existsSync(anchorPath));
-    lose(volume);
-    answers.push(...(await ledger.append([entry(5)]))); // the loss has not been noticed yet
-    await until(async () => (await codes(ledger)).includes('anchor_unavailable'));
-    await expect(ledger.append([entry(6)])).rejects.toMatchObject({
-      code: 'UNAVAILABLE',
-      details: { fault: 'anchor_unavailable' },
-    });
-    expect((await ledger.status()).health).toMatchObject({ state: 'degraded', fault: 'anchor_unavailable' });
-    expect(await codeOf(ledger.rotateKey('event-signing', 'ann'))).toBe('UNAVAILABLE');
-    const { head } = await reverify(ledger, { answers });
-    expect(await ledger.checkpoint()).toContain('\n6\n');
-    repair(volume);
-    await until(async () => (await codes(ledger)).length === 0);
-    expect(sizeIn(anchorPath)).toBe(6);
-    expect((await ledger.status()).health).toEqual({ state: 'ok' });
-    answers.push(...(await ledger.append([entry(6)])));
-    await ledger.close();
-    await reverify(await open(dataDir, { anchorPath }), { pins: [head], answers });
-  },
-);
+test.each(losses)('if %s, entries are refused, other operations work, and appends recover', async (_, lose, repair) => {
+  const { dataDir, volume, anchorPath, ledger, answers } = await logWithVolume();
+  await until(() => existsSync(anchorPath) && sizeIn(anchorPath) === 5);
+  lose(volume);
+  answers.push(...(await ledger.append([entry(5)]))); // the loss has not been noticed yet
+  await until(async () => (await codes(ledger)).includes('anchor_unavailable'));
+  await expect(ledger.append([entry(6)])).rejects.toMatchObject({
+    code: 'UNAVAILABLE',
+    details: { fault: 'anchor_unavailable' },
+  });
+  expect((await ledger.status()).health).toMatchObject({ state: 'degraded', fault: 'anchor_unavailable' });
+  expect(await codeOf(ledger.rotateKey('event-signing', 'ann'))).toBe('UNAVAILABLE');
+  const { head } = await reverify(ledger, { answers });
+  expect(await ledger.checkpoint()).toContain('\n6\n');
+  repair(volume);
+  await until(async () => (await codes(ledger)).length === 0);
+  expect(sizeIn(anchorPath)).toBe(6);
+  expect((await ledger.status()).health).toEqual({ state: 'ok' });
+  answers.push(...(await ledger.append([entry(6)])));
+  await ledger.close();
+  await reverify(await open(dataDir, { anchorPath }), { pins: [head], answers });
+});
+
+test('a volume that does not respond counts as lost, and its anchor is written once it responds', async () => {
+  const { volume, answer } = await hangingVolume();
+  const path = join(folder(), 'anchor.json');
+  const reported: string[] = [];
+  const anchor = new Anchor({
+    ...{ path, volume, exists: false, hooks: noHooks },
+    compare: ({ kind }) => reported.push(`compared: ${kind}`),
+    onLost: (why) => reported.push(why),
+    onBack: () => reported.push('back'),
+    onDistrust: (reason) => reported.push(reason.message),
+  });
+  anchor.schedule({
+    size: 5,
+    root: new Uint8Array(32),
+    timestampNs: 1024n,
+    signature: new Uint8Array(64),
+    keyId: 'k',
+  });
+  await anchor.flush();
+  expect(reported).toEqual(['the volume has not answered for 0.2 s; repair its volume']);
+  answer();
+  while (reported.at(-1) !== 'back') await anchor.flush();
+  expect(reported).toContain('compared: missing');
+  expect(sizeIn(path)).toBe(5);
+  await anchor.close();
+});
+
+test('at a start, a volume of the anchor that does not respond is unavailable', async () => {
+  const { volume } = await hangingVolume();
+  expect(await observeAnchor(join(folder(), 'anchor.json'), volume)).toEqual({
+    kind: 'unavailable',
+    why: 'the volume has not answered for 0.2 s; repair its volume',
+  });
+});
 
 test('with anchor_loss = wait, entries wait up to the limit of the queue, and are answered when the volume is back', async () => {
   const { volume, anchorPath, ledger, answers } = await logWithVolume({ anchorLoss: 'wait' });
@@ -99,7 +134,7 @@ test('with anchor_loss = wait, entries wait up to the limit of the queue, and ar
     answered = true;
   });
   expect(await codeOf(ledger.append(entries(200, limits.maxQueuedAppends + 7)))).toBe('OVERLOADED');
-  await ledger.tick(); // tries the volume again
+  await ledger.tick(); // retries the volume
   expect([answered, (await ledger.status()).size]).toEqual([false, 6]);
   renameSync(`${volume}-away`, volume);
   await ledger.tick();
@@ -250,7 +285,7 @@ test('a journal that cannot be written becomes a finding; appends continue, and 
   expect(lines.map((line) => JSON.parse(line).event)).toEqual(['initialised', 'start']);
 });
 
-test('a journal that was unreadable at the start is compared with the log when it is back', async () => {
+test('a journal that was unreadable at the start is compared with the log once it is readable', async () => {
   const dataDir = folder();
   const journal = join(dataDir, 'journal.ndjson');
   const first = await open(dataDir);
@@ -275,7 +310,7 @@ test('a journal that was unreadable at the start is compared with the log when i
   expect((await ledger.status()).health).toMatchObject({ state: 'degraded', fault: 'rollback' });
 });
 
-test('killed while the volume comes and goes: every acknowledged entry is in the log', async () => {
+test('after kills while the volume disappears and returns, every acknowledged entry is in the log', async () => {
   const dataDir = folder();
   const volume = join(folder(), 'volume');
   mkdirSync(volume);
@@ -310,4 +345,4 @@ test('killed while the volume comes and goes: every acknowledged entry is in the
   const ledger = await open(dataDir, { anchorPath });
   expect(await ledger.status()).toMatchObject({ health: { state: 'ok' }, findings: [] });
   await reverify(ledger, { answers });
-}, 60_000);
+});

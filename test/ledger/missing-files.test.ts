@@ -1,7 +1,10 @@
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { banner } from '../../src/ledger/banner.ts';
+import { fsck } from '../../src/ledger/check/fsck.ts';
+import { rebuild } from '../../src/ledger/check/rebuild.ts';
+import type { LedgerKeyPurpose } from '../../src/ledger/ledger.ts';
 import { entries, folder, open } from './fixture.ts';
 
 async function logOf(size: number): Promise<string> {
@@ -40,12 +43,12 @@ test('the finding names the configured path of the anchor', async () => {
   expect(findings).toMatchObject([{ message: expect.stringContaining(anchorPath) }]);
 });
 
-test('an empty log and a new one have no finding', async () => {
+test('an empty log and a new log have no finding', async () => {
   expect((await (await open(await logOf(0))).status()).findings).toEqual([]);
   expect((await (await open(folder())).status()).findings).toEqual([]);
 });
 
-test('a journal cut to its first line does not hide that the anchor is missing', async () => {
+test('a journal truncated to its first line does not hide that the anchor is missing', async () => {
   const dataDir = folder();
   const now = BigInt(Date.now()) * 1_000_000n;
   const ledger = await open(dataDir, { clock: () => now });
@@ -60,3 +63,31 @@ test('a journal cut to its first line does not hide that the anchor is missing',
   const codes = (await (await open(dataDir, { clock })).status()).findings.map(({ code }) => code);
   expect(codes).toEqual(['anchor_missing']);
 });
+
+test.each<LedgerKeyPurpose>(['transparency-sth', 'event-signing', 'checkpoint'])(
+  'without anchor and journal, the sizes in the files of a %s key reveal an older database',
+  async (purpose) => {
+    const dataDir = await logOf(3);
+    const [file, older] = [join(dataDir, 'ledger.mdb'), join(dataDir, 'older')];
+    copyFileSync(file, older);
+    const ledger = await open(dataDir);
+    await ledger.append(entries(3, 6));
+    const key = (await ledger.keyRecords()).find((one) => one.purpose === purpose)!;
+    if (purpose === 'checkpoint') await ledger.revokeKey(key.kid, 'stolen', 'system');
+    else await ledger.rotateKey(purpose, 'system');
+    await ledger.close();
+    for (const name of ['anchor.json', 'journal.ndjson']) rmSync(join(dataDir, name));
+    expect((await fsck({ dataDir })).counts).toEqual({});
+    copyFileSync(older, file);
+    const { health } = await (await open(dataDir)).status();
+    expect(health).toMatchObject({ state: 'degraded', fault: 'rollback' });
+    expect(await fsck({ dataDir })).toMatchObject({ isRolledBack: true, counts: { keys_ahead: 1 } });
+
+    expect(await rebuild({ dataDir })).toMatchObject({ outcome: 'refused', lost: { from: 3 } });
+    expect(await rebuild({ dataDir, acceptLoss: true })).toMatchObject({ outcome: 'accepted' });
+    const after = await open(dataDir);
+    expect((await after.status()).health).toEqual({ state: 'ok' });
+    await after.close();
+    expect((await fsck({ dataDir, signatures: true })).counts).toEqual({});
+  },
+);

@@ -4,8 +4,8 @@ import type { Appended, Ledger, UnsignedEntry } from '../../src/ledger/ledger.ts
 import { OutboxPump, type OutboxPumpOptions, type OutboxSource } from '../../src/ledger/outbox-pump.ts';
 import { entries, entry, folder, open } from './fixture.ts';
 
-/** Rows in memory. An update is the id of a settled row. */
-class Outbox implements OutboxSource<string> {
+/** Rows in memory. */
+class Outbox implements OutboxSource {
   rows: UnsignedEntry[] = [];
   readonly settled: Appended[] = [];
 
@@ -13,14 +13,13 @@ class Outbox implements OutboxSource<string> {
     return this.rows.slice(0, limit);
   }
 
-  async settle(settlements: readonly Appended[]): Promise<string[]> {
+  async settle(settlements: readonly Appended[]): Promise<void> {
     const ids = new Set(settlements.map((s) => s.id));
     this.rows = this.rows.filter((row) => !ids.has(row.id));
     this.settled.push(...settlements);
-    return [...ids];
   }
 
-  async lastPlaces(): Promise<[]> {
+  async lastPositions(): Promise<[]> {
     return [];
   }
 
@@ -28,22 +27,15 @@ class Outbox implements OutboxSource<string> {
 
   async enterLogLife(): Promise<void> {}
 
-  async logAgain(): Promise<[]> {
-    return [];
-  }
+  async logAgain(): Promise<void> {}
 }
 
-function start(
-  source: Outbox,
-  ledger: OutboxPumpOptions<string>['ledger'],
-  options: Partial<OutboxPumpOptions<string>> = {},
-) {
-  const seen = { updates: [] as string[], refused: [] as string[], retries: [] as number[] };
-  const pump = new OutboxPump<string>({
+function start(source: Outbox, ledger: OutboxPumpOptions['ledger'], options: Partial<OutboxPumpOptions> = {}) {
+  const seen = { refused: [] as string[], retries: [] as number[] };
+  const pump = new OutboxPump({
     source,
     ledger,
     backoffMs: [1, 8],
-    onUpdates: (updates) => seen.updates.push(...updates),
     onRefused: (row) => seen.refused.push(row.id),
     onRetry: (_, waitMs) => seen.retries.push(waitMs),
     ...options,
@@ -52,8 +44,8 @@ function start(
   return { pump, seen };
 }
 
-/** The ledger with a different append function. */
-function instead(ledger: Ledger, append: Ledger['append']): OutboxPumpOptions<string>['ledger'] {
+/** Returns a pump to the ledger with a different append function. */
+function instead(ledger: Ledger, append: Ledger['append']): OutboxPumpOptions['ledger'] {
   return { append, status: () => ledger.status(), leaf: (query) => ledger.leaf(query) };
 }
 
@@ -65,14 +57,14 @@ test('rows left by an earlier process are drained at the start, in batches and i
   const ledger = await open(folder());
   const source = new Outbox();
   source.rows = entries(0, 25);
-  const { pump, seen } = start(source, ledger, { batch: 10 });
+  const { pump } = start(source, ledger, { batch: 10 });
   await pump.idle();
   expect(source.rows).toEqual([]);
   expect(source.settled.map((s) => s.leaf_index)).toEqual(Array.from({ length: 25 }, (_, i) => i));
-  expect(seen.updates).toEqual(entries(0, 25).map((e) => e.id));
+  expect(source.settled.map((s) => s.id)).toEqual(entries(0, 25).map((e) => e.id));
 });
 
-test('a poke during a run is not lost, and runs are sequential', async () => {
+test('a wake during a run is not lost, and runs are sequential', async () => {
   const ledger = await open(folder());
   const source = new Outbox();
   let running = 0;
@@ -85,7 +77,7 @@ test('a poke during a run is not lost, and runs are sequential', async () => {
   const { pump } = start(source, instead(ledger, append));
   for (let n = 0; n < 50; n++) {
     source.rows.push(entry(n));
-    pump.poke();
+    pump.wake();
     if (n % 7 === 0) await new Promise((resolve) => setImmediate(resolve));
   }
   await pump.idle();
@@ -93,7 +85,7 @@ test('a poke during a run is not lost, and runs are sequential', async () => {
   expect((await ledger.status()).size).toBe(50);
 });
 
-test('it retries with increasing delays while the ledger is unavailable, and each row is logged once', async () => {
+test('the pump retries with increasing delays while the ledger is unavailable, and each row is logged once', async () => {
   const ledger = await open(folder());
   const source = new Outbox();
   source.rows = entries(0, 3);
@@ -102,7 +94,7 @@ test('it retries with increasing delays while the ledger is unavailable, and eac
   const append: Ledger['append'] = async (rows) => {
     const code = codes[attempt++];
     if (code === undefined) return ledger.append(rows);
-    if (code === 'WORKER_LOST') await ledger.append(rows); // done, but the answer was lost
+    if (code === 'WORKER_LOST') await ledger.append(rows); // appended, but the result was lost
     throw new ServiceError(code, 'not now');
   };
   const { pump, seen } = start(source, instead(ledger, append));
@@ -138,20 +130,20 @@ test('a row that the ledger refuses is reported once and kept; other rows contin
   const { pump, seen } = start(source, ledger, { batch: 2 });
   await pump.idle();
   source.rows.push(entry(6));
-  pump.poke();
+  pump.wake();
   await pump.idle();
   expect(seen.refused).toEqual([entry(0).id]);
   expect(source.rows.map((row) => row.id)).toEqual([entry(0).id]);
   expect((await ledger.status()).size).toBe(6);
 });
 
-test('nothing starts after close', async () => {
+test('the pump does not start runs after close', async () => {
   const ledger = await open(folder());
   const source = new Outbox();
   const { pump } = start(source, ledger);
   await pump.close();
   source.rows.push(entry(0));
-  pump.poke();
+  pump.wake();
   await pump.idle();
   expect(source.rows).toHaveLength(1);
 });

@@ -12,7 +12,10 @@ const minute = 60n * second;
 /** The next full minute: a boundary, and close enough to the times of the entries. */
 const start = ((BigInt(Date.now()) * 1_000_000n) / minute + 1n) * minute;
 
-/** A log and its reader with the same clock. `grow` appends until the log has the given number of entries. */
+/**
+ * Opens a log and its reader with the same clock. `grow` appends until the log has the given number of
+ * entries.
+ */
 async function publishedLog(publicationDelayMs = delayMs, dataDir = folder(), nowNs = start) {
   const time = { now: nowNs };
   const clock = () => time.now;
@@ -33,7 +36,7 @@ async function publishedLog(publicationDelayMs = delayMs, dataDir = folder(), no
   return { dataDir, ledger, reader, at, grow, size };
 }
 
-test('public readers see the tree of the boundary one delay ago, authorised readers the latest', async () => {
+test('public readers see the tree of the boundary one delay ago, and authorised readers see the latest tree', async () => {
   const { at, grow, size } = await publishedLog();
   const seen: unknown[] = [];
   const look = async () => seen.push([await size('published'), await size('current')]);
@@ -45,7 +48,7 @@ test('public readers see the tree of the boundary one delay ago, authorised read
   await look();
   at(121);
   await look();
-  await grow(130, 20); // the head of 120 s has 9
+  await grow(130, 20); // the head of the boundary at 120 s has 9 leaves
   at(179);
   await look();
   at(181);
@@ -77,7 +80,7 @@ test('a published head reveals only the interval of an append, not its time', as
   expect((await reader.heads('current', { page: 1, per_page: 10 })).total).toBe(6);
 });
 
-test('everything newer than the published head is hidden from public readers', async () => {
+test('data newer than the published head is hidden from public readers', async () => {
   const { ledger, reader, at, grow, size } = await publishedLog();
   await grow(10, 300);
   await grow(70, 310);
@@ -108,7 +111,7 @@ test('everything newer than the published head is hidden from public readers', a
     ...{ tile: 'NOT_FOUND', bundle: 'NOT_FOUND', entries: 'to', total: 300, kinds: 300 },
     ...{ heads: 'from_size', proof: 'INVALID_REQUEST' },
   });
-  await expect(reader.inclusion('published', { entry_id: entry(305).id })).rejects.toThrow(/^no entry/);
+  await expect(reader.inclusion('published', { entry_id: entry(305).id })).rejects.toThrow(/^there is no entry/);
   expect((await ledger.bundle({ leaf_index: 299 }, undefined, 'published')).head.tree_size).toBe(300);
 });
 
@@ -121,7 +124,7 @@ test('witnesses and readers of checkpoints get published heads only', async () =
   expect(parseCheckpoint(parseNote(await ledger.checkpoint()).text).size).toBe(300);
 });
 
-test('heads that were public stay public when a delay is set, and after it is lifted', async () => {
+test('heads that were public stay public when a delay is set, and after the delay is removed', async () => {
   const before = await publishedLog(0);
   await before.grow(10, 3);
   await before.grow(20, 5);
@@ -141,6 +144,28 @@ test('heads that were public stay public when a delay is set, and after it is li
   expect(await sizes(after)).toEqual([3, 5, 8, 12]);
 });
 
+test('the head by which the old key vouches for the new key is published after the delay', async () => {
+  const { ledger, reader, at, grow } = await publishedLog();
+  await grow(10, 3);
+  await ledger.rotateKey('event-signing', 'ann');
+  const old = (await ledger.head()).signer_key_id;
+  await ledger.rotateKey('transparency-sth', 'ann');
+  await grow(70, 9);
+  const shown = async (seconds: number) => {
+    at(seconds);
+    if ((await codeOf(reader.head('published'))) !== 'none') return [];
+    const { heads } = await reader.heads('published', { page: 1, per_page: 10 });
+    return heads.map((head) => [head.tree_size, head.signer_key_id === old]);
+  };
+  // Three entries, and two for each rotation: the third of these names the new tree-head key.
+  expect(await shown(60)).toEqual([]);
+  expect(await shown(71)).toEqual([[6, true]]);
+  expect(await shown(121)).toEqual([
+    [6, true],
+    [7, false],
+  ]);
+});
+
 test('published heads stay published when the clock goes back', async () => {
   const { at, grow, size } = await publishedLog();
   await grow(10, 3);
@@ -158,7 +183,7 @@ test('an idle log publishes its last entries without another append', async () =
   await ledger.append(entries(0, 4));
   const reader = await SnapshotReader.open({ dataDir, publicationDelayMs, scrub: 'by hand' });
   onTestFinished(() => reader.close());
-  await expect.poll(() => codeOf(reader.head('published')), { timeout: 20_000 }).toBe('none');
+  await expect.poll(() => codeOf(reader.head('published')), { timeout: 60_000 }).toBe('none');
   const { tree_size, timestamp_ns } = await reader.head('published');
   expect([tree_size, Math.floor(timestamp_ns / 1e6) % publicationDelayMs]).toEqual([4, 0]);
 });

@@ -3,13 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { verifyEd25519 } from '../../src/client/ed25519.ts';
-import { Fault } from '../../src/client/fault.ts';
+import { AuditFault } from '../../src/client/fault.ts';
 import { parseBundle, verifyBundle } from '../../src/client/verify.ts';
 import { writeTreeHead } from '../../src/contract/write-tree-head.ts';
+import { sha256 } from '../../src/crypto/sha256.ts';
+import { openDatabase } from '../../src/database/lmdb.ts';
 import { type DurableLedger, openLedger } from '../../src/ledger/open.ts';
 import { limits } from '../../src/limits.ts';
-import { openDatabase } from '../../src/lmdb.ts';
-import { sha256 } from '../../src/sha256.ts';
 import { parseCheckpoint } from '../../src/tlog/checkpoint.ts';
 import { decodeEntryBundle } from '../../src/tlog/entry-bundle.ts';
 import { bytesToHex, hexToBytes } from '../../src/tlog/hex.ts';
@@ -20,8 +20,7 @@ import { canonicalOf, makeLog } from './large-log.ts';
 
 describe('a log of 70,000 leaves', () => {
   const size = 70_000;
-  const kindOf = (n: number) =>
-    n % 1000 === 7 ? 'key.rotated' : n % 3 === 0 ? 'token.issued' : 'alert.raised';
+  const kindOf = (n: number) => (n % 1000 === 7 ? 'key.rotated' : n % 3 === 0 ? 'token.issued' : 'alert.raised');
   const dataDir = mkdtempSync(join(tmpdir(), 'candor-reads-'));
   /** Hashes of complete nodes: levels 0, 8 and 16. */
   const levels: Hash[][] = [];
@@ -38,7 +37,7 @@ describe('a log of 70,000 leaves', () => {
     rmSync(dataDir, { recursive: true });
   });
 
-  test('tiles of all levels and widths contain the hashes of their nodes, and there are no others', async () => {
+  test('tiles of all levels and widths contain the hashes of their nodes, and other tiles do not exist', async () => {
     expect(levels.map((level) => level.length)).toEqual([70_000, 273, 1]);
     for (const [level, hashes] of levels.entries()) {
       const last = Math.floor((hashes.length - 1) / 256);
@@ -55,9 +54,7 @@ describe('a log of 70,000 leaves', () => {
     for (const level of [3, 6, 7, 63]) {
       expect(await codeOf(ledger.tile({ level, index: 0, width: 1 }))).toBe('NOT_FOUND');
     }
-    expect(await codeOf(ledger.tile({ level: 0, index: Number.MAX_SAFE_INTEGER, width: 1 }))).toBe(
-      'NOT_FOUND',
-    );
+    expect(await codeOf(ledger.tile({ level: 0, index: Number.MAX_SAFE_INTEGER, width: 1 }))).toBe('NOT_FOUND');
   });
 
   test('bundles of entries contain their canonical bytes', async () => {
@@ -85,9 +82,7 @@ describe('a log of 70,000 leaves', () => {
   test('entries are listed by range and kind, with an exact total', async () => {
     const all = await ledger.entries({ from: 69_000, page: 2, per_page: 300 });
     expect(all.total).toBe(1000);
-    expect(all.leaves.map((leaf) => leaf.leaf_index)).toEqual(
-      Array.from({ length: 300 }, (_, i) => 69_300 + i),
-    );
+    expect(all.leaves.map((leaf) => leaf.leaf_index)).toEqual(Array.from({ length: 300 }, (_, i) => 69_300 + i));
     expect(Buffer.from(all.leaves[5]!.canonical)).toEqual(Buffer.from(canonicalOf(69_305, kindOf(69_305))));
     expect(all.leaves[5]!.leaf_hash).toBe(bytesToHex(levels[0]![69_305]!));
     const some = await ledger.entries({
@@ -109,10 +104,7 @@ describe('a log of 70,000 leaves', () => {
       [{ from: 5, to: 4 }, 'to'],
       [{ from: size, to: size + 1 }, 'to'],
     ] as const)
-      expect([query, await fieldOf(ledger.entries({ ...query, page: 1, per_page: 10 }))]).toEqual([
-        query,
-        field,
-      ]);
+      expect([query, await fieldOf(ledger.entries({ ...query, page: 1, per_page: 10 }))]).toEqual([query, field]);
   });
 });
 
@@ -135,15 +127,11 @@ test('a tile is available at every width that the tree ever had, while it grows'
   }
 });
 
-test('a bundle verifies offline, whichever identifier was used in the query', async () => {
+test('a bundle verifies offline, for any identifier used in the query', async () => {
   const ledger = await open(folder());
   expect(await codeOf(ledger.bundle({ leaf_index: 0 }))).toBe('LOG_EMPTY');
   const appended = (await ledger.append(entries(0, 20)))[7]!;
-  for (const query of [
-    { leaf_index: 7 },
-    { entry_id: appended.id },
-    { leaf_hash: appended.leaf_hash },
-  ] as const) {
+  for (const query of [{ leaf_index: 7 }, { entry_id: appended.id }, { leaf_hash: appended.leaf_hash }] as const) {
     const { leaf, head, audit_path, keys } = await ledger.bundle(query);
     const text = JSON.stringify({
       leaf_index: leaf.leaf_index,
@@ -152,16 +140,16 @@ test('a bundle verifies offline, whichever identifier was used in the query', as
       keys,
     });
     const bundle = parseBundle(`${text.slice(0, -1)},"head":${writeTreeHead(head)}}`);
-    if (bundle instanceof Fault) throw new Error(bundle.message);
+    if (bundle instanceof AuditFault) throw new Error(bundle.message);
     const verified = verifyBundle(bundle);
-    if (verified instanceof Fault) throw new Error(verified.message);
+    if (verified instanceof AuditFault) throw new Error(verified.message);
     expect([verified.entry.id, verified.leafIndex, verified.head.size]).toEqual([appended.id, 7, 20]);
   }
   expect(await fieldOf(ledger.bundle({ leaf_index: 20 }))).toBe('leaf_index');
   expect(await codeOf(ledger.bundle({ entry_id: entry(99).id }))).toBe('NOT_FOUND');
 });
 
-test('a page of entries above the size limit is rejected with the parameter to lower', async () => {
+test('a page of entries above the size limit is rejected, and the error names the parameter to lower', async () => {
   const ledger = await open(folder());
   const long = (n: number) => entry(n, { text: 'x'.repeat(50_000) });
   const count = Math.ceil(limits.maxEntriesPageBytes / 50_000);
@@ -171,7 +159,7 @@ test('a page of entries above the size limit is rejected with the parameter to l
 });
 
 describe('checkpoints', () => {
-  test('the latest head as a note under the stable key, signed once for each tree', async () => {
+  test('contain the latest head as a note under the stable key, signed once for each tree', async () => {
     const ledger = await open(folder(), { origin: 'example.org/log' });
     expect(await codeOf(ledger.checkpoint())).toBe('LOG_EMPTY');
     await ledger.append(entries(0, 5));
@@ -189,7 +177,7 @@ describe('checkpoints', () => {
     expect(parseCheckpoint(parseNote(await ledger.checkpoint()).text).size).toBe(6);
   });
 
-  test('a revoked key signs no further checkpoints, not even of a tree that it has signed', async () => {
+  test('a revoked key does not sign further checkpoints, even of a tree that it has signed', async () => {
     const ledger = await open(folder());
     await ledger.append(entries(0, 5));
     const before = parseVerifierKey(sha256, (await ledger.status()).checkpoint_vkey);
@@ -204,7 +192,7 @@ describe('checkpoints', () => {
     expect(noteSignatureBy(again, before, verifyEd25519)).toBeUndefined();
   });
 
-  test('a checkpoint with cosignatures is kept across a restart, and never replaced by one of a smaller tree', async () => {
+  test('a checkpoint with cosignatures is kept across a restart, and never replaced by a checkpoint of a smaller tree', async () => {
     const dataDir = folder();
     const ledger = await open(dataDir);
     expect(await ledger.keptCheckpoint()).toBeUndefined();
@@ -259,7 +247,7 @@ describe('checkpoints', () => {
   });
 });
 
-test('a rolled-back log serves its data, but signs no checkpoint', async () => {
+test('a rolled-back log serves its data, but does not sign checkpoints', async () => {
   const dataDir = folder();
   const ledger = await open(dataDir);
   await ledger.append(entries(0, 5));
@@ -282,7 +270,7 @@ test('a rolled-back log serves its data, but signs no checkpoint', async () => {
   expect(await degraded.tile({ level: 0, index: 0, width: 5 })).toHaveLength(160);
   const unsigned = await degraded.bundle({ leaf_index: 2 });
   expect([unsigned.head.tree_size, unsigned.checkpoint]).toEqual([5, undefined]);
-  // It signs no checkpoint for a bundle either; a published checkpoint is still included.
+  // A degraded log does not sign a checkpoint for a bundle either; a published checkpoint is still included.
   expect((await degraded.bundle({ leaf_index: 2 }, kept)).checkpoint).toMatchObject({ published: true });
 });
 
@@ -348,9 +336,7 @@ test('the error for an impossible consistency proof names the invalid size', asy
 function columnsAbove(hashes: readonly Hash[]): Hash[] {
   let row = [...hashes];
   for (let level = 0; level < 8; level++) {
-    row = Array.from({ length: Math.floor(row.length / 2) }, (_, i) =>
-      nodeHash(sha256, row[2 * i]!, row[2 * i + 1]!),
-    );
+    row = Array.from({ length: Math.floor(row.length / 2) }, (_, i) => nodeHash(sha256, row[2 * i]!, row[2 * i + 1]!));
   }
   return row;
 }

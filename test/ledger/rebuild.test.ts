@@ -13,6 +13,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { sha256 } from '../../src/crypto/sha256.ts';
 import { banner } from '../../src/ledger/banner.ts';
 import { beginAnew, LogThereError } from '../../src/ledger/check/begin-anew.ts';
 import { DatabaseFile } from '../../src/ledger/check/database-file.ts';
@@ -24,7 +25,6 @@ import { PublicKeys } from '../../src/ledger/check/public-keys.ts';
 import { type RebuildOptions, type RebuildStep, rebuild } from '../../src/ledger/check/rebuild.ts';
 import { toJson } from '../../src/ledger/heads.ts';
 import { headKey } from '../../src/ledger/storage/head-history.ts';
-import { sha256 } from '../../src/sha256.ts';
 import { GrowingTree } from '../../src/tlog/growing-tree.ts';
 import { leafHash } from '../../src/tlog/tree.ts';
 import {
@@ -49,13 +49,16 @@ const sizes = [1, 2, 100, 255, 256, 300, 600, 700];
 let whole: KnownLog;
 beforeAll(async () => {
   whole = await logIn(mkdtempSync(join(tmpdir(), 'candor-rebuild-')), ...sizes);
-}, 60_000);
+});
 afterAll(() => rmSync(whole.dataDir, { recursive: true, force: true }));
 
 const run = (log: Pick<KnownLog, 'dataDir'>, options: Partial<RebuildOptions> = {}) =>
   rebuild({ dataDir: log.dataDir, ...options });
 
-/** As above, for a log that lost its end: its next entry began a new life. */
+/**
+ * Checks that the log starts, all entries are provable and the log grows, for a log that lost its end: its
+ * next entry began a new life.
+ */
 async function checkNewLife(log: KnownLog, kept: number): Promise<void> {
   const ledger = await open(log.dataDir);
   const canonical = Buffer.from((await ledger.leaf({ leaf_index: kept })).canonical);
@@ -88,16 +91,13 @@ test('an intact log is not changed', async () => {
   expect(hashOf(fileOf(whole))).toBe(before);
 });
 
-describe('after damage of derived data only, nothing is lost and no new life begins', () => {
+describe('after damage of derived data only, the log is complete and continues its life', () => {
   test.each<[string, (log: KnownLog) => unknown]>([
     ['pages of nodes', (log) => tamper(log, 'pages', (rows) => rows.clearSync())],
     ['the index by id', (log) => tamper(log, 'ids', (rows) => rows.clearSync())],
     ['the index by kind', (log) => tamper(log, 'kinds', (rows) => rows.clearSync())],
     ['numbers of heads', (log) => tamper(log, 'history', (rows) => rows.putSync(2, Buffer.alloc(16)))],
-    [
-      'an entry beyond the end',
-      (log) => tamper(log, 'entries', (rows) => rows.putSync(700, log.canonical[3]!)),
-    ],
+    ['an entry beyond the end', (log) => tamper(log, 'entries', (rows) => rows.putSync(700, log.canonical[3]!))],
     ['one meta page', (log) => scribble(log, (bytes) => bytes.fill(0, 0, pageBytes))],
     ['both meta pages', (log) => scribble(log, (bytes) => bytes.fill(0, 0, 2 * pageBytes))],
     ['all heads, because the anchor has the last', (log) => tamper(log, 'heads', (rows) => rows.clearSync())],
@@ -118,7 +118,7 @@ describe('after damage of derived data only, nothing is lost and no new life beg
 });
 
 describe('heads that exist only in pages outside the table', () => {
-  /** A log with a head for each leaf, whose table of heads has several pages. */
+  /** Creates a log with a head for each leaf, whose table of heads has several pages. */
   async function withHeads(size: number): Promise<KnownLog> {
     return logOf(...Array.from({ length: size }, (_, i) => i + 1));
   }
@@ -130,7 +130,7 @@ describe('heads that exist only in pages outside the table', () => {
     return heads.map(({ tree_size }) => tree_size);
   };
 
-  /** The page above all leaves of the table, and these leaves. */
+  /** Returns the page above all leaves of the table, and the leaves. */
   function headPages(log: KnownLog): { root: number; bytes: Buffer; leaves: number[] } {
     const file = new DatabaseFile(fileOf(log));
     const { root, depth } = file.tables(() => {}).get('heads')!;
@@ -143,7 +143,7 @@ describe('heads that exist only in pages outside the table', () => {
 
   const hexOf = (row: Buffer): string => row.toString('hex');
 
-  /** Every row of any page with the length of a head's row. */
+  /** Returns all rows of the length of a head's row, from any page. */
   function rowsInPages(log: KnownLog): Set<string> {
     const file = new DatabaseFile(fileOf(log), { isRescue: true });
     const rows = [...file.strayRows()].filter(({ bytes }) => bytes === headRow(log.heads[0]!).length);
@@ -152,7 +152,7 @@ describe('heads that exist only in pages outside the table', () => {
     return found;
   }
 
-  test('are merged with those of the table into the history', async () => {
+  test('are merged with the heads of the table into the history', async () => {
     const log = await withHeads(120);
     const gone = [1, 40, 41, 77];
     const rows = gone.map((size) => headRow(log.heads[size - 1]!));
@@ -187,7 +187,7 @@ describe('heads that exist only in pages outside the table', () => {
       const damaged = copyOf(log);
       scribble(damaged, (bytes) => bytes.fill(0, zeroed * pageBytes, (zeroed + 1) * pageBytes));
       const inPages = rowsInPages(damaged);
-      const readable = log.heads.filter((head) => head.size === 120 || inPages.has(hexOf(headRow(head)))); // the anchor has the last
+      const readable = log.heads.filter((head) => head.size === 120 || inPages.has(hexOf(headRow(head)))); // the anchor has the last head
       expect(readable.length).toBeGreaterThan(20);
       expect(await run(damaged)).toMatchObject({ outcome: 'rebuilt', head: { size: 120 } });
       expect(await historyOf(damaged)).toEqual(readable.map(({ size }) => size));
@@ -198,7 +198,7 @@ describe('heads that exist only in pages outside the table', () => {
     const log = await withHeads(120);
     const { leaves, root, bytes } = headPages(log);
     expect(leaves.length).toBeGreaterThan(4);
-    bytes.writeUIntLE(leaves[3]!, bytes.readUInt16LE(24 + 2) + 24, 6); // where the second one's number is
+    bytes.writeUIntLE(leaves[3]!, bytes.readUInt16LE(24 + 2) + 24, 6); // replaces the second page number
     scribble(log, (file) => bytes.copy(file, root * pageBytes));
     expect(await run(log)).toMatchObject({ outcome: 'rebuilt', lost: { headCount: 0 } });
     expect(await historyOf(log)).toEqual(log.heads.map(({ size }) => size));
@@ -217,52 +217,48 @@ describe('heads that exist only in pages outside the table', () => {
   });
 });
 
-test.each([0, 1, 100])(
-  'heads are judged again if more than %i runs would have to be cached',
-  async (maxRuns) => {
-    const log = await logOf(...Array.from({ length: 12 }, (_, i) => i + 1));
-    const unsigned = [2, 3, 5, 9, 11];
-    for (const size of unsigned) flipIn(log, headRow(log.heads[size - 1]!).subarray(48), 3);
-    const file = new DatabaseFile(fileOf(log), { isRescue: true });
-    const keys = PublicKeys.load(join(log.dataDir, 'keys'));
-    const table = file.tables(() => {}).get('heads');
-    const judged = new HeadVerdictCache(
-      new KnownHeads({ file, table, keys, elsewhere: log.heads.slice(0, 8) }),
-      keys,
-      maxRuns,
-    );
-    const grow = (take: (size: number, root: () => Uint8Array) => void): void => {
-      const tree = GrowingTree.load(sha256, 0, () => undefined)!;
-      for (const [index, canonical] of log.canonical.entries()) {
-        tree.append(leafHash(sha256, index < 9 ? canonical : Buffer.alloc(1)));
-        take(tree.size, () => tree.root());
-      }
-    };
-    grow((size, root) => judged.compare(size, root));
-    judged.end();
-    const kept: number[] = [];
-    const next = judged.kept();
-    grow((size, root) => kept.push(...Array.from(next(size, root), (head) => head.size)));
-    file.close();
-    expect(kept).toEqual([1, 2, 3, 4, 5, 6, 7, 8]); // 2, 3 and 5 are known from elsewhere
-    expect(judged.last?.size).toBe(8);
-    expect(judged.dropped.first.map(({ size }) => size)).toEqual([10, 12]);
-  },
-);
+test.each([0, 1, 100])('heads are verified again if more than %i runs would have to be cached', async (maxRuns) => {
+  const log = await logOf(...Array.from({ length: 12 }, (_, i) => i + 1));
+  const unsigned = [2, 3, 5, 9, 11];
+  for (const size of unsigned) flipIn(log, headRow(log.heads[size - 1]!).subarray(48), 3);
+  const file = new DatabaseFile(fileOf(log), { isRescue: true });
+  const keys = PublicKeys.load(join(log.dataDir, 'keys'));
+  const table = file.tables(() => {}).get('heads');
+  const judged = new HeadVerdictCache(
+    new KnownHeads({ file, table, keys, elsewhere: log.heads.slice(0, 8) }),
+    keys,
+    maxRuns,
+  );
+  const grow = (take: (size: number, root: () => Uint8Array) => void): void => {
+    const tree = GrowingTree.load(sha256, 0, () => undefined)!;
+    for (const [index, canonical] of log.canonical.entries()) {
+      tree.append(leafHash(sha256, index < 9 ? canonical : Buffer.alloc(1)));
+      take(tree.size, () => tree.root());
+    }
+  };
+  grow((size, root) => judged.compare(size, root));
+  judged.end();
+  const kept: number[] = [];
+  const next = judged.kept();
+  grow((size, root) => kept.push(...Array.from(next(size, root), (head) => head.size)));
+  file.close();
+  expect(kept).toEqual([1, 2, 3, 4, 5, 6, 7, 8]); // heads 2, 3 and 5 are known from elsewhere
+  expect(judged.last?.size).toBe(8);
+  expect(judged.dropped.first.map(({ size }) => size)).toEqual([10, 12]);
+});
 
-/** A log in which no copy of this entry is readable. */
+/** Returns a log in which no copy of this entry is readable. */
 function withoutEntry(index: number): KnownLog {
   const log = copyOf(whole);
   scribble(log, (bytes) => {
     const wanted = log.canonical[index]!;
-    for (let at = bytes.indexOf(wanted); at >= 0; at = bytes.indexOf(wanted, at + 1))
-      bytes.fill(7, at, at + 20);
+    for (let at = bytes.indexOf(wanted); at >= 0; at = bytes.indexOf(wanted, at + 1)) bytes.fill(7, at, at + 20);
   });
   return log;
 }
 
 describe('if signed entries are lost', () => {
-  test('nothing happens without the consent of the operator, and the report lists what would be missing', async () => {
+  test('the rebuild requires the consent of the operator, and the report lists the entries that would be missing', async () => {
     const log = withoutEntry(450);
     const before = hashOf(fileOf(log));
     const names = readdirSync(log.dataDir).sort();
@@ -274,7 +270,7 @@ describe('if signed entries are lost', () => {
         previous: { size: 700 },
         lost: { from: 300, to: 700 },
       });
-      expect(report.lost.ids.size).toBe(400); // the one that can't be read is known from the index by id
+      expect(report.lost.ids.size).toBe(400); // the id of the unreadable entry is known from the index by id
       expect(report.lost.ids.get(450)).toBe(entry(450).id);
       expect(report.lost.heads.map(({ size }) => size)).toEqual([600, 700]);
     }
@@ -283,7 +279,7 @@ describe('if signed entries are lost', () => {
     expect((await (await open(log.dataDir)).status()).size).toBe(700);
   });
 
-  test('with consent the log continues from the last intact head, and permanently shows how far it went back', async () => {
+  test('with consent the log continues from the last intact head, and always shows its truncated size', async () => {
     const log = withoutEntry(450);
     const anchor = readFileSync(join(log.dataDir, 'anchor.json'), 'utf8');
     const report = await run(log, { acceptLoss: true });
@@ -308,8 +304,7 @@ describe('if signed entries are lost', () => {
     for (const head of log.heads) {
       scribble(log, (bytes) => {
         const row = headRow(head);
-        for (let at = bytes.indexOf(row); at >= 0; at = bytes.indexOf(row, at + 1))
-          bytes.fill(0, at, at + row.length);
+        for (let at = bytes.indexOf(row); at >= 0; at = bytes.indexOf(row, at + 1)) bytes.fill(0, at, at + row.length);
       });
     }
     expect(await run(log, { acceptLoss: true })).toMatchObject({ outcome: 'hopeless' });
@@ -321,7 +316,7 @@ describe('if signed entries are lost', () => {
     await checkNewLife(log, 600);
   });
 
-  test('a key that took over beyond the recovered end signs from the end onwards', async () => {
+  test('a key whose rotation was lost signs from the recovered end onwards', async () => {
     const dataDir = folder();
     const before = await open(dataDir);
     await before.append(entries(0, 10));
@@ -346,7 +341,7 @@ describe('if signed entries are lost', () => {
     expect(await fsck({ dataDir, signatures: true })).toMatchObject({ ok: true, findings: [] });
   });
 
-  test('until the loss is accepted, records of more entries or another tree keep the service from starting on an old file', async () => {
+  test('records of more entries or another tree prevent a start on an old file until the loss is accepted', async () => {
     const log = copyOf(whole);
     const newer = await open(log.dataDir);
     await newer.append(entries(700, 720));
@@ -359,7 +354,7 @@ describe('if signed entries are lost', () => {
   });
 });
 
-describe('a crash at any step leaves the old or the new file intact, and another run completes the rebuild', () => {
+describe('after a crash at any step the old or the new file is intact, and another run completes the rebuild', () => {
   const steps: RebuildStep[] = ['life-begun', 'written', 'verified', 'old-kept', 'swapped', 'life-logged'];
   test.each(steps)('%s', async (step) => {
     const log = withoutEntry(450);
@@ -369,17 +364,13 @@ describe('a crash at any step leaves the old or the new file intact, and another
     };
     await expect(run(log, { acceptLoss: true, onStep })).rejects.toBe(stop);
     expect(existsSync(fileOf(log))).toBe(true);
-    expect((await fsck({ dataDir: log.dataDir })).isDamaged).toBe(
-      steps.indexOf(step) < steps.indexOf('swapped'),
-    );
+    expect((await fsck({ dataDir: log.dataDir })).isDamaged).toBe(steps.indexOf(step) < steps.indexOf('swapped'));
     await run(log, { acceptLoss: true });
     await checkNewLife(log, 300);
   });
 });
 
-test('recovers everything that is recoverable according to the known entries', {
-  timeout: 300_000,
-}, async () => {
+test('a rebuild recovers all entries that are recoverable according to the known entries', async () => {
   const pages = readFileSync(fileOf(whole)).length / pageBytes;
   const places = fc.array(fc.integer({ min: 0, max: pages - 1 }), { minLength: 1, maxLength: 4 });
   await fc.assert(
@@ -413,7 +404,7 @@ describe('a lost log', () => {
     writeFileSync(join(log.dataDir, 'siem.mdb'), 'events');
     await expect(beginAnew({ dataDir: log.dataDir })).rejects.toThrow(LogThereError);
     scribble(log, (bytes) => bytes.fill(0, 0, 2 * pageBytes));
-    await expect(beginAnew({ dataDir: log.dataDir })).rejects.toThrow(LogThereError); // a rebuild would save all of it
+    await expect(beginAnew({ dataDir: log.dataDir })).rejects.toThrow(LogThereError); // a rebuild would recover the whole log
     rmSync(fileOf(log));
     expect((await (await open(log.dataDir)).status()).health).toMatchObject({ fault: 'lost' });
     const oldKeys = readdirSync(join(log.dataDir, 'keys'));
@@ -433,7 +424,7 @@ describe('a lost log', () => {
     expect((await (await open(log.dataDir)).status()).health).toEqual({ state: 'ok' });
   });
 
-  test('is also replaced if its file is empty', async () => {
+  test('is replaced as well if its file is empty', async () => {
     const log = copyOf(whole);
     truncateSync(fileOf(log), 0);
     await beginAnew({ dataDir: log.dataDir });
@@ -448,7 +439,7 @@ test('a forged line in the journal does not hide a rollback', async () => {
   const newer = await open(log.dataDir);
   await newer.append(entries(700, 720));
   await newer.close();
-  await (await open(log.dataDir)).close(); // the journal now knows of 720
+  await (await open(log.dataDir)).close(); // the journal now has a head of 720 leaves
   copyFileSync(fileOf(whole), fileOf(log));
   rmSync(join(log.dataDir, 'anchor.json'));
   const head = JSON.stringify({ ...toJson(small.heads[0]!), timestamp_ns: 0 });

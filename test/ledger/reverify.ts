@@ -1,9 +1,9 @@
 /**
- * Checks the whole log without trusting it: its answers as JSON, the client's verifier, and a root computed
- * from all leaves by a literal implementation of RFC 6962. No code of src/ledger runs here.
+ * Checks the whole log without trusting it: its results as JSON, the client's verifier, and a root computed
+ * from all leaves by a literal implementation of RFC 6962. Does not use code of src/ledger.
  */
 import { createHash } from 'node:crypto';
-import { Fault } from '../../src/client/fault.ts';
+import { AuditFault } from '../../src/client/fault.ts';
 import { parseKeySet } from '../../src/client/key-set.ts';
 import { parseTreeHead, type SignedHead } from '../../src/client/tree-head.ts';
 import { verifyConsistency, verifyEntry, verifyHead, verifyInclusion } from '../../src/client/verify.ts';
@@ -14,11 +14,11 @@ import { Oracle } from '../tlog/oracle.ts';
 
 export type Asked = Pick<Ledger, 'head' | 'keys' | 'leaf' | 'inclusion' | 'consistency'>;
 
-/** An outsider's records about a log, all of which must hold forever. */
+/** Records of an outsider about a log, which must hold permanently. */
 export interface Kept {
   /** Heads in the order in which they were seen. */
   readonly pins?: readonly SignedTreeHead[];
-  /** Answers to appends. */
+  /** Results of appends. */
   readonly answers?: readonly Appended[];
 }
 
@@ -74,7 +74,7 @@ const equal = (a: Uint8Array, b: Uint8Array) => Buffer.compare(a, b) === 0;
 const same = (a: SignedHead, b: SignedHead) => a.timestampNs === b.timestampNs && equal(a.root, b.root);
 const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
 
-function sound<T>(value: T | Fault): T {
-  if (value instanceof Fault) throw new Error(`${value.code}: ${value.message}`);
+function sound<T>(value: T | AuditFault): T {
+  if (value instanceof AuditFault) throw new Error(`${value.code}: ${value.message}`);
   return value;
 }

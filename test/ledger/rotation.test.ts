@@ -29,7 +29,7 @@ async function look(ledger: DurableLedger, pin?: Pin, acceptedKeys: string[] = [
 }
 
 test.each(rotated)(
-  'a new %s key takes over where the old one stopped, and two entries record it',
+  'a new %s key takes over where the old key stopped, and two entries record the rotation',
   async (purpose) => {
     const dataDir = folder();
     const ledger = await open(dataDir);
@@ -65,14 +65,14 @@ test.each(rotated)(
   },
 );
 
-test('a log without entries can rotate its keys too', async () => {
+test('a log without entries can rotate its keys', async () => {
   const ledger = await open(folder());
   for (const purpose of rotated) await ledger.rotateKey(purpose, 'system');
   await reverify(ledger);
   expect((await keyEntries(ledger)).length).toBe(6);
 });
 
-test('after two rotations of each kind during appends, an auditor finds no fault, and every entry verifies', async () => {
+test('after two rotations of each kind during appends, an audit succeeds, and every entry verifies', async () => {
   const log = await ServedLog.start();
   onTestFinished(() => log.close());
   await log.append(3);
@@ -118,7 +118,7 @@ test('appends that wait while a key takes over are signed by the key that covers
 });
 
 test.each(['event-signing', 'transparency-sth'] as const)(
-  'appends that wait while the %s key is revoked are answered, with the old key only if they were queued before',
+  'appends that wait while the %s key is revoked succeed, under the old key only if queued before',
   async (purpose) => {
     const ledger = await open(folder());
     const { kid } = (await records(ledger, purpose))[0]!;
@@ -131,7 +131,7 @@ test.each(['event-signing', 'transparency-sth'] as const)(
   },
 );
 
-/** A ledger with a schedule, whose clock the test sets. */
+/** Opens a ledger with a schedule, whose clock the test sets. */
 async function scheduled(dataDir: string, schedule: Partial<RotationSchedule['periods']>, startMs: number) {
   const time = { now: startMs };
   const ledger = await open(dataDir, {
@@ -148,13 +148,9 @@ async function scheduled(dataDir: string, schedule: Partial<RotationSchedule['pe
 const states = async (ledger: DurableLedger, purpose: LedgerKeyPurpose) =>
   (await records(ledger, purpose)).map(({ state }) => state).join(' ');
 
-test('schedule: a successor is published before the old key is due, and takes over when it is due', async () => {
+test('with a schedule, a successor is published before the old key is due, and takes over when it is due', async () => {
   const start = Date.now();
-  const { ledger, at } = await scheduled(
-    folder(),
-    { 'event-signing': day, 'transparency-sth': 7 * day },
-    start,
-  );
+  const { ledger, at } = await scheduled(folder(), { 'event-signing': day, 'transparency-sth': 7 * day }, start);
   await ledger.append(entries(0, 3));
   await at(start + 23 * hour - 1);
   expect(await states(ledger, 'event-signing')).toBe('active');
@@ -172,7 +168,7 @@ test('schedule: a successor is published before the old key is due, and takes ov
     ['key.rotated', 'system'],
     ['key.retired', 'system'],
   ]);
-  // A week in one tick each: five more event keys, one head key; the others are not rotated.
+  // Each tick is a week: five more event keys and one head key are created; other keys are not rotated.
   for (let n = 2; n <= 7; n++) {
     await at(start + n * day - hour);
     await at(start + n * day);
@@ -184,7 +180,7 @@ test('schedule: a successor is published before the old key is due, and takes ov
   await reverify(ledger);
 });
 
-test('schedule: an overdue successor is still published for the overlap before it signs', async () => {
+test('with a schedule, an overdue successor is still published for the overlap before it signs', async () => {
   const dataDir = folder();
   const start = Date.now();
   const before = await scheduled(dataDir, { 'event-signing': day }, start);
@@ -204,12 +200,7 @@ test('a period of 0 disables the schedule', async () => {
   const start = Date.now();
   const { ledger, at } = await scheduled(folder(), { 'event-signing': 0 }, start);
   await at(start + 4000 * day);
-  expect((await ledger.keyRecords()).map(({ state }) => state)).toEqual([
-    'active',
-    'active',
-    'active',
-    'active',
-  ]);
+  expect((await ledger.keyRecords()).map(({ state }) => state)).toEqual(['active', 'active', 'active', 'active']);
 });
 
 test('a requested rotation uses the successor that is already published', async () => {
@@ -228,9 +219,7 @@ test('a second key change at a time, and rotation of a stable or unknown key, ar
   const ledger = await open(folder());
   const first = ledger.rotateKey('event-signing', 'ann');
   expect(await codeOf(ledger.rotateKey('transparency-sth', 'ann'))).toBe('CONFLICT');
-  expect(await codeOf(ledger.revokeKey((await ledger.keyRecords())[0]!.kid, 'stolen', 'ann'))).toBe(
-    'CONFLICT',
-  );
+  expect(await codeOf(ledger.revokeKey((await ledger.keyRecords())[0]!.kid, 'stolen', 'ann'))).toBe('CONFLICT');
   await first;
   expect(await fieldOf(ledger.rotateKey('checkpoint', 'ann'))).toBe('purpose');
   expect(await fieldOf(ledger.rotateKey('witness' as 'checkpoint', 'ann'))).toBe('purpose');
@@ -281,14 +270,14 @@ test('after a revocation of the tree-head key another key signs the current head
   await reverify(ledger, { pins: [anew] });
   expect(await codeOf(ledger.revokeKey(revoked.kid, 'again', 'ann'))).toBe('INVALID_TRANSITION');
 
-  // Anchor and journal have heads of the revoked key. This log signed them, and still accepts them.
+  // Anchor and journal have heads of the revoked key. This log signed the heads, and still accepts them.
   await ledger.close();
   const again = await open(dataDir);
   expect((await again.status()).health).toEqual({ state: 'ok' });
   await look(again, pin, [replacement.fingerprint]);
 });
 
-test('earlier signatures of a revoked event key stay valid, and it signs nothing later', async () => {
+test('earlier signatures of a revoked event key stay valid, and the key does not sign later entries', async () => {
   const ledger = await open(folder());
   await ledger.append(entries(0, 5));
   const [key] = await records(ledger, 'event-signing');
@@ -322,7 +311,7 @@ test('a retired and a pending key can be revoked, without a replacement', async 
     { purpose: 'event-signing', reason: 'old disk' },
     { purpose: 'event-signing', reason: 'too' },
   ]);
-  await at(start + 2 * day); // the schedule creates another one
+  await at(start + 2 * day); // the schedule creates another successor
   expect(await states(ledger, 'event-signing')).toBe('revoked active revoked pending');
   await reverify(ledger);
 });
@@ -335,11 +324,7 @@ test('revoking a key also revokes its published successor, which was on the same
   const [active, pending] = await records(ledger, 'transparency-sth');
   expect(pending).toMatchObject({ state: 'pending' });
   await ledger.revokeKey(active!.kid, 'the disk was stolen', 'ann');
-  expect((await states(ledger, 'transparency-sth')).split(' ').sort()).toEqual([
-    'active',
-    'revoked',
-    'revoked',
-  ]);
+  expect((await states(ledger, 'transparency-sth')).split(' ').sort()).toEqual(['active', 'revoked', 'revoked']);
   const told = (await keyEntries(ledger)).filter(({ kind }) => kind === 'key.revoked');
   expect(told.map(({ subject }) => subject.id).sort()).toEqual([active!.kid, pending!.kid].sort());
   await at(start + day + hour);
@@ -358,7 +343,7 @@ test('a revoked checkpoint key is replaced under the same origin', async () => {
   expect(await states(ledger, 'checkpoint')).toBe('revoked active');
 });
 
-test('tokens of a rotated key stay valid until they expire, those of a revoked key become invalid', async () => {
+test('tokens of a rotated key stay valid until they expire, tokens of a revoked key become invalid', async () => {
   const start = Date.now();
   const { ledger, at } = await scheduled(folder(), {}, start);
   const kids = async () => (await ledger.accessTokenKeys()).verifying.map(({ kid }) => kid);
@@ -392,7 +377,7 @@ test('keys do not change while the log is degraded', async () => {
   expect(await ledger.keyRecords()).toEqual(before);
 });
 
-test('if key files cannot be written, nothing changes, and the next tick continues', async () => {
+test('if key files cannot be written, the keys do not change, and the next tick continues', async () => {
   const dataDir = folder();
   const ledger = await open(dataDir);
   await ledger.append(entries(0, 3));

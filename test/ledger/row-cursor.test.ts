@@ -3,13 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openDatabase } from '../../src/database/lmdb.ts';
 import { DatabaseFile, type Table } from '../../src/ledger/check/database-file.ts';
 import { RowCursor } from '../../src/ledger/check/row-cursor.ts';
 import { numberKey } from '../../src/ledger/check/row-keys.ts';
-import { openDatabase } from '../../src/lmdb.ts';
 
 const seed = 20_251_121;
-/** With gaps, and every 50th value on overflow pages. */
+/** Rows whose keys have gaps, with every 50th value on overflow pages. */
 const rows = Array.from({ length: 3000 }, (_, n) => ({
   key: 3 * n,
   value: Buffer.alloc(n % 50 === 7 ? 5000 + n : n % 40, n),
@@ -54,16 +54,14 @@ test('a range of keys contains exactly its rows', () => {
       const found: number[] = [];
       for (const at = cursor('numbered', key(from), key(before)); keysOnly ? at.nextKey() : at.next(); )
         found.push(at.keyNumber());
-      const wanted = rows.filter(
-        (row) => row.key >= (from ?? 0) && row.key < (before ?? Number.POSITIVE_INFINITY),
-      );
+      const wanted = rows.filter((row) => row.key >= (from ?? 0) && row.key < (before ?? Number.POSITIVE_INFINITY));
       expect(found).toEqual(wanted.map((row) => row.key));
     }),
     { seed, numRuns: 200 },
   );
 });
 
-test('a value is preceded by a byte, wherever it is stored', () => {
+test('a value is preceded by a byte, on any kind of page', () => {
   const at = cursor('numbered');
   for (const { key, value } of rows) {
     expect(at.next()).toBe(true);

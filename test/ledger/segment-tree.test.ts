@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import { sha256 } from '../../src/crypto/sha256.ts';
 import { leafHashInto, SegmentTree } from '../../src/ledger/check/segment-tree.ts';
-import { sha256 } from '../../src/sha256.ts';
 import { GrowingTree, type PackedPage } from '../../src/tlog/growing-tree.ts';
 import { leafHash } from '../../src/tlog/tree.ts';
 
@@ -8,7 +8,7 @@ const leafOf = (n: number) => sha256(Buffer.from(`leaf ${n}`));
 const bytesOf = (pages: readonly PackedPage[], level: number) =>
   Buffer.from(pages.findLast((page) => page.level === level)?.bytes ?? []);
 
-test('at every size it has the same root and pages as a tree that stores hashes individually', () => {
+test('a tree has the same root and pages at every size as a tree that stores hashes individually', () => {
   const tree = new SegmentTree();
   const plain = GrowingTree.load(sha256, 0, () => undefined)!;
   expect(tree.root()).toEqual(plain.root());

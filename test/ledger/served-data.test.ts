@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
+import { sha256 } from '../../src/crypto/sha256.ts';
 import type { LogReader } from '../../src/ledger/ledger.ts';
 import { SnapshotReader } from '../../src/ledger/reads/snapshot-reader.ts';
-import { sha256 } from '../../src/sha256.ts';
 import { leafHash, nodeHash } from '../../src/tlog/tree.ts';
 import { flipIn, flipInPlace, headRow, logOf, tamper } from './damaged-log.ts';
 import { codeOf, entries, entry, folder, open } from './fixture.ts';
@@ -37,9 +37,7 @@ test.each(reads)(
     await ledger.reportReads(await reader.report());
     expect(await ledger.status()).toMatchObject({
       health: { state: 'ok' },
-      findings: [
-        { code: 'data_damaged', message: expect.stringMatching(/entry 5 .*candor fsck.*candor rebuild/) },
-      ],
+      findings: [{ code: 'data_damaged', message: expect.stringMatching(/entry 5 .*candor fsck.*candor rebuild/) }],
     });
     expect((await ledger.append([entry(600)]))[0]!.leaf_index).toBe(600);
     expect((await reader.leaf('current', { leaf_index: 6 })).leaf_index).toBe(6);
@@ -54,7 +52,7 @@ test('the ledger itself serves no bundle of a damaged entry', async () => {
   expect(await codeOf(ledger.bundle({ leaf_index: 6 }))).toBe('none');
 });
 
-test('a damaged page is never used for a proof or a tile, whichever hash is damaged', async () => {
+test('a damaged page is never used for a proof or a tile, for any damaged hash', async () => {
   const { dataDir } = await logOf(600);
   await open(dataDir);
   const wrong: string[] = [];
@@ -79,7 +77,7 @@ test('a damaged page is never used for a proof or a tile, whichever hash is dama
   expect(wrong).toEqual([]);
 });
 
-test('a tile that was verified before is verified again when it is read again', async () => {
+test('a tile that was verified before is verified each time it is read', async () => {
   const { dataDir, canonical } = await logOf(600);
   await open(dataDir);
   const reader = await readerOf(dataDir);
@@ -182,7 +180,7 @@ test('an index of kinds that names the wrong entry is detected', async () => {
   expect(await read('alert.raised')).toBe('none');
 });
 
-test('a reader sees each append as soon as it resolves', async () => {
+test('a reader sees each append as soon as the append resolves', async () => {
   const dataDir = folder();
   const ledger = await open(dataDir);
   const reader = await readerOf(dataDir);
@@ -193,9 +191,7 @@ test('a reader sees each append as soon as it resolves', async () => {
     expect((await reader.head('current')).tree_size).toBe(size + 50);
     for (const query of [{ entry_id: last.id }, { leaf_hash: last.leaf_hash }])
       expect((await reader.inclusion('current', query)).leaf_index).toBe(size + 49);
-    expect((await reader.entries('current', { kinds: ['alert.raised'], page: 1, per_page: 1 })).total).toBe(
-      size + 50,
-    );
+    expect((await reader.entries('current', { kinds: ['alert.raised'], page: 1, per_page: 1 })).total).toBe(size + 50);
     expect((await reader.heads('current', { page: 1, per_page: 1 })).total).toBe(size / 50 + 1);
   }
 });

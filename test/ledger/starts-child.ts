@@ -1,7 +1,8 @@
 /**
- * `node starts-child.ts <data folder> <first> <seed> [store]` appends entries from number `first`, in batches
- * of random sizes, and sometimes rotates a key, until it is killed or gets SIGTERM, which closes the log. Writes
- * each answer on a line. With `store`, siem.mdb also raises alerts, which the outbox sends to the log.
+ * Appends entries from number `first`, in batches of random sizes, and sometimes rotates a key, until it is
+ * killed or receives SIGTERM, which closes the log: `node starts-child.ts <data folder> <first> <seed>
+ * [store]`. Writes each result on a line. With `store`, siem.mdb also raises alerts, which the outbox sends
+ * to the log.
  */
 import { writeSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
@@ -23,8 +24,8 @@ writeSync(1, '{"ready":true}\n');
 for (let n = Number(first); !stopped; ) {
   const count = 1 + Math.floor(random() ** 3 * 30);
   const raised = parts?.store.commit(alertsOf(n, 1 + (count % 3)));
-  parts?.pump.poke();
-  // Of a kind that is not caused by siem.mdb.
+  parts?.pump.wake();
+  // A kind that is not caused by siem.mdb.
   const others = entries(n, n + count).map((entry) => ({ ...entry, kind: 'backup.created' }));
   for (const appended of await ledger.append(others)) writeSync(1, `${JSON.stringify(appended)}\n`);
   await raised;

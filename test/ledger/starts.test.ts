@@ -1,7 +1,7 @@
 /**
- * Starts after kills and clean stops at random moments. Each must be healthy, and all auditors' pins and
- * callers' answers must hold. Half of the starts also write siem.mdb, and each start compares it with the log.
- * `STARTS=500 SEED=7 npm test -- test/ledger/starts.test.ts` runs more of them.
+ * Starts after kills and clean stops at random moments. Each start must be healthy, and all auditors' pins
+ * and callers' results must hold. Half of the starts also write siem.mdb, and each start compares siem.mdb
+ * with the log. `STARTS=500 SEED=7 npm test -- test/ledger/starts.test.ts` runs more starts.
  */
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -12,14 +12,14 @@ import { audit, type Pin } from '../../src/client/auditor.ts';
 import { fsck } from '../../src/ledger/check/fsck.ts';
 import type { Appended } from '../../src/ledger/ledger.ts';
 import { openLedger } from '../../src/ledger/open.ts';
-import { readNotedPlaces } from '../../src/store/lmdb/noted-places.ts';
+import { readLogPositions } from '../../src/store/log-positions.ts';
 import { sourceOf } from './audited.ts';
 import { folder } from './fixture.ts';
 import { randomSource } from './random-source.ts';
 
 const starts = Number(process.env.STARTS ?? 15);
 const seed = Number(process.env.SEED ?? 20_251_123);
-/** Starts of one log. Each reads the whole log, which earlier starts made longer. */
+/** Number of starts of one log. Each start reads the whole log, which earlier starts made longer. */
 const startsOfLog = 50;
 
 /** Totals over all starts. */
@@ -43,14 +43,14 @@ test.each(Array.from({ length: Math.ceil(starts / startsOfLog) }, (_, log) => lo
     const count = Math.min(startsOfLog, starts - log * startsOfLog);
     for (let start = 0; start < count; start++) {
       const isKill = random() < 0.6;
-      const hasStore = start % 4 !== 1 && start % 4 !== 2; // twice in a row each, so that either follows the other
+      const hasStore = start % 4 !== 1 && start % 4 !== 2; // so that all sequences of two occur
       answers.push(...(await runChild(dataDir, start, isKill ? 'SIGKILL' : 'SIGTERM', hasStore, random)));
       if (hasStore) seen.withStore++;
       seen[isKill ? 'kills' : 'stops']++;
       seen.transactions.add(lastTransaction(dataDir) % 256);
       expect((await fsck({ dataDir })).findings, `start ${start}`).toEqual([]);
 
-      const ledger = await openLedger({ dataDir, notedPlaces: () => readNotedPlaces(dataDir) });
+      const ledger = await openLedger({ dataDir, logPositions: () => readLogPositions(dataDir) });
       const { size, health, findings, warnings } = await ledger.status();
       // The first kill may precede the first write of the anchor.
       expect({ health, findings }, `start ${start}`).toEqual({ health: { state: 'ok' }, findings: [] });
@@ -73,7 +73,7 @@ test.each(Array.from({ length: Math.ceil(starts / startsOfLog) }, (_, log) => lo
   startsOfLog * 10_000,
 );
 
-/** Lets a process append for a random time, and ends it. Returns its answers. */
+/** Lets a process append for a random time, then ends the process. Returns the results of its appends. */
 async function runChild(
   dataDir: string,
   start: number,
@@ -97,16 +97,13 @@ async function runChild(
   child.stderr.on('data', (text) => {
     errors += text;
   });
-  const ended = new Promise<string>((resolve) =>
-    child.on('close', (code, by) => resolve(by ?? `exit ${code}`)),
-  );
-  const isEarly = start > 0 && signal === 'SIGKILL' && random() < 0.2; // while it starts
+  const ended = new Promise<string>((resolve) => child.on('close', (code, by) => resolve(by ?? `exit ${code}`)));
+  const isEarly = start > 0 && signal === 'SIGKILL' && random() < 0.2; // whether the kill comes while the process starts
   while (!isEarly && !out.includes('ready') && child.exitCode === null) await setTimeout(5);
   await setTimeout(random() * (isEarly ? 400 : 150));
   child.kill(signal);
   const end = await ended;
-  if (end !== (signal === 'SIGKILL' ? 'SIGKILL' : 'exit 0'))
-    throw new Error(`the child ended with ${end}: ${errors}`);
+  if (end !== (signal === 'SIGKILL' ? 'SIGKILL' : 'exit 0')) throw new Error(`the child ended with ${end}: ${errors}`);
   const lines = out.split('\n').slice(0, -1);
   return lines.map((line) => JSON.parse(line)).filter((line) => line.ready === undefined);
 }

@@ -14,13 +14,13 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { type Database, openDatabase } from '../../src/database/lmdb.ts';
 import { banner } from '../../src/ledger/banner.ts';
 import type { LedgerFault } from '../../src/ledger/ledger.ts';
-import { type Database, openDatabase } from '../../src/lmdb.ts';
 import { codeOf, entries, entry, folder, open } from './fixture.ts';
 import { checkAll } from './outside.ts';
 
-/** A closed log of `size` entries. */
+/** Creates a closed log of `size` entries. */
 async function logOf(size: number): Promise<string> {
   const dataDir = folder();
   const ledger = await open(dataDir);
@@ -29,7 +29,7 @@ async function logOf(size: number): Promise<string> {
   return dataDir;
 }
 
-/** Opens a damaged log and checks the required behaviour of every degraded log. */
+/** Opens a damaged log, and checks the behaviour that is required of every degraded log. */
 async function openDegraded(dataDir: string, fault: LedgerFault) {
   const ledger = await open(dataDir);
   const status = await ledger.status();
@@ -38,9 +38,7 @@ async function openDegraded(dataDir: string, fault: LedgerFault) {
   expect(banner(status)).toContain(`DEGRADED: ${fault}`);
   expect(banner(status)).toContain('advice');
   const { advice } = status.health as { advice: string };
-  const [check, rebuild, restore] = ['fsck', 'rebuild', 'restore'].map((name) =>
-    advice.indexOf(`\`candor ${name}`),
-  );
+  const [check, rebuild, restore] = ['fsck', 'rebuild', 'restore'].map((name) => advice.indexOf(`\`candor ${name}`));
   expect(check).toBeGreaterThan(0);
   if (restore! > 0) {
     expect(restore).toBeGreaterThan(Math.max(check!, rebuild!));
@@ -62,9 +60,7 @@ test.each([0, 1, 2, 255, 256, 257, 700])(
     await ledger.append([entry(size)]);
     const head = await checkAll(ledger, before);
     expect(head.tree_size).toBe(size + 1);
-    expect(
-      await ledger.leaf({ leaf_hash: (await ledger.leaf({ leaf_index: size })).leaf_hash }),
-    ).toMatchObject({
+    expect(await ledger.leaf({ leaf_hash: (await ledger.leaf({ leaf_index: size })).leaf_hash })).toMatchObject({
       leaf_index: size,
     });
   },
@@ -74,13 +70,7 @@ test('the banner of a healthy log names size, root, time, key and fingerprint', 
   const ledger = await open(await logOf(3));
   const status = await ledger.status();
   const text = banner(status);
-  for (const part of [
-    '3',
-    status.head!.root_hash.slice(0, 16),
-    status.sth_key_id,
-    status.sth_key_fingerprint,
-    'ok',
-  ]) {
+  for (const part of ['3', status.head!.root_hash.slice(0, 16), status.sth_key_id, status.sth_key_fingerprint, 'ok']) {
     expect(text).toContain(part);
   }
   expect(text).toContain(String(BigInt(status.head!.timestamp_ns)));
@@ -100,14 +90,12 @@ test('an older database under a newer anchor is a rollback, and its data is stil
 
 test('a rollback of database and anchor together is detected by the journal, and again at the next start', async () => {
   const dataDir = await logOf(5);
-  for (const name of ['ledger.mdb', 'anchor.json'])
-    copyFileSync(join(dataDir, name), join(dataDir, `old-${name}`));
+  for (const name of ['ledger.mdb', 'anchor.json']) copyFileSync(join(dataDir, name), join(dataDir, `old-${name}`));
   const newer = await open(dataDir);
   await newer.append(entries(5, 9));
   await newer.close();
   await (await open(dataDir)).close(); // the journal's line for this start has the head of 9
-  for (const name of ['ledger.mdb', 'anchor.json'])
-    copyFileSync(join(dataDir, `old-${name}`), join(dataDir, name));
+  for (const name of ['ledger.mdb', 'anchor.json']) copyFileSync(join(dataDir, `old-${name}`), join(dataDir, name));
   await (await openDegraded(dataDir, 'rollback')).close();
   await openDegraded(dataDir, 'rollback');
 });
@@ -137,8 +125,7 @@ test.each([
   const dataDir = await logOf(600);
   const root = openDatabase(join(dataDir, 'ledger.mdb'), { maxDbs: 16 });
   const db = root.openDB({ name: table, encoding: 'binary' });
-  const place =
-    key === undefined ? [...db.getKeys({ reverse: true, limit: 1 })][0]! : (key as number | number[]);
+  const place = key === undefined ? [...db.getKeys({ reverse: true, limit: 1 })][0]! : (key as number | number[]);
   const bytes = Buffer.from(db.getBinary(place)!);
   bytes[at]! ^= 4;
   root.transactionSync(() => db.putSync(place, bytes));
@@ -172,8 +159,7 @@ test.each(combinations.map((kept) => [kept.join(', '), kept] as const))(
   async (_, kept) => {
     const dataDir = await logOf(3);
     writeFileSync(join(dataDir, 'siem.mdb'), 'x');
-    for (const name of readdirSync(dataDir))
-      if (!kept.includes(name)) rmSync(join(dataDir, name), { recursive: true });
+    for (const name of readdirSync(dataDir)) if (!kept.includes(name)) rmSync(join(dataDir, name), { recursive: true });
     const ledger = await openDegraded(dataDir, 'lost');
     expect(await codeOf(ledger.head())).toBe('UNAVAILABLE');
     expect(await codeOf(ledger.inclusion({ leaf_index: 0 }))).toBe('UNAVAILABLE');
@@ -215,14 +201,14 @@ test('lost and damaged key files are detected', async () => {
   await (await open(dataDir)).close();
   writeFileSync(join(keys, names[0]!), files[0]!.subarray(0, 30));
   const ledger = await openDegraded(dataDir, 'corrupt');
-  expect((await ledger.keys()).length).toBeGreaterThanOrEqual(2); // the others are still served
+  expect((await ledger.keys()).length).toBeGreaterThanOrEqual(2); // the other keys are still served
   await ledger.close();
   const stolen = { ...JSON.parse(files[0]!.toString()), x: JSON.parse(files[1]!.toString()).x };
   writeFileSync(join(keys, names[0]!), JSON.stringify(stolen));
   await openDegraded(dataDir, 'corrupt');
 });
 
-test('a half-written anchor beside the intact one is ignored; one in its place is detected', async () => {
+test('a half-written file beside the intact anchor is ignored; a half-written anchor is detected', async () => {
   const dataDir = await logOf(3);
   const anchor = readFileSync(join(dataDir, 'anchor.json'), 'utf8');
   writeFileSync(join(dataDir, 'anchor.json.new'), anchor.slice(0, 40));
@@ -233,7 +219,7 @@ test('a half-written anchor beside the intact one is ignored; one in its place i
   await (await openDegraded(dataDir, 'corrupt')).close();
   writeFileSync(join(dataDir, 'anchor.json'), anchor.replace(/"signature":"../, '"signature":"00'));
   await (await openDegraded(dataDir, 'corrupt')).close();
-  rmSync(join(dataDir, 'anchor.json')); // as after a crash before the first anchor
+  rmSync(join(dataDir, 'anchor.json')); // state after a crash before the first anchor
   expect((await (await open(dataDir)).status()).health.state).toBe('ok');
 });
 
@@ -248,7 +234,7 @@ test('a truncated journal line is ignored', async () => {
 });
 
 test.each([0.1, 0.3, 0.5, 0.7, 0.9, 0.97])(
-  'a database cut to %f of its length is reported as half_written',
+  'a database truncated to %f of its length is reported as half_written',
   async (part) => {
     const dataDir = await logOf(1500);
     const path = join(dataDir, 'ledger.mdb');
@@ -260,7 +246,7 @@ test.each([0.1, 0.3, 0.5, 0.7, 0.9, 0.97])(
   },
 );
 
-test('a truncated database is reported as half_written at every start, also after LMDB has padded it', async () => {
+test('a truncated database is reported as half_written at every start, even after LMDB has padded it', async () => {
   const dataDir = await logOf(1500);
   const path = join(dataDir, 'ledger.mdb');
   await moveToEnd(path);
@@ -289,7 +275,7 @@ interface Case {
   readonly fault: LedgerFault;
   /** Pattern that the advice must match. */
   readonly advice: RegExp;
-  /** Whether heads and proofs are still served, at least proofs that need no damaged page. */
+  /** Whether heads and proofs are still served, at least the proofs that do not need a damaged page. */
   readonly reads: boolean | 'heads';
   damage(dataDir: string): unknown;
 }
@@ -343,8 +329,14 @@ const cases: readonly Case[] = [
     reads: false,
     damage: zeroed(0, 4096),
   },
-  { name: 'the other one', fault: 'half_written', advice: rebuild, reads: false, damage: zeroed(4096, 8192) },
-  { name: 'no meta page at all', fault: 'corrupt', advice: rebuild, reads: false, damage: zeroed(0, 8192) },
+  {
+    name: 'the other meta page torn',
+    fault: 'half_written',
+    advice: rebuild,
+    reads: false,
+    damage: zeroed(4096, 8192),
+  },
+  { name: 'no meta page', fault: 'corrupt', advice: rebuild, reads: false, damage: zeroed(0, 8192) },
   {
     name: 'a file of zeros',
     fault: 'corrupt',
@@ -379,15 +371,12 @@ const cases: readonly Case[] = [
   {
     name: 'the anchor of another log',
     ...{ fault: 'corrupt', advice: /another log/, reads: true },
-    damage: async (dataDir) =>
-      copyFileSync(join(await logOf(900), 'anchor.json'), join(dataDir, 'anchor.json')),
+    damage: async (dataDir) => copyFileSync(join(await logOf(900), 'anchor.json'), join(dataDir, 'anchor.json')),
   },
   {
-    name: 'an anchor that was edited to claim more',
+    name: 'an anchor that was edited to claim more leaves',
     ...{ fault: 'corrupt', advice: /no valid signature/, reads: true },
-    damage: file('anchor.json', (bytes) =>
-      Buffer.from(String(bytes).replace('"tree_size":600', '"tree_size":999')),
-    ),
+    damage: file('anchor.json', (bytes) => Buffer.from(String(bytes).replace('"tree_size":600', '"tree_size":999'))),
   },
   {
     name: 'the database of another log, with its keys still elsewhere',
@@ -401,7 +390,7 @@ const cases: readonly Case[] = [
     },
   },
   {
-    name: 'keys that are gone',
+    name: 'missing keys',
     ...{ fault: 'lost', advice: /key files back/, reads: true },
     damage: (dataDir) => rmSync(join(dataDir, 'keys'), { recursive: true }),
   },
@@ -424,7 +413,7 @@ test.each(cases)('$name: $fault', async ({ fault, advice, reads, damage }) => {
   const refused = reads === 'heads' ? 'INTERNAL' : 'UNAVAILABLE';
   expect(await codeOf(ledger.inclusion({ leaf_index: 1 }))).toBe(reads === true ? 'none' : refused);
   await ledger.close();
-  await openDegraded(dataDir, fault); // and found again at the next start
+  await openDegraded(dataDir, fault); // the damage is found again at the next start
 });
 
 test('the advice for damage names the last entry that a restore may lose', async () => {
@@ -449,7 +438,7 @@ test.each([
   ['transparency-sth', 'before its successor was there', undefined],
   ['transparency-sth', 'while its successor was pending', 'publish'],
 ] as const)(
-  'key files older than the replacement of a %s key, %s, do not let the old key sign beyond its end',
+  'key files older than the replacement of a %s key, %s, do not let the old key sign after its end',
   async (purpose, _when, published) => {
     const dataDir = folder();
     const day = 86_400_000;

@@ -2,16 +2,16 @@
  * LMDB's list of free pages is keyed by the transaction number: eight bytes, little-endian, ordered as
  * integers (MDB_INTEGERKEY). Numbers around multiples of 256 sort differently as bytes.
  */
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { openDatabase } from '../../src/database/lmdb.ts';
 import { DatabaseFile } from '../../src/ledger/check/database-file.ts';
 import { fsck } from '../../src/ledger/check/fsck.ts';
 import { inspectFile } from '../../src/ledger/check/inspect-file.ts';
 import { RowCursor } from '../../src/ledger/check/row-cursor.ts';
-import { openDatabase } from '../../src/lmdb.ts';
-import { cloneFolder } from '../copy-folder.ts';
+import { cloneFolder } from '../files/copy-folder.ts';
 import { entry, folder, open } from './fixture.ts';
+import { lastTransaction, spendTransactions } from './spent-transactions.ts';
 
 const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, n) => from + n);
 
@@ -46,7 +46,7 @@ test('a list of free pages that spans branch pages is read in the order of its t
   const root = openDatabase(path);
   const table = root.openDB({ name: 'rows', encoding: 'binary' });
   root.transactionSync(() => table.putSync(0, Buffer.alloc(100)));
-  const reader = root.useReadTransaction(); // holds every page that is freed from now on
+  const reader = root.useReadTransaction(); // keeps every page that is freed from this point in the list
   for (let n = 0; n < 1500; n++) root.transactionSync(() => table.putSync(n % 300, Buffer.alloc(100, n)));
   reader.done();
   await root.close();
@@ -61,18 +61,3 @@ test('a list of free pages that spans branch pages is read in the order of its t
   expect(numbers.at(-1)! - numbers[0]!).toBeGreaterThan(1000n);
   file.close();
 });
-
-/** Rewrites existing data until the file has reached this transaction. */
-async function spendTransactions(dataDir: string, until: number): Promise<void> {
-  const root = openDatabase(join(dataDir, 'ledger.mdb'), { maxDbs: 16 });
-  const meta = root.openDB({ name: 'meta', encoding: 'binary' });
-  const row = Buffer.from(meta.getBinary('format')!);
-  for (let n = lastTransaction(dataDir); n < until; n++)
-    root.transactionSync(() => meta.putSync('format', row));
-  await root.close();
-}
-
-function lastTransaction(dataDir: string): number {
-  const bytes = readFileSync(join(dataDir, 'ledger.mdb'));
-  return Number([152, 4096 + 152].map((at) => bytes.readBigUInt64LE(at)).reduce((a, b) => (a > b ? a : b)));
-}

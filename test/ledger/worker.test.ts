@@ -8,7 +8,7 @@ import { codeOf, entries, entry, folder } from './fixture.ts';
 
 const list = ledgerMethods;
 
-test('the ledger serves calls from its own thread, and updates counters', async () => {
+test('the ledger serves calls from a separate thread, and updates counters', async () => {
   const dataDir = folder();
   const counters = createCounters(ledgerCounters);
   const worker = await supervise({

@@ -1,27 +1,23 @@
 import { describe, expect, test } from 'vitest';
-import { openBlock } from '../../src/events/block.ts';
-import { BlockBuilder } from '../../src/events/block-builder.ts';
+import { openBlock } from '../../src/events/format/block.ts';
+import { BlockBuilder } from '../../src/events/format/block-builder.ts';
 import type { NetworkRecord } from '../../src/events/records.ts';
-import { standardError } from '../../src/inventory/client-count.ts';
-import { ConnectionMemory } from '../../src/inventory/connection-memory.ts';
-import { Observations } from '../../src/inventory/observations.ts';
+import { ConnectionMemory } from '../../src/inventory/model/connection-memory.ts';
+import { Observations } from '../../src/inventory/model/observations.ts';
 import { limits } from '../../src/limits.ts';
-import { EventFold } from '../../src/rollups/event-fold.ts';
-import { KeyedHash } from '../../src/rollups/keyed-hash.ts';
-import { Rollup } from '../../src/rollups/rollup.ts';
-import { decodeRollup, encodeRollup } from '../../src/rollups/rollup-bytes.ts';
+import { EventFold } from '../../src/rollups/model/event-fold.ts';
+import { KeyedHash } from '../../src/rollups/model/keyed-hash.ts';
+import { Rollup } from '../../src/rollups/model/rollup.ts';
+import { decodeRollup, encodeRollup } from '../../src/rollups/model/rollup-bytes.ts';
+import { standardError } from '../../src/sketch/client-count.ts';
 import { networkRecord } from '../store/records.ts';
 
 const now = Date.UTC(2026, 10, 20, 12);
 const fineness = { hashes: 1024, entries: 64, bytes: limits.maxSummedBytes };
 const blockRows = 4000;
 
-/** Events in blocks, each folded on its own, encoded, and merged into one. */
-function folded(
-  count: number,
-  recordOf: (i: number) => Partial<NetworkRecord>,
-  key: [number, number] = [7, 11],
-) {
+/** Processes events in blocks, each separately, then encodes and merges the results. */
+function folded(count: number, recordOf: (i: number) => Partial<NetworkRecord>, key: [number, number] = [7, 11]) {
   const sum = new Rollup(fineness);
   let bytes = 0;
   for (let first = 0; first < count; first += blockRows) {
@@ -43,19 +39,19 @@ function folded(
 const v4 = (n: number) => `${11 + (n >>> 24)}.${(n >>> 16) & 255}.${(n >>> 8) & 255}.${n & 255}`;
 const v6 = (n: number) => `2001:db8:${(n >>> 16).toString(16)}:${(n & 0xffff).toString(16)}::1`;
 
-describe('numbers of different addresses', () => {
-  /** Three standard errors: one of 370 estimates is further off. */
+describe('counting distinct addresses', () => {
+  /** Allows three standard errors, which one of 370 estimates exceeds. */
   const isNear = (got: number, want: number) =>
     expect(Math.abs(got - want) / want).toBeLessThan(want <= fineness.hashes ? 1e-9 : 3 * standardError);
 
-  test.each([1, 500, 1024, 1500, 4000, 11_000, 40_000])('%i, in order, each once', (count) => {
+  test.each([1, 500, 1024, 1500, 4000, 11_000, 40_000])('estimates %i addresses that occur once, in order', (count) => {
     const { sum } = folded(count, (i) => ({ src_ip: v4(i), dst_ip: v6(i) }));
     expect(sum.isExact('sources')).toBe(count <= fineness.hashes);
     isNear(sum.different('sources'), count);
     isNear(sum.different('destinations'), count);
   });
 
-  test('skewed, and such as differ in few bits only', () => {
+  test('estimates skewed numbers, and numbers that differ in only a few bits', () => {
     const skewed = (i: number) => Math.floor(Math.sqrt(i));
     isNear(folded(40_000, (i) => ({ src_ip: v4(skewed(i)) })).sum.different('sources'), 200);
     const sparse = folded(20_000, (i) => ({ src_ip: v4(i * 4096), dst_ip: v6(i * 65_536 + 3) })).sum;
@@ -63,23 +59,20 @@ describe('numbers of different addresses', () => {
     isNear(sparse.different('destinations'), 20_000);
   });
 
-  test('who knows the hash of one key gains nothing with another', () => {
+  test('is not distorted under another key by addresses chosen for the hash of one key', () => {
     const known = new KeyedHash([7, 11]);
-    // Addresses whose hashes begin with twelve zeros raise one register, and are counted as one or as millions.
+    // Addresses whose hashes begin with twelve zeros set one register, and are counted as one or as millions.
     const chosen: number[] = [];
     for (let n = 0; chosen.length < 3000; n++) {
       const [a, b, c, d] = v4(n).split('.').map(Number) as [number, number, number, number];
       const bytes = Uint8Array.of(d, c, b, a);
       if (known.bytes(bytes) >>> 24 === 0) chosen.push(n);
     }
-    isNear(
-      folded(chosen.length, (i) => ({ src_ip: v4(chosen[i]!) }), [1234, 5678]).sum.different('sources'),
-      3000,
-    );
+    isNear(folded(chosen.length, (i) => ({ src_ip: v4(chosen[i]!) }), [1234, 5678]).sum.different('sources'), 3000);
   });
 });
 
-test('a flood of distinct addresses and ports takes no more room than is set', () => {
+test('a flood of distinct addresses and ports uses at most the memory limit', () => {
   const { sum, bytes } = folded(12_000, (i) => ({
     src_ip: v6(i),
     dst_ip: v6(i * 7),
@@ -91,7 +84,7 @@ test('a flood of distinct addresses and ports takes no more room than is set', (
   expect(encodeRollup(sum).length).toBeLessThan(32 * 1024);
 });
 
-test('transports and ports that sensors invent are one service each', () => {
+test('a service of icmp has no port, and the name of an invented transport is truncated', () => {
   const { sum } = folded(4, (i) => ({
     transport: ['tcp', 'icmp', 'x'.repeat(400), `${'x'.repeat(400)}y`][i]!,
     dst_port: 8,

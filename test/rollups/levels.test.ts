@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { cover, startOf, widthMs } from '../../src/rollups/levels.ts';
+import { cover, startOf, widthMs } from '../../src/rollups/model/levels.ts';
 
 const minutes = fc.integer({ min: 0, max: 200 * 24 * 60 });
 
-test('a stretch is covered by whole buckets without gap or overlap, by few', () => {
+test('a range is covered by few whole buckets without gap or overlap', () => {
   fc.assert(
     fc.property(minutes, fc.nat(70 * 24 * 60), (first, length) => {
       const from = first * widthMs.minute;
@@ -25,15 +25,14 @@ test('a stretch is covered by whole buckets without gap or overlap, by few', () 
   );
 });
 
-test('one without an end ends with the widest buckets', () => {
+test('an open range ends with the widest buckets', () => {
   fc.assert(
     fc.property(minutes, (first) => {
       const from = first * widthMs.minute;
       const parts = cover(from);
       expect(parts[0]!.from).toBe(from);
       expect(parts.at(-1)).toMatchObject({ level: 'day', to: Number.POSITIVE_INFINITY });
-      for (const [i, { to }] of parts.entries())
-        if (i + 1 < parts.length) expect(parts[i + 1]!.from).toBe(to);
+      for (const [i, { to }] of parts.entries()) if (i + 1 < parts.length) expect(parts[i + 1]!.from).toBe(to);
     }),
   );
 });

@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { limits } from '../../src/limits.ts';
-import { largest } from '../../src/rollups/largest.ts';
-import { TopList } from '../../src/rollups/top-list.ts';
+import { largest } from '../../src/sketch/largest.ts';
+import { TopList } from '../../src/sketch/top-list.ts';
 
-/** One thing that was met, with bytes. */
+/** One occurrence, with bytes. */
 type Meeting = readonly [name: string, bytes: number];
-/** Meetings as they come in blocks; blocks as they come in lists, which merge. */
+/** Occurrences by block; lists of blocks, which are merged. */
 type Lists = readonly (readonly (readonly Meeting[])[])[];
 
 function listOf(blocks: readonly (readonly Meeting[])[], most: number): TopList {
@@ -29,7 +29,7 @@ function summed(block: readonly Meeting[]) {
   return { names, counted };
 }
 
-/** Every promise of a list, against what was really met. */
+/** Checks every guarantee of a list against the real occurrences. */
 function keepsItsPromises(lists: Lists, most: number): TopList {
   const merged = new TopList(most, limits.maxSummedBytes);
   for (const blocks of lists) merged.merge(listOf(blocks, most));
@@ -60,8 +60,8 @@ function keepsItsPromises(lists: Lists, most: number): TopList {
   return merged;
 }
 
-describe('a list of those met most', () => {
-  test('is never further off than it says, and it says no more than its share', () => {
+describe('a list of the most frequent', () => {
+  test('is never off by more than its stated error, which is at most its share', () => {
     const meeting = fc.tuple(fc.stringMatching(/^[a-z]{1,2}$/), fc.oneof(fc.nat(3), fc.nat(1e6)));
     const lists = fc.array(fc.array(fc.array(meeting, { maxLength: 60 }), { maxLength: 4 }), {
       maxLength: 4,
@@ -83,7 +83,7 @@ describe('a list of those met most', () => {
       ),
     );
 
-  test('of skewed data has the largest, in order', () => {
+  test('has the largest values of skewed data, in order', () => {
     const lists = blocksOf(() => [`h${Math.floor(5000 ** random())}`, below(1000)]);
     const merged = keepsItsPromises(lists, 64);
     const { names, counted } = summed(lists.flat(2));
@@ -92,7 +92,7 @@ describe('a list of those met most', () => {
     expect(got.slice(0, 5)).toEqual(want.slice(0, 5).map((n) => names[n]));
   });
 
-  test('of uniform data, and of a flood of what comes once, keeps to its bounds', () => {
+  test('keeps its bounds for uniform data, and for a flood of single occurrences', () => {
     keepsItsPromises(
       blocksOf(() => [`h${below(3000)}`, below(1000)]),
       64,
@@ -103,18 +103,16 @@ describe('a list of those met most', () => {
     );
   });
 
-  test('finds who comes again each time that it was let go, and who has all bytes at once', () => {
+  test('finds a key that returns after each eviction, and a key with all bytes in one occurrence', () => {
     const decoys = (i: number): Meeting => [`decoy ${Math.floor(i / 2)}`, 1];
-    const lists = blocksOf((i) =>
-      i % 50 === 0 ? ['patient', 1] : i === 777 ? ['exfiltrated', 1e12] : decoys(i),
-    );
+    const lists = blocksOf((i) => (i % 50 === 0 ? ['patient', 1] : i === 777 ? ['exfiltrated', 1e12] : decoys(i)));
     const merged = keepsItsPromises(lists, 64);
     expect(merged.entries.has('patient')).toBe(true);
     expect(merged.entries.get('exfiltrated')!.bytes).toBeGreaterThanOrEqual(1e12);
   });
 });
 
-test('the largest of a rank is that of a sorted list', () => {
+test('the largest values of a rank equal the values of a sorted list', () => {
   const values = fc.array(fc.oneof(fc.nat(5), fc.nat(1000), fc.double({ min: 0, noNaN: true })), {
     minLength: 1,
     maxLength: 80,

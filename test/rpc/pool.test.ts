@@ -23,7 +23,7 @@ describe('a pool', () => {
     Atomics.store(gate, 0, 1);
     Atomics.notify(gate, 0);
   }
-  const entered = (tasks: number) => vi.waitFor(() => expect(gate[1]).toBe(tasks), { timeout: 10_000 });
+  const entered = (tasks: number) => vi.waitFor(() => expect(gate[1]).toBe(tasks), { timeout: 60_000 });
 
   beforeEach(() => {
     gate = new Int32Array(new SharedArrayBuffer(16));
@@ -71,7 +71,7 @@ describe('a pool', () => {
     expect(done).toEqual(['a', 'b', 'c']);
   });
 
-  it('counts waiting tasks with a signal towards its queue limit', async () => {
+  it('counts waiting tasks that have a signal towards its queue limit', async () => {
     const { signal } = new AbortController();
     const accepted = ['a', 'b', 'c'].map((name) => pool.run('wait', name, { signal }));
     await expect(pool.run('wait', 'd', { signal })).rejects.toMatchObject({ code: 'OVERLOADED' });
@@ -107,7 +107,7 @@ describe('a pool', () => {
     expect(lost).not.toHaveBeenCalled();
   });
 
-  it('rejects with the class, code and details of a ServiceError, and with the name and stack of a bug', async () => {
+  it('rejects with the class, code and details of a ServiceError, and with the name and stack of any other error', async () => {
     const refused = await pool.run('refuse', 'port').catch((e: unknown) => e);
     expect(refused).toBeInstanceOf(ServiceError);
     expect(refused).toMatchObject({
@@ -131,7 +131,7 @@ describe('a pool', () => {
     expect(await pool.run('double', 2)).toBe(4);
   });
 
-  it('loses only one task when a thread dies', async () => {
+  it('loses only the running task when a thread dies', async () => {
     await pool.close();
     pool = open({ threads: 2, maxQueue: 10 });
     const other = pool.run('wait', 'other');
@@ -180,7 +180,7 @@ describe('a pool', () => {
     await vi.waitFor(async () => expect(await pool.run('timer', null)).toBe(true), { interval: 20 });
   });
 
-  it('that is closed refuses new tasks and finishes the accepted ones', async () => {
+  it('that is closed refuses new tasks and finishes the accepted tasks', async () => {
     const accepted = ['a', 'b'].map((name) => pool.run('wait', name));
     const closed = pool.close();
     await expect(pool.run('double', 1)).rejects.toMatchObject({ code: 'UNAVAILABLE' });

@@ -8,7 +8,7 @@ import { ruleTasks } from '../../src/rules/tasks.ts';
 import { uuid7 } from '../../src/uuid.ts';
 import { analyst, opened, start } from '../store/opened.ts';
 
-/** The rules of a folder with one file, as the service has them; tasks are done in this thread. */
+/** Returns the rules of a folder with one file, as in the service; tasks run in this thread. */
 async function rulesOf(file: string) {
   const folder = mkdtempSync(join(tmpdir(), 'candor-rules-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
@@ -24,7 +24,6 @@ async function rulesOf(file: string) {
     placeholders: new Map(),
     sources: { now: () => start, newId: () => uuid7(start) },
     isUsed: false,
-    onChange: () => undefined,
     warn: () => undefined,
   });
   onTestFinished(() => rules.close());
@@ -77,7 +76,7 @@ logsource: {category: dns}
 detection: {s: {query: x}, condition: s}
 `;
 
-test('what is wrong in a file of several documents is told with the line in the file', async () => {
+test('errors in a file of several documents have the line in the file', async () => {
   const rules = await rulesOf(file);
   const { json } = rules.list({ page: 1, per_page: 50, order: 'asc', sort: 'title', terms: [] });
   const listed = JSON.parse(Buffer.from(json).toString()) as {
@@ -89,16 +88,16 @@ test('what is wrong in a file of several documents is told with the line in the 
     'ours.yml:8': [expect.stringMatching(/^ours\.yml:13: detection\.condition names 't'/)],
     'ours.yml:15': [expect.stringMatching(/^ours\.yml:16: is indented/)],
     Unanswered: [expect.stringMatching(/^ours\.yml:21: logsource is for 'cisco'/)],
-    Unknown: [expect.stringMatching(/^ours\.yml:30: correlation\.rules\[1\] 'nobody' is/)],
-    'Not there': [expect.stringMatching(/^ours\.yml:38: filter\.rules names no rule/)],
+    Unknown: [expect.stringMatching(/^ours\.yml:30: correlation\.rules\[1\] names 'nobody'/)],
+    'Not there': [expect.stringMatching(/^ours\.yml:38: filter\.rules names no existing rule/)],
     Repeated: [expect.stringMatching(/^ours\.yml:42: id is '545a/)],
   });
   const { broken } = await rules.reload(analyst);
   expect(broken.toSorted()).toEqual(Object.values(errors).flat().toSorted());
 });
 
-describe('rules that cost more than all may together', () => {
-  /** More than a third of it, and less than half. */
+describe('rules that exceed the total cost', () => {
+  /** Costs between a third and a half of the total. */
   const costly = (id: string, letter: string) => `title: Costly ${letter}
 id: ${id.repeat(8)}-0000-4000-8000-000000000000
 logsource: {category: dns}
@@ -109,7 +108,7 @@ detection: {s: {query|re: '([a-z]|[a-m0-9])*${letter}[a-z0-9]{45}[!_]'}, conditi
     .replace('Costly', 'Plain');
   const inFolder = ['1', '2', '3', '4', '5'].map((id) => costly(id, 'bcdef'[Number(id) - 1]!));
 
-  test('are refused one by one where they are of a folder, which says what remains', async () => {
+  test('are rejected one by one if they are in a folder, and the error shows the remaining cost', async () => {
     const rules = await rulesOf([...inFolder, plain].join('---\n'));
     const titles = unpackRules(rules.inEffect.documents).documents.map(({ title }) => title);
     expect(titles).toEqual(['Costly b', 'Costly c', 'Plain a']);
@@ -130,7 +129,7 @@ detection: {s: {query|re: '([a-z]|[a-m0-9])*${letter}[a-z0-9]{45}[!_]'}, conditi
     ]);
   });
 
-  test('are refused where they are made, also where another one would have to go', async () => {
+  test('are rejected when created, even if a later rule would be displaced instead', async () => {
     const rules = await rulesOf('');
     const of = (n: string) => `${n.repeat(8)}-0000-4000-8000-000000000000`;
     for (const n of ['8', '9']) await rules.create({ source: costly(n, n) }, analyst);
@@ -140,10 +139,10 @@ detection: {s: {query|re: '([a-z]|[a-m0-9])*${letter}[a-z0-9]{45}[!_]'}, conditi
       message: expect.stringMatching(/costs at least \d+ for a record of .* of which \d+ remain/),
       details: { field: 'source', rule_field: 'detection', line: 4 },
     });
-    // It would come before the others.
+    // By its order, this rule would displace another rule.
     await expect(rules.create({ source: costly('1', 'c') }, analyst)).rejects.toMatchObject({
       code: 'INVALID_REQUEST',
-      message: expect.stringContaining(`which leaves too little for the rule ${of('9')}: it costs at least`),
+      message: expect.stringContaining(`which leaves too little for rule ${of('9')}: that rule costs at least`),
     });
     expect(rules.get(of('9')).rule.errors).toEqual([]);
     const disabled = await rules.create({ source: costly('1', 'c'), enabled: false }, analyst);
@@ -156,7 +155,7 @@ detection: {s: {query|re: '([a-z]|[a-m0-9])*${letter}[a-z0-9]{45}[!_]'}, conditi
   });
 });
 
-test('one principal has no more than two changes under way, and others still make theirs', async () => {
+test('one principal has at most two changes in progress, and does not block changes of other principals', async () => {
   const rules = await rulesOf('');
   const reload = () => rules.reload(analyst);
   const first = [reload(), reload()];
@@ -166,7 +165,7 @@ test('one principal has no more than two changes under way, and others still mak
   await expect(reload()).resolves.toMatchObject({ unchanged: true });
 });
 
-test('a rule that was slow is told until the rules change', async () => {
+test('a slow rule is reported until the rules change', async () => {
   const rules = await rulesOf('');
   rules.wereSlow([
     ['a', 2],
@@ -181,7 +180,7 @@ test('a rule that was slow is told until the rules change', async () => {
   expect(rules.slow()).toEqual([]);
 });
 
-test('and where the text is validated or made a rule, with the line in the text', async () => {
+test('errors in a validated or created text have the line in the text', async () => {
   const rules = await rulesOf('');
   const { problems } = await rules.validate(file);
   expect(problems.map(({ line, field }) => `${line} ${field}`).toSorted()).toEqual([

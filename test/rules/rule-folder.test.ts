@@ -3,12 +3,12 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { RuleRow } from '../../src/detect/store/rule-row.ts';
 import { limits } from '../../src/limits.ts';
 import { readRuleFolder } from '../../src/rules/rule-folder.ts';
 import { rowsOfFolder } from '../../src/rules/rule-set.ts';
 import { splitDocuments } from '../../src/rules/split-documents.ts';
 import { ruleTasks } from '../../src/rules/tasks.ts';
-import type { RuleRow } from '../../src/store/rule-row.ts';
 
 let folder: string;
 beforeEach(() => {
@@ -19,7 +19,7 @@ afterEach(() => rmSync(folder, { recursive: true }));
 const put = (name: string, text: string | Uint8Array) => writeFileSync(join(folder, name), text);
 
 describe('a text', () => {
-  test('is taken apart where documents end', () => {
+  test('is split at the ends of documents', () => {
     expect(splitDocuments('a: 1\n---\nb: 2\n---\n# a remark\n--- # c\nc: |\n  x\n  ---\n')).toEqual([
       { line: 1, text: 'a: 1' },
       { line: 3, text: 'b: 2' },
@@ -32,8 +32,7 @@ describe('a text', () => {
       { line: 4, text: 'c: 3' },
       { line: 5, text: '   \t|\n  d' },
     ]);
-    for (const nothing of ['', '\n\n', '---\n', '# only\n---\n# remarks'])
-      expect(splitDocuments(nothing)).toEqual([]);
+    for (const nothing of ['', '\n\n', '---\n', '# only\n---\n# remarks']) expect(splitDocuments(nothing)).toEqual([]);
     expect(splitDocuments('- a')).toHaveLength(1);
     expect(splitDocuments('"quoted": 1')).toHaveLength(1);
     expect(splitDocuments('- title: x')).toHaveLength(1);
@@ -42,7 +41,7 @@ describe('a text', () => {
 });
 
 describe('a folder', () => {
-  test('is read with all in it, in order, and nothing that is no rule', () => {
+  test('is read completely and in order, without files that are not rules', () => {
     mkdirSync(join(folder, 'b/c'), { recursive: true });
     mkdirSync(join(folder, '.git'));
     put('z.yml', 'z: 1');
@@ -62,7 +61,7 @@ describe('a folder', () => {
     expect(readRuleFolder(join(folder, 'nowhere'))).toBeUndefined();
   });
 
-  test('gives up nothing for links, pipes, what is too large and what is no folder', () => {
+  test('ignores links, pipes, oversized files and paths that are not folders', () => {
     put('good.yml', 'a: 1');
     put('large.yml', Buffer.alloc(limits.maxRuleFileBytes + 1, 'a'));
     symlinkSync('/etc/passwd', join(folder, 'link.yml'));
@@ -94,16 +93,14 @@ describe('rows of a folder', () => {
       '2026-01-01T00:00:00.000Z',
     );
 
-  test('have the ids of their documents, else one that stays', () => {
+  test('have the ids of their documents, or other stable ids', () => {
     const first = rows([rule('one', `id: ${id}\n`), rule('two'), rule('three', `id: ${id}\n`)]);
     expect(first[0]!.id).toBe(id);
     expect(new Set(first.map((row) => row.id)).size).toBe(3);
-    expect(rows([rule('one', `id: ${id}\n`), rule('two'), rule('three', `id: ${id}\n`)], first)).toEqual(
-      first,
-    );
+    expect(rows([rule('one', `id: ${id}\n`), rule('two'), rule('three', `id: ${id}\n`)], first)).toEqual(first);
   });
 
-  test('stay disabled, and the same rules, while they are edited, moved or broken', () => {
+  test('keep their identity and stay disabled when edited, moved or invalid', () => {
     const [one, two] = rows([rule('one', `id: ${id}\n`), rule('two')]);
     const before = [{ ...one!, enabled: false }, two!];
     const [broken, edited] = rows(['title: [', rule('edited')], before);

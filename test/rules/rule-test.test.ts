@@ -2,10 +2,10 @@ import { describe, expect, test } from 'vitest';
 import { packRules } from '../../src/detect/packed-rules.ts';
 import type { SigmaDocument } from '../../src/detect/sigma/document.ts';
 import { parseSigma } from '../../src/detect/sigma/parse-document.ts';
-import { BlockBuilder } from '../../src/events/block-builder.ts';
+import { BlockBuilder } from '../../src/events/format/block-builder.ts';
 import { limits } from '../../src/limits.ts';
 import { type RuleTest, type TestQuery, testRules } from '../../src/rules/rule-test.ts';
-import { openReader } from '../../src/store/lmdb/reader.ts';
+import { openReader } from '../../src/store/reader.ts';
 import { batchOf, opened, start } from '../store/opened.ts';
 import { networkRecord } from '../store/records.ts';
 
@@ -31,9 +31,7 @@ async function withEvents(count: number) {
   const { store, reader, dataDir } = opened();
   const builder = new BlockBuilder('network', start);
   for (let n = 0; n < count; n++)
-    builder.add(
-      networkRecord({ timestamp: start + n * 1000, src_ip: '10.0.0.1', dst_port: n % 2 === 0 ? 4444 : 443 }),
-    );
+    builder.add(networkRecord({ timestamp: start + n * 1000, src_ip: '10.0.0.1', dst_port: n % 2 === 0 ? 4444 : 443 }));
   await store.commit(batchOf([], { blocks: [builder.finish()] }));
   const ask = (query: Partial<TestQuery>, cancelled?: () => boolean, clock = () => 0): RuleTest => {
     const its = cancelled === undefined ? reader : openReader(dataDir, cancelled);
@@ -52,7 +50,7 @@ const whole = (result: RuleTest) => {
   return result;
 };
 
-test('tells the newest of what is found, and how much there is', async () => {
+test('a rule test returns the newest matches, and their number', async () => {
   const { ask, reader } = await withEvents(500);
   const result = whole(ask({}));
   expect(result).toMatchObject({ lookedAt: 500, matched: 250, cutShort: undefined, answerable: true });
@@ -64,7 +62,7 @@ test('tells the newest of what is found, and how much there is', async () => {
   expect(reader.getEvent('network', id!)).toMatchObject({ dst_port: 4444 });
 });
 
-test('looks at the time that was asked for only', async () => {
+test('a rule test evaluates the requested time range only', async () => {
   const { ask } = await withEvents(100);
   expect(whole(ask({ from: start + 10_000, to: start + 20_000 }))).toMatchObject({
     lookedAt: 10,
@@ -73,7 +71,7 @@ test('looks at the time that was asked for only', async () => {
   expect(whole(ask({ from: start + 100_000 }))).toMatchObject({ lookedAt: 0, matched: 0, matches: [] });
 });
 
-test('tries a correlation with the rules in effect that it names, which are not told of', async () => {
+test('a rule test evaluates a correlation with the installed rules that it names, which are not in the result', async () => {
   const { ask } = await withEvents(20);
   const { documents } = parseSigma(base);
   const result = whole(ask({ source: correlation, documents: packed(documents) }));
@@ -87,13 +85,13 @@ test('tries a correlation with the rules in effect that it names, which are not 
 });
 
 describe('a test that takes too long', () => {
-  /** A clock that has gone on by so much each time that it is looked at. */
+  /** Returns a clock that advances by `ms` whenever it is read. */
   const every = (ms: number) => {
     let now = 0;
     return () => (now += ms);
   };
 
-  test('tells what it found by then, in the newest events', async () => {
+  test('returns the matches so far, in the newest events', async () => {
     const { ask } = await withEvents(2000);
     const result = whole(ask({}, undefined, every(limits.ruleTestMs / 12)));
     expect(result.cutShort).toBe('time');
@@ -103,7 +101,7 @@ describe('a test that takes too long', () => {
     expect(result.matched).toBe(result.lookedAt >> 1);
   });
 
-  test('has looked at one event, however long it took to compile the rules', async () => {
+  test('evaluates at least one event, even if compiling the rules took long', async () => {
     const { ask } = await withEvents(100);
     expect(whole(ask({}, undefined, every(10 * limits.ruleTestMs)))).toMatchObject({
       lookedAt: 1,
@@ -119,7 +117,7 @@ describe('a test that takes too long', () => {
     expect(result.matches.map(({ rule_id }) => rule_id)).toContain('many');
   });
 
-  test('cannot be of rules that may not be installed for their cost', async () => {
+  test('rejects rules that cost too much to be installed', async () => {
     const { ask } = await withEvents(1);
     const regexes = Array.from({ length: 30 }, (_, n) => `'([a-z]|[a-m0-9])*${n}[a-z0-9]{150}[!_]'`);
     const source = base.replace('dst_port: 4444', `service|re: [${regexes.join(', ')}]`);
@@ -129,7 +127,7 @@ describe('a test that takes too long', () => {
   });
 });
 
-test('ends between two events when nobody waits any more', async () => {
+test('a rule test ends between two events when its caller disconnects', async () => {
   const { reader } = await withEvents(2000);
   let asked = 0;
   const query = { source: base, documents: packed([]), from: 0, to: start * 2, now: start * 2 };
@@ -144,43 +142,39 @@ test('ends between two events when nobody waits any more', async () => {
   expect(asked).toBe(4);
 });
 
-test('ends when nobody waits any more', async () => {
+test('a rule test is cancelled if its caller has already disconnected', async () => {
   const { ask } = await withEvents(10);
   expect(() => ask({}, () => true)).toThrow(expect.objectContaining({ code: 'CANCELLED' }));
 });
 
-describe('filters in effect', () => {
+describe('installed filters', () => {
   const ofPort = (more: string) => `title: Our own scanner
 id: 5f0ad0fb-6a0c-4f2e-8a34-0b3d9c1f7a10
 logsource: {category: firewall}
 filter: {rules: ${more}, scanner: {src_ip: 10.0.0.1}, condition: scanner}
 `;
-  const inEffect = (...texts: readonly string[]) =>
-    packed(texts.flatMap((text) => parseSigma(text).documents));
+  const inEffect = (...texts: readonly string[]) => packed(texts.flatMap((text) => parseSigma(text).documents));
 
-  test('take away from what is tried, by name and from all', async () => {
+  test('exclude matches from the tested rules, both filters of one rule and filters of all rules', async () => {
     const { ask } = await withEvents(100);
-    for (const rules of ['[port]', 'any'])
-      expect(whole(ask({ documents: inEffect(ofPort(rules)) })).matched).toBe(0);
+    for (const rules of ['[port]', 'any']) expect(whole(ask({ documents: inEffect(ofPort(rules)) })).matched).toBe(0);
     expect(whole(ask({ documents: inEffect(ofPort('[another]')) })).matched).toBe(50);
   });
 
-  test('take away from the rules that a tried correlation names', async () => {
+  test('exclude matches from the rules that a tested correlation names', async () => {
     const { ask } = await withEvents(20);
     const tried = { source: correlation, documents: inEffect(base, ofPort('[port]')) };
     expect(whole(ask(tried)).matched).toBe(0);
   });
 
-  test('are replaced by the one of the same id that is tried', async () => {
+  test('are replaced by a tested filter with the id of an installed filter', async () => {
     const { ask } = await withEvents(100);
     const narrower = ofPort('[port]').replace('10.0.0.1', '10.0.0.2');
-    expect(
-      whole(ask({ source: `${base}---\n${narrower}`, documents: inEffect(ofPort('[port]')) })).matched,
-    ).toBe(50);
+    expect(whole(ask({ source: `${base}---\n${narrower}`, documents: inEffect(ofPort('[port]')) })).matched).toBe(50);
   });
 });
 
-describe('says which records it could not look at', () => {
+describe('a rule test names the records that it could not evaluate', () => {
   const rule = (logsource: string, selection: string) =>
     `title: x\nlogsource: {${logsource}}\ndetection: {selection: {${selection}}, condition: selection}\n`;
 
@@ -199,7 +193,7 @@ describe('says which records it could not look at', () => {
     expect(result.answerable).toBe(notStored.length === 0);
   });
 
-  test('of the rules that a tried correlation names, too', async () => {
+  test('including records for the rules that a tested correlation names', async () => {
     const { ask } = await withEvents(1);
     const ssh = `title: y\nname: port\nlogsource: {product: zeek, service: ssh}\ndetection: {s: {auth_success: false}, condition: s}\n`;
     const { documents } = parseSigma(ssh);
@@ -211,7 +205,7 @@ describe('says which records it could not look at', () => {
   });
 });
 
-test('placeholders stand for what they do in effect, and others are refused by name', async () => {
+test('placeholders have their installed values, and unknown placeholders are named in the error', async () => {
   const { ask } = await withEvents(50);
   const of = (name: string) => `title: From a host of a list
 logsource: {category: firewall}
@@ -222,6 +216,6 @@ detection: {selection: {src_ip|expand|cidr: '%${name}%'}, condition: selection}
   expect(whole(ask({ source, documents: inEffect('10.0.0.0/8') })).matched).toBe(50);
   expect(whole(ask({ source, documents: inEffect('203.0.113.0/24') })).matched).toBe(0);
   expect(ask({ source: of('admins'), documents: inEffect('10.0.0.0/8') })).toMatchObject({
-    problems: [{ line: 3, reason: "has the placeholder '%admins%', which nothing is known for" }],
+    problems: [{ line: 3, reason: "has the placeholder '%admins%', which is not defined" }],
   });
 });

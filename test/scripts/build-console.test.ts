@@ -52,9 +52,7 @@ const texts = (extension: string) =>
     .map((name) => join(built, 'console', name));
 
 describe('the build', () => {
-  test('writes each file with its compressed forms, for the service to read', {
-    timeout: 60_000,
-  }, async () => {
+  test('writes each file with its compressed forms, for the service to read', async () => {
     await buildConsole(root, built);
     const plain = [...texts('.js'), ...texts('.css')];
     expect(plain).toHaveLength(2);
@@ -68,11 +66,11 @@ describe('the build', () => {
     const [html] = read!.document.variants.filter(({ coding }) => coding === undefined);
     for (const { path } of read!.files) expect(String(html?.bytes)).toContain(`"${path}"`);
     expect(existsSync(source('elsewhere'))).toBe(false);
-    // Another user may run the service than the one who built it.
+    // The user who runs the service may differ from the user who built the console.
     expect(statSync(built).mode & 0o055).toBe(0o055 & ~process.umask());
   });
 
-  test('takes the place of the one before, whole', { timeout: 60_000 }, async () => {
+  test('replaces the previous console completely', async () => {
     await buildConsole(root, built);
     const [before] = texts('.js');
     writeFileSync(source('main.ts'), "document.title = 'the second console' as string;");
@@ -83,14 +81,14 @@ describe('the build', () => {
     expect(readdirSync(join(root, 'dist'))).toEqual(['console']);
   });
 
-  test('of two at once leaves one whole', { timeout: 60_000 }, async () => {
+  test('leaves a complete console if two builds run concurrently', async () => {
     await Promise.all([buildConsole(root, built), buildConsole(root, built)]);
     expect(readdirSync(join(root, 'dist'))).toEqual(['console']);
     expect(texts('.js')).toHaveLength(1);
     expect(texts('.js.br')).toHaveLength(1);
   });
 
-  test('that fails leaves the one before', { timeout: 60_000 }, async () => {
+  test('leaves the previous console if it fails', async () => {
     await buildConsole(root, built);
     const before = texts('');
     writeFileSync(source('main.ts'), "import './missing.ts';");
@@ -100,18 +98,13 @@ describe('the build', () => {
   });
 });
 
-describe('a build is needed', () => {
+describe('the console', () => {
   const minute = 60;
   const now = Date.now() / 1000;
 
-  /** A console that was built a minute after everything else was written. */
+  /** Writes a console dated a minute after every other file. */
   function builtLater(): void {
-    for (const path of [
-      source('vite.config.ts'),
-      source('index.html'),
-      source('main.ts'),
-      source('main.css'),
-    ])
+    for (const path of [source('vite.config.ts'), source('index.html'), source('main.ts'), source('main.css')])
       utimesSync(path, now, now);
     for (const path of ['src/console', 'src/console/pages', 'src/contract', 'package-lock.json'])
       utimesSync(join(root, path), now, now);
@@ -121,11 +114,11 @@ describe('a build is needed', () => {
   }
   const change = (path: string) => utimesSync(join(root, path), now + 2 * minute, now + 2 * minute);
 
-  test('where there is none', () => {
-    expect(reasonToBuild(root, built)).toBe('there is none yet');
+  test('is built if no build exists', () => {
+    expect(reasonToBuild(root, built)).toBe('not built yet');
   });
 
-  test('not while nothing has changed', () => {
+  test('is not built if nothing has changed', () => {
     builtLater();
     expect(reasonToBuild(root, built)).toBeUndefined();
     writeFileSync(join(root, 'src', 'main.ts'), '');
@@ -133,26 +126,24 @@ describe('a build is needed', () => {
     expect(reasonToBuild(root, built)).toBeUndefined();
   });
 
-  test.each([
-    'src/console/main.ts',
-    'src/console/pages/alerts.ts',
-    'src/contract/routes.ts',
-    'package-lock.json',
-  ])('after a change of %s', (path) => {
-    builtLater();
-    change(path);
-    expect(reasonToBuild(root, built)).toBe(`${path} has changed`);
-  });
+  test.each(['src/console/main.ts', 'src/console/pages/alerts.ts', 'src/contract/routes.ts', 'package-lock.json'])(
+    'is built after a change of %s',
+    (path) => {
+      builtLater();
+      change(path);
+      expect(reasonToBuild(root, built)).toBe(`${path} has changed`);
+    },
+  );
 
-  test('after a file is gone', () => {
+  test('is built after a file was removed', () => {
     builtLater();
     rmSync(source('pages/alerts.ts'));
     change('src/console/pages');
     expect(reasonToBuild(root, built)).toBe('src/console/pages has changed');
   });
 
-  test('after a change while it was built', { timeout: 60_000 }, async () => {
-    // What changed within the millisecond in which a build began counts as changed.
+  test('is built again after a change during the build', async () => {
+    // A change within the millisecond of a build's start counts as changed.
     await sleep(5);
     const building = buildConsole(root, built);
     const inTheMiddle = new Date();

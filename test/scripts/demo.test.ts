@@ -26,7 +26,9 @@ function demo(
   });
 }
 
-test('the demo plays, alerts, proves and ends with nothing left behind', { timeout: 660_000 }, async () => {
+test('the demo plays traffic, raises alerts, proves entries and removes all of its files', {
+  timeout: 660_000,
+}, async () => {
   const { code, output } = await demo(['--once', '--rate', '50000']);
   expect(code, output).toBe(0);
   expect(output).toMatch(/listens at http:\/\/127\.0\.0\.1:\d+/);
@@ -37,9 +39,8 @@ test('the demo plays, alerts, proves and ends with nothing left behind', { timeo
   expect(readdirSync(folder)).toEqual([]);
 });
 
-test.for(['SIGINT', 'SIGTERM', 'SIGHUP', 'an output that nobody reads any more'] as const)(
-  'ends with nothing left behind by %s',
-  { timeout: 60_000 },
+test.for(['SIGINT', 'SIGTERM', 'SIGHUP', 'a closed output'] as const)(
+  'the demo removes all of its files when ended by %s',
   async (how) => {
     const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', script], {
       env: { ...process.env, TMPDIR: folder },
@@ -59,7 +60,7 @@ test.for(['SIGINT', 'SIGTERM', 'SIGHUP', 'an output that nobody reads any more']
   },
 );
 
-test('a demo that can not start says why and ends with 1', { timeout: 60_000 }, async () => {
+test('a demo that cannot start gives the reason and exits with 1', async () => {
   const { code, output } = await demo(['--once'], { CANDOR_CONFIG: join(folder, 'none.yaml') });
   expect(code).toBe(1);
   expect(output).toMatch(/^demo: .*none\.yaml/ms);

@@ -41,7 +41,7 @@ test.each([
   expect(findPhrases(sentence)).toEqual([]);
 });
 
-test('splits at the ends of sentences, not at abbreviations before lower-case words', () => {
+test('the lint splits at the ends of sentences, not at abbreviations before lower-case words', () => {
   expect(sentencesOf('One ends here. The next, e.g. this one, goes on! "Quoted." End')).toEqual([
     'One ends here.',
     'The next, e.g. this one, goes on!',
@@ -50,10 +50,9 @@ test('splits at the ends of sentences, not at abbreviations before lower-case wo
   ]);
 });
 
-const texts = (path: string, source: string) =>
-  textsOf(path, source).map(({ line, text }) => `${line} ${text}`);
+const texts = (path: string, source: string) => textsOf(path, source).map(({ line, text }) => `${line} ${text}`);
 
-test('reads comments, strings, templates and markup of TypeScript', () => {
+test('the lint reads comments, strings, templates and markup of TypeScript', () => {
   const source = [
     '// Adjacent lines',
     '// are one text.',
@@ -85,42 +84,27 @@ test('reads comments, strings, templates and markup of TypeScript', () => {
   );
 });
 
-test('reads comments and names of tests, but no other strings of tests', () => {
+test('the lint reads comments and names of tests, but no other strings of tests', () => {
   const source = "// A comment.\ntest('names a test', () => call('other text here'));";
   expect(texts('test/a.test.ts', source)).toEqual(['1 A comment.', '2 names a test']);
 });
 
-test('reads paragraphs, items and cells of Markdown without code', () => {
-  const source =
-    '# Title\n\nOne\nparagraph.\n\n- item\n\n```\ncode here\n```\n\n| a | b |\n|---|---|\n| c | d |\n';
-  expect(texts('a.md', source)).toEqual([
-    '1 Title',
-    '3 One paragraph.',
-    '6 item',
-    '12 a',
-    '12 b',
-    '14 c',
-    '14 d',
-  ]);
+test('the lint reads paragraphs, items and cells of Markdown without code', () => {
+  const source = '# Title\n\nOne\nparagraph.\n\n- item\n\n```\ncode here\n```\n\n| a | b |\n|---|---|\n| c | d |\n';
+  expect(texts('a.md', source)).toEqual(['1 Title', '3 One paragraph.', '6 item', '12 a', '12 b', '14 c', '14 d']);
 });
 
-test('reads titles and descriptions of detection rules', () => {
-  const source =
-    '# A comment.\ntitle: The title\n---\ntitle: Another\ndescription: Its text.\nid: not text\n';
-  expect(texts('src/rules/a.yml', source)).toEqual([
-    '1 A comment.',
-    '2 The title',
-    '4 Another',
-    '5 Its text.',
-  ]);
+test('the lint reads titles and descriptions of detection rules', () => {
+  const source = '# A comment.\ntitle: The title\n---\ntitle: Another\ndescription: Its text.\nid: not text\n';
+  expect(texts('src/rules/a.yml', source)).toEqual(['1 A comment.', '2 The title', '4 Another', '5 Its text.']);
 });
 
-test('excuses the line of an allowance and the next one', () => {
+test('the lint excuses the line of an allowance and the next line', () => {
   const source = '// writing-allow: quoted from the RFC\n// What follows.\n\n// Second.';
   expect(texts('src/a.ts', source)).toEqual(['4 Second.']);
 });
 
-test('prints place, sentence and advice, and exits with 1', () => {
+test('the lint prints place, sentence and advice, and exits with 1', () => {
   const folder = mkdtempSync(join(tmpdir(), 'writing-'));
   execFileSync('git', ['init', '-q'], { cwd: folder });
   writeFileSync(join(folder, 'a.ts'), '// It is built anew.\n');

@@ -25,7 +25,7 @@ const kindOf = (record: Json) => String(record._path ?? record.event_type);
 describe('traffic', () => {
   const lines = run(morning, 2 * hourMs);
 
-  test('one seed gives one stream, another seed another', () => {
+  test('a seed always gives the same stream, and another seed a different stream', () => {
     const digest = (seed: number) => {
       const hash = createHash('sha256');
       for (const { time, line } of run({ ...morning, seed }, hourMs / 4)) hash.update(`${time} ${line}\n`);
@@ -35,11 +35,11 @@ describe('traffic', () => {
     expect(digest(7)).not.toBe(digest(8));
   });
 
-  test('lines come in order of the time at which sensors write them', () => {
+  test('lines are in the order in which sensors write them', () => {
     for (let i = 1; i < lines.length; i++) expect(lines[i]!.time).toBeGreaterThanOrEqual(lines[i - 1]!.time);
   });
 
-  test('every line is one JSON record of its sensor with what it must have', () => {
+  test('every line is a valid JSON record of its sensor', () => {
     for (const line of lines) {
       expect(line.line).not.toContain('\n');
       const record = parse(line);
@@ -72,13 +72,13 @@ describe('traffic', () => {
     expect(new Set(ports).size).toBe(plan.portScan.ports);
   });
 
-  test('the brute force has its attempts, of one source on one service', () => {
+  test('the brute force has its attempts, from one source to one service', () => {
     const attempts = lines.filter((l) => l.truth === 'ssh-brute-force').map(parse);
     expect(attempts.length).toBe(plan.bruteForce.attempts);
     expect(new Set(attempts.map((r) => `${r.src_ip} ${r.dest_ip} ${r.dest_port}`)).size).toBe(1);
   });
 
-  test('the beacon keeps its period but for the jitter', () => {
+  test('the beacon keeps its period except for the jitter', () => {
     const checkIns = lines
       .filter((l) => l.truth === 'beacon')
       .map(parse)
@@ -87,13 +87,11 @@ describe('traffic', () => {
     const times = checkIns.map((r) => Number(r.ts)).sort((a, b) => a - b);
     const period = (plan.beacon.lasts * 2 * 3600) / plan.beacon.checkIns;
     for (let i = 1; i < times.length; i++) {
-      expect(Math.abs(times[i]! - times[i - 1]! - period)).toBeLessThanOrEqual(
-        plan.beacon.jitter * period + 1e-3,
-      );
+      expect(Math.abs(times[i]! - times[i - 1]! - period)).toBeLessThanOrEqual(plan.beacon.jitter * period + 1e-3);
     }
   });
 
-  test('the tunnel asks long TXT questions, each another', () => {
+  test('the tunnel sends long TXT queries, all different', () => {
     const asked = lines
       .filter((l) => l.truth === 'dns-tunnel')
       .map(parse)
@@ -127,12 +125,12 @@ describe('traffic', () => {
     expect(notes).toEqual(expect.arrayContaining(['Scan::Port_Scan', 'SSH::Password_Guessing']));
   });
 
-  test('the next campaign begins where one ends', () => {
+  test('a campaign starts where the previous campaign ends', () => {
     const both = run({ ...morning, campaignMs: hourMs }, 2 * hourMs);
     expect(both.filter((l) => l.truth === 'port-scan').length).toBe(2 * plan.portScan.ports);
   });
 
-  test('the mix is an office: lookups before connections, both address families, all transports', () => {
+  test('the mix is that of an office: look-ups before connections, both address families, all transports', () => {
     const records = lines.filter((l) => l.truth === 'benign').map(parse);
     const share = (wanted: (r: Json) => boolean) => records.filter(wanted).length / records.length;
     expect(share((r) => kindOf(r) === 'dns')).toBeGreaterThan(0.12);
@@ -140,9 +138,7 @@ describe('traffic', () => {
     expect(share((r) => r['id.resp_p'] === 443 || r.dest_port === 443)).toBeGreaterThan(0.2);
     expect(share((r) => r['id.resp_p'] === 445)).toBeGreaterThan(0.005);
     expect(share((r) => String(r['id.resp_h']).includes(':'))).toBeGreaterThan(0.01);
-    expect(new Set(records.map((r) => String(r.proto).toLowerCase()))).toEqual(
-      new Set(['tcp', 'udp', 'icmp']),
-    );
+    expect(new Set(records.map((r) => String(r.proto).toLowerCase()))).toEqual(new Set(['tcp', 'udp', 'icmp']));
     expect(new Set(records.map((r) => r['id.orig_h'] ?? r.src_ip)).size).toBeGreaterThan(80);
   });
 
@@ -156,7 +152,7 @@ describe('traffic', () => {
     expect(night.filter((r) => r['id.resp_p'] === 873).length).toBeGreaterThanOrEqual(3);
   });
 
-  test('the rate at the busiest hour is about the one asked for', () => {
+  test('the rate in the busiest hour is about the requested rate', () => {
     const busy = run({ seed: 5, start: monday + 10 * hourMs, linesPerSecond: 6 }, hourMs);
     const benign = busy.filter((l) => l.truth === 'benign').length / 3600;
     expect(benign).toBeGreaterThan(4.5);
@@ -165,7 +161,7 @@ describe('traffic', () => {
 });
 
 describe('connLines', () => {
-  test('lines are those of a real sensor in size and variety', () => {
+  test('resemble the lines of a real sensor in size and variety', () => {
     const count = 20_000;
     const lines = [...connLines(1, count)];
     const bytes = lines.reduce((sum, line) => sum + line.length, 0) / count;

@@ -1,20 +1,20 @@
-/** Hashes that are on disk, or that ids carry: data folders of earlier commits have these values. */
+/** Hashes that are stored on disk or in ids: data folders of earlier versions have these values. */
 import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { hashText } from '../../src/detect/behaviour/distinct-names.ts';
+import { checksum } from '../../src/database/rows.ts';
+import { hashText } from '../../src/detect/behaviour/support/distinct-sketch.ts';
 import { encodeIndicators } from '../../src/detect/intel/intel-index.ts';
 import { eventId } from '../../src/events/event-id.ts';
-import { hashOfText } from '../../src/events/text-filter.ts';
+import { hashOfText } from '../../src/events/query/text-filter.ts';
 import { Fingerprint } from '../../src/ledger/check/fingerprint.ts';
 import { finish, step } from '../../src/sketch/hash.ts';
-import { checksum } from '../../src/store/lmdb/seal.ts';
-import { hashBlock } from '../../src/topology/nodes.ts';
-import { pairHash } from '../../src/topology/seen-set.ts';
+import { hashBlock } from '../../src/topology/model/nodes.ts';
+import { pairHash } from '../../src/topology/model/seen-set.ts';
 
 const texts = ['', 'a', 'abcd', 'example.org', 'CsX7Zk1qPp0aVb3Yc9', 'é🦊'];
 const words = [0, 1, -1, 0x7fff_ffff, 0x8000_0000, 0x0a00_0001];
 
-test('words', () => {
+test('hashes of words do not change', () => {
   expect(words.map((word) => `${finish(word)} ${step(7, word)}`)).toMatchInlineSnapshot(`
     [
       "0 -430388380",
@@ -27,7 +27,7 @@ test('words', () => {
   `);
 });
 
-test('texts', () => {
+test('hashes of texts do not change', () => {
   const ofText = (text: string) => {
     const bytes = Buffer.from(text);
     const { start, step } = hashOfText(bytes);
@@ -45,7 +45,7 @@ test('texts', () => {
   `);
 });
 
-test('ids of events', () => {
+test('hashes of ids of events do not change', () => {
   const sequences = [0, 1, 2 ** 41 + 3, Number.MAX_SAFE_INTEGER];
   expect(sequences.map((seq) => eventId('network', 1_700_000_000_123, seq))).toMatchInlineSnapshot(`
     [
@@ -65,7 +65,7 @@ test('ids of events', () => {
   `);
 });
 
-test('blocks and pairs of addresses', () => {
+test('hashes of blocks and pairs of addresses do not change', () => {
   const of = (word: number) => `${hashBlock(word >>> 0, 1, 2, 3, 128, 99)} ${pairHash(word, 5, 2)}`;
   expect(words.map(of)).toMatchInlineSnapshot(`
     [
@@ -79,15 +79,13 @@ test('blocks and pairs of addresses', () => {
   `);
 });
 
-test('rows that are compared by their sums', () => {
+test('fingerprints of rows do not change', () => {
   const rows = new Fingerprint([123, 4_000_000_000]);
   for (const word of words) rows.add(word, 1, 2, 3, 4, 5);
-  expect(JSON.stringify(rows.sums)).toMatchInlineSnapshot(
-    `"{"left":-37758513,"right":-1100133884,"count":6}"`,
-  );
+  expect(JSON.stringify(rows.sums)).toMatchInlineSnapshot(`"{"left":-37758513,"right":-1100133884,"count":6}"`);
 });
 
-test('lists of indicators', () => {
+test('encoded lists of indicators do not change', () => {
   const indicators = [
     ...['10.0.0.1', '192.0.2.0/24', '2001:db8::/32'].map((text) => ({ kind: 'address', text }) as const),
     ...['example.org', 'a.b.example.net'].map((text) => ({ kind: 'domain', text, exact: false }) as const),

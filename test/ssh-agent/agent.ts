@@ -7,8 +7,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { onTestFinished } from 'vitest';
-import type { Damage } from './damaging-proxy.ts';
-import { damages } from './damaging-proxy.ts';
+import { type Damage, damages } from './damaging-proxy.ts';
 
 /** The reason why tests with the real ssh-agent are skipped, or undefined. */
 export const withoutAgent =
@@ -74,7 +73,7 @@ export class TestAgent {
     this.load(...this.#loaded.splice(0));
   }
 
-  /** Like `ssh-add -x`, which would prompt at a terminal. */
+  /** Locks the agent like `ssh-add -x`, which would prompt at a terminal. */
   lock(): Promise<void> {
     return this.#password(22);
   }
@@ -83,7 +82,7 @@ export class TestAgent {
     return this.#password(23);
   }
 
-  /** Fingerprint as printed by `ssh-add -l`. */
+  /** Returns the fingerprint as printed by `ssh-add -l`. */
   fingerprint(path: string): string {
     return execFileSync('ssh-keygen', ['-lf', path], { encoding: 'utf8' }).split(' ')[1]!;
   }
@@ -91,9 +90,7 @@ export class TestAgent {
   async #password(type: number): Promise<void> {
     const socket = connect(this.socket);
     const secret = Buffer.from('secret');
-    socket.write(
-      Buffer.concat([Buffer.from([0, 0, 0, 5 + secret.length, type, 0, 0, 0, secret.length]), secret]),
-    );
+    socket.write(Buffer.concat([Buffer.from([0, 0, 0, 5 + secret.length, type, 0, 0, 0, secret.length]), secret]));
     await once(socket, 'data');
     socket.destroy();
   }

@@ -21,15 +21,17 @@ export const damages = [
 ] as const;
 export type Damage = (typeof damages)[number];
 
-/** `frame` is the agent's response: length, type 14, string(string "ssh-ed25519", string signature). */
+/**
+ * Sends the damaged response. `frame` is the agent's response: length, type 14, string(string "ssh-ed25519",
+ * string signature).
+ */
 function send(damage: Damage, frame: Buffer, to: Socket): void {
   const copy = Buffer.from(frame);
   if (damage === 'none') to.write(frame);
   if (damage === 'one byte at a time') void byBytes(frame, to);
   if (damage === 'closes at once') to.destroy();
   if (damage === 'refuses') to.write(Buffer.from([0, 0, 0, 1, 5]));
-  if (damage === 'another type')
-    to.write(Buffer.concat([frame.subarray(0, 4), Buffer.of(12), frame.subarray(5)]));
+  if (damage === 'another type') to.write(Buffer.concat([frame.subarray(0, 4), Buffer.of(12), frame.subarray(5)]));
   if (damage === 'an empty frame') to.write(Buffer.alloc(4));
   if (damage === 'a frame of 4 GiB') to.write(Buffer.concat([Buffer.alloc(4, 0xff), frame.subarray(4)]));
   if (damage === 'a frame that is cut short') to.end(frame.subarray(0, 40));
@@ -42,7 +44,10 @@ function send(damage: Damage, frame: Buffer, to: Socket): void {
   if (!copy.equals(frame)) to.write(copy);
 }
 
-/** One byte less, with adjusted lengths of the frame, the blob and the signature. */
+/**
+ * Returns the frame with a signature one byte shorter, and adjusts the lengths of the frame, the blob and the
+ * signature.
+ */
 function shortened(frame: Buffer): Buffer {
   const copy = Buffer.from(frame.subarray(0, -1));
   for (const at of [0, 5, 24]) copy.writeUInt32BE(copy.readUInt32BE(at) - 1, at);

@@ -1,13 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { limits } from '../../src/limits.ts';
-import {
-  AgentError,
-  frameLength,
-  readIdentities,
-  readSignature,
-  signRequest,
-} from '../../src/ssh-agent/wire.ts';
+import { AgentError, frameLength, readIdentities, readSignature, signRequest } from '../../src/ssh-agent/wire.ts';
 
 const string = (bytes: Uint8Array | string) => {
   const content = Buffer.from(bytes as string);
@@ -28,7 +22,7 @@ const rejects = (read: () => unknown) => {
   }
 };
 
-test('encodes a signature request as in the draft', () => {
+test('a signature request is encoded as in the draft', () => {
   const publicKey = new Uint8Array(32).fill(7);
   const request = Buffer.from(signRequest(publicKey, Uint8Array.of(1, 2, 3)));
   expect(request.readUInt32BE(0)).toBe(request.length - 4);
@@ -38,7 +32,7 @@ test('encodes a signature request as in the draft', () => {
   );
 });
 
-test('lists only plain Ed25519 keys, in order', () => {
+test('the list of keys has only plain Ed25519 keys, in order', () => {
   const listed = Buffer.concat([
     Buffer.of(12),
     count(4),
@@ -52,7 +46,7 @@ test('lists only plain Ed25519 keys, in order', () => {
   expect(() => readIdentities(listed.subarray(0, -1))).toThrow('truncated message');
 });
 
-test('rejects more keys and larger frames than the limits', () => {
+test('more keys and larger frames than the limits are rejected', () => {
   const many = Buffer.concat([Buffer.of(12), Buffer.from([0, 0, 8, 1])]);
   expect(() => readIdentities(many)).toThrow(`the limit is ${limits.maxAgentIdentities}`);
   expect(() => frameLength(Buffer.from([0xff, 0xff, 0xff, 0xff]))).toThrow('a frame of 4294967295 bytes');

@@ -5,22 +5,24 @@ import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { dashboard } from '../../src/analytics/dashboard.ts';
-import { createAuthenticator } from '../../src/auth/authenticate.ts';
-import { newSecret, secretHash, writeSecret } from '../../src/auth/secrets.ts';
 import { isLive } from '../../src/contract/token-life.ts';
-import type { Detector, Flow, Sighted } from '../../src/detect/behaviour/detector.ts';
-import { Windows } from '../../src/detect/behaviour/windows.ts';
+import type { Detection, Detector, Flow } from '../../src/detect/behaviour/detector.ts';
+import { Windows } from '../../src/detect/behaviour/support/windows.ts';
 import { packCorrelations } from '../../src/detect/packed-rules.ts';
 import { parseSigma } from '../../src/detect/sigma/parse-document.ts';
 import { compileRules } from '../../src/detect/sigma/rule-set.ts';
-import { BlockBuilder } from '../../src/events/block-builder.ts';
+import { BlockBuilder } from '../../src/events/format/block-builder.ts';
+import { createAuthenticator } from '../../src/identities/authenticate.ts';
+import { newSecret, secretHash, writeSecret } from '../../src/identities/secrets.ts';
 import { limits } from '../../src/limits.ts';
-import { openReader } from '../../src/store/lmdb/reader.ts';
-import { openStore, type StoreOptions } from '../../src/store/lmdb/store.ts';
-import type { Token } from '../../src/store/store.ts';
+import { openReader } from '../../src/store/reader.ts';
+import type { CommitNotice, Token } from '../../src/store/store.ts';
+import { openStore, type StoreOptions } from '../../src/store/writer.ts';
 import { uuid7 } from '../../src/uuid.ts';
-import { holder, see } from './inventory/sightings.ts';
-import { administrator, analyst, batchOf, everything, finding, hour, resources, start } from './opened.ts';
+import { MemoryWire } from '../http/live/fakes.ts';
+import { memoryHub } from '../http/live/memory-hub.ts';
+import { holder, see } from '../inventory/store/sightings.ts';
+import { administrator, analyst, batchOf, everything, finding, hour, resources, start, withAlerts } from './opened.ts';
 import { networkRecord } from './records.ts';
 
 const threeInAMinute = `title: base
@@ -57,9 +59,9 @@ class EveryThird implements Detector {
       into.n += from.n;
     },
   });
-  #found: Sighted[] = [];
-  get left() {
-    return this.#windows.left;
+  #found: Detection[] = [];
+  get dropped() {
+    return this.#windows.dropped;
   }
   flow({ src, time, seq }: Flow): void {
     const counted = this.#windows.at(src, time);
@@ -69,8 +71,8 @@ class EveryThird implements Detector {
       ...{ ends: { src_ip: src }, evidence: {}, events: [{ table: 'network', seq }] },
     });
   }
-  judge(tell: (sighted: Sighted) => void): void {
-    for (const one of this.#found.splice(0)) tell(one);
+  evaluate(emit: (detection: Detection) => void): void {
+    for (const one of this.#found.splice(0)) emit(one);
   }
   state() {
     return this.#windows.state();
@@ -83,17 +85,22 @@ class EveryThird implements Detector {
   }
 }
 
-/** A store whose clock can jump. Its monotonic clock advances with `pass`, and starts over with a restart. */
+/**
+ * Opens a store whose clock can jump. Its monotonic clock advances with `pass`, and starts at 0 after a
+ * restart.
+ */
 function world(restarts: boolean, options: Pick<StoreOptions, 'detectors' | 'retention'> = {}) {
   const dataDir = mkdtempSync(join(tmpdir(), 'candor-clock-'));
   const clock = { wall: start, steady: 0 };
-  const open = () => ({
-    store: openStore({
+  const notices: CommitNotice[] = [];
+  const open = () => {
+    const store = openStore({
       ...{ dataDir, alertWindowMs: hour, clock: () => clock.wall, steadyMs: () => clock.steady },
       ...{ home: ['10.0.0.0/8'], detectors: () => [], ...options },
-    }),
-    reader: openReader(dataDir),
-  });
+      onCommitted: (notice) => notices.push(notice),
+    });
+    return { store: withAlerts(store, notices), reader: openReader(dataDir) };
+  };
   let now = open();
   const close = async () => {
     now.reader.close();
@@ -140,7 +147,7 @@ describe.each([
     ['while the store runs', false],
     ['with restarts', true],
   ])('%s', (_, restarts) => {
-    test('expires no events', async () => {
+    test('does not expire events', async () => {
       const of = world(restarts, { retention: { maxAgeMs: 10 * day, maxBytes: 2 ** 37 } });
       const total = () => {
         const filter = { terms: [] };
@@ -157,7 +164,7 @@ describe.each([
       expect(total()).toBe(3);
     });
 
-    test('stores each repeated request once, and forgets its key in time', async () => {
+    test('stores each repeated request once, and forgets its key after a day', async () => {
       const of = world(restarts);
       const send = async (key: string) => {
         const { replayed } = await of.store.commit(batchOf([], { idempotency: { key, digest: 'd' } }));
@@ -173,7 +180,7 @@ describe.each([
       expect([await send('before'), await send('while')]).toEqual([false, false]);
     });
 
-    test('ends no session and no token for good, and extends none', async () => {
+    test('neither ends nor extends sessions and tokens permanently', async () => {
       const of = world(restarts);
       await of.send(start);
       const admin = administrator();
@@ -214,7 +221,7 @@ describe.each([
       expect([live(session), live(token)]).toEqual([false, false]);
     });
 
-    test('leaves no last use in the future', async () => {
+    test('does not leave a last use in the future', async () => {
       const of = world(restarts);
       const admin = administrator();
       await of.store.createPrincipal(admin, analyst);
@@ -239,7 +246,7 @@ describe.each([
       expect(of.reader.token(jti)?.last_used_at).toBe(last);
     });
 
-    test('removes no figures, and counts new events', async () => {
+    test('does not remove figures, and counts new events', async () => {
       const of = world(restarts);
       const totals = () => {
         const asked = { window: '30d', now: of.clock.wall, ledger_size: 0, ingest: {} } as const;
@@ -249,7 +256,7 @@ describe.each([
       await of.store.commit(batchOf([finding({ src_ip: '192.0.2.1' })]));
       await of.counted();
       await of.leap(leap);
-      // Sensors have clocks of their own, which are right.
+      // Sensors have separate clocks, which are correct.
       await of.send(start);
       for (let n = 0; n < 3; n++) {
         of.pass(60_000);
@@ -265,7 +272,7 @@ describe.each([
       expect(network_events).toBe(leap > 0 ? 3 : 2);
     });
 
-    test('lowers no risk score for good', async () => {
+    test('does not lower risk scores permanently', async () => {
       const of = world(restarts);
       await of.send(start);
       await see(of, { ip: '10.0.0.1' });
@@ -293,12 +300,44 @@ describe.each([
       }
       expect(sequences).toEqual([1, 3, 5, 7]);
       expect(new Set(ids).size).toBe(4);
-      expect(resources(of.reader.listAlerts(everything)).map(({ id }) => id)).toEqual(
-        expect.arrayContaining(ids),
-      );
+      expect(resources(of.reader.listAlerts(everything)).map(({ id }) => id)).toEqual(expect.arrayContaining(ids));
     });
 
-    test('adds no current alert to a flood of another time', async () => {
+    test('sends live events and alerts in order and without gaps, also to a subscriber that reconnects', async () => {
+      const of = world(restarts);
+      const names = ['events.network', 'alerts'] as const;
+      const received = (wire: MemoryWire, name: string) =>
+        wire.sent.filter(({ channel }) => channel === name).map(({ seq }) => seq as number);
+      const connect = (wire: MemoryWire) => {
+        const { feeds, subscribe } = memoryHub(of.reader);
+        for (const name of names) subscribe(wire, name, received(wire, name).at(-1) ?? 0);
+        return feeds;
+      };
+      const wire = new MemoryWire();
+      let feeds = connect(wire);
+      for (const [n, ms] of [0, leap, -leap, 0].entries()) {
+        await of.leap(ms);
+        if (restarts) {
+          await of.send(of.clock.wall); // the disconnected subscriber misses this event
+          feeds = connect(wire);
+        }
+        const { blocks } = await of.send(of.clock.wall, of.clock.wall);
+        const found = finding({ timestamp: of.clock.wall, src_ip: `192.0.2.${n}` });
+        const { alerts } = await of.store.commit(batchOf([found]));
+        feeds.events(blocks);
+        const heads = { alerts: of.reader.head('alerts'), topology: of.reader.head('topology') };
+        feeds.committed({ alerts, scans: [], heads });
+      }
+      const late = new MemoryWire();
+      connect(late);
+      for (const name of names) {
+        const all = Array.from({ length: of.reader.head(name) }, (_, n) => n + 1);
+        expect(all.length).toBeGreaterThanOrEqual(4);
+        for (const one of [wire, late]) await expect.poll(() => received(one, name)).toEqual(all);
+      }
+    });
+
+    test('does not add current alerts to a flood of another time', async () => {
       const of = world(restarts);
       await of.leap(leap);
       for (let n = 0; n < 26; n++) {
@@ -317,7 +356,7 @@ describe.each([
       expect(begun.size).toBe(120);
     });
 
-    test('leaves correlations of the present as they are, and mixes no times', async () => {
+    test('does not change current correlations or mix their times', async () => {
       const of = world(restarts);
       const correlations = packCorrelations(compileRules(parseSigma(threeInAMinute).documents).correlations);
       await of.store.changeRules({ version: 1, put: [], remove: [], correlations }, analyst);
@@ -342,7 +381,7 @@ describe.each([
       expect([await send(2), await send(1)]).toEqual([0, 1]);
     });
 
-    test('stops behavioural detection for an hour at most', async () => {
+    test('stops behaviour detection for at most an hour', async () => {
       const of = world(restarts, { detectors: () => [new EveryThird()] });
       const send = async () => {
         await of.send(of.clock.wall);

@@ -2,16 +2,16 @@ import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { BlockBuilder } from '../../src/events/block-builder.ts';
-import { openDatabase, type RootDatabase } from '../../src/lmdb.ts';
-import { inspectStore, type LoggedAlert } from '../../src/store/lmdb/inspect.ts';
-import { openReader } from '../../src/store/lmdb/reader.ts';
-import { openRows } from '../../src/store/lmdb/seal.ts';
+import { openDatabase, type RootDatabase } from '../../src/database/lmdb.ts';
+import { openRows } from '../../src/database/rows.ts';
+import { BlockBuilder } from '../../src/events/format/block-builder.ts';
+import { inspectStore, type LoggedAlert } from '../../src/store/inspect.ts';
+import { openReader } from '../../src/store/reader.ts';
+import { session } from '../identities/store/identity-records.ts';
+import { withAdmin } from '../identities/store/with-admin.ts';
 import { codeOf } from '../ledger/fixture.ts';
-import { session } from './identity-records.ts';
 import { allRecords, batchOf, finding, opened, resources } from './opened.ts';
 import { networkRecord } from './records.ts';
-import { withAdmin } from './with-admin.ts';
 
 function folder(): string {
   const path = mkdtempSync(join(tmpdir(), 'candor-copy-'));
@@ -25,7 +25,7 @@ function batch(n: number) {
   return batchOf([finding({ severity: 'high', rule_id: `1:${n}` })], { blocks: [builder.finish()] });
 }
 
-/** A copy of two batches, with the given damage. */
+/** Makes a copy of two batches, with the given damage. */
 async function damagedCopy(damage: (root: RootDatabase) => void): Promise<string> {
   const { store } = opened();
   await store.commit(batch(1));
@@ -40,7 +40,7 @@ async function damagedCopy(damage: (root: RootDatabase) => void): Promise<string
 
 const ignore = () => undefined;
 
-test('a copy is of one moment, while commits continue', async () => {
+test('a copy shows the store at one moment, while commits continue', async () => {
   const { store } = opened();
   let sent = 0;
   let going = true;
@@ -64,7 +64,7 @@ test('a copy is of one moment, while commits continue', async () => {
   await writing;
 });
 
-test('only one copy runs at a time; closing waits for it, and rejects others', async () => {
+test('only one copy runs at a time; closing waits for the copy, and rejects other copies', async () => {
   const { store } = opened();
   await store.commit(batch(1));
   const copy = folder();
@@ -76,7 +76,7 @@ test('only one copy runs at a time; closing waits for it, and rejects others', a
   expect((await inspectStore(copy, ignore)).alerts).toBe(1);
 });
 
-test('missing parts of a copy are found, by name', async () => {
+test('the names of missing parts of a copy are reported', async () => {
   const part = await damagedCopy((root) => {
     const parts = root.openDB<Buffer, number[]>({ name: 'event-parts', encoding: 'binary' });
     for (const key of parts.getKeys({ limit: 1 })) parts.removeSync(key);
@@ -98,9 +98,7 @@ test('missing parts of a copy are found, by name', async () => {
       parts.putSync(key, value);
     }
   });
-  await expect(inspectStore(flipped, ignore)).rejects.toThrow(
-    /block 1 of network events, part \d+ is damaged/,
-  );
+  await expect(inspectStore(flipped, ignore)).rejects.toThrow(/block 1 of network events, part \d+ is damaged/);
 
   const left = await damagedCopy((root) => {
     const parts = root.openDB<Buffer, number[]>({ name: 'event-parts', encoding: 'binary' });

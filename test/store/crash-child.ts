@@ -1,6 +1,6 @@
 import { writeSync } from 'node:fs';
-import { BlockBuilder } from '../../src/events/block-builder.ts';
-import { openStore } from '../../src/store/lmdb/store.ts';
+import { BlockBuilder } from '../../src/events/format/block-builder.ts';
+import { openStore } from '../../src/store/writer.ts';
 import { networkRecord } from './records.ts';
 
 /**

@@ -6,13 +6,15 @@ import { createInterface } from 'node:readline';
 import { expect, test } from 'vitest';
 import type { Alert } from '../../src/contract/resources/alert.ts';
 import type { NetworkEvent } from '../../src/contract/resources/network-event.ts';
-import { openReader } from '../../src/store/lmdb/reader.ts';
-import { openStore } from '../../src/store/lmdb/store.ts';
+import { openReader } from '../../src/store/reader.ts';
+import { openStore } from '../../src/store/writer.ts';
 import { everything, hour, resources } from './opened.ts';
 
 const child = new URL('crash-child.ts', import.meta.url).pathname;
 
-/** Runs the writer until it has acknowledged `acks` batches, and for a random time more; then kills it. */
+/**
+ * Runs the writer until it has acknowledged `acks` batches, waits for a random time, then kills the writer.
+ */
 async function runAndKill(dataDir: string, from: number, acks: number): Promise<number[]> {
   const writer = spawn(process.execPath, [child, dataDir, String(from)], {
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -30,8 +32,7 @@ async function runAndKill(dataDir: string, from: number, acks: number): Promise<
 test('kill -9 at random moments: acknowledged batches are complete and stored once', async () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'candor-crash-'));
   const acknowledged: number[] = [];
-  for (let round = 0; round < 6; round++)
-    acknowledged.push(...(await runAndKill(dataDir, (round + 1) * 10_000, 20)));
+  for (let round = 0; round < 6; round++) acknowledged.push(...(await runAndKill(dataDir, (round + 1) * 10_000, 20)));
   expect(acknowledged.length).toBeGreaterThanOrEqual(120);
 
   const store = openStore({ dataDir, alertWindowMs: hour });

@@ -5,12 +5,13 @@ import { zstdDecompressSync } from 'node:zlib';
 import { ABORT } from 'lmdb';
 import { afterAll, expect, test } from 'vitest';
 import { connRecords, mulberry32 } from '../../bench/conn-records.ts';
-import { BlockBuilder } from '../../src/events/block-builder.ts';
-import { openDatabase } from '../../src/lmdb.ts';
-import { LmdbEvents } from '../../src/store/lmdb/events.ts';
-import { isDamage } from '../../src/store/lmdb/seal.ts';
-import { StoreScrub } from '../../src/store/lmdb/store-scrub.ts';
-import { openTables } from '../../src/store/lmdb/tables.ts';
+import { openDatabase } from '../../src/database/lmdb.ts';
+import { isDamage } from '../../src/database/rows.ts';
+import { BlockBuilder } from '../../src/events/format/block-builder.ts';
+import { EventStore } from '../../src/events/store/event-store.ts';
+import { StoreScrub } from '../../src/store/store-scrub.ts';
+import { openTables } from '../../src/store/tables.ts';
+import { batchOf, opened } from './opened.ts';
 
 const rowsPerBlock = 40;
 const blocks = 6;
@@ -23,7 +24,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-const writer = new LmdbEvents(env);
+const writer = new EventStore(env);
 const records = [...connRecords(rowsPerBlock * blocks)];
 for (let i = 0; i < records.length; i += rowsPerBlock) {
   const builder = new BlockBuilder('network', Date.UTC(2026, 0, 1 + i / rowsPerBlock));
@@ -31,7 +32,7 @@ for (let i = 0; i < records.length; i += rowsPerBlock) {
   env.transactionSync(() => writer.append(builder.finish()));
 }
 
-/** Runs in a transaction that is then aborted. */
+/** Runs an action in a transaction that is then aborted. */
 const undone = (action: () => void) =>
   env.transactionSync(() => {
     action();
@@ -48,8 +49,8 @@ interface Event {
   readonly id: string;
 }
 
-/** All reads of events, one by one. */
-function reads(events: LmdbEvents): Record<string, () => unknown> {
+/** Returns all reads of events. */
+function reads(events: EventStore): Record<string, () => unknown> {
   const all = { table: 'network', filter: { terms: [] }, order: 'asc', per_page: 1000, page: 1 } as const;
   const list = () => JSON.parse(Buffer.from(events.list(all).json).toString()) as Event[];
   return {
@@ -62,27 +63,27 @@ function reads(events: LmdbEvents): Record<string, () => unknown> {
   };
 }
 
-const whole = Object.entries(reads(new LmdbEvents(env))).map(([name, read]) => [name, read()] as const);
-/** In order of sequence. */
-const ids = new LmdbEvents(env).replay('network', 0, { terms: [] }, 1000).events.map(({ id }) => id);
+const whole = Object.entries(reads(new EventStore(env))).map(([name, read]) => [name, read()] as const);
+/** Ids of the events in the order of their sequence. */
+const ids = new EventStore(env).replay('network', 0, { terms: [] }, 1000).events.map(({ id }) => id);
 
 /**
- * Reads after a change: each result is as before, or the damaged block is named and set aside, and everything
- * else is served.
+ * Checks all reads after a change: each result must be as before, or the damaged block is named and set
+ * aside, and the other blocks are served.
  */
 function judge(change: () => void): boolean {
   let isFound = false;
   undone(() => {
     change();
-    const after = reads(new LmdbEvents(env));
+    const after = reads(new EventStore(env));
     for (const [name, before] of whole) {
-      if (name === 'rows') continue; // it sets damaged blocks aside
+      if (name === 'rows') continue; // the read sets damaged blocks aside
       try {
         expect(after[name]!()).toEqual(before);
       } catch (error) {
         if (!isDamage(error)) throw error;
         const { block } = error.details as { readonly block: number };
-        const store = new LmdbEvents(env);
+        const store = new EventStore(env);
         isFound = store.check('network', block) || isFound;
         const [range] = store.damage('network');
         expect(range).toMatchObject({ firstSeq: block, rows: rowsPerBlock });
@@ -96,7 +97,7 @@ function judge(change: () => void): boolean {
     }
     // Not every read needs every part.
     for (let block = 0; block < blocks; block++)
-      isFound = new LmdbEvents(env).check('network', 1 + rowsPerBlock * block) || isFound;
+      isFound = new EventStore(env).check('network', 1 + rowsPerBlock * block) || isFound;
   });
   return isFound;
 }
@@ -107,7 +108,7 @@ const below = (n: number) => Math.floor(random() * n);
 test.each([
   ['a header', headers],
   ['a part', parts],
-] as const)('a flipped bit of %s is found, its block set aside, and the others are served', (_, table) => {
+] as const)('a flipped bit of %s is found, its block is set aside, and the other blocks are served', (_, table) => {
   const keys = [...table.getKeys()];
   let found = 0;
   for (let n = 0; n < 150; n++) {
@@ -119,14 +120,14 @@ test.each([
   expect(found).toBe(150);
 });
 
-test('a missing header, and one under another key, are found', () => {
+test('a missing header, and a header under another key, are found', () => {
   for (const key of [...headers.getKeys()]) {
     const value = Buffer.from(headers.get(key)!);
     expect(judge(() => headers.removeSync(key))).toBe(true);
     undone(() => {
       headers.removeSync(key);
       headers.putSync([key[0]!, key[1]! + 1], value);
-      const store = new LmdbEvents(env);
+      const store = new EventStore(env);
       const read = [...store.rows('network', 1)].map(({ block }) => block.firstSeq);
       expect(read).toHaveLength(blocks - 1);
       expect(store.damage('network').reduce((sum, { rows }) => sum + rows, 0)).toBe(rowsPerBlock);
@@ -138,7 +139,7 @@ test('merging and retention skip a block that was set aside', () => {
   undone(() => {
     const [, , third] = [...headers.getKeys()];
     headers.putSync(third!, flip(Buffer.from(headers.get(third!)!), 77));
-    const store = new LmdbEvents(env);
+    const store = new EventStore(env);
     expect(store.check('network', third![1]!)).toBe(true);
     const left = [...store.rows('network', 1)].map(({ block }) => block.firstSeq);
     expect(left).toEqual([1, 41, 121, 161, 201]);
@@ -158,7 +159,7 @@ test('a block of an earlier version is read, and gets its checksums when it is c
     const length = value.readUInt32LE(12);
     expect(value.length).toBeGreaterThan(length);
     headers.putSync(key!, value.subarray(0, length));
-    const store = new LmdbEvents(env);
+    const store = new EventStore(env);
     expect(reads(store).list!()).toEqual(whole[0]![1]);
     expect(store.check('network', 1)).toBe(false);
     expect(Buffer.from(headers.get(key!)!)).toEqual(value);
@@ -167,7 +168,7 @@ test('a block of an earlier version is read, and gets its checksums when it is c
 
 test('the scrub finds nothing while blocks are merged and removed', () => {
   undone(() => {
-    const store = new LmdbEvents(env);
+    const store = new EventStore(env);
     const parts = { blocks: store.blockStore, tables: openTables(env), isWriter: true, now: () => 0 };
     const scrub = new StoreScrub({ ...parts, onSetAside: () => store.reload() });
     for (let steps = 0; steps < 5; steps++) scrub.step();
@@ -184,7 +185,7 @@ test('the scrub finds nothing while blocks are merged and removed', () => {
     }
     while (scrub.state.passEndedAt === undefined) scrub.step();
     expect(scrub.damage()).toMatchObject({ events: [], rows: [], scrub: { last_pass_damaged: 0 } });
-    // The cursor is after a block that is then merged with the one before it.
+    // The cursor is after a block that is then merged with the preceding block.
     scrub.run();
     const heads = () => [...headers.getKeys()].map(([, seq]) => seq!);
     const before = heads();
@@ -197,25 +198,37 @@ test('the scrub finds nothing while blocks are merged and removed', () => {
   });
 });
 
+test('a running store finds a damaged block that no query reads', async () => {
+  const { store, dataDir, clock } = opened();
+  const builder = new BlockBuilder('network', clock.now);
+  for (const record of records.slice(0, 10)) builder.add(record);
+  await store.commit(batchOf([], { blocks: [builder.finish()] }));
+  const root = openDatabase(join(dataDir, 'siem.mdb'));
+  const stored = root.openDB<Buffer, number[]>({ name: 'event-parts', encoding: 'binary' });
+  const [key] = [...stored.getKeys({ limit: 1 })];
+  await stored.put(key!, flip(Buffer.from(stored.get(key!)!), 9));
+  await root.close();
+  const found = async () => (await store.status()).damage;
+  await expect
+    .poll(async () => (await found()).events, { timeout: 60_000 })
+    .toMatchObject([{ table: 'network', firstSeq: 1, rows: 10 }]);
+  expect((await found()).scrub.pass_began_at).toBe(clock.now);
+});
+
 test('the scrub adds checksums to all rows and blocks of an earlier version', async () => {
   const path = join(folder, 'older.mdb');
-  writeFileSync(
-    path,
-    zstdDecompressSync(readFileSync(join(import.meta.dirname, 'before-sensor-ids.mdb.zst'))),
-  );
+  writeFileSync(path, zstdDecompressSync(readFileSync(join(import.meta.dirname, 'before-sensor-ids.mdb.zst'))));
   const root = openDatabase(path);
-  const store = new LmdbEvents(root);
-  const raw = (name: string) =>
-    root.openDB<Buffer, Buffer>({ name, encoding: 'binary', keyEncoding: 'binary' });
-  /** Tables with rows that do not end with the mark of a checksum (seal.ts). */
+  const store = new EventStore(root);
+  const raw = (name: string) => root.openDB<Buffer, Buffer>({ name, encoding: 'binary', keyEncoding: 'binary' });
+  /** Returns the tables with rows that do not end with the mark of a checksum (seal.ts). */
   const unmarked = () =>
     [...root.getKeys()].map(String).filter((name) => {
       const ends = [...raw(name).getRange()].map(({ value }) => value.subarray(-4).toString('hex'));
       return ends.some((end) => end !== 'c9a1e7b5');
     });
   const headersWithout = () =>
-    [...raw('event-headers').getRange()].filter(({ value }) => value.length === value.readUInt32LE(12))
-      .length;
+    [...raw('event-headers').getRange()].filter(({ value }) => value.length === value.readUInt32LE(12)).length;
   expect(unmarked()).toEqual(expect.arrayContaining(['alerts', 'assets', 'outbox', 'principal-names']));
   expect(headersWithout()).toBe(2);
   const scrub = new StoreScrub({
@@ -230,13 +243,41 @@ test('the scrub adds checksums to all rows and blocks of an earlier version', as
   await root.close();
 });
 
+test.each([
+  ['has another key', (key: Buffer) => flip(key, 100), (value: Buffer) => value],
+  ['has another place', (key: Buffer) => key, (value: Buffer) => flip(value, 52)],
+])('the scrub finds an index entry of an id that %s, and the id leads to its event again', (_, keyOf, placeOf) => {
+  const id = '0199aa00-0000-4000-8000-000000000001';
+  const index = env.openDB<Buffer, Buffer>({
+    name: 'event-ids',
+    encoding: 'binary',
+    keyEncoding: 'binary',
+  });
+  undone(() => {
+    const store = new EventStore(env);
+    const builder = new BlockBuilder('network', Date.UTC(2026, 1, 1));
+    builder.add({ ...records[0]!, id });
+    store.append(builder.finish());
+    const [entry] = [...index.getRange()].map(({ key, value }) => ({ key, value: Buffer.from(value) }));
+    index.removeSync(entry!.key);
+    index.putSync(keyOf(entry!.key), placeOf(entry!.value));
+    const parts = { blocks: store.blockStore, tables: openTables(env), isWriter: true, now: () => 0 };
+    const scrub = new StoreScrub({ ...parts, onSetAside: () => store.reload() });
+    scrub.run();
+    expect(scrub.damage()).toMatchObject({ events: [], rows: [`event-ids network ${id}`] });
+    expect(new EventStore(env).get('network', id)).toMatchObject({ src_ip: expect.any(String) });
+    scrub.run();
+    expect(scrub.damage().rows).toEqual([]);
+  });
+});
+
 test('an id whose index entry points to another event is an error, and does not return the other event', () => {
   const given = ['0199aa00-0000-4000-8000-000000000001', '0199aa00-0000-4000-8000-000000000002'] as const;
   const index = env.openDB<Buffer, Buffer>({ name: 'event-ids', encoding: 'binary', keyEncoding: 'binary' });
   undone(() => {
     const builder = new BlockBuilder('network', Date.UTC(2026, 1, 1));
     for (const [n, id] of given.entries()) builder.add({ ...records[n]!, id });
-    const store = new LmdbEvents(env);
+    const store = new EventStore(env);
     store.append(builder.finish());
     for (const id of given) expect(store.get('network', id)).toMatchObject({ src_ip: expect.any(String) });
     const places = [...index.getRange()].map(({ key, value }) => ({ key, value: Buffer.from(value) }));

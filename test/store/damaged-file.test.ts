@@ -1,42 +1,43 @@
-import {
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  truncateSync,
-  writeFileSync,
-} from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { damageMessage } from '../../src/database/damage.ts';
+import { openDatabase } from '../../src/database/lmdb.ts';
 import { DatabaseFile } from '../../src/ledger/check/database-file.ts';
 import { childOf } from '../../src/ledger/check/database-page.ts';
 import { RowCursor } from '../../src/ledger/check/row-cursor.ts';
 import { requireSoundTree, treeDamage } from '../../src/ledger/check/tree-damage.ts';
-import { openDatabase } from '../../src/lmdb.ts';
-import { openStore } from '../../src/store/lmdb/store.ts';
+import { openStore } from '../../src/store/writer.ts';
+
+/** The advice names `candor fsck` before a restore, and what a restore loses. */
+const advice = 'candor fsck.*candor restore --replace.*loses every entry after the backup';
 
 test.each([
   ['is not a database', Buffer.alloc(5000, 'x')],
   ['is truncated', Buffer.alloc(10)],
-])('a file that %s is rejected with a line that names it', (_, bytes) => {
+])('a file that %s is rejected with a one-line error that names the file and what a restore loses', (_, bytes) => {
   const dataDir = mkdtempSync(join(tmpdir(), 'candor-store-'));
   onTestFinished(() => rmSync(dataDir, { recursive: true }));
   const file = join(dataDir, 'siem.mdb');
   writeFileSync(file, bytes);
-  expect(() => openStore({ dataDir, alertWindowMs: 1000 })).toThrow(`${file} is damaged (`);
+  expect(() => openStore({ dataDir, alertWindowMs: 1000 })).toThrow(new RegExp(`^${file} is damaged \\(.*${advice}`));
 });
 
 test.each([
   ['a folder', (path: string) => mkdirSync(path)],
-  ['a link to nothing', (path: string) => symlinkSync(`${path}-nowhere`, path)],
-])('a lock file that is %s is rejected and does not end the process', (kind, make) => {
+  ['a broken link', (path: string) => symlinkSync(`${path}-nowhere`, path)],
+])('a lock file that is %s is rejected without ending the process', (kind, make) => {
   const dataDir = mkdtempSync(join(tmpdir(), 'candor-store-'));
   onTestFinished(() => rmSync(dataDir, { recursive: true }));
   const lock = join(dataDir, 'siem.mdb-lock');
   make(lock);
   expect(() => openStore({ dataDir, alertWindowMs: 1000 })).toThrow(`${lock} is ${kind}, and must be a file`);
+});
+
+test('the message about damaged rows advises fsck before a restore, and states what a restore loses', () => {
+  const scrub = { pass_began_at: 0, checked: 0, total: 0 };
+  expect(damageMessage({ events: [], rows: ['alerts 7'], scrub })).toMatch(new RegExp(advice));
 });
 
 describe('the page tree', () => {
@@ -82,7 +83,7 @@ describe('the page tree', () => {
   };
   const roots = () =>
     inFile((file) => [file.freeList, ...file.tables(onDamage).values()].flatMap(({ root }) => root ?? []));
-  /** The newer meta page. */
+  /** Returns the position of the newer meta page. */
   const metaAt = (bytes: Buffer) =>
     bytes.readBigUInt64LE(152) > bytes.readBigUInt64LE(pageBytes + 152) ? 0 : pageBytes;
 
@@ -90,11 +91,11 @@ describe('the page tree', () => {
     expect(damageOf(() => undefined)).toBeUndefined();
   });
 
-  test('with a page of zeros in place of any root is rejected with the file, the page and the command', () => {
+  test('with a page of zeros in place of any root is rejected; the error names the file, the page, the commands and what a restore loses', () => {
     expect(roots().length).toBeGreaterThan(2);
     for (const page of roots())
       expect(damageOf((bytes) => bytes.fill(0, page * pageBytes, (page + 1) * pageBytes))).toMatch(
-        new RegExp(`^${path} is damaged \\(page ${page}, .*candor restore`),
+        new RegExp(`^${path} is damaged \\(page ${page}, .*${advice}`),
       );
   });
 
@@ -104,7 +105,7 @@ describe('the page tree', () => {
       expect(damageOf((bytes) => bytes.subarray(0, pages * pageBytes + 100))).toContain('is damaged');
   });
 
-  test('of a large file is checked without its leaves: the pages above them, and that leaves exist', () => {
+  test('of a large file is checked without the content of leaves: the pages above them, and that leaves exist', () => {
     const large = () => treeDamage(path, { unread: new Set(['small', 'large', 'deleted']) });
     const page = inFile((file) => file.tables(onDamage).get('small')!.root);
     expect(large()).toEqual([]);
@@ -124,31 +125,28 @@ describe('the page tree', () => {
     expect(() => requireSoundTree(path)).toThrow(`page ${leaf}, in the table small`);
   });
 
-  test('of an older transaction that was made the newer one is rejected', () => {
+  test('of an older transaction that was marked as newer is rejected', () => {
     const older = (bytes: Buffer) => pageBytes - metaAt(bytes);
     expect(damageOf((bytes) => bytes.fill(1, older(bytes) + 157, older(bytes) + 158))).toContain(
       'do not belong to two consecutive transactions',
     );
   });
 
-  test.each([0, 1])(
-    'with a torn meta page %i is repaired, with the content of the other page',
-    async (torn) => {
-      const tear = (bytes: Buffer) => bytes.fill(0, torn * pageBytes, (torn + 1) * pageBytes);
-      writeFileSync(path, tear(Buffer.from(whole)));
-      expect(treeDamage(path)).toEqual([`meta page ${torn} is damaged`]);
-      expect(requireSoundTree(path)).toEqual([expect.stringContaining(`meta page ${torn} of ${path}`)]);
-      expect(treeDamage(path)).toEqual([]);
-      const root = openDatabase(path);
-      const small = root.openDB({ name: 'small', encoding: 'binary' });
-      expect(small.getKeysCount()).toBe(400);
-      for (let key = 0; key < 3; key++) root.transactionSync(() => small.putSync(key, Buffer.alloc(9)));
-      await root.close();
-      expect(requireSoundTree(path)).toEqual([]);
-    },
-  );
+  test.each([0, 1])('with a torn meta page %i is repaired from the other page', async (torn) => {
+    const tear = (bytes: Buffer) => bytes.fill(0, torn * pageBytes, (torn + 1) * pageBytes);
+    writeFileSync(path, tear(Buffer.from(whole)));
+    expect(treeDamage(path)).toEqual([`meta page ${torn} is damaged`]);
+    expect(requireSoundTree(path)).toEqual([expect.stringContaining(`meta page ${torn} of ${path}`)]);
+    expect(treeDamage(path)).toEqual([]);
+    const root = openDatabase(path);
+    const small = root.openDB({ name: 'small', encoding: 'binary' });
+    expect(small.getKeysCount()).toBe(400);
+    for (let key = 0; key < 3; key++) root.transactionSync(() => small.putSync(key, Buffer.alloc(9)));
+    await root.close();
+    expect(requireSoundTree(path)).toEqual([]);
+  });
 
-  test('with a torn meta page beside one without any transaction is rejected: the file would appear empty', () => {
+  test('with a torn meta page is rejected if the other page has no transaction, because the file would appear empty', () => {
     expect(
       damageOf((bytes) => {
         bytes.fill(0, pageBytes, 2 * pageBytes);
@@ -167,7 +165,7 @@ describe('the page tree', () => {
     ).toContain('its length is invalid');
   });
 
-  test('whose free list names a page in use, or one outside the file, is rejected', () => {
+  test('whose free list names a page in use, or a page outside the file, is rejected', () => {
     const [used] = roots().slice(-1);
     const record = inFile((file) => {
       const cursor = new RowCursor(file, file.freeList, onDamage);

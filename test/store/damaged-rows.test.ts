@@ -1,19 +1,19 @@
 /**
- * Damaged rows of siem.mdb: a body that needs them is stored, and everything that does not need them is
+ * Damaged rows of siem.mdb: a body that needs the rows is stored, and reads that do not need the rows are
  * served.
  */
 import { copyFileSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { openDatabase, type RootDatabase } from '../../src/database/lmdb.ts';
 import { RecordRules } from '../../src/detect/record-rules.ts';
 import { parseBody } from '../../src/ingest/parse-body.ts';
-import { openDatabase, type RootDatabase } from '../../src/lmdb.ts';
 import type { DetectionRules } from '../../src/rules/detection-rules.ts';
-import { openReader } from '../../src/store/lmdb/reader.ts';
-import { openStore } from '../../src/store/lmdb/store.ts';
-import { openTables } from '../../src/store/lmdb/tables.ts';
+import { openReader } from '../../src/store/reader.ts';
 import type { IngestBatch, StoreReader } from '../../src/store/store.ts';
+import { openTables } from '../../src/store/tables.ts';
+import { openStore } from '../../src/store/writer.ts';
 import { uuid7 } from '../../src/uuid.ts';
 import { adminOf, openService } from '../http/service.ts';
 import { detectors, home } from '../ingest/ingesting.ts';
@@ -58,7 +58,7 @@ const conn = (n: number, more: object = {}) => ({
   duration: 1,
   ...more,
 });
-/** A port scan: 80 ports of one host from `first` on. */
+/** Returns a port scan: 80 ports of one host, starting at `first`. */
 const scan = (first: number) =>
   Array.from({ length: 80 }, (_, n) =>
     conn(100 + first + n, {
@@ -131,7 +131,7 @@ const first = () => [
   ...[1, 2, 3].map(put),
   ...[dns, withId(eventIds[0]!), dhcp],
 ];
-/** Refers to the data of the first body: the same findings, hosts and ids. Its events differ. */
+/** Returns a second body with the findings, hosts and ids of the first body, but other events. */
 const second = () => [
   ...Array.from({ length: 4 }, (_, n) => eve(n + 1)),
   ...Array.from({ length: 40 }, (_, n) => conn(200 + n)),
@@ -166,7 +166,7 @@ beforeAll(async () => {
   await service.store.commit(batch(first(), '1'));
   const alerts = () => service.call('listAlerts', 'GET /api/v1/alerts', { token });
   const listed = async () => ((await alerts()).body as { data: { id: string }[] }).data;
-  await vi.waitFor(async () => expect((await listed()).length).toBeGreaterThan(5), 20_000);
+  await vi.waitFor(async () => expect((await listed()).length).toBeGreaterThan(5), 60_000);
   const [one] = await listed();
   await call('updateAlert', `PUT /api/v1/alerts/${one!.id}`, {
     status: 'in_progress',
@@ -177,17 +177,14 @@ beforeAll(async () => {
   mkdirSync(whole);
   await service.store.copyTo(whole);
   await service.close();
-}, 60_000);
+});
 afterAll(() => rmSync(folder, { recursive: true }));
 
 /** Flips a bit in the middle of every row of a table. */
 function flip(root: RootDatabase, table: string): void {
   const keys = { keyEncoding: 'binary', encoding: 'binary' } as const;
   const rows = root.openDB<Buffer, Buffer>({ name: table, ...keys });
-  const stored = Array.from(
-    rows.getRange(),
-    ({ key, value }) => [Buffer.from(key), Buffer.from(value)] as const,
-  );
+  const stored = Array.from(rows.getRange(), ({ key, value }) => [Buffer.from(key), Buffer.from(value)] as const);
   root.transactionSync(() => {
     for (const [key, value] of stored) {
       value[Math.max(0, value.length - 8) >>> 1]! ^= 4;
@@ -207,7 +204,7 @@ async function damagedCopy(...tables: readonly string[]): Promise<string> {
 
 const page = { terms: [], sort: 'last_seen', order: 'desc', page: 1, per_page: 100 } as const;
 
-/** Lists and figures, each by its own read. */
+/** Reads each list and all figures. */
 function served(reader: StoreReader): void {
   const pages = [
     reader.listAlerts(page),
@@ -227,7 +224,7 @@ function served(reader: StoreReader): void {
 
 const options = { alertWindowMs: 3_600_000, home, scrub: 'by hand' } as const;
 
-/** Read at each start, which fails without them. */
+/** Tables that are read at each start, which fails if they are damaged. */
 const refuse = ['intel-state', 'principal-names'];
 
 test.each(tables.filter((table) => !refuse.includes(table)))(

@@ -2,20 +2,20 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { openDatabase, type RootDatabase } from '../../src/lmdb.ts';
-import { inspectStore } from '../../src/store/lmdb/inspect.ts';
-import { keyHash } from '../../src/store/lmdb/key-hash.ts';
-import { openReader } from '../../src/store/lmdb/reader.ts';
-import { openRows } from '../../src/store/lmdb/seal.ts';
-import { openStore } from '../../src/store/lmdb/store.ts';
+import { keyHash } from '../../src/database/key-hash.ts';
+import { openDatabase, type RootDatabase } from '../../src/database/lmdb.ts';
+import { openRows } from '../../src/database/rows.ts';
+import { inspectStore } from '../../src/store/inspect.ts';
+import { openReader } from '../../src/store/reader.ts';
 import type { Principal } from '../../src/store/store.ts';
-import { longLived, principal, session, system } from './identity-records.ts';
+import { openStore } from '../../src/store/writer.ts';
+import { longLived, principal, session, system } from '../identities/store/identity-records.ts';
 import { allRecords, start } from './opened.ts';
 
 const later = ['principal-tokens', 'administrators', 'audit'];
 const ignore = () => undefined;
 
-/** A file with identities whose tables are then changed directly. */
+/** Creates a file with identities, then changes its tables directly. */
 async function changedFile(change: (root: RootDatabase) => void) {
   const dataDir = mkdtempSync(join(tmpdir(), 'candor-older-'));
   onTestFinished(() => rmSync(dataDir, { recursive: true }));
@@ -75,7 +75,7 @@ test('an incomplete index by principal is found in a copy, and completed when it
   await inspectStore(dataDir, ignore);
 });
 
-test('a token that only its index has is found in a copy', async () => {
+test('a token that exists only in its index is found in a copy', async () => {
   const { dataDir } = await changedFile((root) => {
     const index = openRows<true, [string, string, string]>(root, 'principal-tokens');
     for (const [id, state, jti] of [...index.getKeys({ limit: 1 })]) {
@@ -86,7 +86,7 @@ test('a token that only its index has is found in a copy', async () => {
   await expect(inspectStore(dataDir, ignore)).rejects.toThrow('token 0 is missing');
 });
 
-test('names of an older file that look alike stay, and block similar names', async () => {
+test('look-alike names of an older file are kept, and new names that resemble them are rejected', async () => {
   const { dataDir, admin } = await changedFile((root) => {
     const names = openRows<string, string>(root, 'principal-names');
     const principals = openRows<Principal, string>(root, 'principals');
@@ -112,7 +112,7 @@ test('names of an older file that look alike stay, and block similar names', asy
   await inspectStore(dataDir, ignore);
 });
 
-test('an older file gets the current version of name looks', async () => {
+test('an older file gets the current table of look-alike names', async () => {
   const { dataDir } = await changedFile((root) => {
     const names = openRows<string, string>(root, 'principal-names');
     const principals = openRows<Principal, string>(root, 'principals');
@@ -120,7 +120,7 @@ test('an older file gets the current version of name looks', async () => {
     for (const { value } of principals.getRange()) {
       const name = value.name === 'third' ? 'sensor\u20131' : value.name;
       principals.putSync(value.id, { ...value, name });
-      // Both keys exist, one of them in an earlier form.
+      // Keys of both names exist, one of them in an earlier form.
       names.putSync(keyHash(name), value.id);
       names.putSync(keyHash(name.normalize('NFKC').toLowerCase(), 'looks'), value.id);
     }

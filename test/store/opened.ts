@@ -4,25 +4,41 @@ import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import type { Detector } from '../../src/detect/behaviour/detector.ts';
 import type { Finding } from '../../src/events/finding.ts';
-import type { Bounds } from '../../src/store/lmdb/expiry.ts';
-import { openReader } from '../../src/store/lmdb/reader.ts';
-import { openStore } from '../../src/store/lmdb/store.ts';
-import type { IngestBatch, ListQuery, Principal, Store, StoreReader } from '../../src/store/store.ts';
+import type { Bounds } from '../../src/events/store/expiry.ts';
+import { openReader } from '../../src/store/reader.ts';
+import type {
+  AlertUpdate,
+  CommitNotice,
+  Committed,
+  IngestBatch,
+  ListQuery,
+  Principal,
+  Store,
+  StoreReader,
+} from '../../src/store/store.ts';
+import { openStore } from '../../src/store/writer.ts';
 import { uuid7 } from '../../src/uuid.ts';
 
 export const hour = 3_600_000;
 export const start = Date.UTC(2026, 10, 20);
 export const analyst = { id: '01900000-0000-7000-8000-00000000000a', name: 'ana' };
 
+/** A store whose `commit` also returns the changes of alerts that were announced before it resolves. */
+export type OpenedStore = Omit<Store, 'commit'> & {
+  commit(batch: IngestBatch): Promise<Committed & { readonly alerts: readonly AlertUpdate[] }>;
+};
+
 export interface Opened {
   readonly dataDir: string;
-  readonly store: Store;
+  readonly store: OpenedStore;
   readonly reader: StoreReader;
-  /** The store's clock; tests move it. */
+  /** All notices since the store was opened. */
+  readonly notices: readonly CommitNotice[];
+  /** The clock of the store, set by tests. */
   readonly clock: { now: number };
 }
 
-/** A store in its own folder, closed and removed when the test ends. */
+/** Opens a store in a separate folder, closed and removed when the test ends. */
 export function opened(
   options: {
     alertWindowMs?: number;
@@ -36,20 +52,42 @@ export function opened(
     eventsPerDetectorState?: number;
     retention?: Bounds;
     steadyMs?: () => number;
+    onCommitted?: (notice: CommitNotice) => void;
   } = {},
 ): Opened {
   const dataDir = mkdtempSync(join(tmpdir(), 'candor-store-'));
   const clock = { now: start };
   const now = () => clock.now;
-  const store = openStore({ dataDir, alertWindowMs: hour, clock: now, steadyMs: now, ...options });
+  const notices: CommitNotice[] = [];
+  const onCommitted = (notice: CommitNotice) => {
+    notices.push(notice);
+    options.onCommitted?.(notice);
+  };
+  const terms = { dataDir, alertWindowMs: hour, clock: now, steadyMs: now, ...options, onCommitted };
+  const store = withAlerts(openStore(terms), notices);
   const reader = openReader(dataDir);
   onTestFinished(async () => {
     reader.close();
     await store.close();
     rmSync(dataDir, { recursive: true });
   });
-  return { dataDir, store, reader, clock };
+  return { dataDir, store, reader, notices, clock };
 }
+
+/** Extends `commit` by the alerts of `notices`. Concurrent commits all get the alerts of their notice. */
+export function withAlerts(store: Store, notices: readonly CommitNotice[]): OpenedStore {
+  const commit = store.commit.bind(store);
+  return Object.assign(store, {
+    async commit(batch: IngestBatch) {
+      const before = notices.length;
+      const committed = await commit(batch);
+      return { ...committed, alerts: alertsIn(notices.slice(before)) };
+    },
+  });
+}
+
+export const alertsIn = (notices: readonly CommitNotice[]): readonly AlertUpdate[] =>
+  notices.flatMap(({ alerts }) => alerts);
 
 export function administrator(): Principal {
   return {
@@ -96,7 +134,7 @@ export const everything: ListQuery = {
   page: 1,
 };
 
-/** Everything, newest first: for resources with a `created_at`, for tokens, for audit records. */
+/** All items, newest first: for resources with a `created_at`, for tokens, and for audit records. */
 export const newest: ListQuery = { terms: [], sort: 'created_at', order: 'desc', per_page: 1000, page: 1 };
 export const allTokens: ListQuery = { ...newest, sort: 'issued_at' };
 export const allRecords: ListQuery = { ...newest, sort: 'time' };

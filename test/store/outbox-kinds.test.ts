@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { parseExact } from '../../src/client/exact-json.ts';
-import { Fault } from '../../src/client/fault.ts';
+import { AuditFault } from '../../src/client/fault.ts';
 import { readKeySet } from '../../src/client/key-set.ts';
 import { verifyEntry } from '../../src/client/verify.ts';
 import { detectionReloaded, tokenRevoked } from '../../src/contract/critical-events.ts';
@@ -15,22 +15,23 @@ import { entryKinds } from '../../src/contract/vocabulary.ts';
 import type { UnsignedEntry } from '../../src/ledger/ledger.ts';
 import { openLedger } from '../../src/ledger/open.ts';
 import { OutboxPump } from '../../src/ledger/outbox-pump.ts';
-import type { AlertUpdate } from '../../src/store/store.ts';
 import { uuid7 } from '../../src/uuid.ts';
 import { detectionRules, examples, hostileTexts } from '../contract/every-kind.ts';
 import { administrator, analyst, batchOf, finding, opened, start } from './opened.ts';
 
-/** A store, its pump and a log. `drained` resolves when the outbox is empty; nothing may be rejected. */
+/**
+ * Opens a store, its pump and a log. `drained` resolves when the outbox is empty; a rejected row fails the
+ * test.
+ */
 async function pumped() {
   const open = opened();
   const dataDir = mkdtempSync(join(tmpdir(), 'candor-ledger-'));
   const ledger = await openLedger({ dataDir, clock: () => BigInt(open.clock.now) * 1_000_000n });
   const refused: UnsignedEntry[] = [];
-  const pump = new OutboxPump<AlertUpdate>({
+  const pump = new OutboxPump({
     source: open.store,
     ledger,
     now: () => open.clock.now,
-    onUpdates: () => {},
     onRefused: (row) => refused.push(row),
   });
   onTestFinished(async () => {
@@ -39,31 +40,31 @@ async function pumped() {
     rmSync(dataDir, { recursive: true });
   });
   const drained = async () => {
-    pump.poke();
+    pump.wake();
     await pump.idle();
     expect(refused).toEqual([]);
     expect((await open.store.status()).outbox).toBe(0);
   };
-  /** The entry as an external auditor reads and verifies it. */
+  /** Reads and verifies an entry like an external auditor. */
   const logged = async (id: string) => {
     const keys = readKeySet(parseExact(JSON.stringify({ keys: await ledger.keys() })));
-    if (keys instanceof Fault) throw keys;
+    if (keys instanceof AuditFault) throw keys;
     const { leaf_index, canonical } = await ledger.leaf({ entry_id: id });
     const verified = verifyEntry({ leafIndex: leaf_index, canonical }, keys);
-    if (verified instanceof Fault) throw verified;
+    if (verified instanceof AuditFault) throw verified;
     return validate(LogEntry, verified.entry as unknown) as LogEntry;
   };
   const size = async () => (await ledger.status()).size;
   return { ...open, drained, logged, size };
 }
 
-test.each(entryKinds)('%s is logged once, with any texts', async (kind) => {
+test.each(entryKinds)('%s is logged exactly once, even with hostile texts', async (kind) => {
   const { store, clock, drained, logged, size } = await pumped();
   const texts = ['an ordinary text', ...Object.values(hostileTexts)];
   const events = texts.map((text) => ({ id: uuid7(clock.now), event: examples[kind](text) }));
   for (const { id, event } of events) {
     await store.record(event, id);
-    await store.record(event, id); // as after a lost response
+    await store.record(event, id); // repeats the call as after a lost response
   }
   expect((await store.status()).outbox).toBe(events.length);
   await drained();
@@ -90,11 +91,7 @@ test('entries of the store itself conform to the same schemas', async () => {
   await store.revokeToken(token.jti, admin);
   const seen = { severity: 'high', title: hostile, rule_id: hostile, rule_name: hostile } as const;
   const { alerts } = await store.commit(batchOf([finding({ ...seen, domain: hostile, category: hostile })]));
-  await store.changeAlert(
-    alerts[0]!.alert.id,
-    { ai_override: { verdict: 'benign', reason: hostile } },
-    analyst,
-  );
+  await store.changeAlert(alerts[0]!.alert.id, { ai_override: { verdict: 'benign', reason: hostile } }, analyst);
   const rows = await store.outbox(100);
   expect(rows.map(({ kind }) => kind)).toEqual([
     'principal.provisioned',

@@ -1,5 +1,5 @@
 import { writeSync } from 'node:fs';
-import { openStore } from '../../src/store/lmdb/store.ts';
+import { openStore } from '../../src/store/writer.ts';
 import { uuid7 } from '../../src/uuid.ts';
 import { batchOf } from './opened.ts';
 

@@ -5,11 +5,11 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { expect, test } from 'vitest';
 import { receiptBytes } from '../../src/contract/receipt-bytes.ts';
+import { sha256 } from '../../src/crypto/sha256.ts';
 import { limits } from '../../src/limits.ts';
-import { sha256 } from '../../src/sha256.ts';
-import { openReader } from '../../src/store/lmdb/reader.ts';
-import { openStore } from '../../src/store/lmdb/store.ts';
+import { openReader } from '../../src/store/reader.ts';
 import type { OutboxRow, ReceiptDraft, Store, StoredReceipt, StoreReader } from '../../src/store/store.ts';
+import { openStore } from '../../src/store/writer.ts';
 import { hexToBytes } from '../../src/tlog/hex.ts';
 import { verifyInclusion } from '../../src/tlog/proof.ts';
 import { leafHash } from '../../src/tlog/tree.ts';
@@ -29,8 +29,7 @@ const give = async (store: Store, n = 0, sensor = 'a') =>
 
 /** Waits until entries cover all receipts with these ids, and returns them. */
 async function covered(reader: StoreReader, ids: readonly string[]): Promise<StoredReceipt[]> {
-  while (reader.getReceipt(ids.at(-1)!)?.batch === undefined)
-    await new Promise((resolve) => setTimeout(resolve, 5));
+  while (reader.getReceipt(ids.at(-1)!)?.batch === undefined) await new Promise((resolve) => setTimeout(resolve, 5));
   return ids.map((id) => reader.getReceipt(id)!);
 }
 
@@ -65,11 +64,11 @@ test('each receipt is covered by one entry, and no entry covers more than its li
   expect(Math.max(...counts)).toBeLessThanOrEqual(limits.maxReceiptsPerEntry);
 });
 
-test('a full outbox keeps receipts waiting; above the limits, bodies that request one are rejected, others are stored', async () => {
+test('a full outbox keeps receipts waiting; above the limits, bodies that request a receipt are rejected, other bodies are stored', async () => {
   const { store, reader } = opened({ receiptIntervalMs: 1, maxOutboxRows: 0, maxReceipts: 4 });
   const full = { code: 'UNAVAILABLE', details: { reason: 'receipts_full' } };
   const ids = [await give(store, 1), await give(store, 2)];
-  // One sensor has half of the room.
+  // One sensor may use half of the limit.
   await expect(give(store, 3)).rejects.toMatchObject(full);
   ids.push(await give(store, 4, 'b'), await give(store, 5, 'c'));
   await expect(give(store, 6, 'd')).rejects.toMatchObject(full);
@@ -77,7 +76,7 @@ test('a full outbox keeps receipts waiting; above the limits, bodies that reques
   expect(ids.map((id) => reader.getReceipt(id)?.batch)).toEqual(Array(4).fill(undefined));
 });
 
-test('above the limit the oldest receipts are removed, but never a waiting one', async () => {
+test('above the limit the oldest receipts are removed, except waiting receipts', async () => {
   const { store, reader } = opened({ receiptIntervalMs: 1, maxReceipts: 3 });
   const ids: string[] = [];
   for (let n = 0; n < 8; n++) {
@@ -90,7 +89,7 @@ test('above the limit the oldest receipts are removed, but never a waiting one',
   ]);
 });
 
-test('a repeated request gets its first receipt, and another body under the same key its own receipt', async () => {
+test('a repeated request gets its first receipt, and another body under the same key gets a separate receipt', async () => {
   const { store } = opened();
   const idempotency = { key: 'sensor:1', digest: 'd' };
   const first = await store.commit(batchOf([], { idempotency, receipt: draft(1) }));

@@ -1,6 +1,6 @@
 /**
- * Events that name the principal that sent them: they are counted separately, and so are files from before
- * that.
+ * Events that name the principal that sent them are counted by sensor. Files of earlier versions lack the
+ * principal.
  */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -10,13 +10,13 @@ import { expect, onTestFinished, test } from 'vitest';
 import type { Alert } from '../../src/contract/resources/alert.ts';
 import type { NetworkEvent } from '../../src/contract/resources/network-event.ts';
 import type { Service } from '../../src/contract/resources/service.ts';
-import type { Detector, EventRef, Flow, Sighted } from '../../src/detect/behaviour/detector.ts';
-import { BlockBuilder } from '../../src/events/block-builder.ts';
+import type { Detection, Detector, Flow, StoredEventRef } from '../../src/detect/behaviour/detector.ts';
+import { BlockBuilder } from '../../src/events/format/block-builder.ts';
 import type { NetworkRecord } from '../../src/events/records.ts';
-import { inspectStore } from '../../src/store/lmdb/inspect.ts';
-import { openReader } from '../../src/store/lmdb/reader.ts';
-import { openStore } from '../../src/store/lmdb/store.ts';
+import { inspectStore } from '../../src/store/inspect.ts';
+import { openReader } from '../../src/store/reader.ts';
 import type { IngestBatch } from '../../src/store/store.ts';
+import { openStore } from '../../src/store/writer.ts';
 import { administrator, batchOf, everything, finding, hour, opened, resources, start } from './opened.ts';
 import { networkRecord } from './records.ts';
 
@@ -24,10 +24,8 @@ const a = '01900000-0000-7000-8000-0000000000aa';
 const b = '01900000-0000-7000-8000-0000000000bb';
 const home = ['10.0.0.0/8'];
 
-/** Events in one block, each with its sensor. */
-function sent(
-  ...events: readonly (readonly [sensor: string, record: Partial<NetworkRecord>])[]
-): IngestBatch {
+/** Returns events in one block, each with its sensor. */
+function sent(...events: readonly (readonly [sensor: string, record: Partial<NetworkRecord>])[]): IngestBatch {
   const network = new BlockBuilder('network', start);
   for (const [sensor, record] of events) {
     network.sensorId = sensor;
@@ -47,10 +45,9 @@ const connection = (connection_id: string): Partial<NetworkRecord> => ({
   dst_bytes: 100,
 });
 
-const alertsOf = (page: { readonly json: Uint8Array }) =>
-  resources<Alert>(page).map(({ attributes }) => attributes);
+const alertsOf = (page: { readonly json: Uint8Array }) => resources<Alert>(page).map(({ attributes }) => attributes);
 
-test('a connection counts, whatever another sensor sent under the same id and ends', async () => {
+test('a connection counts, even if another sensor sent the same id and endpoints', async () => {
   const { store, reader } = opened({ home });
   await store.commit(sent([b, connection('C1')]));
   await store.commit(sent([a, connection('C1')], [a, connection('C1')], [b, connection('C1')]));
@@ -58,7 +55,7 @@ test('a connection counts, whatever another sensor sent under the same id and en
   expect(service?.attributes).toMatchObject({ ip: '10.0.0.2', port: 443, connections: 2 });
 });
 
-/** Reports together the flows that it saw of each source. */
+/** Reports all flows of each source together. */
 class BySource implements Detector {
   readonly card = {
     id: 'by-source',
@@ -67,16 +64,16 @@ class BySource implements Detector {
     category: 'test',
     mitre: { tactics: [], techniques: [] },
   };
-  readonly left = { late: 0, forgotten: 0, stale: 0 };
-  readonly #events = new Map<string, EventRef[]>();
+  readonly dropped = { late: 0, forgotten: 0, stale: 0 };
+  readonly #events = new Map<string, StoredEventRef[]>();
 
   flow({ src, seq }: Flow): void {
     this.#events.set(src, [...(this.#events.get(src) ?? []), { table: 'network', seq }]);
   }
-  judge(report: (sighted: Sighted) => void): void {
+  evaluate(emit: (detection: Detection) => void): void {
     for (const [src_ip, events] of this.#events) {
       const said = { title: 'x', description: 'x', severity: 'low', confidence: 1, evidence: {} } as const;
-      report({ ...said, timestamp: start, ends: { src_ip }, events });
+      emit({ ...said, timestamp: start, ends: { src_ip }, events });
     }
     this.#events.clear();
   }
@@ -87,7 +84,7 @@ class BySource implements Detector {
   merge(): void {}
 }
 
-test('an alert in events names the sensors of the latest events between its hosts', async () => {
+test('an alert raised from events names the sensors of the latest events between its hosts', async () => {
   const { store, reader } = opened({ home, detectors: () => [new BySource()] });
   await store.createPrincipal({ ...administrator(), id: a, name: 'zeek' }, { id: 'system', name: 'system' });
   await store.commit(sent([a, connection('C1')], [b, connection('C1')]));
@@ -99,7 +96,7 @@ test('an alert in events names the sensors of the latest events between its host
   expect(shown[0]!.sensors?.map(({ id }) => id)).toEqual([a, b]);
 });
 
-test('a folder of the previous version continues: its events, ids and alerts stay, and new ones have their sensor', async () => {
+test('a folder of the previous version keeps its events, ids and alerts, and new events have their sensor', async () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'candor-older-'));
   onTestFinished(() => rmSync(dataDir, { recursive: true }));
   const packed = readFileSync(join(import.meta.dirname, 'before-sensor-ids.mdb.zst'));

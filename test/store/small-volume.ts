@@ -1,6 +1,6 @@
 /**
- * A store on a volume that really fills up: a small one in memory, mounted only for a child process of the
- * test.
+ * Runs a store on a volume that really fills up: a small volume in memory, mounted only for a child process
+ * of the test.
  */
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -18,7 +18,7 @@ export function inVolume(mib: number, command: string, ...more: string[]): strin
   }
 }
 
-/** Whether volumes can be mounted here. */
+/** Returns whether the process may mount volumes. */
 export function mayMount(): boolean {
   try {
     inVolume(1, 'true');

@@ -1,4 +1,4 @@
-/** Work on many alerts at once, in the running service: changes, their history, exports and groups. */
+/** Bulk work on alerts in the running service: changes, their history, exports and groups. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { login, type Service, startService, tokenFor } from '../../scripts/service.ts';
 import type { OperationId } from '../../src/contract/routes.ts';
@@ -8,10 +8,10 @@ let service: Service;
 let admin: string;
 let analyst: string;
 let viewer: string;
-/** Newest first. */
+/** All alerts, newest first. */
 let alerts: Item[];
 
-/** Few enough of each rule that none is folded. */
+/** Number of alerts per rule; few enough that no alert is summarized. */
 const perRule = 40;
 const rules = Array.from({ length: 30 }, (_, n) => ({
   signature_id: 3000 + n,
@@ -61,15 +61,14 @@ const historyOf = async (id: string, query = 'sort=at&per_page=1000') =>
 const idsOf = (...rows: number[]) => rows.map((n) => alerts[n]!.id);
 const missing = '01900000-0000-7000-8000-000000000001';
 
-test('the alerts are there', () => {
+test('the service raises the alerts of the sensor', () => {
   expect(alerts).toHaveLength(rules.length * perRule);
 });
 
-describe('one change for many', () => {
-  test('changes each by itself, each once, and lists what could not be changed', async () => {
+describe('a bulk change', () => {
+  test('changes each alert separately and once, and lists those that could not be changed', async () => {
     const [a, b, archived] = idsOf(0, 1, 2) as [string, string, string];
-    for (const status of ['resolved', 'archived'])
-      await ask('updateAlert', { params: [archived], json: { status } });
+    for (const status of ['resolved', 'archived']) await ask('updateAlert', { params: [archived], json: { status } });
     const ids = [a, b.toUpperCase(), a, archived, missing];
     const change = { status: 'in_progress', assignee: 'admin', note: 'looking at these' };
     expect(await bulk({ ids, change })).toEqual({
@@ -99,10 +98,8 @@ describe('one change for many', () => {
     });
   });
 
-  test('is told live, change by change, in order', async () => {
-    const socket = new WebSocket(`${service.url.replace('http', 'ws')}/api/v1/alerts/stream`, [
-      `bearer.${viewer}`,
-    ]);
+  test('is sent live, change by change, in order', async () => {
+    const socket = new WebSocket(`${service.url.replace('http', 'ws')}/api/v1/alerts/stream`, [`bearer.${viewer}`]);
     const seen: { seq: number; data: Item }[] = [];
     const subscribed = new Promise<void>((resolve) => {
       socket.addEventListener('message', ({ data }) => {
@@ -122,7 +119,7 @@ describe('one change for many', () => {
     expect(seqs).toEqual(seqs.toSorted((x, y) => x - y));
   });
 
-  test('takes a filter, which is decided once', async () => {
+  test('accepts a filter, which is evaluated once', async () => {
     const filter = { category: 'Policy', status: 'new' };
     const wanted = await everyAlert('category=Policy&status=new');
     expect(wanted.length).toBeGreaterThan(500);
@@ -137,7 +134,7 @@ describe('one change for many', () => {
     expect(await bulk({ filter, change: { status: 'suppressed' } })).toMatchObject({ matched: 0 });
   });
 
-  test('that is logged takes no more than its audit record can name', async () => {
+  test('that is logged covers at most as many alerts as its audit record can name', async () => {
     const answer = await ask('bulkUpdateAlerts', { json: { filter: {}, change: { severity: 'critical' } } });
     expect(failure(answer)).toEqual([400, 'INVALID_REQUEST', 'filter']);
     expect(JSON.stringify(answer.body)).toContain(String(alerts.length));
@@ -157,22 +154,18 @@ describe('one change for many', () => {
     [{ filter: { status: 'gone' }, change: {} }, 'filter.status'],
     [{ filter: {} }, 'change'],
     [{ filter: {}, change: { version: 2 } }, 'change.version'],
-  ])('%j is refused', async (json, field) => {
+  ])('%j is rejected', async (json, field) => {
     expect(failure(await ask('bulkUpdateAlerts', { json }))).toEqual([400, 'INVALID_REQUEST', field]);
   });
 
-  test('is for analysts', async () => {
+  test('requires the analyst role', async () => {
     const json = { ids: idsOf(5), change: { status: 'resolved' } };
-    expect(failure(await ask('bulkUpdateAlerts', { token: viewer, json }))).toEqual([
-      403,
-      'FORBIDDEN',
-      undefined,
-    ]);
+    expect(failure(await ask('bulkUpdateAlerts', { token: viewer, json }))).toEqual([403, 'FORBIDDEN', undefined]);
   });
 });
 
 describe('the history of an alert', () => {
-  test('names who did what, the change that many had too', async () => {
+  test('names the user and the changes, bulk changes included', async () => {
     const [id] = idsOf(400) as [string];
     await bulk({ ids: [id], change: { verdict: 'benign', tags: ['seen'] } });
     const me = (await ask('whoAmI')).body as { data: Item };
@@ -186,12 +179,8 @@ describe('the history of an alert', () => {
     expect((await historyOf(id, 'action=raised')).map(({ action }) => action)).toEqual(['raised']);
   });
 
-  test('of none is not found', async () => {
-    expect(failure(await ask('listAlertHistory', { params: [missing] }))).toEqual([
-      404,
-      'NOT_FOUND',
-      'alert_id',
-    ]);
+  test('is not found for an unknown alert', async () => {
+    expect(failure(await ask('listAlertHistory', { params: [missing] }))).toEqual([404, 'NOT_FOUND', 'alert_id']);
   });
 });
 
@@ -204,22 +193,18 @@ describe('an export', () => {
     return { headers, items: lines.map((line) => JSON.parse(line)) };
   };
 
-  test('has every alert once, as the list has it', async () => {
+  test('has every alert once, as in the list', async () => {
     const { headers, items } = await exported('');
-    expect(headers.get('content-disposition')).toMatch(
-      /^attachment; filename="alerts-\d{8}T\d{6}Z\.ndjson"$/,
-    );
+    expect(headers.get('content-disposition')).toMatch(/^attachment; filename="alerts-\d{8}T\d{6}Z\.ndjson"$/);
     const byId = (a: Item, b: Item) => (a.id < b.id ? -1 : 1);
     expect(items).toEqual((await everyAlert()).sort(byId));
   });
 
-  test('takes the filters of the list, and speaks OCSF', async () => {
+  test('accepts the filters of the list, and supports OCSF', async () => {
     const wanted = await everyAlert('category=Policy&status=suppressed');
     const { items, headers } = await exported('category=Policy&status=suppressed&format=ocsf');
     expect(headers.get('content-disposition')).toMatch(/\.ocsf\.ndjson"$/);
-    expect(items.map(({ finding_info }) => finding_info.uid).sort()).toEqual(
-      wanted.map(({ id }) => id).sort(),
-    );
+    expect(items.map(({ finding_info }) => finding_info.uid).sort()).toEqual(wanted.map(({ id }) => id).sort());
     expect(items[0]).toMatchObject({
       class_uid: 2004,
       category_uid: 2,
@@ -233,7 +218,7 @@ describe('an export', () => {
     expect(failure(await ask('exportAlerts', { query: 'page=2' }))[2]).toBe('page');
   });
 
-  test('that nobody reads to the end gives its place back', async () => {
+  test('that is not read to the end releases its slot', async () => {
     for (let n = 0; n < 20; n++) {
       const controller = new AbortController();
       const answer = await fetch(`${service.url}/api/v1/alerts/export`, {
@@ -248,7 +233,7 @@ describe('an export', () => {
 });
 
 describe('groups', () => {
-  test('are what the list has in common, largest first', async () => {
+  test('are the common values of the list, largest first', async () => {
     const all = await everyAlert();
     for (const by of ['rule_id', 'status', 'severity', 'category', 'src_ip']) {
       const { body } = await ask('groupAlerts', { token: viewer, query: `by=${by}&limit=1000` });
@@ -262,7 +247,7 @@ describe('groups', () => {
     }
   });
 
-  test('are of the alerts that a filter leaves', async () => {
+  test('include only alerts that match a filter', async () => {
     const { body } = await ask('groupAlerts', { query: 'by=rule_id&tag=wave&limit=1' });
     const { groups, alerts: total, distinct } = (body as { data: Groups }).data;
     expect([total, groups.length, distinct > 1]).toEqual([120, 1, true]);

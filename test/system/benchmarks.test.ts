@@ -1,4 +1,7 @@
-/** The benchmarks that load a service from a process of their own run at small sizes: figures come, and they are of all that was sent. */
+/**
+ * The benchmarks that load a service from a separate process run at small sizes, and report a figure for each
+ * measurement.
+ */
 import { expect, test } from 'vitest';
 import { run as bytesPerEvent } from '../../bench/bytes-per-event.ts';
 import { run as ingestBatches } from '../../bench/ingest-batches.ts';
@@ -6,30 +9,32 @@ import { run as ingestFormats } from '../../bench/ingest-formats.ts';
 import { run as ingestLatency } from '../../bench/ingest-latency.ts';
 import type { BenchRow } from '../../bench/result.ts';
 
-const timeout = 120_000;
+const timeout = 300_000;
 const figureOf = (rows: readonly BenchRow[], variant: string) =>
   rows.find((row) => row.variant === variant)?.value ?? Number.NaN;
 
-test('by format', { timeout }, async () => {
+test('the benchmark reports ingest rates by format', { timeout }, async () => {
   const rows = await ingestFormats(0.2, ['OTLP protobuf, Zeek conn']);
   expect(rows.map(({ unit }) => unit)).toEqual(['events/s', 'MiB RssAnon, peak']);
   for (const { value } of rows) expect(value).toBeGreaterThan(0);
   expect(rows[0]!.low).toBeLessThanOrEqual(rows[0]!.value);
 });
 
-test('by size of bodies and connections', { timeout }, async () => {
+test('the benchmark reports ingest rates by size of bodies and number of connections', {
+  timeout,
+}, async () => {
   const rows = await ingestBatches(0.2, [1, 100], [2]);
   expect(rows).toHaveLength(2 * 5);
   for (const { value } of rows) expect(value).toBeGreaterThan(0);
 });
 
-test('latency against load', { timeout }, async () => {
+test('the benchmark reports ingest latency by load', { timeout }, async () => {
   const rows = await ingestLatency(0.3, [50]);
   expect(rows).toHaveLength(2 * (2 + 5));
   expect(figureOf(rows, 'acknowledgement, p99, at 50 % load')).toBeGreaterThan(0);
 });
 
-test('bytes of an event', { timeout }, async () => {
+test('the benchmark reports the stored bytes per event', { timeout }, async () => {
   const rows = await bytesPerEvent(10_000, ['Zeek conn, JSON']);
   expect(figureOf(rows, 'its block')).toBeLessThan(figureOf(rows, 'the lines'));
   expect(figureOf(rows, 'the whole database')).toBeGreaterThan(figureOf(rows, 'its block'));

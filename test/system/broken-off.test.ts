@@ -1,6 +1,6 @@
 /**
- * Shippers that go away in the midst of what they say, hundreds at once and in every way: nothing of a body that never was
- * whole is stored, what was held of it is given back, and the service takes as much as ever.
+ * Shippers that disconnect in the middle of a request, hundreds at the same time and in every way: incomplete
+ * bodies are not stored, their memory is released, and the service accepts as much as before.
  */
 import { once } from 'node:events';
 import { Agent } from 'node:http';
@@ -13,14 +13,14 @@ import { call, list } from './call.ts';
 import { flows, type Met, sendOnce, ship, shipment, storedUids, uidsOf } from './shipper.ts';
 
 const atOnce = 200;
-/** Each body that is on its way has 4 kB of it at the least. */
+/** Each unfinished body has sent at least 4 kB. */
 const inFlightBytes = 1.5 * 2 ** 20;
 let service: Service;
 let sensor: string;
 let viewer: string;
-/** Without connections that stay open: those that there are are counted. */
+/** An agent without keep-alive, because open connections are counted. */
 const agent = new Agent();
-/** What is acknowledged, and so is all that may be there. */
+/** Acknowledged uids: exactly these must be stored. */
 const kept: string[] = [];
 
 beforeAll(async () => {
@@ -51,7 +51,7 @@ const head = (...headers: string[]) =>
     '\r\n',
   ].join('\r\n');
 
-/** So much of it in chunks, the last of which says that more would come. */
+/** Returns the bytes in chunks; the last chunk announces more bytes than it has. */
 const inChunks = (bytes: Uint8Array): Uint8Array =>
   Buffer.concat(
     Array.from({ length: Math.ceil(bytes.length / 1000) }, (_, n) => {
@@ -65,14 +65,14 @@ async function gauge(name: string): Promise<number> {
   return Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(String(body))?.[1]);
 }
 
-/** Nothing is left of who went away, and a shipper's bodies are taken at once. */
+/** Waits until disconnected clients have left no resources in use, and bodies are accepted immediately. */
 async function expectRecovered(): Promise<void> {
   while ((await gauge('candor_ingest_body_bytes')) > 0) await pause(20);
-  // The request for the figures, and its connection; `fetch` may hold some more.
+  // The metrics request itself uses one request and one connection; `fetch` may keep more connections open.
   while ((await gauge('candor_http_requests_in_flight')) > 1) await pause(20);
   while ((await gauge('candor_http_connections')) > 10) await pause(20);
   const met: Met = {};
-  // Together they would not fit beside what others left behind.
+  // These bodies together would not fit beside leaked bytes.
   const full = Array.from({ length: 40 }, (_, n) => shipment(`full-${kept.length}-${n}`, 100));
   await Promise.all(full.map((one) => ship(service.url, sensor, one, met, { agent })));
   kept.push(...uidsOf(full));
@@ -81,13 +81,13 @@ async function expectRecovered(): Promise<void> {
   expect(pagination.total).toBe(kept.length);
 }
 
-/** What each of many sends before it goes away. */
+/** Names, and functions that return the bytes that the n-th client sends before it disconnects. */
 const ways: readonly (readonly [string, (n: number) => readonly (string | Uint8Array)[]])[] = [
-  ['in the midst of the request line', () => ['POST /api/v1/ing']],
-  ['in the midst of the headers', () => [head().slice(0, -30)]],
-  ['behind the headers', () => [head('Content-Length: 100000')]],
+  ['in the middle of the request line', () => ['POST /api/v1/ing']],
+  ['in the middle of the headers', () => [head().slice(0, -30)]],
+  ['after the headers', () => [head('Content-Length: 100000')]],
   [
-    'in the midst of a body of known length, behind whole lines',
+    'in the middle of a body of known length, after whole lines',
     (n) => [head('Content-Length: 100000'), flows(`half-${n}`, 20)],
   ],
   [
@@ -98,11 +98,11 @@ const ways: readonly (readonly [string, (n: number) => readonly (string | Uint8A
     },
   ],
   [
-    'in the midst of a chunked body, behind whole lines',
+    'in the middle of a chunked body, after whole lines',
     (n) => [head('Transfer-Encoding: chunked'), inChunks(Buffer.from(flows(`chunk-${n}`, 20)))],
   ],
   [
-    'in the midst of a chunk, and of its length',
+    'in the middle of a chunk, and of its length',
     (n) => [
       head('Transfer-Encoding: chunked'),
       inChunks(Buffer.from(flows(`size-${n}`, 20))).subarray(0, -500),
@@ -110,36 +110,30 @@ const ways: readonly (readonly [string, (n: number) => readonly (string | Uint8A
     ],
   ],
   [
-    'in the midst of gzip',
+    'in the middle of gzip',
     (n) => {
       const body = gzipSync(flows(`gzip-${n}`, 500));
-      return [
-        head('Content-Encoding: gzip', `Content-Length: ${body.length}`),
-        body.subarray(0, body.length / 2),
-      ];
+      return [head('Content-Encoding: gzip', `Content-Length: ${body.length}`), body.subarray(0, body.length / 2)];
     },
   ],
-  [
-    'having been told to go on (Expect: 100-continue)',
-    () => [head('Content-Length: 100000', 'Expect: 100-continue')],
-  ],
+  ['after 100 Continue (Expect: 100-continue)', () => [head('Content-Length: 100000', 'Expect: 100-continue')]],
 ];
 
 describe.each([
   ['with a FIN', (socket: Socket) => void socket.destroy()],
   ['with a reset', (socket: Socket) => void socket.resetAndDestroy()],
-])('hundreds go away at once, %s', (_how, leave) => {
+])('hundreds of clients disconnect at the same time, %s', (_how, leave) => {
   test.each(ways)('%s', async (_where, parts) => {
     const sockets = await Promise.all(Array.from({ length: atOnce }, open));
     for (const [n, socket] of sockets.entries()) for (const part of parts(n)) socket.write(part);
-    // Not before the service has some of it.
+    // The service must have received a part of each request.
     while ((await gauge('candor_http_connections')) < atOnce) await pause(10);
     for (const socket of sockets) leave(socket);
     await expectRecovered();
   });
 });
 
-test('a gzip body that is cut and claims to be whole is refused whole', async () => {
+test('a truncated gzip body in a complete request is rejected completely', async () => {
   const { uids } = shipment('cut', 2000);
   const body = gzipSync(flows('cut', 2000));
   const reply = await sendOnce(service.url, sensor, {
@@ -152,7 +146,7 @@ test('a gzip body that is cut and claims to be whole is refused whole', async ()
   await expectRecovered();
 });
 
-test('who goes away before the answer comes: its body is stored whole or not at all, and once when it is sent again', async () => {
+test('a body whose sender disconnects before the response is stored completely or not at all, and once if sent again', async () => {
   const bodies = Array.from({ length: atOnce }, (_, n) => shipment(`gone-${n}`, 20));
   const sockets = await Promise.all(bodies.map(open));
   for (const [n, socket] of sockets.entries()) {
@@ -167,7 +161,7 @@ test('who goes away before the answer comes: its body is stored whole or not at 
   await expectRecovered();
 });
 
-test('a body that trickles in holds its place, and the rest of the service goes on; it is cut off when it stops', async () => {
+test('a slow body keeps its slot without delaying other requests, and is disconnected when it stops', async () => {
   const sockets = await Promise.all(Array.from({ length: atOnce }, open));
   for (const socket of sockets) socket.write(head('Content-Length: 1000'));
   const line = flows('slow', 1);
@@ -177,11 +171,11 @@ test('a body that trickles in holds its place, and the rest of the service goes 
     await ship(service.url, sensor, one, {}, { agent });
     kept.push(...one.uids);
   }
-  // They say nothing more: uWebSockets.js ends them.
+  // The clients stop sending, so uWebSockets.js closes the connections.
   await Promise.all(sockets.map((socket) => socket.closed || once(socket, 'close')));
   await expectRecovered();
 });
 
-test('of all that came by halves nothing is there, and all that was acknowledged is, once', async () => {
+test('incomplete bodies are not stored, and every acknowledged body is stored once', async () => {
   expect(await storedUids(service, viewer)).toEqual([...kept].sort());
 });

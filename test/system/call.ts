@@ -1,11 +1,15 @@
-/** Requests to a running service by operation of the contract; every answer is held against the contract. */
+/**
+ * Sends requests to a running service by operation of the contract, and checks every response against the
+ * contract.
+ */
 
+import { setImmediate } from 'node:timers/promises';
+import { assertResponse } from '../../scripts/contract-assertions.ts';
 import { type OperationId, routeOf } from '../../src/contract/routes.ts';
-import { assertResponse } from '../../src/contract/validate.ts';
 
 export interface Request {
   readonly token?: string | undefined;
-  /** Values of the path's parameters, in order; one that takes the rest of the path as it is to be sent. */
+  /** Values of the path's parameters, in order; a rest parameter is sent unchanged. */
   readonly params?: readonly string[];
   readonly query?: string | URLSearchParams;
   readonly headers?: Readonly<Record<string, string>>;
@@ -16,7 +20,7 @@ export interface Request {
 export interface Answer {
   readonly status: number;
   readonly headers: Headers;
-  /** Parsed where it is JSON; bytes as such; else text. */
+  /** The body: parsed if it is JSON, as bytes if it is binary, otherwise as text. */
   readonly body: unknown;
 }
 
@@ -35,6 +39,8 @@ export async function call(
   if (token !== undefined) sent.authorization = `Bearer ${token}`;
   if (json !== undefined) sent['content-type'] ??= 'application/json';
   const payload = json === undefined ? body : JSON.stringify(json);
+  // If this process was busy for ten seconds, the service has closed its idle connections: fetch must see that first.
+  for (let turn = 0; turn < 2; turn++) await setImmediate();
   const response = await fetch(`${url}${target}${query === undefined ? '' : `?${query}`}`, {
     method,
     headers: sent,
@@ -90,7 +96,7 @@ export async function list(
   return body as Page;
 }
 
-/** Every item of a list, walking it by cursor. */
+/** Returns every item of a list, paged by cursor. */
 export async function listAll(
   service: { readonly url: string },
   operation: ListOperation,
@@ -118,7 +124,7 @@ export interface IngestCounts {
 
 export const ndjson = { 'content-type': 'application/x-ndjson' } as const;
 
-/** Sends sensor data, wants it taken, and gives the counts. */
+/** Sends sensor data, expects it to be accepted, and returns the counts. */
 export async function send(
   service: { readonly url: string },
   token: string,
@@ -143,7 +149,7 @@ export interface Failure {
   };
 }
 
-/** Status, code and field of an answer that is an error. */
+/** Returns status, code and field of an error. */
 export function failure({ status, body }: Answer): [number, string, string | undefined] {
   const { code, details } = (body as Failure).error;
   return [status, code, details?.field];

@@ -1,4 +1,4 @@
-/** What detectors found in all that was sent, however far behind the counting of events is. */
+/** Waits for the findings of detectors in all sent events, regardless of the lag of event processing. */
 import type { Alert } from '../../src/contract/resources/alert.ts';
 import { call, type Item, listAll, send } from './call.ts';
 
@@ -6,12 +6,11 @@ export type FoundAlert = Item & { readonly attributes: Alert };
 
 export function inBodies(lines: readonly string[], perBody = 20_000): string[] {
   const bodies: string[] = [];
-  for (let from = 0; from < lines.length; from += perBody)
-    bodies.push(lines.slice(from, from + perBody).join('\n'));
+  for (let from = 0; from < lines.length; from += perBody) bodies.push(lines.slice(from, from + perBody).join('\n'));
   return bodies;
 }
 
-/** Sends bodies one after the other, and gives all alerts once their events are counted. */
+/** Sends bodies one after another, and returns all alerts once their events are processed. */
 export async function alertsAfter(
   service: { readonly url: string },
   admin: string,
@@ -22,7 +21,7 @@ export async function alertsAfter(
   return (await listAll(service, 'listAlerts', admin)) as unknown as FoundAlert[];
 }
 
-/** Resolves when all stored events are counted: a person's change of the assets waits for it. */
+/** Resolves when all stored events are processed, by changing an asset, which waits for pending events. */
 export async function counted(service: { readonly url: string }, admin: string): Promise<void> {
   const name = `counted ${crypto.randomUUID()}`;
   const { status, body } = await call(service, 'createAsset', { token: admin, json: { name } });

@@ -1,9 +1,11 @@
-/** One damage to one file of a data folder, the same for the same number. */
+/**
+ * Damages one file of a data folder; the same number gives the same damage. The first numbers are all files with all
+ * kinds of damage, the others random ones, most of them in the databases.
+ */
 import { execFileSync } from 'node:child_process';
 import {
   chmodSync,
   chownSync,
-  cpSync,
   existsSync,
   mkdirSync,
   readdirSync,
@@ -12,51 +14,50 @@ import {
   rmSync,
   statSync,
   symlinkSync,
-  truncateSync,
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
 
 const kinds = ['truncated', 'bits', 'zeroed', 'older', 'missing', 'folder', 'link', 'pipe', 'owner'] as const;
 
-export interface Damage {
+export interface Case {
   readonly file: string;
   readonly kind: (typeof kinds)[number];
-  /** Whom the service has to run as, where files have another owner. */
+}
+
+export interface Damage extends Case {
+  /** The user to run the service as, if files have another owner. */
   readonly user?: number;
 }
 
 const nobody = 65_534;
 
-export function damageOne(folder: string, older: string, round: number): Damage {
+/**
+ * Damages one file, and returns the damage; undefined if the damage would change nothing, or requires another
+ * user.
+ */
+export function damageOne(folder: string, older: string, round: number, given?: Case): Damage | undefined {
   const random = randomOf(round);
   const pick = <T>(from: readonly T[]): T => from[random(from.length)]!;
-  const small = filesOf(folder).filter((name) => !name.endsWith('.mdb'));
-  // Most of the bytes are in the databases.
-  const file = random(2) === 0 ? pick(['siem.mdb', 'ledger.mdb']) : pick(small);
-  const isMine = process.geteuid?.() === 0;
-  const kind = pick(
-    file.endsWith('.mdb') ? ([...kinds, 'bits', 'bits', 'zeroed', 'truncated'] as const) : kinds,
-  );
+  const files = filesOf(folder);
+  const all = files.flatMap((file) => kinds.map((kind) => ({ file, kind })));
+  const { file, kind } = given ?? all[round - 1] ?? randomCase(files, random);
   const path = join(folder, file);
-  const bytes = readFileSync(path);
+  const before = readFileSync(path);
+  const bytes = Buffer.from(before);
   switch (kind) {
     case 'truncated':
-      truncateSync(path, random(bytes.length + 1));
-      break;
+      return rewritten(before.subarray(0, random(before.length + 1)));
     case 'bits':
       for (let flips = 1 + random(16); flips > 0 && bytes.length > 0; flips--)
         bytes[random(bytes.length)]! ^= 1 << random(8);
-      writeFileSync(path, bytes);
-      break;
+      return rewritten(bytes);
     case 'zeroed': {
       const from = random(bytes.length + 1);
-      writeFileSync(path, bytes.fill(0, from, Math.min(bytes.length, from + 1 + random(8192))));
-      break;
+      return rewritten(bytes.fill(0, from, Math.min(bytes.length, from + 1 + random(8192))));
     }
     case 'older':
-      if (existsSync(join(older, file))) cpSync(join(older, file), path);
-      break;
+      return existsSync(join(older, file)) ? rewritten(readFileSync(join(older, file))) : undefined;
     case 'missing':
       rmSync(path);
       break;
@@ -74,22 +75,38 @@ export function damageOne(folder: string, older: string, round: number): Damage 
       execFileSync('mkfifo', [path]);
       break;
     case 'owner':
-      if (!isMine) break;
-      for (const name of ['', 'keys', ...filesOf(folder)]) chownSync(join(folder, name), nobody, nobody);
+      if (process.geteuid?.() !== 0) return undefined;
+      for (const name of ['', ...subfolders, ...files]) chownSync(join(folder, name), nobody, nobody);
       chownSync(path, 0, 0);
       chmodSync(path, pick([0o600, 0o644]));
       return { file, kind, user: nobody };
   }
   return { file, kind };
+
+  function rewritten(after: Buffer): Damage | undefined {
+    if (after.equals(before)) return undefined;
+    writeFileSync(path, after);
+    return { file, kind };
+  }
 }
 
-/** Files in a data folder and in its keys. */
+/** Returns a random file and kind of damage. Most of the bytes are in the databases. */
+function randomCase(files: readonly string[], random: (most: number) => number): Case {
+  const pick = <T>(from: readonly T[]): T => from[random(from.length)]!;
+  if (random(2) === 0) return { file: pick(files.filter((name) => !name.endsWith('.mdb'))), kind: pick(kinds) };
+  const likely = ['bits', 'bits', 'zeroed', 'truncated'] as const;
+  return { file: pick(['siem.mdb', 'ledger.mdb']), kind: pick([...kinds, ...likely]) };
+}
+
+const subfolders = ['keys', 'rules'];
+
+/** Returns the files in a data folder, in its keys and in its rules. */
 function filesOf(folder: string): string[] {
-  const keys = readdirSync(join(folder, 'keys')).map((name) => `keys/${name}`);
-  return [...readdirSync(folder), ...keys].filter((name) => statSync(join(folder, name)).isFile()).sort();
+  const inside = subfolders.flatMap((name) => readdirSync(join(folder, name)).map((file) => join(name, file)));
+  return [...readdirSync(folder), ...inside].filter((name) => statSync(join(folder, name)).isFile()).sort();
 }
 
-/** Mulberry32: numbers below `most`. */
+/** Returns a Mulberry32 generator of integers below `most`. */
 function randomOf(seed: number): (most: number) => number {
   let state = Math.imul(seed, 0x9e3779b1);
   return (most) => {

@@ -1,6 +1,6 @@
 /**
- * The demo's office: each attack of a campaign is found by what Candor itself looks for, without the alerts of its
- * sensors, and names who did it; a day without attacks is quiet.
+ * The demo's office: Candor's own detection finds each attack of a campaign without the sensors' alerts, and
+ * names the attacker; a day without attacks is quiet.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { login, type Service, startService } from '../../scripts/service.ts';
@@ -8,13 +8,13 @@ import { signatures } from '../../scripts/traffic/attacks.ts';
 import { type TrafficLine, type Truth, traffic } from '../../scripts/traffic/index.ts';
 import { alertsAfter, type FoundAlert, inBodies } from './counted.ts';
 
-/** On a busy machine. */
+/** Timeout that suffices on a busy machine. */
 const patienceMs = 180_000;
 const hourMs = 3_600_000;
-/** A Wednesday's midnight. */
+/** Midnight before a Wednesday. */
 const midnight = Date.UTC(2025, 2, 12);
 
-/** What the office's sensors write. */
+/** Returns the lines that the office's sensors write. */
 function written(seed: number, fromHour: number, hours: number, isKept: (line: TrafficLine) => boolean) {
   const start = midnight + fromHour * hourMs;
   const kept: TrafficLine[] = [];
@@ -38,7 +38,7 @@ function found(kept: readonly TrafficLine[]) {
   return state;
 }
 
-/** Between whom an attack went on: of a beacon, not whom it asks for its master's address. */
+/** Returns the endpoints of an attack; for a beacon, without the DNS server that it queries. */
 function endsOf(lines: readonly TrafficLine[], attack: Truth): { src_ip: string; dst_ip: string } {
   const its = lines.filter(({ truth }) => truth === attack);
   const { line } = (attack === 'beacon' ? its.find((one) => !one.line.includes('"id.resp_p":53')) : its[0])!;
@@ -71,7 +71,7 @@ describe('a campaign', () => {
     const bare = all.filter(({ truth }) => truth !== 'sensor-alert');
     const state = found(bare);
 
-    test.each(attacks)('the %s is found, and who does it', (attack) => {
+    test.each(attacks)('the %s is found with its attacker', (attack) => {
       const { src_ip, dst_ip } = endsOf(bare, attack);
       expect(new Set(rulesFor(state.alerts, src_ip))).toEqual(new Set(rulesOf[attack]));
       for (const { attributes } of state.alerts) {
@@ -81,9 +81,8 @@ describe('a campaign', () => {
       }
     });
 
-    test('the tunnel is named by its domain, the beacon by its scores, the guessing by its port', () => {
-      const of = (rule: string) =>
-        state.alerts.find(({ attributes }) => attributes.rule_id === rule)?.attributes;
+    test('the tunnel is named by its domain, the beacon by its scores, the brute force by its port', () => {
+      const of = (rule: string) => state.alerts.find(({ attributes }) => attributes.rule_id === rule)?.attributes;
       expect(of('behaviour.dns-tunnel')).toMatchObject({ domain: 'cdn-sync.example', severity: 'high' });
       expect(of('behaviour.port-scan')).toMatchObject({ severity: 'high' });
       expect(of('behaviour.brute-force')).toMatchObject({ dst_port: 22, severity: 'medium' });
@@ -91,7 +90,7 @@ describe('a campaign', () => {
       expect(Number(evidence.score)).toBeGreaterThan(0.9);
     });
 
-    test('nothing else is found above low, and nobody else is named', () => {
+    test('other findings are at most low, and do not name other hosts', () => {
       const named = new Set(attacks.map((attack) => endsOf(bare, attack).src_ip));
       for (const { attributes } of state.alerts)
         if (!named.has(attributes.src_ip ?? ''))
@@ -103,18 +102,16 @@ describe('a campaign', () => {
     });
   });
 
-  describe('with them', () => {
+  describe('with the alerts of the sensors', () => {
     const state = found(all);
 
-    test('each attack has an alert or two more, and passwords in clear text have theirs', () => {
-      const own = state.alerts.filter(({ attributes }) =>
-        ['behaviour', 'sigma'].includes(attributes.rule_source),
-      );
+    test('each attack has at most two more alerts, and cleartext passwords have separate alerts', () => {
+      const own = state.alerts.filter(({ attributes }) => ['behaviour', 'sigma'].includes(attributes.rule_source));
       expect(own.length).toBeLessThanOrEqual(12);
       for (const attack of attacks) {
         const rules = rulesFor(state.alerts, endsOf(all, attack).src_ip);
         expect(rules).toEqual(expect.arrayContaining([...rulesOf[attack]!]));
-        // Its own rules, and what a signature and a notice say of it: each of them once.
+        // The attack may raise alerts of its rules, of a signature and of a notice: each rule once.
         const those = rules.filter((rule) => !alarms.has(rule));
         expect(new Set(those).size).toBe(those.length);
         expect(those.length).toBeLessThanOrEqual(rulesOf[attack]!.length + 2);
@@ -125,19 +122,17 @@ describe('a campaign', () => {
   });
 });
 
-/** What fills an analyst's day, whoever it is about. */
+/** Rules that alert all day, for any host. */
 const alarms = new Set([
   'SSL::Invalid_Server_Cert',
-  ...[signatures.agent, signatures.cleartext, signatures.decode, signatures.probe].map(
-    ({ sid }) => `1:${sid}`,
-  ),
+  ...[signatures.agent, signatures.cleartext, signatures.decode, signatures.probe].map(({ sid }) => `1:${sid}`),
 ]);
 
 describe.each([1, 2])('a day without attacks, seed %i', (seed) => {
   const quiet = written(seed, 0, 24, ({ truth }) => truth === 'benign');
   const state = found(quiet);
 
-  test('gives no alert above low', () => {
+  test('does not raise alerts above low', () => {
     expect(quiet.length).toBeGreaterThan(50_000);
     expect(state.alerts.length).toBeLessThanOrEqual(3);
     for (const { attributes } of state.alerts)

@@ -1,4 +1,4 @@
-/** A process that may have few file descriptors, and more clients than that: `ulimit -n` is lowered for real. */
+/** A process with a low limit of file descriptors (a real `ulimit -n`), and more clients than descriptors. */
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { Agent } from 'node:http';
@@ -11,7 +11,7 @@ import { ship, shipment, storedUids, uidsOf } from './shipper.ts';
 
 const descriptors = 256;
 
-describe.skipIf(process.platform !== 'linux')(`a service that may have ${descriptors} descriptors`, () => {
+describe.skipIf(process.platform !== 'linux')(`a service with a limit of ${descriptors} descriptors`, () => {
   let service: Service;
   let sensor: string;
   let viewer: string;
@@ -33,7 +33,7 @@ describe.skipIf(process.platform !== 'linux')(`a service that may have ${descrip
       .filter((line) => line.startsWith('{') && pattern.test(line))
       .map((line) => JSON.parse(line) as { level: number; msg: string });
 
-  test('says at its start how many connections that makes', () => {
+  test('reports at its start how many connections the limit allows', () => {
     expect(logged(/file descriptors/)).toMatchObject([{ level: 40, descriptors }]);
   });
 
@@ -44,28 +44,28 @@ describe.skipIf(process.platform !== 'linux')(`a service that may have ${descrip
   };
   const used = () => readdirSync(`/proc/${service.pid}/fd`).length;
 
-  test('keeps some of them for itself, however many connect, and says that it refuses', async () => {
+  test('reserves descriptors for itself for any number of connections, and logs that it refuses connections', async () => {
     let closed = 0;
     for (let n = 0; n < 2 * descriptors; n++) connectOne().on('close', () => closed++);
-    while (closed < descriptors || logged(/connections are refused/).length === 0) await pause(20);
+    while (closed < descriptors || logged(/refusing connections/).length === 0) await pause(20);
     expect(used()).toBeLessThan(descriptors - 50);
-    const refusals = logged(/connections are refused/);
+    const refusals = logged(/refusing connections/);
     expect(refusals.map(({ level }) => level)).toEqual([40]);
 
-    // Whoever is refused tries again and again; those who wait for an accept would keep the thread awake.
+    // Refused clients keep retrying; connections left waiting for an accept would keep the thread busy.
     const before = cpuTicks(service.pid);
     await pause(2000);
     expect(cpuTicks(service.pid) - before).toBeLessThan(100);
   });
 
-  test('takes events again as soon as there is room', async () => {
+  test('accepts events again as soon as there is room', async () => {
     for (const socket of open.splice(0)) socket.destroy();
     await ship(service.url, sensor, shipment('again', 10));
     expect((await call(service, 'getHealth')).status).toBe(200);
     expect(logged(/"level":(50|60)/)).toEqual([]);
   });
 
-  test('holds to its limit when each connection sends a request without a route and one behind it', async () => {
+  test('keeps its limit if each connection sends a request without a route, and then another request', async () => {
     const packet = ['BREW', 'GET'].map((method) => `${method} / HTTP/1.1\r\nHost: x\r\n\r\n`).join('');
     for (let n = 0; n < 2 * descriptors; n++) {
       const socket = connectOne();
@@ -77,7 +77,7 @@ describe.skipIf(process.platform !== 'linux')(`a service that may have ${descrip
     await ship(service.url, sensor, shipment('behind', 10));
   });
 
-  test('without any descriptor left, stores events, refuses what it cannot log, and recovers', async () => {
+  test('stores events, rejects changes that it cannot log, and recovers, without any free descriptor', async () => {
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     const admin = await login(service);
     const create = async (name: string) => {
@@ -87,7 +87,7 @@ describe.skipIf(process.platform !== 'linux')(`a service that may have ${descrip
     const bodies = Array.from({ length: 5 }, (_, n) => shipment(`without-${n}`, 20));
     await ship(service.url, sensor, bodies[0]!, {}, { agent });
     limitTo(service.pid, 10);
-    // The head of the first entries may not be written to the anchor any more, the ones after it are refused.
+    // The head of the first entries may fail to reach the anchor; later entries are rejected.
     let status = 201;
     for (let n = 0; status === 201; n++) status = await create(`unlogged ${n}`);
     expect(status).toBe(503);
@@ -101,12 +101,12 @@ describe.skipIf(process.platform !== 'linux')(`a service that may have ${descrip
   });
 });
 
-/** Lowers or raises what a process that runs may have; those that it has stay. */
+/** Changes the limit of a running process; its open descriptors stay open. */
 function limitTo(pid: number, descriptors: number): void {
   execFileSync('prlimit', ['--pid', String(pid), `--nofile=${descriptors}:`]);
 }
 
-/** Of the whole process, user and system, in hundredths of a second (proc_pid_stat(5)). */
+/** Returns CPU time of the whole process, user and system, in hundredths of a second (proc_pid_stat(5)). */
 function cpuTicks(pid: number): number {
   const [, rest = ''] = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ');
   const fields = rest.split(' ').map(Number);

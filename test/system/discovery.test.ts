@@ -1,4 +1,4 @@
-/** Scans of a running service: in its audit log, and over its stops and crashes. */
+/** Scans of a running service: in its audit log, and across stops and crashes. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -69,12 +69,10 @@ test('every scan and every cancellation is in the audit log', async () => {
   expect(records).toContainEqual(
     expect.objectContaining({ operation: 'startScan', outcome: 'success', actor_name: 'admin', resource }),
   );
-  expect(records).toContainEqual(
-    expect.objectContaining({ operation: 'cancelScan', outcome: 'success', resource }),
-  );
+  expect(records).toContainEqual(expect.objectContaining({ operation: 'cancelScan', outcome: 'success', resource }));
 });
 
-test('a crash in the midst of a scan: it failed, and what was queued runs', async () => {
+test('after a crash during a scan, the scan is marked as failed, and queued scans run', async () => {
   const server = await listen(greeter('SSH-2.0-OpenSSH_9.6\r\n'));
   const running = await start(endless);
   const queued = await start({ targets: ['127.0.0.1'], ports: String(server.port) });
@@ -89,7 +87,7 @@ test('a crash in the midst of a scan: it failed, and what was queued runs', asyn
   expect(await until(queued, isOver)).toMatchObject({ status: 'completed', result: { services_found: 1 } });
 });
 
-test('a stop in the midst of a scan ends it, and the process', async () => {
+test('a stop during a scan ends the scan and the process', async () => {
   const running = await start(endless);
   await until(running, underWay);
   expect(await service.stop()).toBe(0);

@@ -1,6 +1,7 @@
 /**
- * The log under a disk that fails, by system call: a process that appends is run once for each call that it makes, with
- * a failure at that call, and the log that it leaves is verified as a whole by somebody who trusts nothing of it.
+ * Tests the log on a failing disk, by system call: a process that appends runs once for each call that it
+ * makes, with a failure at that call, and the resulting log is verified completely by an auditor without
+ * prior trust.
  */
 import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -9,7 +10,7 @@ import { expect } from 'vitest';
 import type { SignedTreeHead } from '../../src/contract/resources/transparency.ts';
 import type { Appended } from '../../src/ledger/ledger.ts';
 import { openLedger } from '../../src/ledger/open.ts';
-import { cloneFolder } from '../copy-folder.ts';
+import { cloneFolder } from '../files/copy-folder.ts';
 import { entries } from '../ledger/fixture-entry.ts';
 import { reverify } from '../ledger/reverify.ts';
 import { type SystemCall, type TracedRun, type Tracing, traced } from './strace.ts';
@@ -17,10 +18,10 @@ import { type SystemCall, type TracedRun, type Tracing, traced } from './strace.
 const child = new URL('../ledger/append-child.ts', import.meta.url).pathname;
 
 const allFailures = ['error=EIO', 'error=ENOSPC', 'signal=SIGKILL'];
-/** How LMDB writes, and how it flushes. */
+/** The calls with which LMDB writes and flushes. */
 export const databaseCalls = ['pwrite64', 'pwritev', 'write', 'writev', 'fdatasync', 'fsync', 'msync'];
 
-/** What each run starts from: folders that are alike, and what is known of the log in them. */
+/** The starting point of each run: identical folders, and the known state of the log in the folders. */
 export class StartingPoint {
   #made: string | undefined;
   #folders = 0;
@@ -32,7 +33,7 @@ export class StartingPoint {
     return this.#made;
   }
 
-  /** Makes a log of so many entries; without it folders are empty. */
+  /** Makes a log with `size` entries; otherwise folders are empty. */
   async begin(size: number): Promise<void> {
     const ledger = await openLedger({ dataDir: join(this.#root, 'log') });
     this.answers = await ledger.append(entries(0, size));
@@ -57,13 +58,13 @@ export interface Faults {
   /** Entries to append. */
   readonly append: number;
   readonly tracing: (dataDir: string) => Omit<Tracing, 'inject'>;
-  /** What happens at a call of this name, in strace's words. Default: `allFailures`. */
+  /** Failures at a call of this name, in strace's syntax. Default: `allFailures`. */
   readonly failures?: (call: string) => readonly string[];
-  /** What else must hold after a run. Returns the exact size of the log, where it can be said. */
+  /** Additional checks after a run. Returns the exact size of the log, if it is known. */
   readonly check?: (run: TracedRun, dataDir: string, inject: string) => number | undefined;
 }
 
-/** Returns how many calls failed in turn. */
+/** Runs the process once for each call. Returns the number of calls that failed. */
 export async function faultsAtEachCall(faults: Faults): Promise<number> {
   const { start, append, tracing, failures = () => allFailures, check } = faults;
   const from = start.answers.length;
@@ -74,9 +75,7 @@ export async function faultsAtEachCall(faults: Faults): Promise<number> {
   expect(sound.code, sound.errors).toBe(0);
   const counts = countsByName(sound.calls);
   const waiting = [...counts].flatMap(([name, count]) =>
-    failures(name).flatMap((failure) =>
-      Array.from({ length: count }, (_, n) => `${name}:${failure}:when=${n + 1}`),
-    ),
+    failures(name).flatMap((failure) => Array.from({ length: count }, (_, n) => `${name}:${failure}:when=${n + 1}`)),
   );
   const work = async (): Promise<void> => {
     for (let inject = waiting.shift(); inject !== undefined; inject = waiting.shift()) {
@@ -94,7 +93,10 @@ export async function faultsAtEachCall(faults: Faults): Promise<number> {
   return [...counts.values()].reduce((sum, count) => sum + count, 0);
 }
 
-/** Calls of each name by the thread that makes the most: strace counts for each thread. */
+/**
+ * Returns the number of calls of each name, of the thread with the most calls, because strace counts per
+ * thread.
+ */
 function countsByName(calls: readonly SystemCall[]): Map<string, number> {
   const byThread = new Map<string, number>();
   const most = new Map<string, number>();
@@ -106,7 +108,10 @@ function countsByName(calls: readonly SystemCall[]): Map<string, number> {
   return most;
 }
 
-/** Opens the log and verifies it: nothing that was answered is missing, and what is sent again is there once. */
+/**
+ * Opens the log and verifies that every answered entry is present, and that entries that are sent again are
+ * stored once.
+ */
 async function verifyAgain(
   start: StartingPoint,
   dataDir: string,

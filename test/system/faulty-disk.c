@@ -5,6 +5,8 @@
  *   0  microseconds that each write takes longer     3  writes of less than a page that fail, likewise
  *   1  microseconds that each flush takes longer     4  flushes that fail, likewise
  *   2  writes of pages that fail, from the next on   5  flushes that were asked for so far
+ *   6  writes and flushes so far                     7  which of these fails, counted from 1; 0: none
+ *   8  also fail after that one
  *
  * FAULTY_DISK_FILES: what the paths of these files begin with.
  */
@@ -22,7 +24,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { write_us, flush_us, failing_writes, failing_small_writes, failing_flushes, flushes, words };
+enum { write_us, flush_us, failing_writes, failing_small_writes, failing_flushes, flushes, calls, failing_call, failing_on, words };
 
 static _Atomic int *control;
 static const char *prefix;
@@ -56,6 +58,12 @@ static int strikes(int fd, int us, int failing) {
     return 0;
   }
   if (us == flush_us) atomic_fetch_add(&control[flushes], 1);
+  int call = atomic_fetch_add(&control[calls], 1) + 1;
+  int first = atomic_load(&control[failing_call]);
+  if (first > 0 && (call == first || (call > first && atomic_load(&control[failing_on])))) {
+    errno = EIO;
+    return 1;
+  }
   /* In pieces: a disk that is quick again is so for whoever waits. */
   for (int slept = 0; slept < atomic_load(&control[us]); slept += 10000) {
     struct timespec pause = {0, 10000000};

@@ -1,4 +1,7 @@
-/** A disk that is slow, or fails, for one process and as long as a test wants: what faulty-disk.c does, by the word. */
+/**
+ * A disk that is slow or fails for one process, while a test requires it: controls faulty-disk.c through a
+ * shared file.
+ */
 import { execFileSync } from 'node:child_process';
 import {
   closeSync,
@@ -14,7 +17,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** Words of the file that says how the disk is. */
+/** Positions of the words in the control file, which holds the state of the disk. */
 const words = {
   writeUs: 0,
   flushUs: 1,
@@ -22,6 +25,9 @@ const words = {
   failingSmallWrites: 3,
   failingFlushes: 4,
   flushes: 5,
+  calls: 6,
+  failingCall: 7,
+  failingOn: 8,
 } as const;
 
 const source = new URL('faulty-disk.c', import.meta.url).pathname;
@@ -30,7 +36,7 @@ const compile = (library: string): void => {
   execFileSync('cc', ['-shared', '-fPIC', '-O1', '-o', library, source, '-ldl'], { stdio: 'ignore' });
 };
 
-/** False where there is no C compiler, no header files for it, or another system than Linux. */
+/** Returns false without Linux, a C compiler and its header files. */
 export function maySpoilDisks(): boolean {
   if (process.platform !== 'linux') return false;
   const folder = mkdtempSync(join(tmpdir(), 'candor-disk-'));
@@ -45,14 +51,16 @@ export function maySpoilDisks(): boolean {
 }
 
 export class FaultyDisk {
-  /** A folder on it, for a service's data. */
+  /** A data folder on the disk. */
   readonly dataDir: string;
-  /** For the process that is to have this disk. */
+  /** The environment of a process that uses this disk. */
   readonly env: Readonly<Record<string, string>>;
   readonly #folder: string;
   readonly #control: number;
 
-  /** @param files - which files of the data folder are on it, by the beginning of their names; default: all of them */
+  /**
+   * @param files - prefix of the names of files in the data folder that are on the disk; default: all files
+   */
   constructor(files = '') {
     this.#folder = mkdtempSync(join(realpathSync(tmpdir()), 'candor-disk-'));
     const library = join(this.#folder, 'faulty-disk.so');
@@ -69,7 +77,7 @@ export class FaultyDisk {
     };
   }
 
-  /** Each write and each flush takes so much longer, from now on. */
+  /** Delays each later write and flush by this time. */
   slow(ms: { readonly write: number; readonly flush: number }): void {
     this.#set(words.writeUs, ms.write * 1000);
     this.#set(words.flushUs, ms.flush * 1000);
@@ -79,20 +87,40 @@ export class FaultyDisk {
     this.slow({ write: 0, flush: 0 });
   }
 
-  /** The next so many writes of pages, or of less (of LMDB, its meta pages), or flushes, fail with EIO. */
+  /**
+   * Makes this number of the next writes of pages, of smaller writes (LMDB's meta pages), or of flushes fail
+   * with EIO.
+   */
   fail(what: { readonly writes?: number; readonly smallWrites?: number; readonly flushes?: number }): void {
     this.#set(words.failingWrites, what.writes ?? 0);
     this.#set(words.failingSmallWrites, what.smallWrites ?? 0);
     this.#set(words.failingFlushes, what.flushes ?? 0);
   }
 
-  /** Failures that are yet to come. */
+  /** Makes the n-th write or flush from this call fail with EIO, and all later ones if `staysBroken`. */
+  failAt(call: number, { staysBroken = false } = {}): void {
+    this.#set(words.calls, 0);
+    this.#set(words.failingOn, Number(staysBroken));
+    this.#set(words.failingCall, call);
+  }
+
+  repair(): void {
+    this.fail({});
+    this.failAt(0);
+  }
+
+  /** Number of writes and flushes since `failAt`. */
+  get calls(): number {
+    return this.#get(words.calls);
+  }
+
+  /** Number of failures that have not happened yet. */
   get failing(): number {
     const { failingWrites, failingSmallWrites, failingFlushes } = words;
     return this.#get(failingWrites) + this.#get(failingSmallWrites) + this.#get(failingFlushes);
   }
 
-  /** Flushes that were asked for so far. */
+  /** Number of requested flushes. */
   get flushes(): number {
     return this.#get(words.flushes);
   }

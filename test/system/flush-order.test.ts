@@ -1,8 +1,9 @@
 /**
- * Acknowledged means on disk, as system-call traces show it. The running service: a flush (fdatasync or fsync of
- * siem.mdb) began after the request was read and ended before the first byte of its answer was sent. The ledger: data
- * pages, their flush, and the meta page by a synchronous write, in this order, before the first byte of an answer.
- * Needs strace and permission to trace; scripts/with-system-tools.sh brings it.
+ * Acknowledged data is on disk, as system-call traces show. In the running service, a flush (fdatasync or
+ * fsync of siem.mdb) begins after the request was read and ends before the first byte of the response is
+ * sent. The ledger writes data pages, flushes them, and writes the meta page synchronously, in this order,
+ * before the first byte of a response. Needs strace and permission to trace; scripts/with-system-tools.sh
+ * provides it.
  */
 import { mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -14,7 +15,7 @@ import { mayTrace, type SystemCall, traced } from './strace.ts';
 const marker = 'flush-order-marker';
 
 describe.skipIf(!mayTrace())('flush order', () => {
-  test('the flush of siem.mdb ends before the first byte of the answer', async () => {
+  test('the flush of siem.mdb ends before the first byte of the response', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'candor-trace-'));
     const trace = join(folder, 'trace');
     const calls = 'trace=fsync,fdatasync,msync,read,recvfrom,recvmsg,send,sendto,sendmsg,write,writev';
@@ -39,16 +40,14 @@ describe.skipIf(!mayTrace())('flush order', () => {
 
     const lines = readFileSync(trace, 'utf8').split('\n');
     rmSync(folder, { recursive: true, force: true });
-    const received = lines.findIndex(
-      (line) => /(recv|read)\w*(\(| resumed>)/.test(line) && line.includes(marker),
-    );
+    const received = lines.findIndex((line) => /(recv|read)\w*(\(| resumed>)/.test(line) && line.includes(marker));
     const answered = lines.findIndex((line) => /(send|write)\w*\(/.test(line) && line.includes(marker));
     expect(received).toBeGreaterThan(-1);
     expect(answered).toBeGreaterThan(received);
     expect(completedFlushes(lines.slice(received, answered))).toBeGreaterThan(0);
   });
 
-  describe('of the ledger', () => {
+  describe('in the ledger', () => {
     const child = new URL('../ledger/append-child.ts', import.meta.url).pathname;
     let dataDir: string;
     let database: string;
@@ -63,13 +62,11 @@ describe.skipIf(!mayTrace())('flush order', () => {
         calls: ['openat', 'pwrite64', 'pwritev', 'write', 'writev', 'fdatasync', 'fsync'],
       });
 
-    test('data pages, their flush and the meta page come before the first byte of an answer', async () => {
+    test('data pages, their flush and the meta page come before the first byte of a response', async () => {
       const { calls, code, errors } = await append(0, 5, ['output']);
       expect(code, errors).toBe(0);
       const [data, meta] = descriptors(calls);
-      const answers = calls.flatMap(({ name, args }, n) =>
-        name === 'write' && args.startsWith('1<') ? [n] : [],
-      );
+      const answers = calls.flatMap(({ name, args }, n) => (name === 'write' && args.startsWith('1<') ? [n] : []));
       expect(answers).toHaveLength(5);
       for (const [n, answer] of answers.entries()) {
         const commit = calls.slice((answers[n - 1] ?? answer - 4) + 1, answer);
@@ -88,14 +85,12 @@ describe.skipIf(!mayTrace())('flush order', () => {
       }
     });
 
-    test('what an earlier process left is flushed before anything of it is told', async () => {
+    test('data left by an earlier process is flushed before it is reported', async () => {
       const journal = join(dataDir, 'journal.ndjson');
       const { calls, code, errors } = await append(5, 6, [journal]);
       expect(code, errors).toBe(0);
       const told = calls.findIndex(({ name, args }) => name === 'write' && args.includes(journal));
-      const flushed = calls.findIndex(
-        ({ name, args }) => /^f(data)?sync$/.test(name) && args.includes(database),
-      );
+      const flushed = calls.findIndex(({ name, args }) => /^f(data)?sync$/.test(name) && args.includes(database));
       expect(flushed).toBeGreaterThan(-1);
       expect(told).toBeGreaterThan(flushed);
       expect(calls[flushed]?.result).toBe(0);
@@ -103,18 +98,21 @@ describe.skipIf(!mayTrace())('flush order', () => {
   });
 });
 
-/** What LMDB writes data pages through, and, opened for synchronous writes, meta pages. */
+/**
+ * Returns the descriptors with which LMDB writes data pages and, opened for synchronous writes, meta pages.
+ */
 function descriptors(calls: readonly SystemCall[]): [number, number] {
   const opened = calls.filter(({ name, result }) => name === 'openat' && result >= 0);
   const meta = opened.findLast(({ args }) => args.includes('O_DSYNC'))?.result ?? -1;
-  const data =
-    opened.findLast(({ args, result }) => args.includes('O_RDWR') && result !== meta)?.result ?? -1;
+  const data = opened.findLast(({ args, result }) => args.includes('O_RDWR') && result !== meta)?.result ?? -1;
   return [data, meta];
 }
 
 const descriptorOf = (call: SystemCall | undefined) => Number.parseInt(call?.args ?? '', 10);
 
-/** Flushes of siem.mdb that both began and ended within these lines (strace splits a call that others interrupt). */
+/**
+ * Counts the flushes of siem.mdb that began and ended within these lines (strace splits interrupted calls).
+ */
 function completedFlushes(lines: readonly string[]): number {
   let completed = 0;
   const begun = new Set<string>();
@@ -123,8 +121,7 @@ function completedFlushes(lines: readonly string[]): number {
     if (/(fdatasync|fsync|msync)\(\d+<[^>]*siem\.mdb>/.test(line)) {
       if (line.includes('<unfinished')) begun.add(thread);
       else if (/= 0$/.test(line)) completed++;
-    } else if (/<\.\.\. (fdatasync|fsync|msync) resumed>.*= 0$/.test(line) && begun.delete(thread))
-      completed++;
+    } else if (/<\.\.\. (fdatasync|fsync|msync) resumed>.*= 0$/.test(line) && begun.delete(thread)) completed++;
   }
   return completed;
 }

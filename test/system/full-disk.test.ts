@@ -1,4 +1,6 @@
-/** A log whose volume fills up, for real: a small one in memory, mounted where only a child of the test sees it. */
+/**
+ * A log whose volume really fills up: a small volume in memory, mounted only for a child process of the test.
+ */
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -21,7 +23,7 @@ function mayMount(): boolean {
 }
 
 describe.skipIf(!mayMount())('a full disk', () => {
-  test('the log refuses in time; where the disk refuses first, it stops; with room again nothing is missing', () => {
+  test('makes the log refuse entries early, or stop if a write fails; with free space again, all acknowledged entries are present', () => {
     const folder = mkdtempSync(join(tmpdir(), 'candor-volume-'));
     onTestFinished(() => rmSync(folder, { recursive: true }));
     const child = new URL('../ledger/full-disk-child.ts', import.meta.url).pathname;

@@ -1,6 +1,7 @@
 /**
- * What should never be sent, and is. Good lines among it are kept, bad ones named by line and field, bodies that are
- * not what they claim refused whole; and through all of it the service stays healthy, its memory bounded.
+ * Invalid input of every kind. Valid lines are stored, invalid lines are reported by line and field, and
+ * bodies that contradict their headers are rejected completely. The service stays healthy and its memory
+ * bounded.
  */
 import { request } from 'node:http';
 import { Readable } from 'node:stream';
@@ -9,15 +10,15 @@ import { promisify } from 'node:util';
 import { brotliCompressSync, deflateRawSync, deflateSync, gzip, gzipSync, zstdCompressSync } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { mulberry32 } from '../../bench/conn-records.ts';
+import { assertResponse } from '../../scripts/contract-assertions.ts';
 import { type Service, startService, tokenFor } from '../../scripts/service.ts';
-import { assertResponse } from '../../src/contract/validate.ts';
 import { limits } from '../../src/limits.ts';
 import { type Answer, call, failure, list, ndjson, send } from './call.ts';
 
 let service: Service;
 let sensor: string;
 let viewer: string;
-/** Good lines sent so far that the service must have. */
+/** Number of valid lines sent so far, all of which must be stored. */
 let good = 0;
 
 beforeAll(async () => {
@@ -34,8 +35,8 @@ afterEach(async () => {
   expect([status, (body as { status: string }).status]).toEqual([200, 'ok']);
   expect((await list(service, 'listNetworkEvents', viewer, 'per_page=1')).pagination.total).toBe(good);
   expect(service.output.filter((line) => /"level":(50|60)/.test(line))).toEqual([]);
-  // 600 for bodies on their way, and 300 for what the store's thread keeps of the network: rows of hosts that are to be
-  // written, of those used last, connections and edges that are known, and the pages of a transaction.
+  // The limit is 600 MiB for bodies in flight, and 300 MiB for the network state of the store's thread:
+  // pending rows of hosts, recently used rows, known connections and edges, and the pages of a transaction.
   expect(service.peakRssAnonMiB()).toBeLessThan(900);
 });
 
@@ -55,18 +56,12 @@ function conn(more: Readonly<Record<string, unknown>> = {}): string {
   });
 }
 
-/** Each bad line between two good ones, and what it is refused for. */
-async function expectNamed(
-  bad: readonly (readonly [line: string | Uint8Array, field: string])[],
-): Promise<void> {
+/** Sends each invalid line between two valid ones, and checks its reason. */
+async function expectNamed(bad: readonly (readonly [line: string | Uint8Array, field: string])[]): Promise<void> {
   const parts: Uint8Array[] = [];
   const text = new TextEncoder();
   for (const [line] of bad) {
-    parts.push(
-      text.encode(`${conn()}\n`),
-      typeof line === 'string' ? text.encode(line) : line,
-      text.encode('\n'),
-    );
+    parts.push(text.encode(`${conn()}\n`), typeof line === 'string' ? text.encode(line) : line, text.encode('\n'));
   }
   parts.push(text.encode(conn()));
   const counts = await send(service, sensor, Buffer.concat(parts));
@@ -76,24 +71,21 @@ async function expectNamed(
   expect(counts.errors.map(({ line, code, field }) => [line, code, field])).toEqual(wanted.slice(0, 100));
 }
 
-describe('bad lines among good ones', () => {
-  test('truncated JSON, cut at every byte', async () => {
+describe('the service rejects only the invalid lines of a body', () => {
+  test('with truncated JSON, cut at every byte', async () => {
     const whole = conn();
     const cuts = Array.from({ length: whole.length - 1 }, (_, n) => [whole.slice(0, n + 1), 'line'] as const);
     for (let at = 0; at < cuts.length; at += 100) await expectNamed(cuts.slice(at, at + 100));
   });
 
-  test('binary', async () => {
+  test('with binary data', async () => {
     const random = mulberry32(3);
     const noise = Array.from({ length: 50 }, () => {
-      const bytes = Uint8Array.from(
-        { length: 400 },
-        (_, n) => (n === 0 ? 128 : 11) + Math.floor(random() * 128),
-      );
+      const bytes = Uint8Array.from({ length: 400 }, (_, n) => (n === 0 ? 128 : 11) + Math.floor(random() * 128));
       return [bytes, 'line'] as const;
     });
     await expectNamed(noise);
-    // Binary inside of what looks like a record.
+    // Binary data inside an apparent record.
     const record = Buffer.from(conn({ history: '####' }), 'latin1');
     record.fill(0xff, record.indexOf('####'), record.indexOf('####') + 4);
     const counts = await send(service, sensor, record);
@@ -102,26 +94,15 @@ describe('bad lines among good ones', () => {
     expect(counts.accepted === 0 || data[0]?.attributes.history === '\ufffd\ufffd\ufffd\ufffd').toBe(true);
   });
 
-  test('what is JSON and no record', async () => {
+  test('with JSON that is not a record', async () => {
     await expectNamed(
-      [
-        'null',
-        'true',
-        '17',
-        '"text"',
-        '[]',
-        '{}',
-        '[{}]',
-        '{"a":1}',
-        '{"ts":1}',
-        "{'ts':1}",
-        'NaN',
-        '{"ts":NaN}',
-      ].map((line) => [line, 'line'] as const),
+      ['null', 'true', '17', '"text"', '[]', '{}', '[{}]', '{"a":1}', '{"ts":1}', "{'ts':1}", 'NaN', '{"ts":NaN}'].map(
+        (line) => [line, 'line'] as const,
+      ),
     );
   });
 
-  test('deep nesting, in every place', async () => {
+  test('with deep nesting, in every place', async () => {
     const deep = (depth: number) => '['.repeat(depth) + ']'.repeat(depth);
     await expectNamed([
       [`{"a":${deep(100_000)}}`, 'line'],
@@ -135,13 +116,10 @@ describe('bad lines among good ones', () => {
     good++;
   });
 
-  test('wrong types, fields out of range, missing ones', async () => {
+  test('with wrong types, values out of range, and missing fields', async () => {
     const fields: readonly (readonly [string, readonly unknown[]])[] = [
       ['ts', [null, 'yesterday', {}, [], true, -1, 1e300, '2026-13-01T00:00:00Z']],
-      [
-        'id.orig_h',
-        [undefined, null, 17, '', '10.0.0', '10.0.0.256', 'fe80::1%eth0', [], {}, ' 10.0.0.1', '::g'],
-      ],
+      ['id.orig_h', [undefined, null, 17, '', '10.0.0', '10.0.0.256', 'fe80::1%eth0', [], {}, ' 10.0.0.1', '::g']],
       ['id.resp_h', [undefined, 1, '999.1.1.1', '1:2:3', '0x7f000001']],
       ['id.orig_p', ['80', -1, 65_536, 1.5, true, {}, []]],
       ['id.resp_p', [1e9, '443']],
@@ -156,7 +134,7 @@ describe('bad lines among good ones', () => {
     );
   });
 
-  test('10,000 distinct bad lines among 10,000 good ones', async () => {
+  test('with 10,000 distinct invalid lines among 10,000 valid lines', async () => {
     const bad = Array.from({ length: 10_000 }, (_, n) => {
       const kinds = [`{"broken ${n}`, `line ${n}`, conn({ 'id.orig_p': `p${n}` }), `{"no${n}":${n}}`];
       return [kinds[n % 4] as string, n % 4 === 2 ? 'id.orig_p' : 'line'] as const;
@@ -173,7 +151,7 @@ describe('bad lines among good ones', () => {
 });
 
 describe('odd names and characters', () => {
-  test('__proto__, constructor and their like are names like any others', async () => {
+  test('__proto__, constructor and similar names are ordinary names', async () => {
     const lines = [
       conn().replace('{', '{"__proto__":{"proto":"udp","src_ip":"1.1.1.1"},'),
       conn().replace('{', '{"constructor":{"prototype":{"polluted":true}},'),
@@ -224,7 +202,7 @@ describe('odd names and characters', () => {
   });
 });
 
-/** A request whose body is streamed, so that it has no Content-Length. */
+/** Returns a request whose body is streamed, so that it does not have a Content-Length. */
 function stream(body: Iterable<Uint8Array>, headers: Readonly<Record<string, string>> = {}): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const sending = request(`${service.url}/api/v1/ingest`, {
@@ -245,7 +223,7 @@ function stream(body: Iterable<Uint8Array>, headers: Readonly<Record<string, str
         resolve({ status: response.statusCode ?? 0, headers: new Headers(), body });
       });
     });
-    // What is cut off after its answer is as it should be.
+    // A disconnect after the response is expected.
     sending.on('error', (error) => {
       if (!answered) reject(error);
     });
@@ -261,21 +239,21 @@ const MiB = 2 ** 20;
 const xs = Buffer.alloc(MiB, 'x');
 const whole = (mib: number) => Buffer.concat([...repeated(xs, mib)]);
 
-/** While this thread was busy, the service ended connections that rested: before it sends again, it is to see that. */
+/** Waits until the client has noticed idle connections that the service closed while this thread was busy. */
 const connectionsSeen = () => setTimeout(1000);
 
-describe('bodies that are too much', () => {
-  test('a line of 100 MB, its length told: refused before it is read', async () => {
+describe('oversized bodies', () => {
+  test('a line of 100 MB with Content-Length is rejected before it is read', async () => {
     const answer = await stream(repeated(xs, 100), { 'content-length': String(100 * MiB) });
     expect(failure(answer).slice(0, 2)).toEqual([413, 'PAYLOAD_TOO_LARGE']);
   });
 
-  test('a line of 100 MB in chunks: refused', async () => {
+  test('a line of 100 MB in chunks is rejected', async () => {
     const answer = await stream(repeated(xs, 100));
     expect(failure(answer).slice(0, 2)).toEqual([413, 'PAYLOAD_TOO_LARGE']);
   });
 
-  test('a line of a gigabyte: cut off, whether its length is told or not', async () => {
+  test('the sender of a line of 1 GB is disconnected, with and without Content-Length', async () => {
     for (const headers of [{}, { 'content-length': String(1024 * MiB) }]) {
       const outcome = await stream(repeated(xs, 1024), headers).then(
         ({ status }) => status,
@@ -285,7 +263,7 @@ describe('bodies that are too much', () => {
     }
   });
 
-  test('a line of 100 MB, compressed: refused for what it inflates to, in every coding', async () => {
+  test('a compressed line of 100 MB is rejected for its decompressed size, in every coding', async () => {
     const body = whole(100);
     for (const [coding, bytes] of [
       ['gzip', gzipSync(body, { level: 1 })],
@@ -302,11 +280,9 @@ describe('bodies that are too much', () => {
     }
   });
 
-  test('a line of 15 MB, and one that inflates to 60 MB: refused as a line, its neighbours kept', async () => {
+  test('lines of 15 MB, and of 60 MB decompressed, are rejected individually, and their neighbours are stored', async () => {
     for (const mib of [15, 60]) {
-      const body = gzipSync(
-        `${conn()}\n${'x'.repeat(mib * MiB)}\n{"long":"${'y'.repeat(2 * MiB)}"}\n${conn()}`,
-      );
+      const body = gzipSync(`${conn()}\n${'x'.repeat(mib * MiB)}\n{"long":"${'y'.repeat(2 * MiB)}"}\n${conn()}`);
       const counts = await send(service, sensor, body, { headers: { 'content-encoding': 'gzip' } });
       good += 2;
       expect(counts).toMatchObject({ accepted: 2, rejected: 2 });
@@ -317,7 +293,7 @@ describe('bodies that are too much', () => {
     }
   });
 
-  test('bombs, several at once', async () => {
+  test('several concurrent decompression bombs are rejected', async () => {
     const bomb = await promisify(gzip)(whole(1024), { level: 9 });
     expect(bomb.length).toBeLessThan(2 * MiB);
     const twice = gzipSync(bomb);
@@ -328,20 +304,20 @@ describe('bodies that are too much', () => {
       ),
     );
     for (const answer of answers.slice(0, 4)) expect(failure(answer)[1]).toBe('PAYLOAD_TOO_LARGE');
-    // Inflated once it is binary, and no line of it a record.
+    // These bodies decompress to binary data or to lines that are not records.
     for (const { status, body } of answers.slice(4)) {
       expect([status, (body as { data: { accepted: number } }).data.accepted]).toEqual([200, 0]);
     }
   });
 
-  test('more records than one body may have', async () => {
+  test('a body with too many records is rejected', async () => {
     const body = gzipSync('{\n'.repeat(limits.maxBodyRecords + 1));
     const headers = { ...ndjson, 'content-encoding': 'gzip' };
     const answer = await call(service, 'ingest', { token: sensor, body, headers });
     expect(failure(answer)[1]).toBe('PAYLOAD_TOO_LARGE');
   });
 
-  test('many large bodies at once: taken or refused whole, never more memory', async () => {
+  test('many concurrent large bodies are accepted or rejected completely, within the memory limit', async () => {
     const random = mulberry32(5);
     const distinct = (n: number) =>
       `{"ts":${1_600_000_000 + n},"uid":"D${random()}","id.orig_h":"10.${n % 200}.${n % 77}.${n % 250}","id.orig_p":${n % 65536},"id.resp_h":"198.51.100.${n % 256}","id.resp_p":${(n * 7) % 65536},"proto":"tcp","conn_state":"SF","service":"s${n % 5000}","history":"h${random()}"}\n`;
@@ -368,7 +344,8 @@ describe('bodies that are too much', () => {
           ...(isGzip ? { 'content-encoding': 'gzip' } : {}),
         },
       }).catch((error: Error) => {
-        // Refused before the body was sent: fetch may fail at writing the rest, without reading the answer.
+        // The request is rejected before the body is sent: fetch may fail while writing the rest, without
+        // reading the response.
         expect(['EPIPE', 'ECONNRESET']).toContain((error.cause as { code?: string } | undefined)?.code);
       });
       if (answer === undefined) return;
@@ -378,10 +355,10 @@ describe('bodies that are too much', () => {
     await Promise.all(Array.from({ length: 12 }, (_, n) => sender(n)));
     expect(taken).toBeGreaterThan(0);
     good += taken;
-  }, 180_000);
+  });
 });
 
-describe('bodies that are not what they claim', () => {
+describe('compressed bodies', () => {
   const lines = Array.from({ length: 20 }, () => conn({ ts: 1_000_000 })).join('\n');
   const codings = {
     gzip: gzipSync(lines),
@@ -392,7 +369,7 @@ describe('bodies that are not what they claim', () => {
   const answerTo = (coding: string, body: Uint8Array) =>
     call(service, 'ingest', { token: sensor, body, headers: { ...ndjson, 'content-encoding': coding } });
 
-  test('every coding is taken', async () => {
+  test('every coding is accepted', async () => {
     for (const [coding, body] of [...Object.entries(codings), ['deflate', deflateRawSync(lines)] as const]) {
       const counts = await send(service, sensor, body, { headers: { 'content-encoding': coding } });
       expect([coding, counts.accepted]).toEqual([coding, 20]);
@@ -400,7 +377,7 @@ describe('bodies that are not what they claim', () => {
     }
   });
 
-  test('cut off, gone on, damaged, or in another coding: refused whole', async () => {
+  test('bodies that are truncated, damaged, in another coding, or have trailing bytes are rejected completely', async () => {
     for (const [coding, body] of Object.entries(codings)) {
       const wrong = [
         body.subarray(0, body.length - 1),
@@ -425,7 +402,7 @@ describe('bodies that are not what they claim', () => {
     expect((await answerTo('gzip', Buffer.concat([codings.gzip, Buffer.from('tail')]))).status).toBe(400);
   });
 
-  test('codings and media types that nobody takes', async () => {
+  test('unsupported codings and media types are rejected', async () => {
     expect(failure(await answerTo('compress', codings.gzip))).toEqual([
       415,
       'UNSUPPORTED_MEDIA_TYPE',

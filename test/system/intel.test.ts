@@ -1,4 +1,4 @@
-/** Lists of known-bad addresses and domains in the running service: from a feed to an entry of the log. */
+/** Lists of known-bad addresses and domains in the running service, from a feed to an entry of the log. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -42,7 +42,7 @@ const valuesOf = async (id: string, query = '') =>
     (item) => item.id,
   );
 
-test('a list is made, read, changed by its version and removed; readers read, and only admins change', async () => {
+test('a list is created, read, changed by version and deleted; readers can read, and only administrators can change', async () => {
   const viewer = await tokenFor(service, 'viewer');
   const made = await ask('createIntel', {
     json: {
@@ -51,8 +51,7 @@ test('a list is made, read, changed by its version and removed; readers read, an
       description: 'Servers that implants report to.',
       confidence: 0.8,
       default_valid_days: 30,
-      content:
-        '# a feed\n198.51.100.7\n203.0.113.0/24\nbad[.]example\nhxxp://host.example/payload\n10.0.0.1\n',
+      content: '# a feed\n198.51.100.7\n203.0.113.0/24\nbad[.]example\nhxxp://host.example/payload\n10.0.0.1\n',
     },
   });
   const { id, attributes } = (made.body as { data: Item }).data;
@@ -64,7 +63,7 @@ test('a list is made, read, changed by its version and removed; readers read, an
     format: 'lines',
     indicators: 4,
     expired: 0,
-    rejected: [{ line: 6, value: '10.0.0.1', reason: 'meets the home networks' }],
+    rejected: [{ line: 6, value: '10.0.0.1', reason: 'overlaps the home networks' }],
     rejected_total: 1,
     hits: 0,
     version: 1,
@@ -100,9 +99,7 @@ test('a list is made, read, changed by its version and removed; readers read, an
     indicators: 4,
     version: 2,
   });
-  expect(failure(await ask('updateIntel', { params, headers, json: { enabled: true } }))[1]).toBe(
-    'VERSION_MISMATCH',
-  );
+  expect(failure(await ask('updateIntel', { params, headers, json: { enabled: true } }))[1]).toBe('VERSION_MISMATCH');
   const same = await ok<{ data: Item }>('updateIntel', { params, json: { enabled: false } });
   expect(same.data).toEqual(changed.data);
   const replaced = await ok<{ data: Item }>('updateIntel', {
@@ -140,11 +137,11 @@ describe('a body', () => {
     [{ name: 'x', content: 'bad.example', expires_at: 'soon' }, 'expires_at'],
     [{ name: 'x', content: 'bad.example', confidence: 2 }, 'confidence'],
     [{ name: 'x\ny', content: 'bad.example' }, 'name'],
-  ])('%j is refused, and names %s', async (json, field) => {
+  ])('%j is rejected, and the error names %s', async (json, field) => {
     expect(failure(await ask('createIntel', { json }))).toEqual([400, 'INVALID_REQUEST', field]);
   });
 
-  test('that is no JSON is refused as others are', async () => {
+  test('that is not JSON is rejected', async () => {
     const headers = { 'content-type': 'application/json' };
     for (const body of ['', '{', 'name: x', '[]'])
       expect(failure(await ask('createIntel', { body, headers }))).toEqual([400, 'INVALID_REQUEST', 'body']);
@@ -152,7 +149,7 @@ describe('a body', () => {
     expect(failure(await ask('createIntel', { body: 'x', headers: text }))[1]).toBe('UNSUPPORTED_MEDIA_TYPE');
   });
 
-  test('of a feed is larger than others, compressed or not, up to its bound', async () => {
+  test('of a feed has a higher limit than other bodies, compressed or not', async () => {
     const names = Array.from({ length: 60_000 }, (_, n) => `host-${n}.malware.example`).join('\n');
     const body = JSON.stringify({ name: 'long', content: names });
     expect(body.length).toBeGreaterThan(limits.maxJsonBodyBytes);
@@ -169,7 +166,7 @@ describe('a body', () => {
   });
 });
 
-test('each change is one entry of the log, under the id intel, and one audit record with it', async () => {
+test('each change is one entry of the log, under the id intel, with one audit record', async () => {
   const { id } = await create({ name: 'logged', content: 'logged.example' });
   await ok('updateIntel', { params: [id], json: { severity: 'critical' } });
   await ok('updateIntel', { params: [id], json: { severity: 'critical' } });
@@ -233,9 +230,8 @@ describe('events', () => {
   const ingest = (...records: object[]) =>
     send(service, admin, records.map((record) => JSON.stringify(record)).join('\n'));
 
-  test('that meet a list become alerts, and hits of it; what is disabled or has ended finds nothing', async () => {
-    const content =
-      '203.0.113.0/24\n198.51.100.66\nbad.example\nhttps://files.example/x.exe\ngone.example,2020-01-01';
+  test('that match a list become alerts and count as hits; disabled and expired entries do not match', async () => {
+    const content = '203.0.113.0/24\n198.51.100.66\nbad.example\nhttps://files.example/x.exe\ngone.example,2020-01-01';
     const { id } = await create({ name: 'Live', confidence: 0.9, content });
     const off = await create({ name: 'Off', enabled: false, content });
     const over = await create({
@@ -319,8 +315,7 @@ describe('events', () => {
           rule_source === 'intel' && confidence === 0.9 && (event_ids as string[]).length === 1,
       ),
     ).toBe(true);
-    const hitsOf = async (list: string) =>
-      (await ok<{ data: Item }>('getIntel', { params: [list] })).data.attributes;
+    const hitsOf = async (list: string) => (await ok<{ data: Item }>('getIntel', { params: [list] })).data.attributes;
     expect(await hitsOf(id)).toMatchObject({
       hits: 5,
       last_hit_at: new Date((at + 6) * 1000).toISOString(),
@@ -337,7 +332,7 @@ describe('events', () => {
   });
 });
 
-test('lists are there after a restart', async () => {
+test('lists persist across a restart', async () => {
   const { id, attributes } = await create({
     name: 'stays',
     content: '198.51.100.7,2020-01-01\nstays.example',

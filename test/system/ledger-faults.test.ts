@@ -1,6 +1,6 @@
 /**
- * Each call of a commit, and of the writing of the files beside the database, refused with EIO and with ENOSPC, and the
- * process killed at it.
+ * Each call of a commit, and of writing the files beside the database, fails with EIO and with ENOSPC, and
+ * kills the process.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,19 +8,22 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { databaseCalls, faultsAtEachCall, StartingPoint } from './faults-at-each-call.ts';
 import { mayTrace, type TracedRun } from './strace.ts';
 
-/** A meta page's head, written through a descriptor of its own: what makes a transaction valid. */
+/** The head of a meta page, written through a separate descriptor: it makes a transaction valid. */
 const metaBytes = 128;
 const first = 10;
 
-/** Dozens of processes, each stopped at its system calls: half a minute where nothing else runs. */
-const timeout = 240_000;
+/**
+ * Timeout of a test that runs dozens of processes, each stopped at its system calls. It takes half a minute
+ * on an idle machine.
+ */
+const timeout = 300_000;
 
-describe.skipIf(!mayTrace())('the log under a failing disk', () => {
+describe.skipIf(!mayTrace())('the log on a failing disk', () => {
   const start = new StartingPoint();
   beforeAll(() => start.begin(first));
   afterAll(() => start.remove());
 
-  test('each write and each flush of a commit: answered is what is there, and nothing else', {
+  test('stores exactly the answered entries if any write or flush of a commit fails', {
     timeout,
   }, async () => {
     const calls = await faultsAtEachCall({
@@ -37,7 +40,9 @@ describe.skipIf(!mayTrace())('the log under a failing disk', () => {
     expect(calls).toBeGreaterThanOrEqual(9);
   });
 
-  test('killed when the commit is done and its answer is not written', { timeout }, async () => {
+  test('keeps an entry if the process is killed after its commit and before its response', {
+    timeout,
+  }, async () => {
     const calls = await faultsAtEachCall({
       start,
       append: 2,
@@ -48,7 +53,9 @@ describe.skipIf(!mayTrace())('the log under a failing disk', () => {
     expect(calls).toBe(2);
   });
 
-  test('each call that writes the anchor or the journal: what they tell is there', { timeout }, async () => {
+  test('writes an anchor and a journal that match the log if any of their calls fails', {
+    timeout,
+  }, async () => {
     const files = ['', 'anchor.json', 'anchor.json.new', 'journal.ndjson'];
     const calls = await faultsAtEachCall({
       start,
@@ -68,7 +75,10 @@ describe.skipIf(!mayTrace())('the log under a failing disk', () => {
   });
 });
 
-/** Before the failure: after one, LMDB writes the number of an older transaction over what became of the meta page. */
+/**
+ * Counts writes before the failure: after one, LMDB restores the number of an older transaction in the meta
+ * page.
+ */
 function metaPagesWritten({ calls }: TracedRun): number {
   const failure = calls.findIndex(({ injected }) => injected);
   return calls

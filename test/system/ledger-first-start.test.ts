@@ -1,17 +1,23 @@
-/** The very first start, refused and killed at each of its calls: the next one goes on, and no log is taken for lost. */
+/**
+ * The first start fails or is killed at each of its calls: the next start continues, and does not report a
+ * lost log.
+ */
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { databaseCalls, faultsAtEachCall, StartingPoint } from './faults-at-each-call.ts';
 import { mayTrace } from './strace.ts';
 
-/** Dozens of processes, each stopped at its system calls: half a minute where nothing else runs. */
-const timeout = 240_000;
+/**
+ * Timeout of a test that runs dozens of processes, each stopped at its system calls. It takes half a minute
+ * on an idle machine.
+ */
+const timeout = 300_000;
 
-describe.skipIf(!mayTrace())('a first start under a failing disk', () => {
+describe.skipIf(!mayTrace())('a first start on a failing disk', () => {
   const start = new StartingPoint();
   afterAll(() => start.remove());
 
-  test('each file that is flushed or renamed', { timeout }, async () => {
+  test('is completed at the next start after a failed flush or rename of any file', { timeout }, async () => {
     const calls = await faultsAtEachCall({
       start,
       append: 1,
@@ -21,8 +27,10 @@ describe.skipIf(!mayTrace())('a first start under a failing disk', () => {
     expect(calls).toBeGreaterThanOrEqual(10);
   });
 
-  test('each write and each flush of the database, until it has two entries', { timeout }, async () => {
-    // To who is killed all calls between two flushes are alike: what they wrote, no meta page names yet.
+  test('is completed at the next start after a failed write or flush of the database, until it has two entries', {
+    timeout,
+  }, async () => {
+    // For kills, all calls between two flushes are equivalent: no meta page refers to their data yet.
     const failures: Readonly<Record<string, readonly string[]>> = {
       pwrite64: ['error=EIO'],
       fdatasync: ['error=EIO', 'signal=SIGKILL'],

@@ -1,4 +1,7 @@
-/** The documented configurations of syslog-ng and rsyslog, with these programs: scripts/with-log-shippers.sh fetches them. */
+/**
+ * The documented configurations of syslog-ng and rsyslog, with the real programs:
+ * scripts/with-log-shippers.sh fetches them.
+ */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -10,7 +13,7 @@ import { call, type Item } from './call.ts';
 
 const shippers = process.env.LOG_SHIPPERS;
 const page = readFileSync(new URL('../../src/docs/shippers.md', import.meta.url), 'utf8');
-/** The configuration that the documentation has for a shipper. */
+/** Returns the documented configuration of a shipper. */
 const documented = (name: string): string => new RegExp(`\`\`\`${name}\n([^]*?)\`\`\``).exec(page)![1]!;
 
 const header = (path: string, fields: string, types: string): string =>
@@ -24,11 +27,7 @@ const header = (path: string, fields: string, types: string): string =>
     `#types\t${types.replaceAll(' ', '\t')}`,
     '',
   ].join('\n');
-const connHeader = header(
-  'conn',
-  'ts uid id.orig_h id.resp_h proto conn_state',
-  'time string addr addr enum string',
-);
+const connHeader = header('conn', 'ts uid id.orig_h id.resp_h proto conn_state', 'time string addr addr enum string');
 const connRow = (uid: string) => `1767268800.5\t${uid}\t10.0.0.1\t198.51.100.2\ttcp\tSF\n`;
 const dnsHeader = header(
   'dns',
@@ -49,16 +48,7 @@ const all: readonly Shipper[] = [
     command: (folder) => [
       `${shippers}/usr/sbin/syslog-ng`,
       ...['-F', '--no-caps', '--module-path', `${shippers}/usr/lib/syslog-ng/3.38`],
-      ...[
-        '-f',
-        `${folder}/conf`,
-        '-R',
-        `${folder}/persist`,
-        '-c',
-        `${folder}/ctl`,
-        '--pidfile',
-        `${folder}/pid`,
-      ],
+      ...['-f', `${folder}/conf`, '-R', `${folder}/persist`, '-c', `${folder}/ctl`, '--pidfile', `${folder}/pid`],
     ],
   },
   {
@@ -87,17 +77,14 @@ describe.skipIf(shippers === undefined).each(all)('$name, as documented', ({ nam
       .replaceAll('8080', new URL(service.url).port)
       .replaceAll('/opt/zeek/logs/current', folder)
       .replaceAll('/var/log', folder);
-    writeFileSync(
-      join(folder, 'conf'),
-      `${conf}\n${name === 'rsyslog' ? `global(workDirectory="${folder}")\n` : ''}`,
-    );
+    writeFileSync(join(folder, 'conf'), `${conf}\n${name === 'rsyslog' ? `global(workDirectory="${folder}")\n` : ''}`);
     writeFileSync(file('conn'), connHeader);
     writeFileSync(file('dns'), dnsHeader);
     const [program = '', ...rest] = command(folder);
     const lib = `${shippers}/usr/lib`;
     const env = { ...process.env, LD_LIBRARY_PATH: `${lib}/syslog-ng:${lib}/x86_64-linux-gnu` };
     shipper = spawn(program, rest, { env, stdio: 'ignore' });
-  }, 60_000);
+  });
   afterAll(async () => {
     shipper?.kill();
     await service?.stop();
@@ -105,39 +92,32 @@ describe.skipIf(shippers === undefined).each(all)('$name, as documented', ({ nam
   });
 
   const status = async (): Promise<Status> =>
-    ((await call(service, 'getStatus', { token: admin })).body as { data: Item }).data
-      .attributes as unknown as Status;
+    ((await call(service, 'getStatus', { token: admin })).body as { data: Item }).data.attributes as unknown as Status;
   const stored = async () => {
     const { store } = await status();
     return [store.network_events, store.dns_events];
   };
 
-  test('rows of logs that grow are stored, with their headers long before them', {
-    timeout: 60_000,
-  }, async () => {
+  test('rows of growing logs are stored, even long after their headers', async () => {
     for (let n = 0; n < 3; n++) {
       appendFileSync(file('conn'), connRow(`C${n}`));
       appendFileSync(file('dns'), dnsRow(`D${n}`));
-      await expect.poll(stored, { timeout: 15_000 }).toEqual([n + 1, n + 1]);
+      await expect.poll(stored, { timeout: 60_000 }).toEqual([n + 1, n + 1]);
     }
     expect((await status()).not_stored).toMatchObject({ rejected: 0, refused: 0, credentials: 0 });
   });
 
-  test('bad lines are counted with a sample, and cost no good line behind them', {
-    timeout: 60_000,
-  }, async () => {
+  test('invalid lines are counted with a sample, and later valid lines are stored', async () => {
     const bad = ['a line of something else', '{"ts":1767268800.5,"uid":', 'tabs\tof\tno log'];
     for (const line of bad) appendFileSync(file('conn'), `${line}\n${json('J')}`);
     appendFileSync(file('conn'), connRow('C9'));
-    await expect.poll(stored, { timeout: 15_000 }).toEqual([3 + bad.length + 1, 3]);
+    await expect.poll(stored, { timeout: 60_000 }).toEqual([3 + bad.length + 1, 3]);
     const { not_stored, verdict } = await status();
     expect(not_stored).toMatchObject({ rejected: bad.length, refused: 0, credentials: 0 });
     const samples = not_stored.reasons.flatMap(({ samples }) => samples);
     expect(samples).toContainEqual(expect.stringContaining('a line of something else'));
     expect(verdict.well).toBe(false);
     if (name === 'rsyslog')
-      expect(readFileSync(join(folder, 'candor-rejected.json'), 'utf8')).toContain(
-        'a line of something else',
-      );
+      expect(readFileSync(join(folder, 'candor-rejected.json'), 'utf8')).toContain('a line of something else');
   });
 });

@@ -1,6 +1,6 @@
 /**
- * Ten thousand connections at once, of many addresses, and two hundred senders beside them; then two thousand of
- * them have something to say at once. And a thousand and more WebSockets.
+ * Ten thousand concurrent connections from many addresses, beside two hundred senders; then two thousand of
+ * the connections send at once. Then more than a thousand WebSockets.
  */
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -10,7 +10,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { login, type Service, startService, tokenFor } from '../../scripts/service.ts';
-import { descriptorLimit } from '../../src/http/descriptors.ts';
+import { descriptorLimit } from '../../src/admission/descriptors.ts';
 import { limits } from '../../src/limits.ts';
 import { call, list } from './call.ts';
 import { ownToken } from './own-principal.ts';
@@ -18,13 +18,13 @@ import { type Met, type Shipment, ship, shipment, storedUids, uidsOf } from './s
 
 const connections = 10_000;
 const senders = 200;
-/** Of the connections, that send at one time. */
+/** Number of connections that send at the same time. */
 const atOnce = 2000;
 const subscribers = 1500;
-/** Each of them has as many as one address may have, less what else comes from it. */
+/** Each address uses its limit of connections, less a reserve for others. */
 const addresses = Math.ceil(connections / (limits.maxConnectionsPerAddress - 500));
 const addressOf = (n: number) => `127.0.1.${1 + (n % addresses)}`;
-/** Of the service as of this process, which has the other ends. */
+/** The limit applies to the service and to this process, which has the client side of each connection. */
 const mayOpen = (descriptorLimit() ?? 0) >= connections + senders + limits.reservedDescriptors + 500;
 
 describe.skipIf(!mayOpen)(`${connections} connections`, () => {
@@ -49,7 +49,7 @@ describe.skipIf(!mayOpen)(`${connections} connections`, () => {
     expect(service.output.filter((line) => /"level":[456]0/.test(line))).toEqual([]);
   });
 
-  test('are held, each for less than 10 kB, while two hundred senders beside them are served', async () => {
+  test('are kept, each with less than 10 kB, while two hundred senders are served', async () => {
     const before = rssAnonBytes(service.pid);
     const port = Number(new URL(service.url).port);
     for (let n = 0; n < connections; n += 500) {
@@ -67,12 +67,10 @@ describe.skipIf(!mayOpen)(`${connections} connections`, () => {
       ),
     );
     expect((await call(service, 'getHealth')).status).toBe(200);
-    expect((await list(service, 'listNetworkEvents', viewer, 'per_page=1')).pagination.total).toBe(
-      20 * senders,
-    );
+    expect((await list(service, 'listNetworkEvents', viewer, 'per_page=1')).pagination.total).toBe(20 * senders);
   });
 
-  test('many have a body to send at once: each is told to come later or is taken, and in the end all are', async () => {
+  test('deliver bodies that many of them send at the same time, immediately or after retries', async () => {
     await Promise.all(
       lines.slice(0, atOnce).map(async (line, n) => {
         const one = shipment(`line-${n}`, 1);
@@ -85,9 +83,9 @@ describe.skipIf(!mayOpen)(`${connections} connections`, () => {
     expect(service.peakRssAnonMiB()).toBeLessThan(800);
     const uids = await storedUids(service, viewer);
     expect(uids).toEqual(uidsOf(sent));
-  }, 300_000);
+  });
 
-  test(`${subscribers} subscribers hear of what comes, and nothing is left of who went away`, async () => {
+  test(`include ${subscribers} subscribers that receive new events, and release all resources when disconnected`, async () => {
     for (const line of lines.splice(0)) line.end();
     const sockets = Array.from(
       { length: subscribers },
@@ -112,10 +110,10 @@ describe.skipIf(!mayOpen)(`${connections} connections`, () => {
     for (const socket of sockets) socket.removeAllListeners('close').terminate();
     while ((await gauge(service, 'candor_sockets')) > 0) await pause(50);
     while ((await gauge(service, 'candor_http_connections')) > senders + 20) await pause(50);
-  }, 180_000);
+  });
 });
 
-/** A connection that is kept and says what its test wants; made anew where it was cut for having said nothing. */
+/** A kept connection that sends on request; reopened if the service closed it as idle. */
 class Line {
   readonly #port: number;
   readonly #from: string;
@@ -153,7 +151,7 @@ class Line {
     }
   }
 
-  /** Undefined where the connection was cut. */
+  /** Returns the response; undefined if the connection was closed. */
   #answer(): Promise<string | undefined> {
     const socket = this.#socket;
     let text = '';

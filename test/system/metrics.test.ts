@@ -1,5 +1,6 @@
 /**
- * /metrics as Prometheus' own parser and linter see it. Needs promtool; scripts/with-system-tools.sh brings it.
+ * Checks /metrics with Prometheus' own parser and linter. Needs promtool; scripts/with-system-tools.sh
+ * provides it.
  */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -25,7 +26,7 @@ describe.skipIf(!hasPromtool())('/metrics', () => {
     expect(await service.stop()).toBe(0);
   });
 
-  test('is accepted by promtool without a remark, quiet and busy', async () => {
+  test('passes promtool without warnings, idle and under load', async () => {
     const scrape = async () => (await call(service, 'getMetrics')).body as string;
     const quiet = await scrape();
     await send(service, await tokenFor(service, 'sensor'), [...connLines(9, 1000), '{"broken'].join('\n'));

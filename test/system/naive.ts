@@ -1,6 +1,6 @@
 /**
- * Zeek lines to the attributes that the contract promises for them, and filters over these attributes: written a
- * second time, from `api.md`'s words alone, slow and plain, so that the service can be held against it.
+ * Converts Zeek lines to the attributes that the contract promises, and evaluates filters over them: a second
+ * implementation, written from `api.md` alone, slow and simple, as a reference for the service.
  */
 import { createHash } from 'node:crypto';
 import { BlockList, isIP } from 'node:net';
@@ -36,7 +36,7 @@ export function protocols(service: string | undefined) {
   return app_protocols.length === 0 ? {} : { app_protocol: app_protocols[0], app_protocols };
 }
 
-/** A handshake that the history does not have is none. */
+/** Returns the state of a connection. A handshake that is missing in the history did not happen. */
 export function stateOf({ proto, conn_state, history }: Line): string | undefined {
   const done = ['S1', 'SF', 'S2', 'S3', 'RSTO', 'RSTR'].includes(conn_state as string);
   if (proto === 'tcp' && done && typeof history === 'string' && !/[hd]/.test(history))
@@ -123,7 +123,7 @@ function registeredDomain(query: string): string | undefined {
   return getDomain(name, { extractHostname: false, validateHostname: false }) ?? undefined;
 }
 
-/** From the digits as they stand in the line, without a double in between. */
+/** Computes milliseconds from the digits in the line, because a double would round them. */
 function epochMillis(line: string): number {
   const [, seconds, fraction = ''] = /"ts":(\d+)(?:\.(\d+))?/.exec(line) ?? [];
   return Number(seconds + fraction.padEnd(3, '0').slice(0, 3));
@@ -135,11 +135,9 @@ function milliseconds(seconds: unknown): number | undefined {
 
 const iso = (time: number) => new Date(time).toISOString();
 
-/** What is unknown is left out; an empty text tells nothing. */
+/** Removes unknown values; an empty text is unknown. */
 function known(attributes: Record<string, unknown>): Attributes {
-  return Object.fromEntries(
-    Object.entries(attributes).filter(([, value]) => value !== undefined && value !== ''),
-  );
+  return Object.fromEntries(Object.entries(attributes).filter(([, value]) => value !== undefined && value !== ''));
 }
 
 const home = ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '169.254.0.0/16', 'fc00::/7', 'fe80::/10'];
@@ -150,10 +148,15 @@ function direction(src: string, dst: string): string {
   return to ? 'inbound' : 'external';
 }
 
-/** What was found of each address; a hundred thousand events have a few thousand. */
+/**
+ * Cached tests by network, each with cached results by address: 100,000 events have a few thousand addresses.
+ */
 const networks = new Map<string, (address: string) => boolean>();
 
-/** Whether an address is this one, or in this CIDR block of its own family. */
+/**
+ * Returns a function that tests whether an address equals this address, or is in this CIDR block of the same
+ * family.
+ */
 function networkOf(network: string): (address: string) => boolean {
   const known = networks.get(network);
   if (known !== undefined) return known;
@@ -180,7 +183,7 @@ const answers: Record<number, Record<number, number>> = {
   58: { 128: 129, 129: 128, 130: 131, 131: 130, 133: 134, 134: 133, 135: 136, 136: 135 },
 };
 
-/** github.com/corelight/community-id-spec, version 1, seed 0. */
+/** Computes the community ID (github.com/corelight/community-id-spec, version 1, seed 0). */
 function communityId(r: Line): string | undefined {
   const [src, dst] = [bytesOf(r['id.orig_h'] as string), bytesOf(r['id.resp_h'] as string)];
   const srcPort = r['id.orig_p'] as number;
@@ -191,8 +194,7 @@ function communityId(r: Line): string | undefined {
   const dstPort = counterpart ?? (r['id.resp_p'] as number);
   const oneWay = r.proto === 'icmp' && counterpart === undefined;
   const order = Buffer.compare(src, dst) || srcPort - dstPort;
-  const [a, b, aPort, bPort] =
-    oneWay || order < 0 ? [src, dst, srcPort, dstPort] : [dst, src, dstPort, srcPort];
+  const [a, b, aPort, bPort] = oneWay || order < 0 ? [src, dst, srcPort, dstPort] : [dst, src, dstPort, srcPort];
   const tail = Buffer.from([protocol, 0, aPort >> 8, aPort & 255, bPort >> 8, bPort & 255]);
   const hash = createHash('sha1').update(Buffer.concat([Buffer.alloc(2), a, b, tail]));
   return `1:${hash.digest('base64')}`;
@@ -207,7 +209,7 @@ function bytesOf(address: string): Buffer {
   return Buffer.from([...before, ...zeros, ...after].map((group) => group.padStart(4, '0')).join(''), 'hex');
 }
 
-/** Names that `q` looks into. */
+/** Fields that `q` searches. */
 const searched = {
   network: ['src_mac', 'dst_mac', 'transport', 'app_protocol', 'sensor'],
   dns: ['query', 'qtype', 'rcode_name', 'sensor'],
@@ -217,7 +219,10 @@ type Test = (event: Attributes) => boolean;
 
 const severities = ['informational', 'low', 'medium', 'high', 'critical'];
 
-/** Whether events have this value of a filter of the contract: what is asked is understood once, not for each event. */
+/**
+ * Returns a function that tests events against the value of a filter; the value is parsed once, not for each
+ * event.
+ */
 export function matcher(table: 'network' | 'dns', filter: string, value: string): Test {
   switch (filter) {
     case 'ip': {
@@ -229,7 +234,7 @@ export function matcher(table: 'network' | 'dns', filter: string, value: string)
       const contains = networkOf(value);
       return (event) => contains(event[filter] as string);
     }
-    // Times of events are written alike, so their texts are in the order of the times.
+    // Times of events have one format, so their texts can be compared.
     case 'from': {
       const from = iso(timeOf(value));
       return (event) => (event.timestamp as string) >= from;
@@ -269,9 +274,7 @@ export function matcher(table: 'network' | 'dns', filter: string, value: string)
       const contains = isIP(text.split('/')[0] ?? '') > 0 ? matcher(table, 'ip', text) : () => false;
       const isIn = (name: unknown) => (name as string | undefined)?.toLowerCase().includes(part) === true;
       return (event) =>
-        searched[table].some((name) =>
-          isIn(name === 'app_protocol' ? event.app_protocols?.toString() : event[name]),
-        ) ||
+        searched[table].some((name) => isIn(name === 'app_protocol' ? event.app_protocols?.toString() : event[name])) ||
         answersOf(event).some(isIn) ||
         event.connection_id === text ||
         contains(event);

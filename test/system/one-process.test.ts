@@ -1,4 +1,7 @@
-/** One data folder and one port serve one process; a stop finishes what was accepted; a restart keeps everything. */
+/**
+ * Only one process can use a data folder or a port; a stop finishes accepted requests; a restart keeps all
+ * data.
+ */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
@@ -11,7 +14,7 @@ import { adminPassword, login, type Service, startService, tokenFor } from '../.
 import { call, list, listAll, ndjson, send } from './call.ts';
 
 /** Each test starts the service several times. */
-const timeout = 120_000;
+const timeout = 300_000;
 
 const folders: string[] = [];
 const running: Service[] = [];
@@ -34,15 +37,12 @@ async function started(dataDir: string, env: Readonly<Record<string, string>> = 
 
 const conn = (n: number) =>
   `{"ts":${1_763_683_200 + n},"uid":"C${n}","id.orig_h":"10.0.0.1","id.orig_p":1,"id.resp_h":"10.0.0.2","id.resp_p":2,"proto":"tcp","conn_state":"SF"}`;
-const conns = (from: number, count: number) =>
-  Array.from({ length: count }, (_, n) => conn(from + n)).join('\n');
+const conns = (from: number, count: number) => Array.from({ length: count }, (_, n) => conn(from + n)).join('\n');
 
 const root = new URL('../..', import.meta.url).pathname;
 
-/** `npm start` in its own words, to its end: exit code and what it said. */
-function runToEnd(
-  env: Readonly<Record<string, string>>,
-): Promise<{ code: number | null; out: string; err: string }> {
+/** Runs the command of `npm start` to its end; returns the exit code and the output. */
+function runToEnd(env: Readonly<Record<string, string>>): Promise<{ code: number | null; out: string; err: string }> {
   return new Promise((resolve) => {
     const child = spawn(process.execPath, [join(root, 'scripts/candor.js'), 'start'], {
       cwd: root,
@@ -62,7 +62,7 @@ function runToEnd(
 }
 
 describe('a second process', () => {
-  test('on the same data folder or port is refused with one clear line, the first unharmed', {
+  test('on the same data folder or port is refused with one clear line; the first process is not affected', {
     timeout,
   }, async () => {
     const dataDir = newFolder();
@@ -71,9 +71,7 @@ describe('a second process', () => {
     await send(first, sensor, conns(0, 100));
     const onFolder = await runToEnd({ CANDOR_DATA_DIR: dataDir });
     expect(onFolder.code).toBe(1);
-    expect(onFolder.err.trim().split('\n')).toEqual([
-      expect.stringContaining(`data folder ${dataDir} is in use`),
-    ]);
+    expect(onFolder.err.trim().split('\n')).toEqual([expect.stringContaining(`data folder ${dataDir} is in use`)]);
     expect(onFolder.out).not.toContain('"listening"');
     await send(first, sensor, conns(100, 100));
 
@@ -82,7 +80,7 @@ describe('a second process', () => {
     const onPort = await runToEnd({ CANDOR_DATA_DIR: other, CANDOR_PORT: port });
     expect(onPort.code).toBe(1);
     expect(onPort.err.trim().split('\n')).toEqual([
-      expect.stringContaining(`cannot listen on 127.0.0.1 port ${port}: another process listens there`),
+      expect.stringContaining(`cannot listen on 127.0.0.1 port ${port}: the port is in use by another process`),
     ]);
     expect(onPort.out).not.toContain('password');
     for (let n = 0; n < 20; n++) expect((await call(first, 'getHealth')).status).toBe(200);
@@ -90,7 +88,7 @@ describe('a second process', () => {
       (await list(service, 'listNetworkEvents', await login(service), 'per_page=1')).pagination.total;
     expect(await total(first)).toBe(200);
 
-    // What was refused a port has left a folder that starts.
+    // The folder of a process that was refused its port can be started.
     const third = await started(other);
     expect((await call(third, 'getHealth')).status).toBe(200);
     expect(await third.stop()).toBe(0);
@@ -98,7 +96,7 @@ describe('a second process', () => {
 
     const again = await started(dataDir);
     expect(await total(again)).toBe(200);
-    // May be followed at once when it was killed.
+    // A start right after a kill succeeds.
     await again.kill();
     const last = await started(dataDir);
     expect((await call(last, 'getHealth')).status).toBe(200);
@@ -107,22 +105,22 @@ describe('a second process', () => {
 });
 
 describe('SIGTERM', () => {
-  test('requests under way are answered, new ones are not taken, what was acknowledged is stored, exit code 0', {
+  test('finishes requests in progress, rejects new requests, keeps acknowledged data, and exits with 0', {
     timeout,
   }, async () => {
     const dataDir = newFolder();
     const env = { CANDOR_THREADS_INGEST: '2', CANDOR_THREADS_ANALYTICS: '2' };
     const service = await started(dataDir, env);
     const sensor = await tokenFor(service, 'sensor');
-    // Half a body is there when the signal comes; the rest follows.
+    // The signal arrives when half a body has arrived; the rest follows.
     const slow = slowSend(service, sensor, conns(0, 500));
     await slow.half;
     const others = Array.from({ length: 6 }, (_, n) => send(service, sensor, conns(1000 * (n + 1), 1000)));
-    // All of them have arrived; what follows has to be finished.
+    // All requests have arrived; the unfinished ones must be completed.
     await call(service, 'getHealth');
     const stopped = service.stop();
     await new Promise((resolve) => setTimeout(resolve, 200));
-    // A connection that was kept alive may still be told to come again later.
+    // A kept-alive connection may still get a Retry-After.
     await expect(once(connect(Number(new URL(service.url).port), '127.0.0.1'), 'connect')).rejects.toThrow();
     slow.finish();
     expect(await slow.status).toBe(200);
@@ -134,11 +132,9 @@ describe('SIGTERM', () => {
     expect(pagination.total).toBe(500 + 1000 * taken);
     expect(taken).toBe(6);
 
-    // What is acknowledged from memory is stored before the end.
+    // Data acknowledged from memory is stored before the end.
     const sent = await Promise.all(
-      Array.from({ length: 8 }, (_, n) =>
-        send(again, sensor, conns(10_000 + 3000 * n, 3000), { query: 'ack=memory' }),
-      ),
+      Array.from({ length: 8 }, (_, n) => send(again, sensor, conns(10_000 + 3000 * n, 3000), { query: 'ack=memory' })),
     );
     const ended = again.stop();
     expect(sent.reduce((sum, { accepted }) => sum + accepted, 0)).toBe(24_000);
@@ -151,7 +147,7 @@ describe('SIGTERM', () => {
   });
 });
 
-/** A request whose body stops half-way until `finish`. */
+/** Starts a request whose body pauses half-way until `finish`. */
 function slowSend(service: Service, token: string, body: string) {
   const sending = request(`${service.url}/api/v1/ingest`, {
     method: 'POST',
@@ -170,7 +166,7 @@ function slowSend(service: Service, token: string, body: string) {
 }
 
 describe('a restart', () => {
-  test('keeps events, alerts, notes, tokens, sessions, remembered answers and the log', async () => {
+  test('keeps events, alerts, notes, tokens, sessions, stored responses and the log', async () => {
     const dataDir = newFolder();
     const first = await started(dataDir);
     const [sensor, viewer, admin] = [
@@ -190,8 +186,7 @@ describe('a restart', () => {
     const seen = async (service: Service) => ({
       events: await listAll(service, 'listNetworkEvents', viewer),
       alert: ((await call(service, 'getAlert', { token: viewer, params })).body as { data: unknown }).data,
-      notes: ((await call(service, 'listAlertNotes', { token: viewer, params })).body as { data: unknown })
-        .data,
+      notes: ((await call(service, 'listAlertNotes', { token: viewer, params })).body as { data: unknown }).data,
       head: (await settledHead(service)).body,
       keys: new Set(((await call(service, 'getKeySet')).body as { keys: unknown[] }).keys),
     });
@@ -210,7 +205,7 @@ describe('a restart', () => {
     expect(await second.stop()).toBe(0);
   });
 
-  test('shows the generated password on the first start only, and keys are nobody else to read', async () => {
+  test('shows the generated password on the first start only, and other users cannot read keys', async () => {
     const dataDir = newFolder();
     const first = await started(dataDir, { CANDOR_ADMIN_PASSWORD: '' });
     const shown = first.output.filter((line) => line.includes('shown this once'));
@@ -230,14 +225,17 @@ describe('a restart', () => {
     expect(await second.stop()).toBe(0);
   });
 
-  test('of a configuration that cannot be is refused by name', async () => {
+  test('with an invalid configuration is refused, and names the setting', async () => {
     const { code, err } = await runToEnd({ CANDOR_DATA_DIR: newFolder(), CANDOR_PORT: 'eighty' });
     expect([code, err.trim().split('\n').length]).toEqual([1, 1]);
     expect(err).toContain('port');
   });
 });
 
-/** The head once the outbox is empty: sessions, tokens and alerts are logged in the background. */
+/**
+ * Returns the head once the outbox is empty, because sessions, tokens and alerts are logged in the
+ * background.
+ */
 async function settledHead(service: Service) {
   for (;;) {
     const metrics = (await call(service, 'getMetrics')).body as string;

@@ -1,7 +1,7 @@
 import type { Service } from '../../scripts/service.ts';
 import { call } from './call.ts';
 
-/** A long-lived token of a principal of its own: of tokens of one, limits see one caller. */
+/** Issues a long-lived token of a new principal: limits count the tokens of one principal together. */
 export async function ownToken(service: Service, admin: string, role: 'sensor' | 'viewer'): Promise<string> {
   const kind = role === 'sensor' ? 'sensor' : 'auditor_client';
   const name = `${role} ${crypto.randomUUID()}`;

@@ -1,4 +1,7 @@
-/** The figures of a time, counted from Zeek's conn and dns lines alone: slow and plain, with maps and sets. */
+/**
+ * The figures of a time range, counted from Zeek's conn and dns lines alone: slow and simple, with maps and
+ * sets.
+ */
 import { getDomain } from 'tldts';
 import { stateOf } from './naive.ts';
 
@@ -17,13 +20,8 @@ export interface PlainFigures {
   readonly domains: Sums;
 }
 
-/** Of lines in the order in which they were sent, those of [from, to) in epoch milliseconds. */
-export function plainFigures(
-  conn: readonly Line[],
-  dns: readonly Line[],
-  from: number,
-  to: number,
-): PlainFigures {
+/** Counts the lines in [from, to), epoch milliseconds, in the order in which they were sent. */
+export function plainFigures(conn: readonly Line[], dns: readonly Line[], from: number, to: number): PlainFigures {
   const figures: PlainFigures = {
     network_events: 0,
     dns_events: 0,
@@ -39,8 +37,7 @@ export function plainFigures(
   for (const r of conn) {
     const number = (name: string) => r[name] as number | undefined;
     const all =
-      (number('orig_ip_bytes') ?? number('orig_bytes') ?? 0) +
-      (number('resp_ip_bytes') ?? number('resp_bytes') ?? 0);
+      (number('orig_ip_bytes') ?? number('orig_bytes') ?? 0) + (number('resp_ip_bytes') ?? number('resp_bytes') ?? 0);
     const key = [r.uid, r['id.orig_h'], r['id.orig_p'], r['id.resp_h'], r['id.resp_p']].join(' ');
     const before = reported.get(key);
     reported.set(key, Math.max(all, before ?? 0));

@@ -1,4 +1,6 @@
-/** The graph of Zeek's conn lines, from the words of the contract alone: slow and plain, with maps and sets. */
+/**
+ * The graph of Zeek's conn lines, implemented from the contract alone: slow and simple, with maps and sets.
+ */
 import { isIP } from 'node:net';
 import { protocols, stateOf } from './naive.ts';
 
@@ -27,13 +29,13 @@ export interface PlainGraph {
   readonly edges: Map<string, PlainEdge>;
 }
 
-/** Each file is counted in several ways. */
+/** Parsed lines by file, because each file is counted in several ways. */
 const parsed = new WeakMap<readonly string[], readonly Line[]>();
 
 const hour = 3_600_000;
 const established = new Set(['S1', 'SF', 'S2', 'S3', 'RSTO', 'RSTR']);
 
-/** @param isHome - of an address as text; @param range - of whole hours, half-open, epoch milliseconds */
+/** @param isHome - for an address as text; @param range - of whole hours, half-open, epoch milliseconds */
 export function plainGraph(
   lines: readonly string[],
   isHome: (address: string) => boolean,
@@ -59,9 +61,7 @@ export function plainGraph(
     const answered =
       r.proto === 'tcp'
         ? established.has(r.conn_state as string) && !['refused', 'attempt'].includes(stateOf(r) ?? '')
-        : ['orig', 'resp'].every((end) =>
-            ['pkts', 'ip_bytes', 'bytes'].some((of) => number(`${end}_${of}`) > 0),
-          );
+        : ['orig', 'resp'].every((end) => ['pkts', 'ip_bytes', 'bytes'].some((of) => number(`${end}_${of}`) > 0));
     const node = (address: string, role: 'host' | 'network') => {
       if (/^2(2[4-9]|3[0-9])\./.test(address)) return touch(graph, '224.0.0.0/4', 'subnet');
       if (/^ff/i.test(address)) return touch(graph, 'ff00::/8', 'subnet');
@@ -115,7 +115,7 @@ function touch({ nodes }: PlainGraph, id: string, kind: PlainNode['kind']): Plai
   return node;
 }
 
-/** The /24 of an IPv4 address; so many 16-bit groups of an IPv6 one. */
+/** Returns the /24 of an IPv4 address; `groups` 16-bit groups of an IPv6 address. */
 function networkOf(address: string, groups: number): string {
   if (isIP(address) === 4) return `${address.split('.').slice(0, 3).join('.')}.0/24`;
   const [head = '', tail] = address.split('::');

@@ -1,11 +1,12 @@
-/** Settings that say who may read metrics and log entries, changed between starts of the running service. */
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+/** Settings for access to metrics and log entries, changed between starts of the running service. */
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { login, type Service, startService } from '../../scripts/service.ts';
 import type { Policy } from '../../src/contract/resources/policy.ts';
 import type { Status } from '../../src/contract/resources/status.ts';
+import { rewriteStored } from '../identities/policy-parts.ts';
 import { call, type Item } from './call.ts';
 
 // Each test starts the service three times.
@@ -25,21 +26,19 @@ afterEach(async () => {
 const open = { CANDOR_METRICS_REQUIRE_AUTH: 'false', CANDOR_TRANSPARENCY_PUBLIC_ENTRIES: 'true' };
 const closed = { CANDOR_METRICS_REQUIRE_AUTH: 'true', CANDOR_TRANSPARENCY_PUBLIC_ENTRIES: 'false' };
 
-/** Starts the service on the folder, once more where it ran before. */
+/** Starts the service on the folder, after stopping the previous one. */
 async function start(env: Record<string, string>): Promise<Service> {
   await service?.stop();
   service = await startService({ dataDir, env });
   return service;
 }
 const codes = async ({ url }: Service) =>
-  Promise.all(
-    ['/metrics', '/api/transparency/entries'].map(async (path) => (await fetch(url + path)).status),
-  );
+  Promise.all(['/metrics', '/api/transparency/entries'].map(async (path) => (await fetch(url + path)).status));
 const attributes = <T>(body: unknown) => (body as { data: Item }).data.attributes as T;
 const warnings = async (running: Service, token: string) =>
   attributes<Status>((await call(running, 'getStatus', { token })).body).warnings;
 
-test('they take effect at the start after they change, in both directions, and the policy shows it', async () => {
+test('settings take effect at the next start, in both directions, and the policy shows the result', async () => {
   expect(await codes(await start(open))).toEqual([200, 200]);
   const running = await start(closed);
   expect(await codes(running)).toEqual([401, 401]);
@@ -50,7 +49,7 @@ test('they take effect at the start after they change, in both directions, and t
   expect(await codes(await start(open))).toEqual([200, 200]);
 });
 
-test('while they stay the same, what an administrator chose in the policy stays, and the status says so', async () => {
+test("while settings stay the same, an administrator's choice in the policy persists, and the status reports it", async () => {
   const first = await start(closed);
   const token = await login(first);
   const { rules } = attributes<Policy>((await call(first, 'getPolicy', { token })).body);
@@ -66,23 +65,19 @@ test('while they stay the same, what an administrator chose in the policy stays,
   ]);
 });
 
-test('a policy that an earlier program kept follows them only where it was never changed', async () => {
-  const path = join(dataDir, 'policy.in-effect.json');
-  const forget = (version: number) => {
-    const { settings: _, ...kept } = JSON.parse(readFileSync(path, 'utf8'));
-    writeFileSync(path, JSON.stringify({ ...kept, version }));
-  };
+test('a policy of an earlier version follows the settings only if it was never changed', async () => {
+  const forget = (version: number) => rewriteStored(dataDir, ({ settings: _, ...stored }) => ({ ...stored, version }));
   const stop = async () => {
     await service?.stop();
     service = undefined;
   };
   await start(open);
   await stop();
-  forget(7);
+  await forget(7);
   const kept = await start(closed);
   expect(await codes(kept)).toEqual([200, 200]);
   expect(await warnings(kept, await login(kept))).toHaveLength(2);
   await stop();
-  forget(1);
+  await forget(1);
   expect(await codes(await start(closed))).toEqual([401, 401]);
 });

@@ -5,12 +5,9 @@ import { expect, test } from 'vitest';
 import { login, type Service, startService, tokenFor } from '../../scripts/service.ts';
 import { connLines } from '../../scripts/traffic/index.ts';
 
-/** What of a folder, itself included, others may read, write or look into. */
+/** Returns the paths of a folder, itself included, that other users may access. */
 function openOnes(folder: string): string[] {
-  const paths = [
-    folder,
-    ...readdirSync(folder, { recursive: true }).map((name) => join(folder, String(name))),
-  ];
+  const paths = [folder, ...readdirSync(folder, { recursive: true }).map((name) => join(folder, String(name)))];
   return paths
     .filter((path) => (lstatSync(path).mode & 0o077) !== 0)
     .map((path) => `${(lstatSync(path).mode & 0o777).toString(8)} ${path.slice(folder.length)}`);
@@ -22,10 +19,10 @@ async function post(service: Service, path: string, token: string, body: string)
   return status;
 }
 
-/** Runs the service with a umask that hides nothing. */
+/** Runs the service with a umask without restrictions. */
 const unmasked = ['sh', '-c', 'umask 000; exec "$@"', 'sh'];
 
-test('nothing in a data folder is for others, whatever the umask: databases, keys, backups', async () => {
+test('other users cannot access databases, keys and backups in a data folder, for any umask', async () => {
   const parent = mkdtempSync(join(tmpdir(), 'candor-private-'));
   const dataDir = join(parent, 'data');
   const service = await startService({ dataDir, wrapper: unmasked });
@@ -33,9 +30,9 @@ test('nothing in a data folder is for others, whatever the umask: databases, key
   const sensor = await tokenFor(service, 'sensor');
   const lines = [...connLines(3, 500)].map((line) => JSON.parse(line) as unknown);
   expect(await post(service, '/api/v1/ingest', sensor, JSON.stringify(lines))).toBe(200);
-  expect(
-    await post(service, '/api/v1/keys/rotate', admin, JSON.stringify({ purpose: 'event-signing' })),
-  ).toBeLessThan(300);
+  expect(await post(service, '/api/v1/keys/rotate', admin, JSON.stringify({ purpose: 'event-signing' }))).toBeLessThan(
+    300,
+  );
   expect(await post(service, '/api/v1/backups', admin, '{}')).toBe(202);
   const changed = await fetch(`${service.url}/api/v1/config`, {
     method: 'PUT',
@@ -52,14 +49,14 @@ test('nothing in a data folder is for others, whatever the umask: databases, key
   };
   while ((await state()) === 'running') await new Promise((resolve) => setTimeout(resolve, 50));
   expect(openOnes(dataDir)).toEqual([]);
-  expect(service.output.join('\n')).not.toContain('others on this machine');
+  expect(service.output.join('\n')).not.toContain('other users of this machine');
   expect(await service.stop()).toBe(0);
   expect(openOnes(dataDir)).toEqual([]);
   expect(readdirSync(dataDir).length).toBeGreaterThan(5);
 
   chmodSync(dataDir, 0o755);
   const again = await startService({ dataDir });
-  expect(again.output.join('\n')).toContain('others on this machine may look into it (mode 0755)');
+  expect(again.output.join('\n')).toContain('other users of this machine can access it (mode 0755)');
   expect(await again.stop()).toBe(0);
   rmSync(parent, { recursive: true });
 });

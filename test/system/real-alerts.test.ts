@@ -1,8 +1,11 @@
-/** Real Suricata alerts: one alert for what recurs, each occurrence counted, and what is severe in the log for good. */
+/**
+ * Real Suricata alerts: recurrences become one alert, each occurrence is counted, and severe alerts are in
+ * the log permanently.
+ */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Service, startService, tokenFor } from '../../scripts/service.ts';
 import { fetchHead, proveEntry } from '../../src/client/auditor.ts';
-import { Fault } from '../../src/client/fault.ts';
+import { AuditFault } from '../../src/client/fault.ts';
 import { httpLog } from '../../src/client/log-source.ts';
 import type { Alert } from '../../src/contract/resources/alert.ts';
 import { type Item, list, listAll, send } from './call.ts';
@@ -21,9 +24,7 @@ describe.skipIf(!hasSharedData)('real alerts', () => {
   let service: Service;
   let viewer: string;
   const eve = (lines: readonly string[]) =>
-    lines
-      .map((line) => JSON.parse(line) as EveAlert & { event_type: string })
-      .filter((r) => r.event_type === 'alert');
+    lines.map((line) => JSON.parse(line) as EveAlert & { event_type: string }).filter((r) => r.event_type === 'alert');
   const ruleOf = ({ alert }: EveAlert) => `${alert.gid}:${alert.signature_id}`;
   const alertsOf = async (query = '') =>
     (await listAll(service, 'listAlerts', viewer, query)) as unknown as (Item & { attributes: Alert })[];
@@ -36,7 +37,7 @@ describe.skipIf(!hasSharedData)('real alerts', () => {
     expect(await service.stop()).toBe(0);
   });
 
-  test('1,162 occurrences of two rules between nine pairs of addresses are 18 alerts', async () => {
+  test('1,162 occurrences of two rules between nine pairs of addresses become 18 alerts', async () => {
     const lines = sharedLines('suricata/duplicate-alerts.eve.ndjson.gz');
     const records = eve(lines);
     expect(records.length).toBe(1_162);
@@ -58,7 +59,7 @@ describe.skipIf(!hasSharedData)('real alerts', () => {
     expect([...byRule.values()]).toEqual([581, 581]);
   });
 
-  test('548 alerts of 415 rules stay 548', async () => {
+  test('548 alerts of 415 rules stay separate', async () => {
     const sensor = await tokenFor(service, 'sensor');
     const records: EveAlert[] = [];
     const before = await alertsOf();
@@ -75,7 +76,7 @@ describe.skipIf(!hasSharedData)('real alerts', () => {
     expect(new Set(alerts.map(({ attributes }) => attributes.rule_id)).size).toBe(415);
     expect(alerts.every(({ attributes }) => attributes.count === 1)).toBe(true);
 
-    // Severity as the sensor has it, counted from the files; critical is what a rule's own metadata says.
+    // Severity as in the sensor, counted from the files; critical comes from a rule's own metadata.
     for (const rank of [1, 2, 3]) {
       const wanted = records.filter(({ alert }) => alert.severity === rank).length;
       const severity = severities[rank] as string;
@@ -86,21 +87,17 @@ describe.skipIf(!hasSharedData)('real alerts', () => {
     }
   });
 
-  test('the occurrences are events, as severe as what was found on them', async () => {
+  test('the occurrences are events, with the severity of their findings', async () => {
     const total = async (query: string) =>
-      (await list(service, 'listNetworkEvents', viewer, `per_page=1&source=suricata${query}`)).pagination
-        .total;
-    const severe = (await alertsOf('min_severity=high')).reduce(
-      (sum, { attributes }) => sum + attributes.count,
-      0,
-    );
+      (await list(service, 'listNetworkEvents', viewer, `per_page=1&source=suricata${query}`)).pagination.total;
+    const severe = (await alertsOf('min_severity=high')).reduce((sum, { attributes }) => sum + attributes.count, 0);
     expect(await total('&min_severity=high')).toBe(severe);
     expect(await total('&min_severity=high')).toBe(
       (await total('&severity=high')) + (await total('&severity=critical')),
     );
   });
 
-  test('every alert at or above high is in the log, and proves', async () => {
+  test('every alert at or above high is in the log, with a valid proof', async () => {
     let severe: (Item & { attributes: Alert })[] = [];
     for (let tries = 0; tries < 100; tries++) {
       severe = await alertsOf('min_severity=high');
@@ -110,11 +107,11 @@ describe.skipIf(!hasSharedData)('real alerts', () => {
     expect(severe.length).toBeGreaterThan(50);
     const log = httpLog(service.url, { token: await tokenFor(service, 'auditor') });
     const signed = await fetchHead(log);
-    if (signed instanceof Fault) throw signed;
+    if (signed instanceof AuditFault) throw signed;
     for (const { id, attributes } of severe) {
       const { leaf_index: leafIndex, leaf_hash } = attributes.transparency!;
       const proven = await proveEntry(log, { leafIndex }, signed);
-      if (proven instanceof Fault) throw proven;
+      if (proven instanceof AuditFault) throw proven;
       expect(proven.entry).toMatchObject({ kind: 'alert.raised', subject: { id } });
       expect(Buffer.from(proven.leafHash).toString('hex')).toBe(leaf_hash);
     }

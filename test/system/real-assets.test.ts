@@ -1,13 +1,15 @@
 /**
- * The machines and services of real networks, held against a list made straight from the files: what answered is
- * there, and of thousands of scanners nothing.
+ * The machines and services of real networks, compared with a list made directly from the files: hosts that
+ * answered are present, and none of thousands of scanners is.
  */
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { type Service, startService, tokenFor } from '../../scripts/service.ts';
 import type { Asset } from '../../src/contract/resources/asset.ts';
 import type { Service as Offer } from '../../src/contract/resources/service.ts';
+import { inFormat, type SensorFormat } from '../http/eve-lines.ts';
 import { type Item, list, listAll, send } from './call.ts';
+import { inBodies } from './counted.ts';
 import { hasSharedData, sharedLines } from './shared-data.ts';
 
 interface Conn {
@@ -23,15 +25,24 @@ interface Conn {
   readonly resp_pkts: number;
 }
 
+/** Timeout that suffices on a busy machine. */
+const busyMs = 180_000;
+
+type Run = readonly [format: SensorFormat, perBody: number];
+
 const sets = [
   {
     name: 'zeek-lan',
     conn: 'zeek-lan/m57.conn.ndjson.gz',
     dns: 'zeek-lan/m57.dns.ndjson.gz',
     env: {},
-    isHome: (ip: string) =>
-      /^(10|192\.168|169\.254|172\.(1[6-9]|2\d|3[01]))\./.test(ip) || /^f[cde]/.test(ip),
+    isHome: (ip: string) => /^(10|192\.168|169\.254|172\.(1[6-9]|2\d|3[01]))\./.test(ip) || /^f[cde]/.test(ip),
     hosts: ['192.168.1.1', '192.168.1.102', '192.168.1.103', '192.168.1.104', '192.168.1.105'],
+    runs: [
+      ['Zeek', 20_000],
+      ['Suricata', 3_000],
+      ['Zeek', 500],
+    ] satisfies Run[],
   },
   {
     name: 'zeek-internet-host',
@@ -40,12 +51,14 @@ const sets = [
     env: { CANDOR_NETWORK_HOME: '64.225.56.201/32' },
     isHome: (ip: string) => ip === '64.225.56.201',
     hosts: ['64.225.56.201'],
+    runs: [['Zeek', 20_000]] satisfies Run[],
   },
 ];
+const runs = sets.flatMap((set) => set.runs.map(([format, perBody]) => ({ ...set, format, perBody })));
 
 /**
- * Zeek's states in which the handshake was completed, unless the history has neither SYN-ACK nor data of the responder;
- * datagrams are answered when both sides sent some.
+ * Returns whether a connection was answered: Zeek's states with a completed handshake, unless the history has
+ * neither SYN-ACK nor data of the responder; for datagrams, both sides sent some.
  */
 const answered = ({ proto, conn_state, history = 'h', orig_pkts, resp_pkts }: Conn) =>
   proto === 'tcp'
@@ -54,7 +67,8 @@ const answered = ({ proto, conn_state, history = 'h', orig_pkts, resp_pkts }: Co
 
 const keyOf = (ip: string, transport: string, port: number) => `${ip} ${port}/${transport}`;
 
-describe.skipIf(!hasSharedData).each(sets)('$name', ({ conn, dns, env, isHome, hosts }) => {
+const title = '$name, lines of $format in bodies of $perBody';
+describe.skipIf(!hasSharedData).each(runs)(title, ({ conn, dns, env, isHome, hosts, format, perBody }) => {
   let service: Service;
   let viewer: string;
   const records: Conn[] = [];
@@ -67,19 +81,19 @@ describe.skipIf(!hasSharedData).each(sets)('$name', ({ conn, dns, env, isHome, h
     for (const file of [conn, dns]) {
       const lines = sharedLines(file);
       if (file === conn) records.push(...lines.map((line) => JSON.parse(line) as Conn));
-      for (let n = 0; n < lines.length; n += 20_000) {
-        const body = gzipSync(lines.slice(n, n + 20_000).join('\n'));
+      for (const text of inBodies(lines.map(inFormat[format]), perBody)) {
+        const body = gzipSync(text);
         const counts = await send(service, sensor, body, { headers: { 'content-encoding': 'gzip' } });
         expect(counts.rejected).toBe(0);
       }
     }
     assets = (await listAll(service, 'listAssets', viewer, 'sort=ip')) as typeof assets;
-  });
+  }, busyMs);
   afterAll(async () => {
     expect(await service.stop()).toBe(0);
   });
 
-  test('the machines are those of ours that answered', () => {
+  test('the machines are the home hosts that answered', () => {
     const seen = new Set<string>();
     for (const record of records.filter(answered)) {
       if (isHome(record['id.resp_h'])) seen.add(record['id.resp_h']);
@@ -91,7 +105,7 @@ describe.skipIf(!hasSharedData).each(sets)('$name', ({ conn, dns, env, isHome, h
       expect(attributes).toMatchObject({ state: 'staged', source: 'passive', kind: 'unknown' });
   });
 
-  test('the services are those ports, each connection once, with their clients', async () => {
+  test('the services are the ports of the machines, and count each connection once, with its clients', async () => {
     const wanted = new Map<string, { uids: Set<string>; clients: Set<string>; first: number }>();
     for (const record of records) {
       const { 'id.resp_h': ip, 'id.resp_p': port, proto, uid, ts } = record;
@@ -102,14 +116,13 @@ describe.skipIf(!hasSharedData).each(sets)('$name', ({ conn, dns, env, isHome, h
       one.clients.add(record['id.orig_h']);
       wanted.set(key, { ...one, first: Math.min(one.first, ts) });
     }
-    const shown = (rows: readonly (readonly [string, number, number])[]) =>
-      rows.map((row) => row.join(' ')).toSorted();
+    const shown = (rows: readonly (readonly [string, number, number])[]) => rows.map((row) => row.join(' ')).toSorted();
     const placeOf = ({ ip, port, transport }: Offer) => keyOf(ip, transport, port);
     const expected = Array.from(
       wanted,
       ([key, { uids, first }]) => [key, uids.size, Math.floor(first * 1000 + 1e-6)] as const,
     );
-    // After much at once, the last of it is written a little later.
+    // After a burst, the last rows are written with a delay.
     const found = await vi.waitFor(async () => {
       const all = (await listAll(service, 'listServices', viewer)) as (Item & { attributes: Offer })[];
       const rows = all.map(
@@ -117,17 +130,16 @@ describe.skipIf(!hasSharedData).each(sets)('$name', ({ conn, dns, env, isHome, h
       );
       expect(shown(rows)).toEqual(shown(expected));
       return all;
-    }, 30_000);
+    }, 60_000);
     assets = (await listAll(service, 'listAssets', viewer, 'sort=ip')) as typeof assets;
     for (const { attributes: one } of found) {
       const { size } = wanted.get(placeOf(one))!.clients;
-      // Exactly up to 4,096, then by a sketch whose standard error is 1.6 %.
+      // The count is exact up to 4,096, then estimated by a sketch with a standard error of 1.6 %.
       if (size <= 4096) expect(one.clients).toBe(size);
       else expect(Math.abs(one.clients / size - 1)).toBeLessThan(0.08);
     }
     const byAsset = new Map(assets.map(({ id, attributes }) => [id, attributes]));
-    for (const { attributes: offer } of found)
-      expect(byAsset.get(offer.asset_id)?.ip_addresses).toContain(offer.ip);
+    for (const { attributes: offer } of found) expect(byAsset.get(offer.asset_id)?.ip_addresses).toContain(offer.ip);
     for (const { id, attributes } of assets)
       expect(attributes.service_count).toBe(found.filter((one) => one.attributes.asset_id === id).length);
   });

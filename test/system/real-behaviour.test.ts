@@ -1,11 +1,11 @@
-/** Recorded networks: what is known to be in them is found, in so few alerts that a person can look at each. */
+/** Recorded networks: known activity is found, with few enough alerts for an analyst to review each one. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { login, type Service, startService } from '../../scripts/service.ts';
 import type { Evidence } from '../../src/events/finding.ts';
 import { alertsAfter, type FoundAlert, inBodies } from './counted.ts';
 import { hasSharedData, sharedLines } from './shared-data.ts';
 
-/** On a busy machine. */
+/** Timeout that suffices on a busy machine. */
 const patienceMs = 180_000;
 
 interface Recorded {
@@ -14,7 +14,7 @@ interface Recorded {
 }
 type Alert = FoundAlert['attributes'];
 
-/** A network sent to a service of its own before the tests around it. */
+/** Sends a network to a separate service before the surrounding tests. */
 function recorded(files: readonly string[], env: Readonly<Record<string, string>> = {}): Recorded {
   let service: Service;
   let alerts: FoundAlert[] = [];
@@ -42,14 +42,12 @@ function recorded(files: readonly string[], env: Readonly<Record<string, string>
 }
 
 const severitiesOf = (alerts: readonly FoundAlert[]) => alerts.map(({ attributes }) => attributes.severity);
-const internetHost = ['conn', 'open_conn', 'dns'].map(
-  (table) => `zeek-internet-host/missing_host.${table}.ndjson.gz`,
-);
+const internetHost = ['conn', 'open_conn', 'dns'].map((table) => `zeek-internet-host/missing_host.${table}.ndjson.gz`);
 const host = '64.225.56.201';
 const scores = ['score', 'timestamp_score', 'data_size_score', 'histogram_score', 'duration_score'];
 const score = (evidence: Evidence, name: string) => Number(evidence[name]);
 
-/** Over the window 1713657591 to 1713743991, RITA gives the beacon 0.963. */
+/** Over the window 1713657591 to 1713743991, RITA scores the beacon 0.963. */
 function expectBeacon(found: readonly Alert[], severity: Alert['severity'], direction: string): void {
   expect(found).toHaveLength(1);
   const { evidence = {}, transport, count, event_ids } = found[0]!;
@@ -61,12 +59,12 @@ function expectBeacon(found: readonly Alert[], severity: Alert['severity'], dire
   expect(score(evidence, 'score')).toBeCloseTo(mean, 2);
   expect(score(evidence, 'connections')).toBeGreaterThan(300);
   expect(evidence).toMatchObject({ direction, histogram: expect.any(Array) });
-  // Each day of it again, not each hour; a sample of its events is named.
+  // The beacon is reported once a day, not every hour, so its count is low. The alert lists a sample of its events.
   expect([transport, count <= 5, event_ids.length > 0]).toEqual(['tcp', true, true]);
 }
 
 describe.skipIf(!hasSharedData)('a host on the Internet for 72 hours, 105,990 connections', () => {
-  describe('that nobody said is ours', () => {
+  describe('without a setting for its public address', () => {
     const network = recorded(internetHost);
     const beacon = { src_ip: '73.54.23.243', dst_ip: host, dst_port: 80 };
 
@@ -80,23 +78,23 @@ describe.skipIf(!hasSharedData)('a host on the Internet for 72 hours, 105,990 co
       expect(score(found[0]!.evidence!, 'duration_hours')).toBeGreaterThan(70);
     });
 
-    test('a person can look at each alert', () => {
+    test('there are few enough alerts to review each one', () => {
       expect(network.alerts.length).toBeLessThanOrEqual(25);
       expect(severitiesOf(network.alerts)).not.toContain('critical');
     });
   });
 
-  describe('that is ours', () => {
+  describe('as a home host', () => {
     const network = recorded(internetHost, { CANDOR_NETWORK_HOME: `${host}/32` });
 
-    test('who guesses passwords of SSH is found, all of the Internet as one', () => {
+    test('SSH brute force is found, from the whole Internet as one alert', () => {
       const guessing = network.of('brute-force', { dst_ip: host, dst_port: 22 });
       expect(guessing.length).toBeGreaterThanOrEqual(1);
       expect(guessing.length).toBeLessThanOrEqual(3);
       expect(guessing.map(({ severity }) => severity)).not.toContain('high');
     });
 
-    test('who tries hundreds of ports is named', () => {
+    test('hosts that try hundreds of ports are named', () => {
       const scans = network.of('port-scan', { dst_ip: host });
       expect(scans.map(({ src_ip }) => src_ip).sort()).toEqual(
         expect.arrayContaining(['104.152.52.90', '104.156.155.4', '80.66.66.145']),
@@ -104,19 +102,19 @@ describe.skipIf(!hasSharedData)('a host on the Internet for 72 hours, 105,990 co
       for (const { evidence } of scans) expect(score(evidence!, 'ports_in_vain')).toBeGreaterThan(100);
     });
 
-    test('what 14,991 sources tried is said once a day', () => {
+    test('attempts of 14,991 sources are reported once a day', () => {
       const noise = network.of('internet-background');
       expect(noise.length).toBeLessThanOrEqual(4);
       expect(noise.reduce((sum, { count }) => sum + count, 0)).toBeLessThanOrEqual(4);
       expect(noise[0]).toMatchObject({ dst_ip: host, severity: 'informational' });
     });
 
-    test('who comes in as regularly as a monitor is told one grade lower', () => {
+    test('a host that connects as regularly as a monitor is reported with one severity less', () => {
       const beacon = network.of('beaconing', { src_ip: '73.54.23.243', dst_port: 80 });
       expectBeacon(beacon, 'low', 'inbound');
     });
 
-    test('a person can look at each alert', () => {
+    test('there are few enough alerts to review each one', () => {
       expect(network.alerts.length).toBeLessThanOrEqual(35);
       expect(severitiesOf(network.alerts)).not.toContain('critical');
     });
@@ -126,7 +124,7 @@ describe.skipIf(!hasSharedData)('a host on the Internet for 72 hours, 105,990 co
 describe.skipIf(!hasSharedData)('a tunnel in DNS', () => {
   const network = recorded(['zeek-variants/all-fields.conn.ndjson', 'zeek-variants/all-fields.dns.ndjson']);
 
-  test('is found with its domain, by behaviour and by rule', () => {
+  test('is found with its domain, by behaviour detection and by a rule', () => {
     const [tunnel, ...others] = network.of('dns-tunnel');
     expect(others).toEqual([]);
     expect(tunnel).toMatchObject({ src_ip: '192.168.88.2', domain: 'r-1x.com', severity: 'medium' });
@@ -138,7 +136,7 @@ describe.skipIf(!hasSharedData)('a tunnel in DNS', () => {
 describe.skipIf(!hasSharedData)('a small office', () => {
   const network = recorded(['zeek-lan/m57.conn.ndjson.gz', 'zeek-lan/m57.dns.ndjson.gz']);
 
-  test('gives nothing above low', () => {
+  test('does not raise alerts above low', () => {
     expect(network.alerts.length).toBeLessThanOrEqual(3);
     for (const severity of severitiesOf(network.alerts)) expect(['informational', 'low']).toContain(severity);
   });

@@ -1,4 +1,7 @@
-/** One office network, recorded as NDJSON and as Zeek TSV: over HTTP both are the same events, field by field. */
+/**
+ * One office network, recorded as NDJSON and as Zeek TSV: over HTTP, both formats give the same events, field
+ * by field.
+ */
 import { beforeAll, describe, expect, test } from 'vitest';
 import { startService, tokenFor } from '../../scripts/service.ts';
 import { type Item, listAll, send } from './call.ts';
@@ -10,7 +13,7 @@ const logs = [
 ] as const;
 
 describe.skipIf(!hasSharedData)('NDJSON and TSV', () => {
-  /** What a service has of each log that was sent to it in this form. */
+  /** The stored events of each log, by the form in which the log was sent. */
   const found: Item[][][] = [];
 
   beforeAll(async () => {
@@ -32,17 +35,20 @@ describe.skipIf(!hasSharedData)('NDJSON and TSV', () => {
     }
   });
 
-  test.each(logs)('$operation: the same events', ({ operation, lines }) => {
+  test.each(logs)('return the same events in $operation', ({ operation, lines }) => {
     const log = logs.findIndex((one) => one.operation === operation);
     const [fromJson = [], fromTsv = []] = found.map((lists) => lists[log]!.map(comparable).sort());
     expect(fromJson.length).toBe(lines);
-    // Line by line first: a difference of whole lists takes minutes to print.
+    // Line by line first: printing a difference of whole lists takes minutes.
     for (const [n, event] of fromJson.entries()) expect(fromTsv[n]).toBe(event);
     expect(fromTsv.length).toBe(lines);
   });
 });
 
-/** Without the values that differ between services: time of receipt, asset ids (which appear later) and the sensor's id. */
+/**
+ * Formats an event without values that differ between services: time of receipt, asset ids (which appear
+ * later) and the sensor's id.
+ */
 function comparable({ attributes }: Item): string {
   const { received_at: _, src_asset_id: __, dst_asset_id: ___, sensor_id: ____, ...event } = attributes;
   return JSON.stringify(event);

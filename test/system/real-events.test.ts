@@ -1,6 +1,7 @@
 /**
- * 72 hours of a real internet-facing host, sent as shippers do. Every event comes back as the contract says, in order,
- * however the list is walked; and every filter of the contract agrees with a count made straight from the file.
+ * 72 hours of a real Internet-facing host, sent as by shippers. Every event is returned as the contract
+ * specifies, in order, by every kind of paging; and every filter of the contract agrees with a count of the
+ * file.
  */
 import { gzipSync } from 'node:zlib';
 import type { TObject } from 'typebox';
@@ -15,7 +16,7 @@ import { hasSharedData, sharedLines } from './shared-data.ts';
 const random = mulberry32(20);
 const below = (n: number) => Math.floor(random() * n);
 
-/** What a filter leaves out, `not_…`, is what the one without it takes. */
+/** Returns the filter that a negated filter `not_…` excludes. */
 const positive = (filter: string): string => filter.replace(/^not_/, '');
 
 interface Table {
@@ -64,12 +65,12 @@ describe.skipIf(!hasSharedData)('real events', () => {
   });
 
   describe.each(tables)('$name', (table) => {
-    /** What the lines mean, oldest first; of one millisecond, first come first. */
+    /** The events of the lines, oldest first; equal milliseconds in order of arrival. */
     const wanted: Attributes[] = [];
-    /** What the service has, in that order. */
+    /** The events in the service, in that order. */
     let listed: Item[] = [];
 
-    test('gzip in bodies of 1 to 8 MB: every line is accepted, alike ones too', async () => {
+    test('accepts every line of gzip bodies of 1 to 8 MB, including duplicates', async () => {
       const lines = sharedLines(table.file);
       expect(lines.length).toBe(table.lines);
       let accepted = 0;
@@ -89,7 +90,7 @@ describe.skipIf(!hasSharedData)('real events', () => {
       expect((await list(service, table.list, viewer, 'per_page=1')).pagination.total).toBe(table.lines);
     });
 
-    test('walking by cursor, oldest first, gives each event once, in order, as the contract says', async () => {
+    test('paging by cursor, oldest first, returns each event once, in order, as the contract specifies', async () => {
       listed = await listAll(service, table.list, viewer, 'sort=timestamp');
       expect(listed.length).toBe(table.lines);
       expect(new Set(listed.map(({ id }) => id)).size).toBe(table.lines);
@@ -98,12 +99,12 @@ describe.skipIf(!hasSharedData)('real events', () => {
         expect(sensor_id).toMatch(/^[0-9a-f-]{36}$/);
         if (JSON.stringify(sorted(attributes)) !== JSON.stringify(sorted(event)))
           expect(attributes, `event ${n}`).toEqual(event);
-        // For filters by it.
+        // Filters on `received_at` need the value that the service set.
         wanted[n] = { ...event, received_at };
       }
     });
 
-    test('walking by page, newest first, gives the same in reverse', async () => {
+    test('paging by number, newest first, returns the same events in reverse', async () => {
       const ids: string[] = [];
       for (let page = 1; ; page++) {
         const { data, pagination } = await list(service, table.list, viewer, `per_page=997&page=${page}`);
@@ -129,7 +130,10 @@ describe.skipIf(!hasSharedData)('real events', () => {
       }
     });
 
-    /** Which events have a value of a filter, 1 at their places; the file is read for it once, by `not_…` too. */
+    /**
+     * Matches of each value of a filter, as 1 at the index of a matching event; computed once for the filter
+     * and its negation.
+     */
     const having = new Map<string, Uint8Array>();
     function eventsHaving(filter: string, value: string): Uint8Array {
       const key = `${filter} ${value}`;
@@ -143,7 +147,7 @@ describe.skipIf(!hasSharedData)('real events', () => {
       return known;
     }
 
-    /** Held against the file: the exact total, and the newest page. */
+    /** Compares the exact total and the newest page with the file. */
     async function expectAgreement(query: URLSearchParams): Promise<number> {
       const agreeing = new Uint8Array(wanted.length).fill(1);
       for (const name of new Set(query.keys())) {
@@ -171,10 +175,10 @@ describe.skipIf(!hasSharedData)('real events', () => {
 
     const filters = Object.keys(table.query.properties).filter((name) => !notFilters.has(name));
 
-    /** By filter; `not_…` is tried with the same. */
+    /** Values to try, by filter; `not_…` uses the same values. */
     const tried = new Map<string, string[]>();
 
-    test.each(filters)('filter %s agrees with a count made from the file', async (filter) => {
+    test.each(filters)('filter %s agrees with a count of the file', async (filter) => {
       const values = tried.get(positive(filter)) ?? valuesOf(table, positive(filter), wanted);
       tried.set(positive(filter), values);
       expect(values.length, 'a filter without a value to try').toBeGreaterThan(0);
@@ -189,7 +193,7 @@ describe.skipIf(!hasSharedData)('real events', () => {
       }
     });
 
-    test('different filters are joined by and, repeated ones by or', async () => {
+    test('different filters are combined with AND, repeated filters with OR', async () => {
       let nonEmpty = 0;
       for (let n = 0; n < 40; n++) {
         const query = new URLSearchParams();
@@ -197,7 +201,7 @@ describe.skipIf(!hasSharedData)('real events', () => {
         for (let k = 2 + below(3); k > 0; k--) {
           const filter = filters[below(filters.length)]!;
           if (query.has(filter)) continue;
-          // What one event is, another may well not be.
+          // The value for a negated filter is taken from any other event.
           const from = positive(filter) === filter ? event : wanted[below(wanted.length)]!;
           const value = positive(filter) === 'ip' ? from.src_ip : from[positive(filter)];
           if (value === undefined || typeof value === 'object') continue;
@@ -214,7 +218,7 @@ describe.skipIf(!hasSharedData)('real events', () => {
   });
 });
 
-/** Paging and order, which choose among what matches. */
+/** Paging and order, which select among the matches. */
 const notFilters = new Set(['page', 'per_page', 'cursor', 'sort']);
 
 const isRepeatable = (table: Table, filter: string) =>
@@ -227,7 +231,7 @@ interface ValueSchema {
   readonly items?: ValueSchema;
 }
 
-/** Values to try: frequent, middling and rare ones of the events, and such as no event has. */
+/** Values to try: frequent, less frequent and rare ones, and some that no event has. */
 function valuesOf(table: Table, filter: string, events: readonly Attributes[]): string[] {
   const parameter = table.query.properties[filter] as unknown as ValueSchema;
   const schema = parameter.items ?? parameter;
@@ -235,9 +239,7 @@ function valuesOf(table: Table, filter: string, events: readonly Attributes[]): 
   if (schema.type === 'boolean') return ['true', 'false'];
   if (filter === 'q') return freeTexts[table.name];
   if (filter === 'from' || filter === 'to') {
-    const times = [0.01, 0.5, 0.99].map(
-      (part) => events[Math.floor(part * events.length)]!.timestamp as string,
-    );
+    const times = [0.01, 0.5, 0.99].map((part) => events[Math.floor(part * events.length)]!.timestamp as string);
     return [...times, String(Date.parse(times[1]!)), '1970-01-01', '2030-01-01T00:00:00Z'];
   }
   if (schema.format === 'uuid') return ['018f0000-0000-7000-8000-000000000001'];
@@ -252,14 +254,9 @@ function valuesOf(table: Table, filter: string, events: readonly Attributes[]): 
     case 'network':
       return [...there, ...networks];
     case 'time':
-      return [
-        ...there,
-        ...there.slice(0, 1).map((time) => String(Date.parse(time))),
-        '2001-02-03T04:05:06.789Z',
-      ];
+      return [...there, ...there.slice(0, 1).map((time) => String(Date.parse(time))), '2001-02-03T04:05:06.789Z'];
   }
-  if (schema.type === 'string')
-    return [...there, ...there.slice(0, 1).map((text) => text.toUpperCase()), 'no such'];
+  if (schema.type === 'string') return [...there, ...there.slice(0, 1).map((text) => text.toUpperCase()), 'no such'];
   return [...there, filter === 'vlan' ? '4000' : '54321'];
 }
 
@@ -312,7 +309,7 @@ const freeTexts = {
   ],
 };
 
-/** Consecutive lines in bodies of 1 to 8 MB; the last may be smaller. */
+/** Splits lines into bodies of 1 to 8 MB; the last body may be smaller. */
 function bodies(lines: readonly string[]): string[][] {
   const found: string[][] = [];
   let limit = 0;
@@ -329,5 +326,4 @@ function bodies(lines: readonly string[]): string[][] {
   return found;
 }
 
-const sorted = (attributes: Attributes) =>
-  Object.entries(attributes).sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0));
+const sorted = (attributes: Attributes) => Object.entries(attributes).sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0));

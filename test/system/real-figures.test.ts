@@ -1,6 +1,6 @@
 /**
- * Real networks, brought to now and sent as shippers do: the dashboard's figures are those that are counted of the
- * files, and what is estimated is within what it says of itself.
+ * Real networks, shifted to the present and sent as by shippers: the figures of the dashboard equal counts of
+ * the files, and estimates are within their stated error.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Service, startService, tokenFor } from '../../scripts/service.ts';
@@ -14,8 +14,7 @@ import { hasSharedData, sharedLines } from './shared-data.ts';
 type Line = Readonly<Record<string, unknown>>;
 type Timed = Line & { readonly ts: number };
 
-const linesOf = (names: readonly string[]) =>
-  names.flatMap(sharedLines).map((line) => JSON.parse(line) as Timed);
+const linesOf = (names: readonly string[]) => names.flatMap(sharedLines).map((line) => JSON.parse(line) as Timed);
 
 const sets = [
   {
@@ -26,10 +25,7 @@ const sets = [
   },
   {
     name: 'zeek-internet-host',
-    conn: [
-      'zeek-internet-host/missing_host.conn.ndjson.gz',
-      'zeek-internet-host/missing_host.open_conn.ndjson.gz',
-    ],
+    conn: ['zeek-internet-host/missing_host.conn.ndjson.gz', 'zeek-internet-host/missing_host.open_conn.ndjson.gz'],
     dns: ['zeek-internet-host/missing_host.dns.ndjson.gz'],
     env: { CANDOR_NETWORK_HOME: '64.225.56.201/32' },
   },
@@ -63,7 +59,7 @@ describe.skipIf(!hasSharedData).each(sets)('$name', ({ conn: connFiles, dns: dns
         const body = lines.slice(from, from + 20_000).map((line) => JSON.stringify(line));
         await send(service, sensor, body.join('\n'));
       }
-    // What was counted of many events is written a moment after they are.
+    // Figures of many events are written shortly after the events.
     let seen = -1;
     const counted = async () => (await read<Dashboard>('getDashboard', '30d')).totals;
     for (let all = 0; all !== seen; ) {
@@ -77,33 +73,42 @@ describe.skipIf(!hasSharedData).each(sets)('$name', ({ conn: connFiles, dns: dns
     expect(await service.stop()).toBe(0);
   });
 
-  test.each(['15m', '1h', '24h', '7d', '30d'])('of %s', async (window) => {
-    const shown = await read<Dashboard>('getDashboard', window);
-    const [from, to] = [Date.parse(shown.from), Number.POSITIVE_INFINITY];
-    const want = plainFigures(conn, dns, from, to);
-    const { network_events, dns_events, bytes, rejected_connections, nxdomain } = want;
-    expect(shown.totals).toMatchObject({ network_events, dns_events, bytes, rejected_connections, nxdomain });
-    const before = plainFigures(conn, dns, Date.parse(shown.previous.from), from);
-    expect(shown.previous.totals).toMatchObject({
-      network_events: before.network_events,
-      dns_events: before.dns_events,
-      bytes: before.bytes,
-      rejected_connections: before.rejected_connections,
-      nxdomain: before.nxdomain,
-    });
-    isTop(shown.top_talkers, want.talkers, 'events');
-    isTop(shown.top_talkers_by_bytes, want.talkers, 'bytes');
-    isTop(shown.top_destinations, want.destinations, 'events');
-    isTop(shown.top_destinations_by_bytes, want.destinations, 'bytes');
-    isTop(shown.top_services, want.services, 'events');
-    isTop(shown.top_services_by_bytes, want.services, 'bytes');
-    isTop(shown.top_domains, want.domains, 'events');
-    isNear(shown.distinct.sources, want.talkers.size);
-    isNear(shown.distinct.destinations, want.destinations.size);
-    isNear(shown.distinct.domains, want.domains.size);
-  });
+  test.each(['15m', '1h', '24h', '7d', '30d'])(
+    'dashboard figures of the last %s equal a count of the lines',
+    async (window) => {
+      const shown = await read<Dashboard>('getDashboard', window);
+      const [from, to] = [Date.parse(shown.from), Number.POSITIVE_INFINITY];
+      const want = plainFigures(conn, dns, from, to);
+      const { network_events, dns_events, bytes, rejected_connections, nxdomain } = want;
+      expect(shown.totals).toMatchObject({
+        network_events,
+        dns_events,
+        bytes,
+        rejected_connections,
+        nxdomain,
+      });
+      const before = plainFigures(conn, dns, Date.parse(shown.previous.from), from);
+      expect(shown.previous.totals).toMatchObject({
+        network_events: before.network_events,
+        dns_events: before.dns_events,
+        bytes: before.bytes,
+        rejected_connections: before.rejected_connections,
+        nxdomain: before.nxdomain,
+      });
+      isTop(shown.top_talkers, want.talkers, 'events');
+      isTop(shown.top_talkers_by_bytes, want.talkers, 'bytes');
+      isTop(shown.top_destinations, want.destinations, 'events');
+      isTop(shown.top_destinations_by_bytes, want.destinations, 'bytes');
+      isTop(shown.top_services, want.services, 'events');
+      isTop(shown.top_services_by_bytes, want.services, 'bytes');
+      isTop(shown.top_domains, want.domains, 'events');
+      isNear(shown.distinct.sources, want.talkers.size);
+      isNear(shown.distinct.destinations, want.destinations.size);
+      isNear(shown.distinct.domains, want.domains.size);
+    },
+  );
 
-  test('hour by hour', async () => {
+  test('trends equal a count of the lines for each hour', async () => {
     const shown = await read<Trends>('getTrends', '7d');
     const events = shown.metrics.find(({ metric }) => metric === 'network_events')!;
     const sources = shown.metrics.find(({ metric }) => metric === 'sources')!;
@@ -129,7 +134,10 @@ function byHour(lines: readonly Line[]): Map<number, { events: number; sources: 
   return hours;
 }
 
-/** The rows say of each no less than there was, and no more than they admit; nobody that is missing had more. */
+/**
+ * Checks that each row is at least the real count and exceeds it by at most the stated error, and that no
+ * missing key has a higher count.
+ */
 function isTop(
   rows: Dashboard['top_talkers'],
   want: ReadonlyMap<string, { events: number; bytes: number }>,

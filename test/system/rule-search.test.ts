@@ -1,4 +1,4 @@
-/** The words that analysts search for find the rules that come with the program. */
+/** The terms that analysts search for find the built-in rules. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { login, type Service, startService } from '../../scripts/service.ts';
 
@@ -7,7 +7,7 @@ let token: string;
 beforeAll(async () => {
   service = await startService();
   token = await login(service);
-}, 120_000);
+});
 afterAll(() => service.stop());
 
 test.each([

@@ -6,17 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { mulberry32 } from '../../bench/conn-records.ts';
 import { login, type Service, startService, tokenFor } from '../../scripts/service.ts';
 import type { OperationId } from '../../src/contract/routes.ts';
-import {
-  type Answer,
-  call,
-  failure,
-  type Item,
-  listAll,
-  ndjson,
-  type Page,
-  type Request,
-  send,
-} from './call.ts';
+import { type Answer, call, failure, type Item, listAll, ndjson, type Page, type Request, send } from './call.ts';
 
 let dataDir: string;
 let service: Service;
@@ -121,7 +111,7 @@ const ids = {
 };
 
 describe('a rule', () => {
-  test('that comes with the program finds what it is for, in a record that is not stored', async () => {
+  test('that is built-in matches a record that is not stored', async () => {
     const { data } = await ok<Page>('listRules', { query: 'origin=shipped&sort=title&per_page=100' });
     expect(data.length).toBeGreaterThanOrEqual(5);
     expect(data.filter(({ attributes }) => (attributes.errors as string[]).length > 0)).toEqual([]);
@@ -144,7 +134,7 @@ describe('a rule', () => {
     });
   });
 
-  test('that was posted raises an alert that names its event, and says how often it hit', async () => {
+  test('that was created raises an alert that names its event, and counts its hits', async () => {
     const posted = await ask('createRule', { json: { source: source(ids.posted) } });
     expect(posted.status).toBe(201);
     expect(posted.headers.get('location')).toBe(`/api/v1/rules/${ids.posted}`);
@@ -163,7 +153,7 @@ describe('a rule', () => {
     expect(await ruleOf(ids.posted)).toMatchObject({ hits: 1, errors: [], origin: 'api', enabled: true });
   });
 
-  test('without an id of its own goes by that of the interface, in alerts too, whatever it is called', async () => {
+  test('without an id is identified by the id of the API, including in alerts, for any name', async () => {
     const text = source(ids.posted)
       .replace(/^id: .*\n/m, '')
       .replace("'.evil-aaaa.example'", "'.unnamed.example'");
@@ -179,7 +169,7 @@ describe('a rule', () => {
     expect(await ruleOf(id)).toMatchObject({ hits: 2, title: 'Another title' });
   });
 
-  test('that is disabled finds nothing, and finds again once it is enabled', async () => {
+  test('that is disabled does not match, and matches again once enabled', async () => {
     await ok('createRule', { json: { source: source(ids.disabled) } });
     const change = (enabled: boolean) => ok('updateRule', { params: [ids.disabled], json: { enabled } });
     await change(false);
@@ -193,11 +183,8 @@ describe('a rule', () => {
     expect(failure(shipped)[1]).toBe('CONFLICT');
   });
 
-  test('that is broken is refused with its line and field', async () => {
-    const text = source('dddd0000-0000-4000-8000-000000000004').replace(
-      'condition: selection',
-      'condition: missing',
-    );
+  test('that is invalid is rejected with its line and field', async () => {
+    const text = source('dddd0000-0000-4000-8000-000000000004').replace('condition: selection', 'condition: missing');
     const refused = await ask('createRule', { json: { source: text } });
     expect(failure(refused)).toEqual([400, 'INVALID_REQUEST', 'source']);
     const { details } = (refused.body as { error: { details: Record<string, unknown> } }).error;
@@ -205,7 +192,7 @@ describe('a rule', () => {
     expect(failure(await ask('createRule', { json: { source: source(ids.posted) } }))[1]).toBe('CONFLICT');
   });
 
-  test('is tried on history before it is kept', async () => {
+  test('is tested on history before it is stored', async () => {
     const text = source('eeee0000-0000-4000-8000-000000000005').replace('evil-eeee.example', 'example.org');
     const { data } = await ok<{ data: Record<string, unknown> }>('testRule', { json: { source: text } });
     expect(data).toMatchObject({ matched: 1, cut_short: false, answerable: true });
@@ -224,7 +211,7 @@ describe('a rule', () => {
 });
 
 describe('the folder of rules', () => {
-  test('is read at SIGHUP and over the interface; what is broken names file, line and reason', async () => {
+  test('is read at SIGHUP and by an API call; errors name file, line and reason', async () => {
     mkdirSync(join(dataDir, 'rules/deeper'), { recursive: true });
     writeFileSync(join(dataDir, 'rules/deeper/good.yml'), source(ids.filed));
     const broken = `
@@ -262,7 +249,7 @@ title: No YAML
     expect(await entries()).toEqual(before);
     rmSync(join(dataDir, 'rules/bad.yaml'));
     expect((await ok<{ data: object }>('reloadRules')).data).toMatchObject({ removed: 3, broken: [] });
-    // Calls that changed something name their entry, the other one none.
+    // Records of calls that changed a rule name their entry; the record of the other call does not.
     await expect
       .poll(async () => {
         const audit = await ok<Page>('listAuditRecords', {
@@ -292,7 +279,7 @@ title: No YAML
 });
 
 describe('a correlation', () => {
-  test('counts over bodies, and over a restart and a kill', async () => {
+  test('counts across bodies, a restart and a kill', async () => {
     const failed = (from: number, count: number) =>
       send(service, admin, lines(...Array.from({ length: count }, (_, n) => ssh(from + n))));
     await failed(0, 9);
@@ -320,7 +307,7 @@ describe('a correlation', () => {
     expect(await alertsOf(guessing)).toHaveLength(1);
   });
 
-  test('everything is there after a restart', async () => {
+  test('and its rules persist across a restart', async () => {
     expect(await ruleOf(ids.posted)).toMatchObject({ origin: 'api', hits: 0 });
     expect(await ruleOf(ids.filed)).toMatchObject({ origin: 'folder', file: 'deeper/good.yml' });
     await ok('updateRule', { params: [ids.filed], json: { enabled: false } });
@@ -330,7 +317,7 @@ describe('a correlation', () => {
     await begin();
     expect(await version()).toBe(before);
     expect(await ruleOf(ids.filed)).toMatchObject({ enabled: false });
-    // As after a restore elsewhere: what was read last stays.
+    // The folder is missing, as after a restore on another host: the rules that were read last stay.
     rmSync(join(dataDir, 'rules'), { recursive: true });
     expect((await ok<{ data: object }>('reloadRules')).data).toMatchObject({
       removed: 0,
@@ -363,14 +350,14 @@ describe('placeholders', () => {
     );
   const sources = async (rule: string) => (await alertsOf(rule)).map(({ attributes }) => attributes.src_ip);
 
-  test('of the home networks are those of the site, in rules that come with the program', async () => {
+  test('for home networks have the networks of the site, in built-in rules', async () => {
     const { data } = await ok<Page>('listRules', { query: 'origin=shipped&sort=title&per_page=100&q=SOCKS' });
     const rule = data.find(({ attributes }) => attributes.title === 'Outbound SOCKS proxy')!.id;
     await send(service, admin, lines(socks('203.0.113.200'), socks('203.0.113.5'), socks('192.168.0.5')));
     expect(await sources(rule)).toEqual(['203.0.113.200']);
   });
 
-  test('are the lists of the operator, live and on history; others are refused by name', async () => {
+  test('have the lists of the operator, live and on history; unknown placeholders are named in the error', async () => {
     const text = ofKiosks('kiosks');
     const id = 'ffff0000-0000-4000-8000-000000000006';
     expect((await ask('createRule', { json: { source: text } })).status).toBe(201);
@@ -381,57 +368,58 @@ describe('placeholders', () => {
     const unknown = await ask('testRule', { json: { source: ofKiosks('printers') } });
     expect(failure(unknown)).toEqual([400, 'INVALID_REQUEST', 'source']);
     expect(unknown.body).toMatchObject({
-      error: { details: { reason: expect.stringContaining("'%printers%', which nothing is known for") } },
+      error: { details: { reason: expect.stringContaining("'%printers%', which is not defined") } },
     });
     await ok('deleteRule', { params: [id] });
   });
 });
 
-test('who may do what', async () => {
+test('each role has only its permitted operations on rules', async () => {
   const viewer = await tokenFor(service, 'viewer');
   const analyst = await tokenFor(service, 'analyst');
   expect((await ask('listRules', { token: viewer })).status).toBe(200);
   expect((await ask('testRule', { token: viewer, json: { source: source(ids.posted) } })).status).toBe(403);
-  expect((await ask('validateRule', { token: analyst, json: { source: source(ids.posted) } })).status).toBe(
-    200,
-  );
-  expect((await ask('createRule', { token: analyst, json: { source: source(ids.posted) } })).status).toBe(
-    403,
-  );
+  expect((await ask('validateRule', { token: analyst, json: { source: source(ids.posted) } })).status).toBe(200);
+  expect((await ask('createRule', { token: analyst, json: { source: source(ids.posted) } })).status).toBe(403);
   expect((await ask('ingest', { body: '', headers: ndjson })).status).toBe(200);
 });
 
-describe('rules that take long', () => {
-  /** It takes a second to parse and to compile. */
+describe('slow rules', () => {
+  /** Takes a second to parse and compile. */
   const fields = Array.from({ length: 6000 }, (_, n) => `    f${n}: 1`).join('\n');
   const long = `title: x\nlogsource: {category: dns}\ndetection:\n  s:\n${fields}\n  condition: s\n`;
 
-  test('keep no query waiting, and one principal has three of them under way at most', async () => {
-    const ended: string[] = [];
-    const validating = Array.from({ length: 5 }, async () => {
-      const { status, body } = await ask('validateRule', { json: { source: long } });
-      if (status === 200) ended.push('validation');
-      return { status, code: (body as { error?: { code: string } }).error?.code };
-    });
-    await expect
-      .poll(async () => {
-        const { data } = await ok<{ data: Item }>('getStatus');
-        const threads = data.attributes.threads as { name: string; pending: number }[];
-        return threads.find(({ name }) => name === 'rules')?.pending;
-      })
-      .toBe(3);
-    await ok('listNetworkEvents', { query: 'dst_port=22' });
-    ended.push('query');
-    const refused = (await Promise.all(validating)).filter(({ status }) => status !== 200);
-    expect(refused).toEqual(Array(2).fill({ status: 429, code: 'RATE_LIMITED' }));
-    expect(ended).toEqual(['query', 'validation', 'validation', 'validation']);
-    const { data } = await ok<{ data: Item }>('getStatus');
-    expect(data.attributes.limits_reached).toContainEqual(
-      expect.objectContaining({ limit: 'maxRuleTasksPerPrincipal', times: 2 }),
-    );
-  });
+  test.each(['validateRule', 'testRule'] as const)(
+    'of %s delay neither queries nor ingest, and one principal has at most three in progress',
+    async (operation) => {
+      const ended: string[] = [];
+      const testing = Array.from({ length: 5 }, async () => {
+        const { status, body } = await ask(operation, { json: { source: long } });
+        if (status !== 429) ended.push('test');
+        return { status, code: (body as { error?: { code: string } }).error?.code };
+      });
+      await expect
+        .poll(async () => {
+          const { data } = await ok<{ data: Item }>('getStatus');
+          const threads = data.attributes.threads as { name: string; pending: number }[];
+          return threads.find(({ name }) => name === 'rules')?.pending;
+        })
+        .toBe(3);
+      await send(service, admin, lines(http(), http({ uid: 'C3' })));
+      ended.push('ingest');
+      await ok('listNetworkEvents', { query: 'dst_port=22' });
+      ended.push('query');
+      const refused = (await Promise.all(testing)).filter(({ status }) => status === 429);
+      expect(refused).toEqual(Array(2).fill({ status: 429, code: 'RATE_LIMITED' }));
+      expect(ended).toEqual(['ingest', 'query', 'test', 'test', 'test']);
+      const { data } = await ok<{ data: Item }>('getStatus');
+      expect(data.attributes.limits_reached).toContainEqual(
+        expect.objectContaining({ limit: 'maxRuleTasksPerPrincipal' }),
+      );
+    },
+  );
 
-  test('for a record are named in the status', async () => {
+  test('that take long on a record are named in the status', async () => {
     const id = 'ffff0000-0000-4000-8000-000000000006';
     const slow = source(id)
       .replace('category: dns', 'category: proxy')

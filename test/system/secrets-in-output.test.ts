@@ -1,4 +1,7 @@
-/** Tokens and passwords are sent to the running service in every place there is, and nothing that it writes holds one. */
+/**
+ * Sends tokens and passwords to the running service in every possible place, and checks that its outputs do
+ * not contain them.
+ */
 import { readdirSync, readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
@@ -15,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(async () => void (await service.stop()));
 
-/** Sends bytes and waits for the end of the connection, or of the answer. */
+/** Sends bytes and waits for the end of the connection or of the response. */
 function raw(bytes: string): Promise<void> {
   const { hostname, port } = new URL(service.url);
   return new Promise((resolve) => {
@@ -26,24 +29,19 @@ function raw(bytes: string): Promise<void> {
   });
 }
 
-function open(
-  path: string,
-  options: { headers?: Record<string, string>; protocols?: string[] },
-): Promise<void> {
+function open(path: string, options: { headers?: Record<string, string>; protocols?: string[] }): Promise<void> {
   return new Promise((resolve) => {
     const url = service.url.replace('http', 'ws') + path;
     const socket = new WebSocket(url, options.protocols ?? [], { headers: options.headers ?? {} });
     socket.on('open', () => {
-      socket.send(
-        JSON.stringify({ type: 'auth', token: options.headers?.authorization ?? options.protocols?.[0] }),
-      );
+      socket.send(JSON.stringify({ type: 'auth', token: options.headers?.authorization ?? options.protocols?.[0] }));
       setTimeout(() => socket.close(), 100);
     });
     socket.on('error', () => undefined).on('close', () => resolve());
   });
 }
 
-test('no token, password or passphrase is in the output at level trace', async () => {
+test('the output at level trace does not contain tokens, passwords or passphrases', async () => {
   const session = await login(service);
   const longLived = await tokenFor(service, 'viewer');
   const answer = await fetch(`${service.url}/auth/login`, {
@@ -58,21 +56,9 @@ test('no token, password or passphrase is in the output at level trace', async (
     const headers = { authorization: `Bearer ${token}` };
     for (const path of ['/auth/me', '/api/v1/alerts', '/api/v1/tokens', '/nothing', '/health'])
       await fetch(service.url + path, { headers });
-    for (const authorization of [
-      token,
-      `Basic ${token}`,
-      `Bearer ${token} ${token}`,
-      `Bearer  ${token}\u00ff`,
-    ])
+    for (const authorization of [token, `Basic ${token}`, `Bearer ${token} ${token}`, `Bearer  ${token}\u00ff`])
       await fetch(`${service.url}/auth/me`, { headers: { authorization } });
-    for (const query of [
-      `token=${token}`,
-      `access_token=${token}`,
-      `q=${token}`,
-      `${token}=1`,
-      token,
-      `ip=${token}`,
-    ])
+    for (const query of [`token=${token}`, `access_token=${token}`, `q=${token}`, `${token}=1`, token, `ip=${token}`])
       await fetch(`${service.url}/api/v1/alerts?${query}`, { headers });
     for (const path of [`/api/v1/alerts/${token}`, `/auth/${token}`, `/${token}`])
       await fetch(service.url + path, { headers });
@@ -94,9 +80,7 @@ test('no token, password or passphrase is in the output at level trace', async (
       body: `{"refresh_token":"${token}`,
     });
     await raw(`GET /auth/me HTTP/1.1\r\nAuthorization: Bearer ${token}\r\n\r\n`);
-    await raw(
-      `GET /auth/me HTTP/1.1\r\nHost: x\r\nAuthorization: ${token}\r\nAuthorization: ${token}\r\n\r\n`,
-    );
+    await raw(`GET /auth/me HTTP/1.1\r\nHost: x\r\nAuthorization: ${token}\r\nAuthorization: ${token}\r\n\r\n`);
     await raw(`${token} /auth/me HTTP/1.1\r\nHost: x\r\n\r\n`);
     await raw(`${token}\r\n\r\n`);
     await open('/ws', { headers });
@@ -111,7 +95,7 @@ test('no token, password or passphrase is in the output at level trace', async (
   });
 
   const output = service.output.join('\n');
-  // The end of a token is what is secret of it.
+  // Returns the end of a token, because only the end is secret.
   const secretOf = (token: string) => token.slice(-40);
   for (const secret of [
     ...[session, longLived, refresh, madeUp].map(secretOf),
@@ -124,13 +108,13 @@ test('no token, password or passphrase is in the output at level trace', async (
   expect(output).toContain('listening');
 });
 
-test('no token, password, passphrase or private key is in a backup', async () => {
+test('a backup does not contain tokens, passwords, passphrases or private keys', async () => {
   const session = await login(service);
   const longLived = await tokenFor(service, 'viewer');
   const client = createClient({ baseUrl: service.url, token: session });
   const { id } = (await client.call('createBackup')).data;
   const ended = async () => (await client.call('getBackup', { params: { backup_id: id } })).data.attributes;
-  await vi.waitFor(async () => expect((await ended()).state).toBe('completed'), { timeout: 30_000 });
+  await vi.waitFor(async () => expect((await ended()).state).toBe('completed'), { timeout: 60_000 });
   const backup = await ended();
   expect(backup.private_keys).toBe('none');
 
@@ -139,16 +123,8 @@ test('no token, password, passphrase or private key is in a backup', async () =>
     (name) => (JSON.parse(readFileSync(join(keys, name), 'utf8')) as { svc_encrypted: string }).svc_encrypted,
   );
   expect(sealed.length).toBeGreaterThan(3);
-  const secrets = [
-    session.slice(-40),
-    longLived.slice(-40),
-    adminPassword,
-    'a-passphrase-of-keys',
-    ...sealed,
-  ];
-  const files = readdirSync(backup.path!, { recursive: true, withFileTypes: true }).filter((item) =>
-    item.isFile(),
-  );
+  const secrets = [session.slice(-40), longLived.slice(-40), adminPassword, 'a-passphrase-of-keys', ...sealed];
+  const files = readdirSync(backup.path!, { recursive: true, withFileTypes: true }).filter((item) => item.isFile());
   expect(files.length).toBeGreaterThan(7);
   for (const file of files) {
     const bytes = readFileSync(join(file.parentPath, file.name));

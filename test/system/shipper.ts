@@ -1,8 +1,8 @@
-/** A sensor's shipper as they are: it keeps a body until it is acknowledged, and sends it again when it is told to. */
+/** A typical shipper: it keeps a body until it is acknowledged, and retries when the service asks for it. */
 import { type Agent, request } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** Flows as lines of Zeek's conn.log, each with a uid of its own: `name-0`, `name-1` … */
+/** Returns flows as lines of Zeek's conn.log, each with a unique uid: `name-0`, `name-1` … */
 export function flows(name: string, count: number): string {
   const lines = Array.from(
     { length: count },
@@ -12,7 +12,7 @@ export function flows(name: string, count: number): string {
   return lines.join('');
 }
 
-/** A body, and what became of it. */
+/** A body and its outcome. */
 export interface Shipment {
   readonly key: string;
   readonly body: string | Uint8Array;
@@ -28,20 +28,20 @@ export const shipment = (key: string, count: number): Shipment => ({
 
 export interface Reply {
   readonly status: number;
-  /** Seconds; undefined where there is none. */
+  /** Value of Retry-After in seconds; undefined without the header. */
   readonly retryAfter: number | undefined;
   readonly text: string;
 }
 
 export interface Connecting {
   readonly agent?: Agent;
-  /** Of 127.0.0.0/8. */
+  /** Local address in 127.0.0.0/8. */
   readonly localAddress?: string;
-  /** How long it waits for something to come before it breaks off. */
+  /** Time that the shipper waits for data before it disconnects. */
   readonly giveUpMs?: number;
 }
 
-/** Sends it once. Rejects with the error of the connection. */
+/** Sends a body once. Rejects with the error of the connection. */
 export function sendOnce(
   url: string,
   token: string,
@@ -85,14 +85,14 @@ export function sendOnce(
   });
 }
 
-/** What was met on the way: answers by status, and connections that failed. */
+/** Intermediate results: number of responses by status, and of failed connections. */
 export type Met = Record<string, number>;
 
 /**
- * Sends it until it is acknowledged, as a retry that the service makes safe, waiting as it is told to. Throws for an
- * answer that no shipper would repeat, and for one that says "later" without saying when.
+ * Sends a body until it is acknowledged. Retries are safe, because each attempt has the same idempotency key. Obeys
+ * Retry-After. Throws for a response that shippers do not retry, and for a retryable response without Retry-After.
  *
- * @param to - where the service is, or is now
+ * @param to - the current address of the service
  */
 export async function ship(
   to: string | (() => string),
@@ -116,8 +116,7 @@ export async function ship(
     count(reply.status);
     if (reply.status === 200) {
       const { data } = JSON.parse(reply.text) as { data: { accepted: number; rejected: number } };
-      if (data.accepted !== what.uids.length || data.rejected !== 0)
-        throw new Error(`${what.key}: ${reply.text}`);
+      if (data.accepted !== what.uids.length || data.rejected !== 0) throw new Error(`${what.key}: ${reply.text}`);
       return;
     }
     if (reply.status !== 429 && reply.status !== 503) throw new Error(`${reply.status} ${reply.text}`);
@@ -126,7 +125,7 @@ export async function ship(
   }
 }
 
-/** The uids of all stored flows, sorted; what is stored twice is in it twice. */
+/** Returns the uids of all stored flows, sorted; duplicates appear twice. */
 export async function storedUids({ url }: { readonly url: string }, token: string): Promise<string[]> {
   const headers = { authorization: `Bearer ${token}`, accept: 'application/x-ndjson' };
   const response = await fetch(`${url}/api/v1/events/network`, { headers });
@@ -135,5 +134,4 @@ export async function storedUids({ url }: { readonly url: string }, token: strin
   return Array.from(text.matchAll(/"connection_id":"([^"]+)"/g), ([, uid]) => uid ?? '').sort();
 }
 
-export const uidsOf = (shipments: readonly Shipment[]): string[] =>
-  shipments.flatMap(({ uids }) => uids).sort();
+export const uidsOf = (shipments: readonly Shipment[]): string[] => shipments.flatMap(({ uids }) => uids).sort();

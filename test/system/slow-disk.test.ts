@@ -1,6 +1,6 @@
 /**
- * A disk on which each write takes 10 ms longer and each flush half a second, and more senders than it has room for; then
- * it is quick again. Nobody restarts anything.
+ * A disk on which each write takes 10 ms longer and each flush half a second, with more senders than the
+ * service can buffer; then the disk is fast again. The service does not need a restart.
  */
 import { Agent } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -11,7 +11,7 @@ import { FaultyDisk, maySpoilDisks } from './faulty-disk.ts';
 import { ownToken } from './own-principal.ts';
 import { type Met, type Shipment, sendOnce, ship, shipment, storedUids, uidsOf } from './shipper.ts';
 
-/** Bodies of some 80 kB: a dozen of them fit. */
+/** Events per body. A body has about 80 kB, so a dozen bodies fit. */
 const bodyEvents = 500;
 const inFlightBytes = 2 ** 20;
 const slowness = { write: 10, flush: 500 };
@@ -40,7 +40,7 @@ describe.skipIf(!maySpoilDisks())('a slow disk', () => {
     disk.remove();
   });
 
-  test('senders wait or are told to come back, others are served; then all is there once', async () => {
+  test('senders wait or retry, and other requests are served; finally all bodies are stored once', async () => {
     disk.slow(slowness);
     const flushes = disk.flushes;
     let isSlow = true;
@@ -68,7 +68,7 @@ describe.skipIf(!maySpoilDisks())('a slow disk', () => {
     expect(disk.flushes).toBeGreaterThan(flushes + 4);
     expect(new Set(looks.map(([health]) => health))).toEqual(new Set([200]));
     expect(looks.at(-1)?.[1]).toBe(10);
-    // Not a connection was lost, and who was refused has been told when to come back: `ship` wants that.
+    // No connection failed, and every refusal had a Retry-After: `ship` requires it.
     expect(Object.keys(met).filter((what) => !['200', '429', '503'].includes(what))).toEqual([]);
     expect(met['200']).toBe(sent.length);
     expect(await storedUids(service, viewer)).toEqual(uidsOf(sent));
@@ -76,7 +76,7 @@ describe.skipIf(!maySpoilDisks())('a slow disk', () => {
     expect(service.output.filter((line) => /"level":[456]0/.test(line))).toEqual([]);
   });
 
-  test('what was held of bodies is given back, and it takes as much as ever', async () => {
+  test('the memory of bodies is released, and the service accepts as much as before', async () => {
     expect(await gauge(service, 'candor_ingest_body_bytes')).toBe(0);
     const more = Array.from({ length: 12 }, (_, n) => shipment(`quick-${n}`, bodyEvents));
     const quick: Met = {};
@@ -84,7 +84,7 @@ describe.skipIf(!maySpoilDisks())('a slow disk', () => {
     expect(quick).toEqual({ '200': more.length });
   });
 
-  test('a body whose answer never came is there once when it is sent again, as is one that is sent twice at once', async () => {
+  test('a body is stored once when it is sent again after a lost response, or sent twice at the same time', async () => {
     disk.slow(slowness);
     const impatient = shipment('impatient', 50);
     await expect(sendOnce(service.url, sensors[0]!, impatient, { giveUpMs: 200 })).rejects.toThrow();

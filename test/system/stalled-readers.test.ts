@@ -1,6 +1,6 @@
 /**
- * Clients that ask for much and read none of it: exports, and live subscriptions. What waits for them is bounded, others
- * are served meanwhile, and they are cut off or told what they missed.
+ * Clients that request much data without reading it, by exports and live subscriptions. Unsent data is
+ * limited, other clients are served, and stalled clients are disconnected or informed of the gap.
  */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
@@ -34,7 +34,7 @@ async function store(name: string, bodies: number, perBody: number): Promise<voi
   stored += bodies * perBody;
 }
 
-/** Asks for all events, a line each, and reads nothing. */
+/** Requests all events, one per line, and does not read the response. */
 async function askAndStall(token: string): Promise<Socket> {
   const socket = connect({ port: Number(new URL(service.url).port), host: '127.0.0.1' });
   socket.on('error', () => undefined).pause();
@@ -46,8 +46,8 @@ async function askAndStall(token: string): Promise<Socket> {
 }
 
 /**
- * Asks for exports that it does not read until there is no place for another: each that is begun keeps its place
- * meanwhile, until it is cut off.
+ * Requests exports without reading them until one is refused. Each started export keeps its slot until it is
+ * disconnected.
  */
 async function stallUntilRefused(token: string, status: 429 | 503): Promise<Socket[]> {
   const begun: Socket[] = [];
@@ -64,7 +64,7 @@ async function stallUntilRefused(token: string, status: 429 | 503): Promise<Sock
   }
 }
 
-/** The first bytes of an answer. */
+/** Returns the first bytes of a response. */
 async function begins(socket: Socket): Promise<string> {
   for (;;) {
     const bytes = socket.read() as Buffer | null;
@@ -78,8 +78,8 @@ async function gauge(name: string): Promise<number> {
   return Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(String(body))?.[1]);
 }
 
-test('exports that nobody reads: some are begun, the others are told to come later, all others are served', async () => {
-  // More than the system takes for a connection whose other end does not read.
+test('exports that are not read start up to a limit, further exports get a Retry-After, and other requests are served', async () => {
+  // These events are more than the system buffers for a connection whose client does not read.
   await store('long', 12, 4000);
   const stalled: Socket[] = [];
   for (const viewer of viewers.slice(0, 2)) stalled.push(...(await stallUntilRefused(viewer, 429)));
@@ -87,16 +87,14 @@ test('exports that nobody reads: some are begun, the others are told to come lat
   stalled.push(...(await stallUntilRefused(viewers[2]!, 503)));
 
   await store('beside', 20, 100);
-  expect((await list(service, 'listNetworkEvents', viewers[0]!, 'per_page=1000')).pagination.total).toBe(
-    stored,
-  );
+  expect((await list(service, 'listNetworkEvents', viewers[0]!, 'per_page=1000')).pagination.total).toBe(stored);
   expect((await call(service, 'getHealth')).status).toBe(200);
   const unsent = await gauge('candor_http_unsent_bytes');
-  // One part of each export: as many events as a page has, under a kilobyte each.
+  // Each export may hold one part: the events of a page, each less than a kilobyte.
   expect(unsent).toBeLessThan(limits.maxExports * limits.maxPerPage * 1024);
   expect(service.peakRssAnonMiB()).toBeLessThan(600);
 
-  // Cut off by themselves, each without the end of its answer; and their places are free again.
+  // Each client is disconnected without the end of its response, and its slot is free again.
   while ((await gauge('candor_http_unsent_bytes')) > 0) await pause(200);
   expect(await storedUids(service, viewers[3]!)).toHaveLength(stored);
   await Promise.all(
@@ -110,9 +108,9 @@ test('exports that nobody reads: some are begun, the others are told to come lat
       expect(tail).not.toBe('0\r\n\r\n');
     }),
   );
-}, 180_000);
+});
 
-test('an export whose reader is slow, and goes on, comes to its end', async () => {
+test('an export with a slow reader completes', async () => {
   const socket = await askAndStall(viewers[0]!);
   let received = 0;
   let tail = '';
@@ -130,7 +128,7 @@ test('an export whose reader is slow, and goes on, comes to its end', async () =
   socket.destroy();
 });
 
-test('subscribers that read nothing are skipped and told so; one that reads hears of everything', async () => {
+test('subscribers that stop reading skip messages and are informed; a subscriber that reads gets all messages', async () => {
   const open = async () => {
     const ws = new WebSocket(`${service.url.replace('http', 'ws')}/api/v1/events/network/stream`, {
       headers: { authorization: `Bearer ${viewers[1]!}` },
@@ -154,7 +152,7 @@ test('subscribers that read nothing are skipped and told so; one that reads hear
   expect(await gauge('candor_sockets')).toBe(stalled.length + 1);
   expect(service.peakRssAnonMiB()).toBeLessThan(600);
 
-  // They read again: some of what there was, and how much they missed.
+  // The subscribers read again: they receive some of the messages, and the number of missed messages.
   await Promise.all(
     stalled.map(async (ws) => {
       let seen = 0;

@@ -1,10 +1,13 @@
-/** Programs run under strace: what they ask of the system, and refusals and deaths at the call that a test names. */
+/**
+ * Runs programs under strace: records their system calls, and injects failures and signals at the calls that
+ * a test names.
+ */
 import { execFileSync, spawn } from 'node:child_process';
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** False where strace is missing or may not trace; scripts/with-system-tools.sh brings it. */
+/** Returns false if strace is missing or may not trace; scripts/with-system-tools.sh provides strace. */
 export function mayTrace(): boolean {
   try {
     execFileSync('strace', ['-f', '--seccomp-bpf', '-o', '/dev/null', 'true'], { stdio: 'ignore' });
@@ -17,16 +20,16 @@ export function mayTrace(): boolean {
 export interface SystemCall {
   readonly thread: number;
   readonly name: string;
-  /** As strace writes them: descriptors with their paths. */
+  /** Arguments in strace's format: descriptors with their paths. */
   readonly args: string;
   readonly result: number;
-  /** Not done, because the test said so. */
+  /** The call was not executed, because the test injected a failure. */
   readonly injected: boolean;
 }
 
 export interface TracedRun {
   readonly calls: readonly SystemCall[];
-  /** Of the program; null when a signal ended it. */
+  /** Exit code of the program; null after a signal. */
   readonly code: number | null;
   readonly signal: string | null;
   /** Lines that the program wrote to standard output. */
@@ -38,24 +41,31 @@ export interface Tracing {
   /** Only calls on these files. `output` stands for the program's standard output. */
   readonly paths?: readonly string[];
   readonly calls: readonly string[];
-  /** As strace's `inject`: `fdatasync:error=EIO:when=2`. Calls are counted for each thread and each name. */
+  /**
+   * A value of strace's `inject`, such as `fdatasync:error=EIO:when=2`. Calls are counted for each thread and
+   * each name.
+   */
   readonly inject?: string;
 }
 
-/** Standard output goes to a file, so that its path is known to strace and what was written outlives a kill. */
+/**
+ * Runs a script under strace. Standard output is a file, so that strace knows its path and the output
+ * survives a kill.
+ */
 export async function traced(script: string, args: readonly string[], tracing: Tracing): Promise<TracedRun> {
   const folder = mkdtempSync(join(tmpdir(), 'candor-trace-'));
   const [trace, out] = [join(folder, 'trace'), join(folder, 'output')];
   const output = openSync(out, 'w');
-  // Stops at every call; with a filter in the kernel, where it can't inject signals, only at those asked for: 3 times as
-  // quick.
+  // Without a filter, strace stops at every call. A filter in the kernel stops only at the requested calls,
+  // which is 3 times as fast, but cannot inject signals.
   const filter = tracing.inject?.includes('signal=') ? [] : ['--seccomp-bpf'];
   const options = [
     ...['-f', '-y', ...filter, '-s', '16', '-o', trace, '-e', `trace=${tracing.calls.join()}`],
     ...(tracing.paths ?? []).flatMap((path) => ['-P', path === 'output' ? out : path]),
     ...(tracing.inject === undefined ? [] : ['-e', `inject=${tracing.inject}`]),
   ];
-  // One thread for files: then their calls have one order, and one count; and none of them are for compiled code.
+  // One thread for file operations, so that their calls have one order and one count; no compile cache, which
+  // would add calls.
   const env = { ...process.env, UV_THREADPOOL_SIZE: '1', NODE_DISABLE_COMPILE_CACHE: '1' };
   const child = spawn('strace', [...options, '--', process.execPath, script, ...args], {
     env,
@@ -80,10 +90,13 @@ export async function traced(script: string, args: readonly string[], tracing: T
   return run;
 }
 
-/** Completed calls, in the order in which they began. One that a signal cut off has no result and isn't among them. */
+/**
+ * Returns completed calls, in the order of their start. Calls that a signal interrupted do not have a result
+ * and are left out.
+ */
 function readCalls(trace: string): SystemCall[] {
   const calls: SystemCall[] = [];
-  /** Begun by a thread and interrupted in the trace by another's line. */
+  /** Calls started by a thread and interrupted in the trace by another thread's line. */
   const begun = new Map<string, string>();
   for (const line of trace.split('\n')) {
     const [, thread = '', rest = ''] = /^(\d+) +(.*)$/.exec(line) ?? [];

@@ -1,4 +1,7 @@
-/** The service over TLS, as an operator runs it: clients with certificates, a renewal on SIGHUP, the auditor's command. */
+/**
+ * The service over TLS as in production: clients with certificates, a renewal on SIGHUP, the auditor's
+ * command.
+ */
 import { execFile } from 'node:child_process';
 import { copyFileSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,7 +14,7 @@ if (withoutOpenssl !== undefined) console.warn(`skipped: ${withoutOpenssl}`);
 
 const root = new URL('../..', import.meta.url).pathname;
 
-/** `candor audit`: exit code and all that it says. */
+/** Runs `candor audit`; returns the exit code and the output. */
 function audit(url: string, env: Readonly<Record<string, string>>): Promise<{ code: number; said: string }> {
   return new Promise((resolve) => {
     const args = [join(root, 'src/cli/main.ts'), 'audit', url];
@@ -25,7 +28,7 @@ describe.skipIf(withoutOpenssl !== undefined)('over TLS', () => {
   const folder = temporaryFolder();
   afterAll(() => folder.remove());
 
-  test('sensors come with certificates, certificates are renewed on SIGHUP, the log can be audited', async () => {
+  test('sensors authenticate by certificate, server certificates are renewed on SIGHUP, and the log can be audited', async () => {
     const authority = Authority.root(folder.path, 'root');
     const [first, second] = [authority.server('first'), authority.server('second')];
     const live = { cert: join(folder.path, 'cert.pem'), key: join(folder.path, 'key.pem') };

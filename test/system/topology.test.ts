@@ -1,16 +1,16 @@
 /**
- * Real networks, sent as shippers do: the graph is what the files say, whole and by the hour, around an asset, and as
- * the updates of the channel make it of an older one.
+ * Real networks, sent as by shippers: the graph matches the files, complete and by the hour, around an asset,
+ * and when updates of the channel are applied to an older graph.
  */
 import { once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import WebSocket from 'ws';
+import { assertServerMessage } from '../../scripts/contract-assertions.ts';
 import { type Service, startService, tokenFor } from '../../scripts/service.ts';
 import { applyTopologyUpdate } from '../../src/client/topology.ts';
 import type { Topology, TopologyUpdate } from '../../src/contract/resources/topology.ts';
-import { assertServerMessage } from '../../src/contract/validate.ts';
 import { limits } from '../../src/limits.ts';
-import { comparable } from '../store/topology/plain-graph.ts';
+import { comparable } from '../topology/store/plain-graph.ts';
 import { call, send } from './call.ts';
 import { type PlainGraph, plainGraph } from './plain-topology.ts';
 import { hasSharedData, sharedLines } from './shared-data.ts';
@@ -21,15 +21,11 @@ const sets = [
     name: 'zeek-lan',
     files: ['zeek-lan/m57.conn.ndjson.gz'],
     env: {},
-    isHome: (address: string) =>
-      /^(10\.|192\.168\.|169\.254\.|172\.(1[6-9]|2|3[01])|f[cd]|fe[89ab])/i.test(address),
+    isHome: (address: string) => /^(10\.|192\.168\.|169\.254\.|172\.(1[6-9]|2|3[01])|f[cd]|fe[89ab])/i.test(address),
   },
   {
     name: 'zeek-internet-host',
-    files: [
-      'zeek-internet-host/missing_host.conn.ndjson.gz',
-      'zeek-internet-host/missing_host.open_conn.ndjson.gz',
-    ],
+    files: ['zeek-internet-host/missing_host.conn.ndjson.gz', 'zeek-internet-host/missing_host.open_conn.ndjson.gz'],
     env: { CANDOR_NETWORK_HOME: '64.225.56.201/32' },
     isHome: (address: string) => address === '64.225.56.201',
   },
@@ -41,7 +37,8 @@ describe.skipIf(!hasSharedData).each(sets)('$name', ({ files, env, isHome }) => 
   let lines: string[];
   let before: Topology;
   const graph = async (query = ''): Promise<Topology> => {
-    // Counting plainly takes long: a connection that was closed meanwhile is noticed first.
+    // Counting in this test takes long, so the client must first notice connections that were closed in that
+    // time.
     await new Promise((resolve) => setTimeout(resolve, 20));
     const { status, body } = await call(service, 'getTopology', { token: viewer, query });
     expect(status, JSON.stringify(body).slice(0, 300)).toBe(200);
@@ -56,7 +53,7 @@ describe.skipIf(!hasSharedData).each(sets)('$name', ({ files, env, isHome }) => 
     lines = files.flatMap(sharedLines);
     for (let from = 0; from < lines.length; from += 20_000)
       await send(service, sensor, lines.slice(from, from + 20_000).join('\n'));
-    // What was counted of many events is written a moment after they are.
+    // Figures of many events are written shortly after the events.
     let seen = -1;
     for (let seq = (await graph()).seq; seq !== seen; seq = (await graph()).seq) {
       seen = seq;
@@ -67,14 +64,14 @@ describe.skipIf(!hasSharedData).each(sets)('$name', ({ files, env, isHome }) => 
     expect(await service.stop()).toBe(0);
   });
 
-  test.each(['host', 'subnet'] as const)('by %s', async (groupBy) => {
+  test.each(['host', 'subnet'] as const)('the graph by %s equals the lines', async (groupBy) => {
     const { nodes, edges, truncated } = await graph(`group_by=${groupBy}&limit=2000`);
     const wanted = plainGraph(lines, isHome, groupBy);
     agrees({ nodes, edges }, wanted, 2000);
     expect(truncated).toBe(wanted.nodes.size > 2000);
   });
 
-  test('of an hour, of two days, of half an hour widened to one', async () => {
+  test('graphs of an hour, of two days, and of half an hour widened to an hour equal the lines', async () => {
     const starts = lines.map((line) => (JSON.parse(line) as { ts: number }).ts * 1000);
     const first = Math.floor(Math.min(...starts.slice(0, 100)) / hour) * hour;
     for (const [from, to] of [
@@ -89,7 +86,7 @@ describe.skipIf(!hasSharedData).each(sets)('$name', ({ files, env, isHome }) => 
     }
   });
 
-  test('the two hundred busiest, and around the busiest asset', async () => {
+  test('the graphs of the 200 busiest hosts and around the busiest asset equal the lines', async () => {
     const wanted = plainGraph(lines, isHome);
     const found = await graph();
     expect(found.nodes.length).toBe(Math.min(200, wanted.nodes.size));
@@ -105,10 +102,10 @@ describe.skipIf(!hasSharedData).each(sets)('$name', ({ files, env, isHome }) => 
     expect(ids).toContain(asset.id);
   });
 
-  test('the updates of the channel, applied to what was before, give what is', async () => {
+  test('the updates of the channel, applied to an older graph, give the current graph', async () => {
     const now = await graph('limit=2000');
     const { snapshot, lagged } = await follow(before, now.seq);
-    // Steps that are more than subscribers are told come as a gap, and a new snapshot is to be taken.
+    // Steps that are too large for subscribers are reported as a gap, after which a new snapshot is needed.
     if (!lagged && !now.truncated) expect(comparable(snapshot)).toEqual(comparable(now));
     const next = { ...JSON.parse(lines[0]!), uid: 'Cnew', conn_state: 'SF', proto: 'tcp', service: 'new' };
     const live = follow(now, now.seq + 1);
@@ -120,7 +117,7 @@ describe.skipIf(!hasSharedData).each(sets)('$name', ({ files, env, isHome }) => 
     if (!after.truncated) expect(comparable(last.snapshot)).toEqual(comparable(after));
   });
 
-  /** Subscribes after a snapshot, and applies what comes until a sequence is reached. */
+  /** Subscribes after a snapshot, and applies updates until a sequence is reached. */
   async function follow(from: Topology, seq: number): Promise<{ snapshot: Topology; lagged: boolean }> {
     const address = `${service.url.replace('http', 'ws')}/api/v1/topology/stream?since=${from.seq}`;
     const socket = new WebSocket(address, { headers: { authorization: `Bearer ${viewer}` } });
@@ -150,21 +147,14 @@ describe.skipIf(!hasSharedData).each(sets)('$name', ({ files, env, isHome }) => 
   }
 });
 
-/** Nodes and edges are those of the plain graph, the busiest where there are more. */
-function agrees(
-  { nodes, edges }: Pick<Topology, 'nodes' | 'edges'>,
-  wanted: PlainGraph,
-  limit: number,
-): void {
+/** Compares nodes and edges with the plain graph, limited to the busiest nodes. */
+function agrees({ nodes, edges }: Pick<Topology, 'nodes' | 'edges'>, wanted: PlainGraph, limit: number): void {
   const busiest = [...wanted.nodes.values()].sort((a, b) => b.bytes - a.bytes).slice(0, limit);
   expect(nodes.length).toBe(busiest.length);
   expect(nodes.map(({ bytes }) => bytes)).toEqual(busiest.map(({ bytes }) => bytes));
-  for (const { id, kind, degree, bytes } of nodes)
-    expect({ id, kind, degree, bytes }).toEqual(wanted.nodes.get(id));
+  for (const { id, kind, degree, bytes } of nodes) expect({ id, kind, degree, bytes }).toEqual(wanted.nodes.get(id));
   const shown = new Set(nodes.map(({ id }) => id));
-  const between = [...wanted.edges.values()].filter(
-    ({ source, target }) => shown.has(source) && shown.has(target),
-  );
+  const between = [...wanted.edges.values()].filter(({ source, target }) => shown.has(source) && shown.has(target));
   expect(edges.length).toBe(between.length);
   for (const edge of edges) expect(edge).toEqual(wanted.edges.get(`${edge.source} ${edge.target}`));
 }

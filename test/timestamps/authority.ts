@@ -24,27 +24,17 @@ export class Authority {
 
   constructor() {
     const subject = ['-subj', '/CN=Test root', '-days', '30'];
-    this.#openssl(
-      'req',
-      '-x509',
-      '-nodes',
-      ...keyOptions.ec,
-      ...subject,
-      '-keyout',
-      'ca.key',
-      '-out',
-      'ca.pem',
-    );
+    this.#openssl('req', '-x509', '-nodes', ...keyOptions.ec, ...subject, '-keyout', 'ca.key', '-out', 'ca.pem');
     this.issue('tsa');
     writeFileSync(join(this.folder, 'serial'), '01\n');
     writeFileSync(join(this.folder, 'ts.cnf'), config);
   }
 
-  /** Issues a certificate `<name>.pem` with its key; a date like 20200101000000Z ends its validity. */
-  issue(
-    name: string,
-    { eku = 'critical,timeStamping', until = '20490101000000Z', key = 'ec' }: Issued = {},
-  ): void {
+  /**
+   * Issues a certificate `<name>.pem` with its key. A date such as 20200101000000Z sets the end of its
+   * validity.
+   */
+  issue(name: string, { eku = 'critical,timeStamping', until = '20490101000000Z', key = 'ec' }: Issued = {}): void {
     const file = (end: string) => `${name}.${end}`;
     writeFileSync(join(this.folder, file('ext')), `basicConstraints=CA:FALSE\nextendedKeyUsage=${eku}\n`);
     const request = ['-nodes', ...keyOptions[key], '-subj', `/CN=Test ${name}`, '-keyout', file('key')];
@@ -56,7 +46,7 @@ export class Authority {
     this.#openssl('ca', '-in', file('csr'), '-out', file('pem'), ...dates, ...about);
   }
 
-  /** The response to a request in DER. */
+  /** Returns the response to a request in DER. */
   reply(request: Uint8Array, options: readonly string[] = []): Buffer {
     writeFileSync(join(this.folder, 'request.tsq'), request);
     const files = ['-queryfile', 'request.tsq', '-out', 'answer.tsr'];
@@ -65,8 +55,8 @@ export class Authority {
   }
 
   /**
-   * A token for this TSTInfo, signed as CMS by any certificate, including ones that `openssl ts` would
-   * reject.
+   * Returns a token for this TSTInfo, signed as CMS by any certificate, including certificates that `openssl
+   * ts` would reject.
    */
   sign(tstInfo: Uint8Array, name: string, options: readonly string[] = ['-cades']): Buffer {
     writeFileSync(join(this.folder, 'info.der'), tstInfo);
@@ -92,8 +82,8 @@ interface Issued {
 }
 
 /**
- * An HTTP server on loopback that responds to each request as `answer` does, by default with the authority's
- * reply.
+ * An HTTP server on loopback that responds to each request with the result of `answer`, by default the
+ * authority's reply.
  */
 export class AuthorityServer {
   readonly requests: { readonly type: string | undefined; readonly body: Buffer }[] = [];
@@ -106,9 +96,7 @@ export class AuthorityServer {
     this.#server = createServer((request, response) => {
       void this.#serve(request).then((body) => {
         if (this.answer !== undefined) return this.answer(request, response);
-        response
-          .writeHead(200, { 'content-type': 'application/timestamp-reply' })
-          .end(this.#authority.reply(body));
+        response.writeHead(200, { 'content-type': 'application/timestamp-reply' }).end(this.#authority.reply(body));
       });
     });
   }

@@ -44,7 +44,7 @@ async function start(replace: Partial<TimestamperOptions> = {}): Promise<Timesta
   return timestamper;
 }
 
-/** The record of each timestamp in the log. */
+/** Returns the record of each timestamp in the log. */
 async function timestamps() {
   const { leaves } = await ledger.entries({ kinds: [kind], page: 1, per_page: 50 });
   return leaves.map(
@@ -83,7 +83,7 @@ test('each interval has a timestamp, and a restart does not repeat requests', as
   await until(async () => server.requests.length > asked);
 });
 
-test('an empty log is not timestamped, which is not a finding', async () => {
+test('an empty log is not timestamped, and does not open a finding', async () => {
   ledger = await open(folder());
   await start({ intervalMs: 1 });
   await new Promise((resolve) => setTimeout(resolve, 100));
@@ -93,13 +93,13 @@ test('an empty log is not timestamped, which is not a finding', async () => {
   await until(async () => (await timestamps()).length >= 1);
 });
 
-describe('an invalid response changes nothing in the log and opens a finding', () => {
+describe('an invalid response does not change the log and opens a finding', () => {
   const other = () => authority.reply(timestampRequest(new Uint8Array(32).fill(7), Uint8Array.of(1)));
   const serve = (body: Uint8Array, type = 'application/timestamp-reply') => {
     server.answer = (_, response) => response.writeHead(200, { 'content-type': type }).end(body);
   };
   test.each<[string, string, () => unknown]>([
-    ['wrong_hash', 'an answer to another request', () => serve(other())],
+    ['wrong_hash', 'a response to another request', () => serve(other())],
     ['malformed', 'garbage', () => serve(Buffer.from('garbage'))],
     ['malformed', 'nothing', () => serve(new Uint8Array(0))],
     ['refused', 'a page', () => serve(Buffer.from('<html>'), 'text/html')],
@@ -118,11 +118,7 @@ describe('an invalid response changes nothing in the log and opens a finding', (
         server.answer = (request) => request.socket.destroy();
       },
     ],
-    [
-      'not_granted',
-      'a refusal',
-      () => serve(authority.reply(timestampRequest(new Uint8Array(20), Uint8Array.of(1)))),
-    ],
+    ['not_granted', 'a refusal', () => serve(authority.reply(timestampRequest(new Uint8Array(20), Uint8Array.of(1))))],
   ])('%s: %s', async (fault, _, answer) => {
     answer();
     await start({ intervalMs: 1 });
@@ -131,10 +127,8 @@ describe('an invalid response changes nothing in the log and opens a finding', (
     expect(finding).toMatchObject({ code: 'timestamp_unavailable' });
     expect(finding!.message).toContain(`${server.url}: ${fault}: `);
     expect(await timestamps()).toEqual([]);
-    // A redirect is not followed: there was no other request.
-    expect(new Set(server.requests.map(({ type }) => type))).toEqual(
-      new Set(['application/timestamp-query']),
-    );
+    // A redirect is not followed: all requests have the type of a timestamp query.
+    expect(new Set(server.requests.map(({ type }) => type))).toEqual(new Set(['application/timestamp-query']));
 
     server.answer = undefined;
     await until(async () => (await findings()).length === 0);
@@ -164,7 +158,7 @@ describe('an invalid response changes nothing in the log and opens a finding', (
   });
 });
 
-test('authorities do not wait for each other, and closing waits for none', async () => {
+test('authorities do not wait for each other, and closing does not wait for authorities', async () => {
   const silent = await AuthorityServer.start(authority);
   onTestFinished(() => silent.close());
   silent.answer = () => undefined;

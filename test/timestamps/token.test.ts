@@ -29,8 +29,7 @@ describe('an RFC 3161 token of openssl', () => {
   let authority: Authority;
   let token: Uint8Array;
   let root: ReturnType<typeof parseCertificates>;
-  const certificatesOf = (name: string) =>
-    parseCertificates(readFileSync(join(authority.folder, name), 'utf8'));
+  const certificatesOf = (name: string) => parseCertificates(readFileSync(join(authority.folder, name), 'utf8'));
 
   beforeAll(() => {
     authority = new Authority();
@@ -39,7 +38,7 @@ describe('an RFC 3161 token of openssl', () => {
   });
   afterAll(() => authority.close());
 
-  test('verifies with its time, under the certificate of its issuer or its own', () => {
+  test('verifies against the CA certificate or the signer’s own certificate, and returns the signing time', () => {
     const verified = verifyToken(token, { sha256: hash, nonce }, root);
     expect(Math.abs(verified.genTimeMs - Date.now())).toBeLessThan(60_000);
     expect(verified).toMatchObject({ accuracyMs: 1500, trusted: true });
@@ -65,9 +64,7 @@ describe('an RFC 3161 token of openssl', () => {
     try {
       const otherRoot = parseCertificates(readFileSync(other.ca, 'utf8'));
       expect(faultOf(() => verifyToken(token, { sha256: sha256('other'), nonce }, root))).toBe('wrong_hash');
-      expect(faultOf(() => verifyToken(token, { sha256: hash, nonce: randomBytes(8) }, root))).toBe(
-        'wrong_nonce',
-      );
+      expect(faultOf(() => verifyToken(token, { sha256: hash, nonce: randomBytes(8) }, root))).toBe('wrong_nonce');
       expect(faultOf(() => verifyToken(token, { sha256: hash }, otherRoot))).toBe('untrusted');
       expect(faultOf(() => verifyToken(token, { sha256: hash }, []))).toBe('untrusted');
     } finally {
@@ -112,15 +109,10 @@ describe('an RFC 3161 token of openssl', () => {
       expect(faultOf(() => verifyToken(token.slice(0, length), { sha256: hash }, root))).toBe('malformed');
   });
 
-  test('a response that rejects the request, or is malformed, gives no token', () => {
+  test('is not found in a response that rejects the request, or is malformed', () => {
     const unaccepted = timestampRequest(new Uint8Array(20), nonce);
     expect(faultOf(() => tokenOf(authority.reply(unaccepted)))).toBe('not_granted');
-    for (const garbage of [
-      new Uint8Array(0),
-      Uint8Array.of(0x30, 0x80),
-      Buffer.from('<html>'),
-      randomBytes(2000),
-    ])
+    for (const garbage of [new Uint8Array(0), Uint8Array.of(0x30, 0x80), Buffer.from('<html>'), randomBytes(2000)])
       expect(faultOf(() => tokenOf(garbage))).toBe('malformed');
   });
 
@@ -134,7 +126,7 @@ describe('an RFC 3161 token of openssl', () => {
   });
 });
 
-/** The TSTInfo in a token. */
+/** Returns the TSTInfo in a token. */
 function infoOf(token: Uint8Array): Uint8Array {
   const { content } = AsnConvert.parse(token, ContentInfo);
   return new Uint8Array(AsnConvert.parse(content, SignedData).encapContentInfo.eContent!.single!.buffer);

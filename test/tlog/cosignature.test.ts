@@ -30,7 +30,7 @@ CsUYapGGPo4dkMgIAUqom/Xajj7h2fB2MPA3j2jxq2I=
     );
   });
 
-  test('verifies only with its own time', () => {
+  test('verifies only with the time that it states', () => {
     const witness = cosigner('witness.example.com/w1', 1_679_315_147);
     const signed = witness.sign(published.text);
     const signatures = [...published.signatures, signed];
@@ -59,18 +59,18 @@ CsUYapGGPo4dkMgIAUqom/Xajj7h2fB2MPA3j2jxq2I=
     );
   });
 
-  test.each([0, 2 ** 31, 2 ** 32, 2 ** 53 - 1])('of second %d round-trips', (timeS) => {
+  test.each([0, 2 ** 31, 2 ** 32, 2 ** 53 - 1])('round-trips with second %d', (timeS) => {
     const bytes = encodeCosignature(timeS, signature);
     expect(Buffer.from(bytes).readBigUInt64BE()).toBe(BigInt(timeS));
     expect(decodeCosignature(bytes).timeS).toBe(timeS);
   });
 
-  test.each([-1, 0.5, 2 ** 53, Number.NaN, Number.POSITIVE_INFINITY])('of second %d is rejected', (timeS) => {
+  test.each([-1, 0.5, 2 ** 53, Number.NaN, Number.POSITIVE_INFINITY])('is rejected with second %d', (timeS) => {
     expect(faultOf(() => encodeCosignature(timeS, signature))).toBe('bad_timestamp');
     expect(faultOf(() => cosignedMessage(timeS, 'a\n'))).toBe('bad_timestamp');
   });
 
-  test('of another length, or with a time above 2^53 − 1, is rejected', () => {
+  test('is rejected with another length, or a time above 2^53 − 1', () => {
     expect(faultOf(() => encodeCosignature(1, signature.slice(1)))).toBe('bad_cosignature');
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 100 }), (bytes) => {

@@ -14,7 +14,7 @@ describe('a bundle of entries', () => {
     expect([...long.subarray(0, 2)]).toEqual([1, 2]);
   });
 
-  test('round-trips, also from the middle of a larger buffer', () => {
+  test('round-trips, even from the middle of a larger buffer', () => {
     fc.assert(
       fc.property(entries, fc.nat(5), (entries, before) => {
         const bundle = encodeEntryBundle(entries);
@@ -44,7 +44,7 @@ describe('a bundle of entries', () => {
   });
 
   test.each([-1, 0, 1, 2, 4, 256, 257, 2.5, 2 ** 32 + 3, Number.NaN])(
-    'of 3 entries is rejected as one of %d',
+    'with 3 entries is rejected as a bundle of %d entries',
     (width) => {
       expect(faultOf(() => decodeEntryBundle(good, width))).toBe('bad_entry_bundle');
     },

@@ -6,13 +6,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { edgePages } from '../../src/tlog/growing-tree.ts';
 import { pageWidth, placeOf } from '../../src/tlog/page.ts';
-import {
-  consistencyPlan,
-  foldProof,
-  inclusionPlan,
-  verifyConsistency,
-  verifyInclusion,
-} from '../../src/tlog/proof.ts';
+import { consistencyPlan, foldProof, inclusionPlan, verifyConsistency, verifyInclusion } from '../../src/tlog/proof.ts';
 import { type Coordinate, foldRoot, type Hash, nodeHash, rootPlan, subtrees } from '../../src/tlog/tree.ts';
 import { faultOf, flip } from './faults.ts';
 import { sha256 } from './oracle.ts';
@@ -24,13 +18,13 @@ const size = fc.oneof(
   fc.integer({ min: max - 140, max }),
   fc.integer({ min: 1, max }),
 );
-/** A size, and a number from `from` to below it. */
+/** Generates a size, and a number from `from` to below the size. */
 const sizeAnd = (from: number) =>
   size.filter((n) => n > from).chain((n) => fc.tuple(fc.constant(n), fc.integer({ min: from, max: n - 1 })));
 
 /**
- * A tree in which every leaf except one is equal. The nodes of a level have one hash, except the node over
- * the odd leaf, so any node at any size is known immediately.
+ * Returns the nodes of a tree in which all leaves except one are equal. The nodes of a level have one hash,
+ * except the node above the odd leaf, so any node at any size is computed immediately.
  */
 function paintedTree(oddLeaf: number): (at: Coordinate) => Hash {
   const plain: Hash[] = [sha256(Uint8Array.of(7))];
@@ -58,7 +52,7 @@ test('inclusion proofs verify at any size, have at most 53 hashes, and fail for 
         const bad = path.map((hash, i) => (i === at ? flip(hash, n) : hash));
         expect(faultOf(() => verifyInclusion(sha256, { ...claim, path: bad }))).toBe('root_mismatch');
       }
-      // Numbers that are equal to 32-bit operators.
+      // These numbers are equal to the index for 32-bit operators.
       for (const other of [leafIndex + 2 ** 31, leafIndex + 2 ** 32, leafIndex - 2 ** 32]) {
         expect(faultOf(() => verifyInclusion(sha256, { ...claim, leafIndex: other }))).toBeDefined();
       }
@@ -97,16 +91,16 @@ test('a plan contains only complete nodes, each on a page that holds it', () => 
         expect(place.level * 8 + place.row).toBe(at.level);
         expect(place.index * (256 / 2 ** place.row) + place.column).toBe(at.index);
       }
-      // The nodes that the root is folded from are on the growing pages, so a restart needs no others.
+      // The nodes from which the root is computed are on the growing pages, so a restart needs no other
+      // pages.
       const edge = edgePages(treeSize).map(({ level, index }) => `${level}/${index}`);
-      for (const at of rootPlan(treeSize))
-        expect(edge).toContain(`${placeOf(at).level}/${placeOf(at).index}`);
+      for (const at of rootPlan(treeSize)) expect(edge).toContain(`${placeOf(at).level}/${placeOf(at).index}`);
     }),
     { numRuns: 300 },
   );
 });
 
-test('the largest tree has one subtree for each bit', () => {
+test('the largest tree has one subtree for each bit of its size', () => {
   expect(subtrees(0, max)).toHaveLength(53);
   expect(subtrees(0, 2 ** 31)).toEqual([{ level: 31, index: 0 }]);
   expect(subtrees(0, 2 ** 32 + 1)).toEqual([
@@ -136,9 +130,7 @@ test('sizes and indices that are not safe integers are rejected with their fault
     [2, 1],
     [0, 0],
   ] as const) {
-    expect(faultOf(() => verifyConsistency(sha256, { ...consistency, firstSize, secondSize }))).toBe(
-      'bad_size',
-    );
+    expect(faultOf(() => verifyConsistency(sha256, { ...consistency, firstSize, secondSize }))).toBe('bad_size');
   }
   const short = hash.subarray(1);
   expect(faultOf(() => verifyInclusion(sha256, { ...claim, root: short }))).toBe('bad_hash');

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 
-/** Returns a text like `good` with some characters replaced, removed or doubled, or others inserted. */
+/** Generates texts like `good` in which some characters are replaced, removed, doubled or inserted. */
 export function mutated(good: string): fc.Arbitrary<string> {
   const edit = fc.record({
     at: fc.nat(good.length),
@@ -14,7 +14,7 @@ export function mutated(good: string): fc.Arbitrary<string> {
   });
 }
 
-/** As `mutated`, for bytes. */
+/** Generates bytes that are mutated like the texts of `mutated`. */
 export function mutatedBytes(good: Uint8Array): fc.Arbitrary<Uint8Array> {
   const edit = fc.record({
     at: fc.nat(good.length),
@@ -30,7 +30,7 @@ export function mutatedBytes(good: Uint8Array): fc.Arbitrary<Uint8Array> {
   });
 }
 
-/** Characters of these formats, and similar ones. */
+/** Characters of the tested formats, and similar characters. */
 const edges = [
   '',
   '\n',

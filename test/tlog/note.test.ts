@@ -87,7 +87,7 @@ describe('a note', () => {
     expect(parseNote(`\n\n${some}`).text).toBe('\n');
   });
 
-  test('holds up to 100 signatures and a million characters', () => {
+  test('may have up to 100 signatures and a million characters', () => {
     const signed = (count: number) => `a\n\n${some.repeat(count)}`;
     expect(parseNote(signed(16)).signatures).toHaveLength(16);
     expect(parseNote(signed(maxNoteSignatures)).signatures).toHaveLength(maxNoteSignatures);
@@ -98,7 +98,7 @@ describe('a note', () => {
     expect(faultOf(() => formatNote({ ...parseNote(signed(1)), text: `${fill}aa\n` }))).toBe('bad_note');
   });
 
-  test('of a million equal characters causes a fault, not a stack overflow', () => {
+  test('with a million equal characters causes a fault, not a stack overflow', () => {
     for (const unit of ['\n', ' ', '— ', '— a', 'A', '=', '\u00a0', '+', some]) {
       const long = unit.repeat(Math.floor(maxNoteLength / unit.length) - 10);
       for (const text of [long, `a\n\n${long}x`, `a\n\n— a ${long}x\n`, `a\n\n— ${long} AAAA\n`]) {
@@ -157,11 +157,7 @@ describe('a note', () => {
     ['a lone surrogate', 'bad_note', { text: 'a\ud800\n', signatures: [good] }],
     ['no signature', 'bad_note', { text: 'a\n', signatures: [] }],
     ['101 signatures', 'bad_note', { text: 'a\n', signatures: Array(101).fill(good) }],
-    [
-      'an empty signature',
-      'bad_note',
-      { text: 'a\n', signatures: [{ ...good, signature: new Uint8Array() }] },
-    ],
+    ['an empty signature', 'bad_note', { text: 'a\n', signatures: [{ ...good, signature: new Uint8Array() }] }],
     ['an empty name', 'bad_key_name', { text: 'a\n', signatures: [{ ...good, name: '' }] }],
     ['a name with a newline', 'bad_key_name', { text: 'a\n', signatures: [{ ...good, name: 'a\nb' }] }],
     ['a negative key id', 'bad_key_id', { text: 'a\n', signatures: [{ ...good, keyId: -1 }] }],
@@ -174,11 +170,7 @@ describe('a note', () => {
 
 describe('a signature', () => {
   const text = 'a.example/log\n1\n';
-  const [log, other, witness] = [
-    noteSigner('a.example/log'),
-    noteSigner('a.example/log'),
-    cosigner('w.example', 7),
-  ];
+  const [log, other, witness] = [noteSigner('a.example/log'), noteSigner('a.example/log'), cosigner('w.example', 7)];
   const signed = [log, other, witness].map(({ sign }) => sign(text));
 
   test('is found by name and key id, among others of the same name', () => {
@@ -188,7 +180,7 @@ describe('a signature', () => {
     }
   });
 
-  test('of a key that did not sign is absent, also if another key has its name or its id', () => {
+  test('is absent for a key that did not sign, even if another key has the same name or id', () => {
     const signatures = [signed[1]!, { ...signed[0]!, name: 'a.example/log2' }];
     expect(noteSignatureBy({ text, signatures }, log.key, verify)).toBeUndefined();
   });
@@ -198,13 +190,8 @@ describe('a signature', () => {
       const bytes = signed[i]!.signature;
       const bad = [flip(bytes, i), bytes.slice(1), new Uint8Array(1), new Uint8Array([...bytes, 0])];
       for (const signature of bad) {
-        for (const signatures of [
-          [{ ...signed[i]!, signature }],
-          [signed[i]!, { ...signed[i]!, signature }],
-        ]) {
-          expect(faultOf(() => noteSignatureBy({ text, signatures }, key, verify))).toBe(
-            'bad_note_signature',
-          );
+        for (const signatures of [[{ ...signed[i]!, signature }], [signed[i]!, { ...signed[i]!, signature }]]) {
+          expect(faultOf(() => noteSignatureBy({ text, signatures }, key, verify))).toBe('bad_note_signature');
         }
       }
       const elsewhere = { text: `${text}b\n`, signatures: signed };
@@ -212,12 +199,12 @@ describe('a signature', () => {
     }
   });
 
-  test('by a key of unknown type is rejected', () => {
+  test('is rejected if the type of its key is unknown', () => {
     const note = { text, signatures: signed };
     expect(faultOf(() => noteSignatureBy(note, { ...log.key, type: 6 }, verify))).toBe('bad_key_type');
   });
 
-  test('of one type does not count as the other type, although name and key are the same', () => {
+  test('does not count for another type, even with the same name and key', () => {
     const cosigning = verifierKey(sha256, log.key.name, signatureTypes.cosignature, log.key.publicKey);
     expect(cosigning.keyId).not.toBe(log.key.keyId);
     expect(noteSignatureBy({ text, signatures: signed }, cosigning, verify)).toBeUndefined();
@@ -274,7 +261,7 @@ describe('a verifier key', () => {
     expect(faultOf(() => parseVerifierKey(sha256, text))).toBe(fault);
   });
 
-  test('that is invalid has no id and no text form', () => {
+  test('that is invalid has neither id nor text form', () => {
     expect(faultOf(() => noteKeyId(sha256, 'a b', 1, key))).toBe('bad_key_name');
     expect(faultOf(() => noteKeyId(sha256, 'a', 2, key))).toBe('bad_key_type');
     expect(faultOf(() => noteKeyId(sha256, 'a', 1, key.slice(1)))).toBe('bad_verifier_key');

@@ -15,7 +15,7 @@ function largestPowerOfTwoBelow(n: number): number {
   return k;
 }
 
-/** MTH(D[n]) */
+/** Returns MTH(D[n]). */
 export function mth(leaves: readonly Uint8Array[]): Uint8Array {
   const n = leaves.length;
   if (n === 0) return sha256(new Uint8Array(0));
@@ -24,7 +24,7 @@ export function mth(leaves: readonly Uint8Array[]): Uint8Array {
   return sha256(concat(Uint8Array.of(1), mth(leaves.slice(0, k)), mth(leaves.slice(k))));
 }
 
-/** PATH(m, D[n]) */
+/** Returns PATH(m, D[n]). */
 export function path(m: number, leaves: readonly Uint8Array[]): Uint8Array[] {
   const n = leaves.length;
   if (n === 1) return [];
@@ -34,7 +34,7 @@ export function path(m: number, leaves: readonly Uint8Array[]): Uint8Array[] {
     : [...path(m - k, leaves.slice(k)), mth(leaves.slice(0, k))];
 }
 
-/** PROOF(m, D[n]) */
+/** Returns PROOF(m, D[n]). */
 export function proof(m: number, leaves: readonly Uint8Array[]): Uint8Array[] {
   return subproof(m, leaves, true);
 }
@@ -57,7 +57,7 @@ export class Oracle {
     this.#leaves = leaves;
   }
 
-  /** MTH(D[from:to]) */
+  /** Returns MTH(D[from:to]). */
   root(from: number, to: number): Uint8Array {
     const name = `${from}:${to}`;
     let hash = this.#known.get(name);

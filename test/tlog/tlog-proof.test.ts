@@ -4,10 +4,7 @@ import { formatTlogProof, parseTlogProof } from '../../src/tlog/tlog-proof.ts';
 import { faultOf } from './faults.ts';
 import { mutated } from './mutations.ts';
 
-const hashes = [
-  'gSKyXoYZUgZ6jduWYrkDOARinOMGJveXjgMkBTcdPlQ=',
-  'B95lDa8R83lS8n0eG+o0buTxRKQTYFi//1U8anccXmA=',
-];
+const hashes = ['gSKyXoYZUgZ6jduWYrkDOARinOMGJveXjgMkBTcdPlQ=', 'B95lDa8R83lS8n0eG+o0buTxRKQTYFi//1U8anccXmA='];
 const note = `example.com/fancylog
 109482
 sFodV/vSp5O8n9a8QpW6PRY97tfOSW5bsc2Xl/EQi08=
@@ -51,9 +48,7 @@ describe('a tlog-proof', () => {
 
   test('with a hash of wrong length or spelling is rejected', () => {
     expect(faultOf(() => parseTlogProof(published.replace(hashes[0]!, 'AAAA')))).toBe('bad_hash');
-    expect(faultOf(() => parseTlogProof(published.replace(hashes[0]!, hashes[0]!.slice(1))))).toBe(
-      'bad_base64',
-    );
+    expect(faultOf(() => parseTlogProof(published.replace(hashes[0]!, hashes[0]!.slice(1))))).toBe('bad_base64');
   });
 
   test('has one spelling: formatting a parsed proof yields the same text', () => {

@@ -1,13 +1,7 @@
 import { expect, test } from 'vitest';
 import { GrowingTree } from '../../src/tlog/growing-tree.ts';
 import { hashInPage, type PageAddress, pageWidth, placeOf } from '../../src/tlog/page.ts';
-import {
-  consistencyPlan,
-  foldProof,
-  inclusionPlan,
-  verifyConsistency,
-  verifyInclusion,
-} from '../../src/tlog/proof.ts';
+import { consistencyPlan, foldProof, inclusionPlan, verifyConsistency, verifyInclusion } from '../../src/tlog/proof.ts';
 import { type Coordinate, floorLog2, foldRoot, type Hash, leafHash, rootPlan } from '../../src/tlog/tree.ts';
 import { faultOf, flip } from './faults.ts';
 import { mth, Oracle, path, proof, sha256 } from './oracle.ts';
@@ -17,7 +11,7 @@ const leaves = Array.from({ length: most }, (_, i) => new TextEncoder().encode(`
 const oracle = new Oracle(leaves);
 
 /**
- * Grows a tree to `size`, storing its pages after each leaf, as a log does that commits each leaf separately.
+ * Grows a tree to `size`, and stores its pages after each leaf, like a log that commits each leaf separately.
  */
 function stored(size: number): {
   tree: GrowingTree;
@@ -32,12 +26,7 @@ function stored(size: number): {
   }
   const hashAt = (at: Coordinate): Hash => {
     const place = placeOf(at);
-    return hashInPage(
-      pages.get(`${place.level}/${place.index}`)!,
-      pageWidth(place, size),
-      place.row,
-      place.column,
-    );
+    return hashInPage(pages.get(`${place.level}/${place.index}`)!, pageWidth(place, size), place.row, place.column);
   };
   return { tree, hashAt, pages };
 }
@@ -75,8 +64,7 @@ test('every inclusion proof of every tree up to 130 leaves matches the RFC and v
         path: made,
         root,
       };
-      if (!same(made, oracle.path(leafIndex, 0, treeSize)))
-        throw new Error(`proof of ${leafIndex} in ${treeSize}`);
+      if (!same(made, oracle.path(leafIndex, 0, treeSize))) throw new Error(`proof of ${leafIndex} in ${treeSize}`);
       verifyInclusion(sha256, claim);
       const bad = [
         { ...claim, root: flip(root, leafIndex) },
@@ -87,8 +75,7 @@ test('every inclusion proof of every tree up to 130 leaves matches the RFC and v
         })),
       ];
       for (const claim of bad) {
-        if (faultOf(() => verifyInclusion(sha256, claim)) !== 'root_mismatch')
-          throw new Error('a flipped bit passed');
+        if (faultOf(() => verifyInclusion(sha256, claim)) !== 'root_mismatch') throw new Error('a flipped bit passed');
       }
       for (const path of [made.slice(1), made.slice(0, -1), [...made, root], [root, ...made]]) {
         if (path.length === made.length) continue;
@@ -107,8 +94,7 @@ test('every consistency proof between trees up to 130 leaves matches the RFC and
       const made = foldProof(sha256, consistencyPlan(firstSize, secondSize), hashAt);
       const [firstRoot, secondRoot] = [oracle.root(0, firstSize), oracle.root(0, secondSize)];
       const claim = { firstSize, secondSize, firstRoot, secondRoot, path: made };
-      if (!same(made, oracle.proof(firstSize, 0, secondSize)))
-        throw new Error(`${firstSize} to ${secondSize}`);
+      if (!same(made, oracle.proof(firstSize, 0, secondSize))) throw new Error(`${firstSize} to ${secondSize}`);
       verifyConsistency(sha256, claim);
       const bad = [
         { ...claim, firstRoot: flip(firstRoot, firstSize) },
@@ -133,9 +119,7 @@ test('every consistency proof between trees up to 130 leaves matches the RFC and
   }
 });
 
-test('a tree is loaded from its pages at every size, and rejects pages with inconsistent hashes', {
-  timeout: 30_000,
-}, () => {
+test('a tree is loaded from its pages at every size, and rejects pages with inconsistent hashes', () => {
   const sizes = [1, 2, 255, 256, 257, 511, 512, 700, 65_535, 65_536, 65_537, 65_793];
   for (const size of sizes) {
     const { tree, pages } = stored(size);

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { Busiest } from '../../src/topology/busiest.ts';
+import { Busiest } from '../../src/topology/model/busiest.ts';
 
-it('has what sorting all of them and cutting has', () => {
+it('the busiest items equal the first items of a sorted list', () => {
   fc.assert(
     fc.property(fc.uniqueArray(fc.integer()), fc.nat({ max: 20 }), (numbers, max) => {
       const descending = (a: number, b: number) => b - a;

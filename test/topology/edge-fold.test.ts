@@ -1,20 +1,20 @@
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 import { appProtocols } from '../../src/contract/app-protocols.ts';
-import { addressBytes, printAddress } from '../../src/events/ip.ts';
-import { describeEdge } from '../../src/topology/describe.ts';
-import { EdgeFold } from '../../src/topology/edge-fold.ts';
-import { Edges, most, noHour } from '../../src/topology/edges.ts';
-import { mergeRuns } from '../../src/topology/merge.ts';
-import { bucketIn, rollUp } from '../../src/topology/roll-up.ts';
-import { encodeSegments, Segment } from '../../src/topology/segment.ts';
+import { addressBytes, printAddress } from '../../src/net/ip.ts';
+import { describeEdge } from '../../src/topology/model/describe.ts';
+import { EdgeFold } from '../../src/topology/model/edge-fold.ts';
+import { Edges, most, noHour } from '../../src/topology/model/edges.ts';
+import { mergeRuns } from '../../src/topology/model/merge.ts';
+import { bucketIn, rollUp } from '../../src/topology/model/roll-up.ts';
+import { encodeSegments, Segment } from '../../src/topology/model/segment.ts';
 import { anyFlow } from './flows.ts';
 import { factOf, type PlainFlow, type PlainRow, rowsOf } from './rows.ts';
 
 const hour = 3_600_000;
 const now = 40 * hour;
 
-/** The block of an address, by the letter of the rule. */
+/** Returns the block of an address; a literal implementation of the rule. */
 function block(address: string, role: 'host' | 'site' | 'outside'): string {
   const bytes = addressBytes(address)!;
   const text = printAddress(bytes);
@@ -28,7 +28,7 @@ function block(address: string, role: 'host' | 'site' | 'outside'): string {
   return `${printAddress(bytes)}/${v4 ? 24 : kept * 8}`;
 }
 
-/** Adds flows up with maps and sets. */
+/** Sums flows with maps and sets. */
 function plainly(flows: readonly PlainFlow[]): PlainRow[] {
   const rows = new Map<string, PlainRow>();
   const time = (ms: number) => Math.max(0, Math.min(253_402_300_799_999, Math.floor(ms)));
@@ -48,9 +48,7 @@ function plainly(flows: readonly PlainFlow[]): PlainRow[] {
       bytes: Math.min(most, (before?.bytes ?? 0) + Math.min(most, Math.floor(flow.bytes))),
       first: Math.min(before?.first ?? Infinity, first),
       last: Math.max(before?.last ?? -Infinity, first, time(flow.last)),
-      ports: [...new Set([...(before?.ports ?? []), ...(flow.port >= 0 ? [flow.port] : [])])].sort(
-        (a, b) => a - b,
-      ),
+      ports: [...new Set([...(before?.ports ?? []), ...(flow.port >= 0 ? [flow.port] : [])])].sort((a, b) => a - b),
       protocols: [...new Set([...(before?.protocols ?? []), ...names])].sort(),
     });
   }
@@ -69,26 +67,22 @@ function folded(flows: readonly PlainFlow[], maxRows?: number): Segment[] {
   return encodeSegments(fold.edges, maxRows).map((bytes) => new Segment(bytes));
 }
 
-/** Whole segments, merged. */
+/** Merges complete segments. */
 function mergeSegments(segments: readonly Segment[]): Segment[] {
   const runs = segments.map((segment) => [segment].values());
   return Array.from(mergeRuns(runs), (bytes) => new Segment(bytes));
 }
 
 describe('edges of flows', () => {
-  it('are what adding up plainly gives, however they are cut into segments', () => {
+  it('equal a plain sum, for any division into segments', () => {
     fc.assert(
-      fc.property(
-        fc.array(anyFlow, { maxLength: 200 }),
-        fc.integer({ min: 1, max: 50 }),
-        (flows, maxRows) => {
-          expect(sorted(rowsOf(folded(flows, maxRows)))).toEqual(sorted(plainly(flows)));
-        },
-      ),
+      fc.property(fc.array(anyFlow, { maxLength: 200 }), fc.integer({ min: 1, max: 50 }), (flows, maxRows) => {
+        expect(sorted(rowsOf(folded(flows, maxRows)))).toEqual(sorted(plainly(flows)));
+      }),
     );
   });
 
-  it('merge to the same whatever is merged first, and in whatever order', () => {
+  it('merge to the same result in any grouping and order', () => {
     const batches = fc.array(fc.array(anyFlow, { maxLength: 60 }), { minLength: 1, maxLength: 6 });
     fc.assert(
       fc.property(batches, fc.integer(), (flows, turn) => {
@@ -97,10 +91,7 @@ describe('edges of flows', () => {
         const at = Math.abs(turn) % all.length;
         const rotated = [...all.slice(at), ...all.slice(0, at)];
         const left = rotated.reduce((merged, one) => mergeSegments(merged.concat(one)), [] as Segment[]);
-        const right = rotated.reduceRight(
-          (merged, one) => mergeSegments(one.concat(merged)),
-          [] as Segment[],
-        );
+        const right = rotated.reduceRight((merged, one) => mergeSegments(one.concat(merged)), [] as Segment[]);
         expect(sorted(rowsOf(left))).toEqual(sorted(wanted));
         expect(rowsOf(right)).toEqual(rowsOf(left));
         expect(rowsOf(mergeSegments(all.flat()))).toEqual(rowsOf(left));
@@ -108,7 +99,7 @@ describe('edges of flows', () => {
     );
   });
 
-  it('merge a segment at a time, sorted, no row twice', () => {
+  it('are merged one segment at a time, sorted, without duplicate rows', () => {
     const batches = fc.array(fc.array(anyFlow, { maxLength: 60 }), { minLength: 1, maxLength: 6 });
     fc.assert(
       fc.property(batches, fc.integer({ min: 1, max: 9 }), (flows, maxRows) => {
@@ -117,14 +108,12 @@ describe('edges of flows', () => {
         expect(parts.slice(0, -1).every(({ rows }) => rows === maxRows)).toBe(true);
         const rows = rowsOf(parts);
         expect(sorted(rows)).toEqual(sorted(plainly(flows.flat())));
-        expect(rows.map(({ bucket }) => bucket)).toEqual(
-          rows.map(({ bucket }) => bucket).sort((a, b) => a - b),
-        );
+        expect(rows.map(({ bucket }) => bucket)).toEqual(rows.map(({ bucket }) => bucket).sort((a, b) => a - b));
       }),
     );
   });
 
-  it('roll up to days and to the whole; what is dated ahead of our clock is in the whole only', () => {
+  it('roll up to days and to the total; flows dated ahead of the server clock are only in the total', () => {
     fc.assert(
       fc.property(fc.array(anyFlow, { maxLength: 100 }), (flows) => {
         for (const level of ['hour', 'day', 'ever'] as const) {
@@ -140,7 +129,7 @@ describe('edges of flows', () => {
     );
   });
 
-  it('of one host at all ports keep the sixteen lowest', () => {
+  it('keep the sixteen lowest ports of one host', () => {
     const flow = { src: '10.0.0.1', dst: '10.0.0.2', srcHome: true, dstHome: true, answered: true };
     const rest = { app: undefined, connections: 1, bytes: 1, first: 0, last: 0 };
     const flows = Array.from({ length: 65_536 }, (_, i) => ({ ...flow, ...rest, port: 65_535 - i }));
@@ -151,7 +140,7 @@ describe('edges of flows', () => {
   });
 });
 
-test('edges of segments that an earlier version wrote have one name for each protocol', () => {
+test('edges of segments from an earlier version have one name for each protocol', () => {
   const edges = new Edges();
   const node = edges.nodes.add(0x20010db8, 0, 0, 1, 128, 1);
   const row = edges.row(0, node, node);

@@ -3,7 +3,7 @@ import type { PlainFlow } from './rows.ts';
 
 const hour = 3_600_000;
 
-/** Hosts at home, outside, groups; a few, so that edges repeat. */
+/** Addresses of home hosts, outside hosts and groups. The list is short, so that edges repeat. */
 const addresses = [
   '192.168.1.1',
   '192.168.1.2',
@@ -25,7 +25,7 @@ const addresses = [
 
 const isHome = (address: string) => /^(192\.168|10\.|fd00)/.test(address);
 
-/** Flows of a few hours, some of them from nowhere. */
+/** Flows of a few hours, some without an address. */
 export const anyFlow: fc.Arbitrary<PlainFlow> = fc
   .record({
     src: fc.constantFrom(...addresses),
@@ -39,10 +39,7 @@ export const anyFlow: fc.Arbitrary<PlainFlow> = fc
     ),
     connections: fc.constantFrom(0, 1),
     bytes: fc.oneof(fc.nat(1_000_000), fc.constantFrom(0, 1e300, 2 ** 53, 0.5)),
-    first: fc.oneof(
-      fc.integer({ min: 0, max: 60 * hour }),
-      fc.constantFrom(0, 253_402_300_799_999, 1e300, -5, 1.5),
-    ),
+    first: fc.oneof(fc.integer({ min: 0, max: 60 * hour }), fc.constantFrom(0, 253_402_300_799_999, 1e300, -5, 1.5)),
     length: fc.constantFrom(0, 1, 5 * hour, 1e300),
   })
   .map(({ length, ...flow }) => ({

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { centrality } from '../../src/topology/centrality.ts';
-import { communities } from '../../src/topology/communities.ts';
-import { mostIn } from '../../src/topology/describe.ts';
-import { EdgeFold } from '../../src/topology/edge-fold.ts';
-import { buildGraph, type GraphQuery } from '../../src/topology/graph.ts';
-import { encodeSegments, Segment } from '../../src/topology/segment.ts';
+import { centrality } from '../../src/topology/model/centrality.ts';
+import { communities } from '../../src/topology/model/communities.ts';
+import { mostIn } from '../../src/topology/model/describe.ts';
+import { EdgeFold } from '../../src/topology/model/edge-fold.ts';
+import { buildGraph, type GraphQuery } from '../../src/topology/model/graph.ts';
+import { encodeSegments, Segment } from '../../src/topology/model/segment.ts';
 import { anyFlow } from './flows.ts';
 import { factOf, type PlainFlow, rowsOf } from './rows.ts';
 
@@ -23,7 +23,7 @@ const graphOf = (segments: readonly Segment[], query: Partial<GraphQuery> = {}) 
     { ...everything, ...query },
   );
 
-/** The network of a host, by the letter. */
+/** Returns the network of a host; a literal implementation. */
 function subnet(id: string): string {
   if (id.includes('/') || id === '255.255.255.255') return id;
   if (!id.includes(':')) return `${id.split('.').slice(0, 3).join('.')}.0/24`;
@@ -68,7 +68,7 @@ function plainly(segments: readonly Segment[], groupBy: 'host' | 'subnet'): Plai
 describe('a graph', () => {
   const batches = fc.array(fc.array(anyFlow, { maxLength: 60 }), { minLength: 1, maxLength: 5 });
 
-  it.each(['host', 'subnet'] as const)('by %s has what adding up plainly gives', (groupBy) => {
+  it.each(['host', 'subnet'] as const)('grouped by %s equals a plain sum', (groupBy) => {
     fc.assert(
       fc.property(batches, (flows) => {
         const segments = flows.flatMap(segmentsOf);
@@ -79,15 +79,10 @@ describe('a graph', () => {
         for (const { id, degree, bytes } of nodes) expect({ degree, bytes }).toMatchObject(pick(wanted, id));
         expect(
           new Map(
-            edges.map(({ source, target, connections, bytes }) => [
-              `${source} ${target}`,
-              { connections, bytes },
-            ]),
+            edges.map(({ source, target, connections, bytes }) => [`${source} ${target}`, { connections, bytes }]),
           ),
         ).toEqual(wanted.edges);
-        expect(nodes.map(({ bytes }) => bytes)).toEqual(
-          nodes.map(({ bytes }) => bytes).sort((a, b) => b - a),
-        );
+        expect(nodes.map(({ bytes }) => bytes)).toEqual(nodes.map(({ bytes }) => bytes).sort((a, b) => b - a));
       }),
     );
   });
@@ -97,7 +92,7 @@ describe('a graph', () => {
     return { degree, bytes };
   };
 
-  it('of few nodes has the busiest, with their edges to others counted, and says that there are more', () => {
+  it('with a node limit has the busiest nodes, counts their edges to other nodes, and is marked as truncated', () => {
     fc.assert(
       fc.property(batches, fc.integer({ min: 1, max: 8 }), (flows, limit) => {
         const segments = flows.flatMap(segmentsOf);
@@ -106,45 +101,38 @@ describe('a graph', () => {
         const shown = new Set(some.nodes.map(({ id }) => id));
         const numbers = ({ id, degree, bytes }: (typeof all.nodes)[number]) => ({ id, degree, bytes });
         expect(some.nodes.map(numbers)).toEqual(all.nodes.slice(0, limit).map(numbers));
-        expect(some.edges).toEqual(
-          all.edges.filter(({ source, target }) => shown.has(source) && shown.has(target)),
-        );
+        expect(some.edges).toEqual(all.edges.filter(({ source, target }) => shown.has(source) && shown.has(target)));
         expect(some.truncated).toBe(all.nodes.length > limit);
       }),
     );
   });
 
-  it('around a host has those within its depth, itself always', () => {
+  it('around a host has the hosts within the depth, always including the host itself', () => {
     fc.assert(
-      fc.property(
-        batches,
-        fc.integer({ min: 1, max: 3 }),
-        fc.integer({ min: 1, max: 5 }),
-        (flows, depth, limit) => {
-          const segments = flows.flatMap(segmentsOf);
-          const all = graphOf(segments);
-          let near = new Set(all.nodes.filter(({ id }) => id === '192.168.1.1').map(({ id }) => id));
-          for (let step = 0; step < depth; step++)
-            near = new Set([
-              ...near,
-              ...all.edges.flatMap(({ source, target }) =>
-                near.has(source) || near.has(target) ? [source, target] : [],
-              ),
-            ]);
-          const focus = ['192.168.1.1', '10.99.99.99'];
-          const whole = graphOf(segments, { focus, depth });
-          expect(new Set(whole.nodes.map(({ id }) => id))).toEqual(near);
-          expect(whole.truncated).toBe(false);
-          const few = graphOf(segments, { focus, depth, limit });
-          expect(few.nodes.length).toBe(Math.min(limit, near.size));
-          if (near.size > 0) expect(few.nodes.map(({ id }) => id)).toContain('192.168.1.1');
-          expect(few.truncated).toBe(near.size > limit);
-        },
-      ),
+      fc.property(batches, fc.integer({ min: 1, max: 3 }), fc.integer({ min: 1, max: 5 }), (flows, depth, limit) => {
+        const segments = flows.flatMap(segmentsOf);
+        const all = graphOf(segments);
+        let near = new Set(all.nodes.filter(({ id }) => id === '192.168.1.1').map(({ id }) => id));
+        for (let step = 0; step < depth; step++)
+          near = new Set([
+            ...near,
+            ...all.edges.flatMap(({ source, target }) =>
+              near.has(source) || near.has(target) ? [source, target] : [],
+            ),
+          ]);
+        const focus = ['192.168.1.1', '10.99.99.99'];
+        const whole = graphOf(segments, { focus, depth });
+        expect(new Set(whole.nodes.map(({ id }) => id))).toEqual(near);
+        expect(whole.truncated).toBe(false);
+        const few = graphOf(segments, { focus, depth, limit });
+        expect(few.nodes.length).toBe(Math.min(limit, near.size));
+        if (near.size > 0) expect(few.nodes.map(({ id }) => id)).toContain('192.168.1.1');
+        expect(few.truncated).toBe(near.size > limit);
+      }),
     );
   });
 
-  it('has at most so many edges, the busiest', () => {
+  it('has a limited number of edges, the busiest edges', () => {
     const flow = {
       srcHome: true,
       dstHome: true,
@@ -166,7 +154,7 @@ describe('a graph', () => {
     expect(truncated).toBe(true);
   });
 
-  it('tells hosts, networks at home and the outside apart', () => {
+  it('distinguishes hosts, home networks and external networks', () => {
     const one = {
       srcHome: true,
       dstHome: false,
@@ -202,12 +190,12 @@ describe('groups and hubs', () => {
       Array.from({ length: a }, (_, b) => ({ source: from + a, target: from + b, weight: 1 })),
     );
 
-  it('two crowds that know each other by one link are two groups', () => {
+  it('two cliques joined by one link are two groups', () => {
     const groups = communities(12, [...clique(0, 5), ...clique(5, 7), { source: 0, target: 5, weight: 1 }]);
     expect(groups).toEqual([1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0]);
   });
 
-  it('nobody, somebody alone, and one to itself', () => {
+  it('are computed without nodes, for isolated nodes, and for a node linked to itself', () => {
     expect(communities(0, [])).toEqual([]);
     expect(communities(2, [])).toEqual([0, 1]);
     expect(communities(1, [{ source: 0, target: 0, weight: 3 }])).toEqual([0]);
@@ -224,7 +212,7 @@ describe('groups and hubs', () => {
     expect(Math.max(...ranks.slice(1))).toBeLessThan(0.2);
   });
 
-  it('are the same whatever way links point, and between 0 and 1', () => {
+  it('have the same values for any direction of links, between 0 and 1', () => {
     const link = fc.record({
       source: fc.nat(14),
       target: fc.nat(14),

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { limits } from '../../src/limits.ts';
-import { PairTotals } from '../../src/topology/pair-totals.ts';
+import { PairTotals } from '../../src/topology/model/pair-totals.ts';
 
-it('adds up what goes between pairs, whichever way they point', () => {
+it('the totals sum traffic between pairs, in both directions', () => {
   const node = fc.nat({ max: 30 });
   const flows = fc.array(fc.tuple(node, node, fc.nat(), fc.nat({ max: 9 })), { maxLength: 600 });
   fc.assert(
@@ -26,13 +26,13 @@ it('adds up what goes between pairs, whichever way they point', () => {
   );
 });
 
-it('stops where sums of bytes stop', () => {
+it('the totals saturate at the limit of byte sums', () => {
   const totals = new PairTotals();
   for (let i = 0; i < 3; i++) totals.add(0, 1, Number.MAX_SAFE_INTEGER, 1);
   expect(totals.bytes[0]).toBe(limits.maxSummedBytes);
 });
 
-it('gives its memory back', () => {
+it('the totals release their memory', () => {
   const totals = new PairTotals();
   for (let i = 0; i < 1000; i++) totals.add(i, 1, 1, 1);
   totals.release();

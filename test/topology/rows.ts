@@ -1,10 +1,10 @@
-import { AddressList } from '../../src/events/column-readers.ts';
-import { addressBytes } from '../../src/events/ip.ts';
-import type { FlowFact } from '../../src/inventory/seen.ts';
-import { printBlock } from '../../src/topology/nodes.ts';
-import type { Segment } from '../../src/topology/segment.ts';
+import { AddressList } from '../../src/events/format/column-readers.ts';
+import type { FlowFact } from '../../src/inventory/model/seen.ts';
+import { addressBytes } from '../../src/net/ip.ts';
+import { printBlock } from '../../src/topology/model/nodes.ts';
+import type { Segment } from '../../src/topology/model/segment.ts';
 
-/** An edge in a bucket, plainly. */
+/** An edge in a bucket, as a plain object. */
 export interface PlainRow {
   readonly bucket: number;
   readonly source: string;
@@ -36,7 +36,7 @@ export function rowsOf(segments: readonly Segment[]): PlainRow[] {
   );
 }
 
-/** A list of one address, of the kind that a block of only such addresses has. */
+/** Returns a list of one address, of the kind in blocks with only such addresses. */
 export function listOf(address: string): AddressList {
   const bytes = addressBytes(address)!;
   if (address.includes(':')) return new AddressList(bytes, 1);

@@ -2,12 +2,12 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { applyTopologyUpdate } from '../../src/client/topology.ts';
 import type { Topology } from '../../src/contract/resources/topology.ts';
-import { EdgeFold } from '../../src/topology/edge-fold.ts';
-import { buildGraph } from '../../src/topology/graph.ts';
-import { type Fresh, KnownGraph } from '../../src/topology/known-graph.ts';
-import { withinRoom } from '../../src/topology/room.ts';
-import { encodeSegments, Segment } from '../../src/topology/segment.ts';
-import { type NodeName, named, rangesOf, type Step, updateOf } from '../../src/topology/update.ts';
+import { EdgeFold } from '../../src/topology/model/edge-fold.ts';
+import { limitEdges } from '../../src/topology/model/edge-limit.ts';
+import { buildGraph } from '../../src/topology/model/graph.ts';
+import { type Fresh, KnownGraph } from '../../src/topology/model/known-graph.ts';
+import { encodeSegments, Segment } from '../../src/topology/model/segment.ts';
+import { type NodeName, named, rangesOf, type Step, updateOf } from '../../src/topology/model/update.ts';
 import { anyFlow } from './flows.ts';
 import { factOf, type PlainFlow, rowsOf } from './rows.ts';
 
@@ -17,7 +17,10 @@ const someName: fc.Arbitrary<NodeName> = fc.record({
   label: fc.constantFrom('mail', 'printer', 'db'),
   risk_level: fc.constantFrom('low', 'critical'),
 });
-/** Snapshots leave out bytes that no link carries in the time of an edge; updates know only the time of a step. */
+/**
+ * Flows whose bytes are within the capacity of links. Snapshots leave out bytes beyond the capacity in the
+ * time of an edge; updates know only the time of a step.
+ */
 const plausible = anyFlow.map((flow) => ({ ...flow, bytes: Math.min(flow.bytes, 1e9) }));
 const change = fc.record({
   flows: fc.array(plausible, { maxLength: 20 }),
@@ -25,7 +28,7 @@ const change = fc.record({
   unnamed: fc.option(fc.constantFrom('192.168.1.1', '10.0.0.1')),
 });
 
-/** A graph as the store keeps it, in memory. */
+/** A graph in memory, like the graph of the store. */
 class Kept {
   readonly segments: Segment[] = [];
   readonly names: Record<string, NodeName> = {};
@@ -74,10 +77,9 @@ class Kept {
   }
 }
 
-/** What must agree: all but order, groups and centrality. */
+/** Returns the parts that must agree: all except order, groups and centrality. */
 function comparable({ nodes, edges, seq }: Topology) {
-  const byText = (items: readonly object[]) =>
-    items.map((item) => JSON.stringify(Object.entries(item).sort())).sort();
+  const byText = (items: readonly object[]) => items.map((item) => JSON.stringify(Object.entries(item).sort())).sort();
   return {
     seq,
     nodes: byText(nodes.map(({ community, centrality, ...node }) => node)),
@@ -86,7 +88,7 @@ function comparable({ nodes, edges, seq }: Topology) {
 }
 
 describe('updates of a snapshot', () => {
-  it.each(['host', 'subnet'] as const)('by %s, in order, give the snapshot of the end', (groupBy) => {
+  it.each(['host', 'subnet'] as const)('by %s, in order, lead to the final snapshot', (groupBy) => {
     fc.assert(
       fc.property(fc.array(change, { minLength: 1, maxLength: 8 }), fc.nat(8), (changes, when) => {
         const kept = new Kept();
@@ -107,7 +109,7 @@ describe('updates of a snapshot', () => {
     );
   });
 
-  it('of the busiest nodes keep what is shown right', () => {
+  it('for the busiest nodes keep the shown nodes correct', () => {
     fc.assert(
       fc.property(
         fc.array(change, { minLength: 2, maxLength: 6 }),
@@ -132,7 +134,7 @@ describe('updates of a snapshot', () => {
     );
   });
 
-  it('that are filtered have the edges of which an end is meant, and no others', () => {
+  it('with a filter have exactly the edges with a matching source or destination', () => {
     fc.assert(
       fc.property(fc.array(anyFlow, { minLength: 1, maxLength: 40 }), (flows) => {
         const kept = new Kept();
@@ -144,13 +146,12 @@ describe('updates of a snapshot', () => {
         const wanted = all.filter(({ source, target }) => isMeant(source) || isMeant(target));
         expect((update?.edges ?? []).length).toBe(wanted.length);
         const there = new Set(update?.nodes.map(({ id }) => id));
-        for (const { source, target } of update?.edges ?? [])
-          expect(there.has(source) && there.has(target)).toBe(true);
+        for (const { source, target } of update?.edges ?? []) expect(there.has(source) && there.has(target)).toBe(true);
       }),
     );
   });
 
-  it('that came already change nothing', () => {
+  it('have no effect when repeated', () => {
     const kept = new Kept();
     const flow = {
       src: '10.0.0.1',
@@ -172,35 +173,29 @@ describe('updates of a snapshot', () => {
   });
 });
 
-describe('room for edges', () => {
-  it('past it new ones are put together, and nothing is lost', () => {
+describe('the edge limit', () => {
+  it('collapses further edges without loss of traffic', () => {
     fc.assert(
-      fc.property(
-        fc.array(fc.array(anyFlow, { maxLength: 40 }), { maxLength: 5 }),
-        fc.nat(20),
-        (batches, max) => {
-          const known = new KnownGraph(1);
-          const total = { connections: 0, bytes: 0 };
-          let any = false;
-          for (const flows of batches) {
-            const fold = new EdgeFold(() => Number.POSITIVE_INFINITY, 5);
-            for (const flow of flows) fold.flow(factOf(flow));
-            const { edges, collapsed } = withinRoom(fold.edges, known, max, 5);
-            any ||= collapsed;
-            const segments = encodeSegments(edges).map((bytes) => new Segment(bytes));
-            for (const segment of segments) known.add(segment);
-            total.connections += rowsOf(segments).reduce((sum, { connections }) => sum + connections, 0);
-          }
-          expect(total.connections).toBe(
-            batches.flat().reduce((sum, { connections }) => sum + connections, 0),
-          );
-          if (!any) expect(known.edges).toBeLessThanOrEqual(max);
-        },
-      ),
+      fc.property(fc.array(fc.array(anyFlow, { maxLength: 40 }), { maxLength: 5 }), fc.nat(20), (batches, max) => {
+        const known = new KnownGraph(1);
+        const total = { connections: 0, bytes: 0 };
+        let any = false;
+        for (const flows of batches) {
+          const fold = new EdgeFold(() => Number.POSITIVE_INFINITY, 5);
+          for (const flow of flows) fold.flow(factOf(flow));
+          const { edges, collapsed } = limitEdges(fold.edges, known, max, 5);
+          any ||= collapsed;
+          const segments = encodeSegments(edges).map((bytes) => new Segment(bytes));
+          for (const segment of segments) known.add(segment);
+          total.connections += rowsOf(segments).reduce((sum, { connections }) => sum + connections, 0);
+        }
+        expect(total.connections).toBe(batches.flat().reduce((sum, { connections }) => sum + connections, 0));
+        if (!any) expect(known.edges).toBeLessThanOrEqual(max);
+      }),
     );
   });
 
-  it('forged sources, as many as one likes, make no more edges than may be', () => {
+  it('bounds the edges of any number of forged sources', () => {
     const known = new KnownGraph(1);
     const flow = {
       dst: '203.0.113.1',
@@ -218,8 +213,7 @@ describe('room for edges', () => {
       const fold = new EdgeFold(() => Number.POSITIVE_INFINITY, 5);
       for (let i = 0; i < 2000; i++)
         fold.flow(factOf({ ...flow, src: `fd00:${batch.toString(16)}:${i.toString(16)}::1` }));
-      for (const bytes of encodeSegments(withinRoom(fold.edges, known, 1000, 5).edges))
-        known.add(new Segment(bytes));
+      for (const bytes of encodeSegments(limitEdges(fold.edges, known, 1000, 5).edges)) known.add(new Segment(bytes));
     }
     expect(known.edges).toBeLessThanOrEqual(1000 + 65_536 + 16);
     expect(known.edges).toBeGreaterThan(1000);

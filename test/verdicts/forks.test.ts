@@ -9,17 +9,18 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { auditOnce } from '../../src/cli/audit.ts';
 import { comparePins } from '../../src/cli/compare-pins.ts';
-import { exitCodes } from '../../src/cli/exit-codes.ts';
 import { savePin } from '../../src/cli/pin-file.ts';
 import { httpLog } from '../../src/client/log-source.ts';
 import type { Pin } from '../../src/client/pin.ts';
+import { exitCodes } from '../../src/service/exit-codes.ts';
 import { type Entry, rewrite, signOtherRoot } from '../client/insider.ts';
 import { ServedLog } from '../client/served-log.ts';
-import { cloneFolder } from '../copy-folder.ts';
+import { cloneFolder } from '../files/copy-folder.ts';
 import {
   type Cosigned,
   commandOf,
   consoleOf,
+  consolePinOf,
   cosignedOf,
   fsckOf,
   healthOf,
@@ -34,8 +35,8 @@ let log: ServedLog;
 const startedAt = Date.now();
 const hourMs = 3_600_000;
 /**
- * The honest log with three entries, with six, after a rotation, and with the three entries appended after
- * it.
+ * Copies of the honest log with three entries, with six, after a rotation, and with three entries after the
+ * rotation.
  */
 const honest = { three: '', six: '', rotated: '', nine: '', rotatedNine: '' };
 /** Pins and cosigned checkpoints of the honest log at several sizes. */
@@ -126,8 +127,7 @@ const forks: Record<string, () => Promise<unknown>> = {
   'entry edited, then more': rewritten(edited, 4),
   'entry removed, then more': rewritten((entries) => void entries.splice(2, 1), 4),
   'entry inserted, then more': rewritten(
-    (entries) =>
-      void entries.splice(2, 0, { ...entries[1]!, id: entries[1]!.id!.toString().replace(/.$/, 'f') }),
+    (entries) => void entries.splice(2, 0, { ...entries[1]!, id: entries[1]!.id!.toString().replace(/.$/, 'f') }),
     4,
   ),
   'duplicate id': rewritten((entries) => entries.push({ ...entries[1]! }), 0, laterNs(1)),
@@ -144,7 +144,7 @@ const forks: Record<string, () => Promise<unknown>> = {
   },
 };
 
-/** Time of a head, in seconds after the start. */
+/** Returns the time of a head, in seconds after the start. */
 function laterNs(seconds: number): bigint {
   const ns = BigInt(startedAt + seconds * 1000) * 1_000_000n;
   return ns - (ns % 1024n);
@@ -152,36 +152,37 @@ function laterNs(seconds: number): bigint {
 
 /**
  * Columns: start-up, fsck, audits with the pin, with pin and entries, without a pin but with entries (exit
- * code, result, evidence), the watching auditor, the witness, the console, `candor verify`, and the
- * comparison of pins: the pin of an auditor of all nine honest entries with that of an auditor who saw only
- * the fork. Auditor and witness had seen six entries, or the state after the rotation.
+ * code, result, evidence), the watching auditor, the witness, the console on a bundle, the console with the
+ * pin, `candor verify` of an entry with the pin, and the comparison of pins: the pin of an auditor of all nine
+ * honest entries with that of an auditor who saw only the fork, and with the checkpoint that a witness of the
+ * fork has. Auditor, console and witness had seen six entries, or the state after the rotation.
  *
  * A smaller checkpoint contradicts nothing, because it has no time. An insider who rewrites the whole log
  * loses the heads of its history. A head that no auditor accepts gives no pin to compare.
  */
 const rows = rowsOf(`
-  smaller tree, later time                        | ok      | ok        | 5 ROLLBACK evidence       | 5 ROLLBACK evidence       | 0 pinned           | ROLLBACK ends             | ahead                 | good        | verified    | 5 TIME_WENT_BACK evidence
-  another tree of this size                       | ok      | ok        | 5 FORK evidence           | 5 FORK evidence           | 0 pinned           | FORK ends                 | inconsistent evidence | good        | verified    | 5 TIME_WENT_BACK evidence
-  fork below the pin                              | ok      | ok        | 5 INCONSISTENT evidence   | 5 INCONSISTENT evidence   | 0 pinned           | INCONSISTENT ends         | inconsistent evidence | good        | verified    | 5 INCONSISTENT evidence
-  fork above the pin                              | ok      | ok        | 0 extended                | 0 extended                | 0 pinned           | size 10, OLD_HEAD         | cosigned              | good        | verified    | 5 INCONSISTENT evidence
-  fork above the pin, smaller than the honest log | ok      | ok        | 0 extended                | 0 extended                | 0 pinned           | size 7, INCONSISTENT ends | cosigned              | good        | verified    | 5 TIME_WENT_BACK evidence
-  fork below the pin, then a rotation             | ok      | ok        | 5 INCONSISTENT evidence   | 5 INCONSISTENT evidence   | 0 pinned           | INCONSISTENT ends         | inconsistent evidence | good        | verified    | 5 INCONSISTENT evidence
-  rotation, then a fork below the pin             | ok      | ok        | 5 INCONSISTENT evidence   | 5 INCONSISTENT evidence   | 0 pinned           | INCONSISTENT ends         | inconsistent evidence | good        | verified    | 5 INCONSISTENT evidence
-  fork above the pin, then a rotation             | ok      | ok        | 0 extended                | 0 extended                | 0 pinned           | size 12, OLD_HEAD         | cosigned              | good        | verified    | 5 INCONSISTENT evidence
-  fork after the rotation                         | ok      | ok        | 5 INCONSISTENT evidence   | 5 INCONSISTENT evidence   | 0 pinned           | INCONSISTENT ends         | inconsistent evidence | good        | verified    | 5 INCONSISTENT evidence
-  entry edited                                    | ok      | ok        | 5 FORK evidence           | 5 FORK evidence           | 0 pinned           | FORK ends                 | inconsistent evidence | good        | verified    | 5 INCONSISTENT evidence
-  entry edited, then more                         | ok      | ok        | 5 INCONSISTENT evidence   | 5 INCONSISTENT evidence   | 0 pinned           | INCONSISTENT ends         | inconsistent evidence | good        | verified    | 5 INCONSISTENT evidence
-  entry removed, then more                        | ok      | ok        | 5 INCONSISTENT evidence   | 5 INCONSISTENT evidence   | 0 pinned           | INCONSISTENT ends         | inconsistent evidence | good        | verified    | 5 FORK evidence
-  entry inserted, then more                       | ok      | ok        | 5 INCONSISTENT evidence   | 5 INCONSISTENT evidence   | 0 pinned           | INCONSISTENT ends         | inconsistent evidence | good        | verified    | 5 INCONSISTENT evidence
-  duplicate id                                    | ok      | id_index  | 4 HEAD_MISSING file       | 4 HEAD_MISSING file       | 4 DUPLICATE_ENTRY file | HEAD_MISSING, size 9      | cosigned              | good        | verified    | 5 TIME_WENT_BACK evidence
-  entry dated back                                | ok      | ok        | 4 HEAD_MISSING file       | 4 HEAD_MISSING file       | 4 BACKDATED file | HEAD_MISSING, size 9      | cosigned              | good        | verified    | 5 TIME_WENT_BACK evidence
-  entry dated ahead                               | ok      | ok        | 4 HEAD_MISSING file       | 4 HEAD_MISSING file       | 4 FUTURE file | HEAD_MISSING, size 9      | cosigned              | good        | verified    | 5 TIME_WENT_BACK evidence
-  larger tree, earlier time                       | ok      | ok        | 5 TIME_WENT_BACK evidence | 5 TIME_WENT_BACK evidence | 4 FUTURE file | TIME_WENT_BACK ends       | cosigned              | good        | verified    | 5 INCONSISTENT evidence
-  head dated ahead                                | ok      | ok        | 4 HEAD_FROM_FUTURE file   | 4 HEAD_FROM_FUTURE file   | 4 HEAD_FROM_FUTURE file | HEAD_FROM_FUTURE, size 9  | cosigned              | good        | verified    | no pin: HEAD_FROM_FUTURE
-  root of no tree                                 | corrupt | head_root | 5 FORK evidence           | 5 FORK evidence           | 3 UNAVAILABLE      | FORK ends                 | UNAVAILABLE           | unavailable | UNAVAILABLE | no pin: UNAVAILABLE
+  smaller tree, later time                        | ok      | ok        | 5 ROLLBACK evidence       | 5 ROLLBACK evidence       | 0 pinned                | ROLLBACK ends             | ahead                 | good        | ROLLBACK evidence       | 5 ROLLBACK evidence       | 5 TIME_WENT_BACK evidence | 5 INCONSISTENT evidence
+  another tree of this size                       | ok      | ok        | 5 FORK evidence           | 5 FORK evidence           | 0 pinned                | FORK ends                 | inconsistent evidence | good        | FORK evidence           | 5 FORK evidence           | 5 TIME_WENT_BACK evidence | 5 INCONSISTENT evidence
+  fork below the pin                              | ok      | ok        | 5 INCONSISTENT evidence   | 5 INCONSISTENT evidence   | 0 pinned                | INCONSISTENT ends         | inconsistent evidence | good        | INCONSISTENT evidence   | 5 INCONSISTENT evidence   | 5 INCONSISTENT evidence   | 5 INCONSISTENT evidence
+  fork above the pin                              | ok      | ok        | 0 extended                | 0 extended                | 0 pinned                | size 10, OLD_HEAD         | cosigned              | good        | verified                | verified                  | 5 INCONSISTENT evidence   | 5 INCONSISTENT evidence
+  fork above the pin, smaller than the honest log | ok      | ok        | 0 extended                | 0 extended                | 0 pinned                | size 7, INCONSISTENT ends | cosigned              | good        | verified                | verified                  | 5 TIME_WENT_BACK evidence | 5 INCONSISTENT evidence
+  fork below the pin, then a rotation             | ok      | ok        | 5 INCONSISTENT evidence   | 5 INCONSISTENT evidence   | 0 pinned                | INCONSISTENT ends         | inconsistent evidence | good        | INCONSISTENT evidence   | 5 INCONSISTENT evidence   | 5 INCONSISTENT evidence   | 5 INCONSISTENT evidence
+  rotation, then a fork below the pin             | ok      | ok        | 5 INCONSISTENT evidence   | 5 INCONSISTENT evidence   | 0 pinned                | INCONSISTENT ends         | inconsistent evidence | good        | INCONSISTENT evidence   | 5 INCONSISTENT evidence   | 5 INCONSISTENT evidence   | 5 INCONSISTENT evidence
+  fork above the pin, then a rotation             | ok      | ok        | 0 extended                | 0 extended                | 0 pinned                | size 12, OLD_HEAD         | cosigned              | good        | verified                | verified                  | 5 INCONSISTENT evidence   | 5 INCONSISTENT evidence
+  fork after the rotation                         | ok      | ok        | 5 INCONSISTENT evidence   | 5 INCONSISTENT evidence   | 0 pinned                | INCONSISTENT ends         | inconsistent evidence | good        | INCONSISTENT evidence   | 5 INCONSISTENT evidence   | 5 INCONSISTENT evidence   | 5 INCONSISTENT evidence
+  entry edited                                    | ok      | ok        | 5 FORK evidence           | 5 FORK evidence           | 0 pinned                | FORK ends                 | inconsistent evidence | good        | FORK evidence           | 5 FORK evidence           | 5 INCONSISTENT evidence   | 5 INCONSISTENT evidence
+  entry edited, then more                         | ok      | ok        | 5 INCONSISTENT evidence   | 5 INCONSISTENT evidence   | 0 pinned                | INCONSISTENT ends         | inconsistent evidence | good        | INCONSISTENT evidence   | 5 INCONSISTENT evidence   | 5 INCONSISTENT evidence   | 5 INCONSISTENT evidence
+  entry removed, then more                        | ok      | ok        | 5 INCONSISTENT evidence   | 5 INCONSISTENT evidence   | 0 pinned                | INCONSISTENT ends         | inconsistent evidence | good        | INCONSISTENT evidence   | 5 INCONSISTENT evidence   | 5 FORK evidence           | 5 FORK evidence
+  entry inserted, then more                       | ok      | ok        | 5 INCONSISTENT evidence   | 5 INCONSISTENT evidence   | 0 pinned                | INCONSISTENT ends         | inconsistent evidence | good        | INCONSISTENT evidence   | 5 INCONSISTENT evidence   | 5 INCONSISTENT evidence   | 5 INCONSISTENT evidence
+  duplicate id                                    | ok      | id_index  | 4 HEAD_MISSING file       | 4 HEAD_MISSING file       | 4 DUPLICATE_ENTRY file  | HEAD_MISSING, size 9      | cosigned              | good        | HEAD_MISSING file       | 4 HEAD_MISSING file       | 5 TIME_WENT_BACK evidence | 5 INCONSISTENT evidence
+  entry dated back                                | ok      | ok        | 4 HEAD_MISSING file       | 4 HEAD_MISSING file       | 4 BACKDATED file        | HEAD_MISSING, size 9      | cosigned              | good        | HEAD_MISSING file       | 4 HEAD_MISSING file       | 5 TIME_WENT_BACK evidence | 5 INCONSISTENT evidence
+  entry dated ahead                               | ok      | ok        | 4 HEAD_MISSING file       | 4 HEAD_MISSING file       | 4 FUTURE file           | HEAD_MISSING, size 9      | cosigned              | good        | HEAD_MISSING file       | 4 HEAD_MISSING file       | 5 TIME_WENT_BACK evidence | 5 INCONSISTENT evidence
+  larger tree, earlier time                       | ok      | ok        | 5 TIME_WENT_BACK evidence | 5 TIME_WENT_BACK evidence | 4 FUTURE file           | TIME_WENT_BACK ends       | cosigned              | good        | TIME_WENT_BACK evidence | 5 TIME_WENT_BACK evidence | 5 INCONSISTENT evidence   | 5 INCONSISTENT evidence
+  head dated ahead                                | ok      | ok        | 4 HEAD_FROM_FUTURE file   | 4 HEAD_FROM_FUTURE file   | 4 HEAD_FROM_FUTURE file | HEAD_FROM_FUTURE, size 9  | cosigned              | good        | HEAD_FROM_FUTURE file   | 4 HEAD_FROM_FUTURE file   | no pin: HEAD_FROM_FUTURE  | 5 INCONSISTENT evidence
+  root of no tree                                 | corrupt | head_root | 5 FORK evidence           | 5 FORK evidence           | 3 UNAVAILABLE           | FORK ends                 | UNAVAILABLE           | unavailable | FORK evidence           | 5 FORK evidence           | no pin: UNAVAILABLE       | no checkpoint
 `);
 
-test.each(rows)('%s', async (fork, ...verdicts) => {
+test.each(rows)('every party has the expected verdict on this fork: %s', async (fork, ...verdicts) => {
   log.now = startedAt + 10_000;
   await forks[fork!]!();
   const folder = await log.snapshot();
@@ -194,9 +195,10 @@ test.each(rows)('%s', async (fork, ...verdicts) => {
   const audited = async (name: string, before: Pin | undefined, entries?: true) => {
     const path = join(state, name);
     if (before !== undefined) await savePin(path, before, undefined);
-    return commandOf(await auditOnce(source, { state: path, interval: 0, ...(entries && { entries }) }));
+    return commandOf(await auditOnce(source, { state: path, interval: 0, entries: entries ?? false }));
   };
-  expect([
+  const note = await log.ledger.checkpoint().catch(() => undefined);
+  const actual = [
     healthOf(await log.ledger.status()),
     await fsckOf(folder),
     await audited('pinned', pin),
@@ -205,33 +207,32 @@ test.each(rows)('%s', async (fork, ...verdicts) => {
     await watching(pin, truth),
     await witnessOf(source, cosigned),
     await consoleOf(source, 2),
-    await verifyOf(source, 2),
+    await consolePinOf(log.url, pin),
+    await verifyOf(source, 2, pin),
     await notes(state, truth),
-  ]).toEqual(verdicts);
+    await notesOfWitness(state, truth, note, folder),
+  ];
+  expect(actual).toEqual(verdicts);
 });
 
 type Truth = 'nine' | 'rotatedNine';
 
 /**
- * A fork visible only in `/checkpoint`, beside honest heads, and an auditor who compares the pin with that
- * checkpoint.
+ * A fork that is visible only in `/checkpoint`, beside honest heads, and an auditor that compares the pin
+ * with that checkpoint.
  */
 test.each([
   [7, '5 INCONSISTENT evidence', '5 INCONSISTENT evidence'],
   [8, '5 INCONSISTENT evidence', '5 INCONSISTENT evidence'],
   [9, '5 FORK evidence', '5 FORK evidence'],
   [12, '4 PROOF_WITHHELD file', '5 INCONSISTENT evidence'],
-] as const)('detects a forked checkpoint of size %i', async (size, audited, compared) => {
+] as const)('an audit detects a forked checkpoint of size %i', async (size, audited, compared) => {
   log.now = startedAt + 10_000;
   await from('six', size - 6)();
   const note = await log.ledger.checkpoint();
   const folder = mkdtempSync(join(tmpdir(), 'candor-notes-'));
   temporary.push(folder);
-  const [state, own, kept] = ['state', 'own', 'note'].map((name) => join(folder, name)) as [
-    string,
-    string,
-    string,
-  ];
+  const [state, own, kept] = ['state', 'own', 'note'].map((name) => join(folder, name)) as [string, string, string];
   const source = httpLog(log.url);
   await savePin(own, seen.nine.pin, undefined);
   writeFileSync(kept, note);
@@ -244,10 +245,10 @@ test.each([
   log.lies = [{ path: '/checkpoint', tell: () => note }];
   onTestFinished(() => void log.lies.pop());
   await savePin(state, seen.six.pin, undefined);
-  expect(commandOf(await auditOnce(source, { state, interval: 0 }))).toBe(audited);
+  expect(commandOf(await auditOnce(source, { state, interval: 0, entries: false }))).toBe(audited);
 });
 
-test('keeps evidence of two faults with the same code within an hour, and of a repeated fault only once', async () => {
+test('evidence of two faults with the same code within an hour is kept, and of a repeated fault once', async () => {
   log.now = startedAt + 10_000;
   const state = join(mkdtempSync(join(tmpdir(), 'candor-notes-')), 'state');
   temporary.push(join(state, '..'));
@@ -263,7 +264,7 @@ test('keeps evidence of two faults with the same code within an hour, and of a r
   const states = [];
   for (const note of [notes[0]!, notes[1]!, notes[0]!]) {
     log.lies = [{ path: '/checkpoint', tell: () => note }];
-    const report = await auditOnce(httpLog(log.url), { state, interval: 0 });
+    const report = await auditOnce(httpLog(log.url), { state, interval: 0, entries: false });
     expect(commandOf(report)).toBe('4 PROOF_WITHHELD file');
     files.push(String(report.fields.evidence));
     states.push(report.state);
@@ -288,16 +289,29 @@ async function watching(pin: Pin, truth: Truth): Promise<string> {
 
 /**
  * Compares the pins of two honest auditors: one has seen only the honest log, the other only the fork. Each
- * queries the log as it sees it.
+ * auditor queries the version of the log that it has seen.
  */
 async function notes(state: string, truth: Truth): Promise<string> {
   const [own, other] = [join(state, 'own'), join(state, 'other')];
   const source = httpLog(log.url);
   await savePin(own, seen[truth].pin, undefined);
-  const first = await auditOnce(source, { state: other, interval: 0 });
+  const first = await auditOnce(source, { state: other, interval: 0, entries: false });
   if (first.fault !== undefined) return `no pin: ${first.fault.code}`;
   const compared = await comparePins([own, other], source, Date.now());
   if (compared.exit === exitCodes.misbehaviour) return commandOf(compared);
   await log.restore(cloneOf(honest[truth]));
   return commandOf(await comparePins([own, other], source, Date.now()));
+}
+
+/** Compares the pin of an honest auditor with the checkpoint of the fork; each log is queried for the proof. */
+async function notesOfWitness(state: string, truth: Truth, note: string | undefined, fork: string): Promise<string> {
+  if (note === undefined) return 'no checkpoint';
+  const [own, kept] = [join(state, 'own'), join(state, 'note')];
+  writeFileSync(kept, note);
+  const compared = [];
+  for (const folder of [fork, honest[truth]]) {
+    await log.restore(cloneOf(folder));
+    compared.push(commandOf(await comparePins([own, kept], httpLog(log.url), Date.now())));
+  }
+  return compared.find((found) => found.startsWith('5')) ?? compared.join(', ');
 }

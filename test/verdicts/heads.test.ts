@@ -3,21 +3,12 @@
  * not accused. A witness receives checkpoints, not tree heads, so it continues cosigning.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { exitCodes } from '../../src/cli/exit-codes.ts';
 import type { FaultCode } from '../../src/client/fault.ts';
 import { httpLog } from '../../src/client/log-source.ts';
 import type { Pin } from '../../src/client/pin.ts';
+import { exitCodes } from '../../src/service/exit-codes.ts';
 import { type Lie, ServedLog } from '../client/served-log.ts';
-import {
-  auditOf,
-  type Cosigned,
-  consoleOf,
-  cosignedOf,
-  pinOf,
-  verifyOf,
-  watchOf,
-  witnessOf,
-} from './parties.ts';
+import { auditOf, type Cosigned, consoleOf, cosignedOf, pinOf, verifyOf, watchOf, witnessOf } from './parties.ts';
 
 let log: ServedLog;
 let pin: Pin;
@@ -51,9 +42,7 @@ interface Row {
 
 /** Returns the members' JSON texts by name; integers keep all their digits. */
 const membersOf = (text: string): Record<string, string> =>
-  Object.fromEntries(
-    [...text.matchAll(/"(\w+)":("[^"]*"|[^,}]*)/g)].map(([, name, value]) => [name!, value!]),
-  );
+  Object.fromEntries([...text.matchAll(/"(\w+)":("[^"]*"|[^,}]*)/g)].map(([, name, value]) => [name!, value!]));
 const textOf = (head: Record<string, string>): string =>
   `{${Object.entries(head)
     .map(([name, value]) => `"${name}":${value}`)
@@ -64,8 +53,7 @@ const yearNs = 365n * 86_400_000_000_000n;
 
 const fields = ['tree_size', 'root_hash', 'timestamp_ns', 'signature', 'signer_key_id'] as const;
 const set =
-  (field: (typeof fields)[number], to: string | ((was: string) => string)) =>
-  (head: Record<string, string>) => {
+  (field: (typeof fields)[number], to: string | ((was: string) => string)) => (head: Record<string, string>) => {
     head[field] = typeof to === 'string' ? to : to(head[field]!);
   };
 
@@ -160,7 +148,7 @@ const rows: readonly Row[] = [
   },
 ];
 
-test.each(rows)('$code: $field $value', async ({ edit, code, console }) => {
+test.each(rows)('a head with $field $value is rejected with $code', async ({ edit, code, console }) => {
   const lie = (text: string): string => {
     const head = membersOf(text);
     edit(head);

@@ -2,7 +2,7 @@
 import { cpSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import { restoreBackup } from '../../src/backup/restore.ts';
 import { auditOnce } from '../../src/cli/audit.ts';
 import { comparePins } from '../../src/cli/compare-pins.ts';
@@ -14,20 +14,24 @@ import { httpLog } from '../../src/client/log-source.ts';
 import type { Pin } from '../../src/client/pin.ts';
 import { judge } from '../../src/client/verdict.ts';
 import { type Bundle, parseBundle } from '../../src/client/verify.ts';
+import { sha256 } from '../../src/crypto/sha256.ts';
 import { beginAnew } from '../../src/ledger/check/begin-anew.ts';
 import { rebuild } from '../../src/ledger/check/rebuild.ts';
-import type { LedgerKeyPurpose } from '../../src/ledger/ledger.ts';
+import type { LedgerKeyPurpose, LogView } from '../../src/ledger/ledger.ts';
 import { continueCopy, recordMove } from '../../src/ledger/lives/continue-copy.ts';
+import { Cosigner } from '../../src/witness/cosigner.ts';
+import { parsePolicy } from '../../src/witness/parse-policy.ts';
 import { startParts } from '../backup/parts.ts';
 import { ServedLog } from '../client/served-log.ts';
-import { cloneFolder } from '../copy-folder.ts';
+import { cloneFolder } from '../files/copy-folder.ts';
 import { purposes, TestAgent, withoutAgent } from '../ssh-agent/agent.ts';
-import { cosignature } from '../witness/rogue-witness.ts';
+import { cosignature, rogueWitness } from '../witness/rogue-witness.ts';
 import { type KeyPair, keyPair } from '../witness/test-log.ts';
 import {
   type Cosigned,
   commandOf,
   consoleOf,
+  consolePinOf,
   cosignedOf,
   fsckOf,
   healthOf,
@@ -71,14 +75,28 @@ afterAll(async () => {
 
 const rotate = (purpose: LedgerKeyPurpose) => () => log.ledger.rotateKey(purpose, 'system');
 const revoke = (purpose: LedgerKeyPurpose) => async () => {
-  const active = (await log.ledger.keyRecords()).find(
-    (key) => key.purpose === purpose && key.state === 'active',
-  );
+  const active = (await log.ledger.keyRecords()).find((key) => key.purpose === purpose && key.state === 'active');
   await log.ledger.revokeKey(active!.kid, 'stolen', 'system');
 };
 /** Runs a command on the folder of the stopped service. */
 const command = (run: (dataDir: string) => Promise<unknown>) => () =>
   log.tamper(async (dataDir) => void (await run(dataDir)));
+
+/** Continues with this delay of publication, for callers without a token. */
+const delayed = (seconds: number) => async () => {
+  log.options = { publicationDelayMs: 1000 * seconds };
+  log.view = seconds > 0 ? 'published' : 'current';
+  await log.tamper(() => {});
+  log.now += 1000;
+};
+
+/** Appends three entries at this distance, of which the first is published by the end. */
+async function growing(seconds: number): Promise<void> {
+  for (let i = 0; i < 3; i++) {
+    log.now += 1000 * seconds;
+    await log.append(1);
+  }
+}
 
 const events: Record<string, () => Promise<unknown>> = {
   'rotation of the tree-head key': rotate('transparency-sth'),
@@ -144,38 +162,70 @@ const events: Record<string, () => Promise<unknown>> = {
     await log.tamper(() => {});
     for (const purpose of ['transparency-sth', 'event-signing'] as const) await rotate(purpose)();
   },
+  'publication delay set': delayed(10),
+  'publication delay set, then growth': async () => {
+    await delayed(10)();
+    await growing(17);
+  },
+  'publication delay changed': async () => {
+    await delayed(10)();
+    await growing(17);
+    await delayed(15)();
+    await growing(25);
+  },
+  'publication delay removed': async () => {
+    await delayed(10)();
+    await growing(17);
+    await delayed(0)();
+  },
+  'rotation before publication': async () => {
+    await delayed(10)();
+    await rotate('transparency-sth')();
+    await growing(17);
+  },
+  'published head by a revoked key': async () => {
+    await delayed(10)();
+    await growing(17);
+    await revoke('transparency-sth')();
+  },
 };
 
 /**
  * Columns, after each event and one more entry: start-up, fsck, audits with the earlier pin, with entries,
- * without a pin, the watching auditor, the witness, the console, `candor verify`, and the comparison of the
- * earlier and later pins.
+ * without a pin, the watching auditor, the witness, the console on a bundle, the console with the earlier pin,
+ * `candor verify` with the earlier pin, and the comparison of the earlier and later pins.
  */
 const rows = rowsOf(`
-  rotation of the tree-head key      | ok                 | ok | 0 extended         | 0 extended         | 0 pinned           | size 12          | cosigned    | good        | verified     | 0 same_tree
-  rotation of the event key          | ok                 | ok | 0 extended         | 0 extended         | 0 pinned           | size 12          | cosigned    | good        | verified     | 0 same_tree
-  rotation of the access-token key   | ok                 | ok | 0 extended         | 0 extended         | 0 pinned           | size 12          | cosigned    | good        | verified     | 0 same_tree
-  revocation of the tree-head key    | ok                 | ok | 4 UNVOUCHED_KEY    | 4 UNVOUCHED_KEY    | 0 pinned           | UNVOUCHED_KEY    | cosigned    | good        | verified     | 4 UNVOUCHED_KEY
-  revocation of the event key        | ok                 | ok | 0 extended         | 0 extended         | 0 pinned           | size 11          | cosigned    | good        | verified     | 0 same_tree
-  revocation of the checkpoint key   | ok                 | ok | 4 UNVOUCHED_KEY    | 4 UNVOUCHED_KEY    | 0 pinned           | UNVOUCHED_KEY    | unknown_key | good        | verified     | 0 same_tree
-  revocation of the access-token key | ok                 | ok | 0 extended         | 0 extended         | 0 pinned           | size 11          | cosigned    | good        | verified     | 0 same_tree
-  restore of a backup                | ok                 | ok | 4 NEW_LIFE         | 4 NEW_LIFE         | 0 pinned           | NEW_LIFE         | unknown_log | good        | verified     | 4 UNVOUCHED_KEY
-  loss accepted                      | ok                 | ok | 4 NEW_LIFE         | 4 NEW_LIFE         | 0 pinned           | NEW_LIFE         | unknown_log | good        | verified     | 4 UNVOUCHED_KEY
-  begin anew                         | ok                 | ok | 4 NEW_LOG          | 4 NEW_LOG          | 0 pinned           | NEW_LOG          | unknown_log | refused     | HTTP_REFUSED | 4 UNVOUCHED_KEY
-  copy with a new life               | ok                 | ok | 4 NEW_LIFE         | 4 NEW_LIFE         | 0 pinned           | NEW_LIFE         | unknown_log | good        | verified     | 4 UNVOUCHED_KEY
-  copy without a new life            | copied             | ok | 3 UNAVAILABLE      | 3 UNAVAILABLE      | 3 UNAVAILABLE      | UNAVAILABLE      | UNAVAILABLE | unavailable | verified     | -
-  move to another volume             | ok                 | ok | 0 extended         | 0 extended         | 0 pinned           | size 10          | cosigned    | good        | verified     | 0 same_tree
-  rename of the folder               | ok                 | ok | 0 extended         | 0 extended         | 0 pinned           | size 10          | cosigned    | good        | verified     | 0 same_tree
-  clock ahead, not confirmed         | clock clock_jumped | ok | 0 unchanged        | 0 unchanged        | 0 pinned           | size 9           | cosigned    | good        | verified     | 0 same_tree
-  clock ahead, confirmed             | ok                 | ok | 4 HEAD_FROM_FUTURE file | 4 HEAD_FROM_FUTURE file | 4 HEAD_FROM_FUTURE file | HEAD_FROM_FUTURE | cosigned    | good        | verified     | -
-  clock half an hour back            | ok clock_jumped    | ok | 0 extended         | 0 extended         | 0 pinned           | size 10          | cosigned    | good        | verified     | 0 same_tree
-  kill -9                            | ok                 | ok | 0 extended         | 0 extended         | 0 pinned           | size 10          | cosigned    | good        | verified     | 0 same_tree
-  keys to an ssh-agent               | ok                 | ok | 0 extended         | 0 extended         | 0 pinned           | size 14          | cosigned    | good        | verified     | 0 same_tree
+  rotation of the tree-head key      | ok                 | ok | 0 extended              | 0 extended              | 0 pinned                | size 12          | cosigned    | good        | verified              | verified                | 0 same_tree
+  rotation of the event key          | ok                 | ok | 0 extended              | 0 extended              | 0 pinned                | size 12          | cosigned    | good        | verified              | verified                | 0 same_tree
+  rotation of the access-token key   | ok                 | ok | 0 extended              | 0 extended              | 0 pinned                | size 12          | cosigned    | good        | verified              | verified                | 0 same_tree
+  revocation of the tree-head key    | ok                 | ok | 4 UNVOUCHED_KEY         | 4 UNVOUCHED_KEY         | 0 pinned                | UNVOUCHED_KEY    | cosigned    | good        | UNVOUCHED_KEY         | 4 UNVOUCHED_KEY         | 4 UNVOUCHED_KEY
+  revocation of the event key        | ok                 | ok | 0 extended              | 0 extended              | 0 pinned                | size 11          | cosigned    | good        | verified              | verified                | 0 same_tree
+  revocation of the checkpoint key   | ok                 | ok | 4 UNVOUCHED_KEY         | 4 UNVOUCHED_KEY         | 0 pinned                | UNVOUCHED_KEY    | unknown_key | good        | UNVOUCHED_KEY         | 4 UNVOUCHED_KEY         | 0 same_tree
+  revocation of the access-token key | ok                 | ok | 0 extended              | 0 extended              | 0 pinned                | size 11          | cosigned    | good        | verified              | verified                | 0 same_tree
+  restore of a backup                | ok                 | ok | 4 NEW_LIFE              | 4 NEW_LIFE              | 0 pinned                | NEW_LIFE         | unknown_log | good        | NEW_LIFE              | 4 NEW_LIFE              | 4 UNVOUCHED_KEY
+  loss accepted                      | ok                 | ok | 4 NEW_LIFE              | 4 NEW_LIFE              | 0 pinned                | NEW_LIFE         | unknown_log | good        | NEW_LIFE              | 4 NEW_LIFE              | 4 UNVOUCHED_KEY
+  begin anew                         | ok                 | ok | 4 NEW_LOG               | 4 NEW_LOG               | 0 pinned                | NEW_LOG          | unknown_log | refused     | NEW_LOG               | 4 NEW_LOG               | 4 UNVOUCHED_KEY
+  copy with a new life               | ok                 | ok | 4 NEW_LIFE              | 4 NEW_LIFE              | 0 pinned                | NEW_LIFE         | unknown_log | good        | NEW_LIFE              | 4 NEW_LIFE              | 4 UNVOUCHED_KEY
+  copy without a new life            | copied             | ok | 3 UNAVAILABLE           | 3 UNAVAILABLE           | 3 UNAVAILABLE           | UNAVAILABLE      | UNAVAILABLE | unavailable | UNAVAILABLE           | 3 UNAVAILABLE           | -
+  move to another volume             | ok                 | ok | 0 extended              | 0 extended              | 0 pinned                | size 10          | cosigned    | good        | verified              | verified                | 0 same_tree
+  rename of the folder               | ok                 | ok | 0 extended              | 0 extended              | 0 pinned                | size 10          | cosigned    | good        | verified              | verified                | 0 same_tree
+  clock ahead, not confirmed         | clock clock_jumped | ok | 0 unchanged             | 0 unchanged             | 0 pinned                | size 9           | cosigned    | good        | verified              | verified                | 0 same_tree
+  clock ahead, confirmed             | ok                 | ok | 4 HEAD_FROM_FUTURE file | 4 HEAD_FROM_FUTURE file | 4 HEAD_FROM_FUTURE file | HEAD_FROM_FUTURE | cosigned    | good        | HEAD_FROM_FUTURE file | 4 HEAD_FROM_FUTURE file | -
+  clock half an hour back            | ok clock_jumped    | ok | 0 extended              | 0 extended              | 0 pinned                | size 10          | cosigned    | good        | verified              | verified                | 0 same_tree
+  kill -9                            | ok                 | ok | 0 extended              | 0 extended              | 0 pinned                | size 10          | cosigned    | good        | verified              | verified                | 0 same_tree
+  keys to an ssh-agent               | ok                 | ok | 0 extended              | 0 extended              | 0 pinned                | size 14          | cosigned    | good        | verified              | verified                | 0 same_tree
+  publication delay set              | ok                 | ok | 0 unchanged             | 0 unchanged             | 0 pinned                | size 9           | cosigned    | good        | verified              | verified                | 0 same_tree
+  publication delay set, then growth | ok                 | ok | 0 extended              | 0 extended              | 0 pinned                | size 10          | cosigned    | good        | verified              | verified                | 0 same_tree
+  publication delay changed          | ok                 | ok | 0 extended              | 0 extended              | 0 pinned                | size 13          | cosigned    | good        | verified              | verified                | 0 same_tree
+  publication delay removed          | ok                 | ok | 0 extended              | 0 extended              | 0 pinned                | size 13          | cosigned    | good        | verified              | verified                | 0 same_tree
+  rotation before publication        | ok                 | ok | 0 extended              | 0 extended              | 0 pinned                | size 12          | cosigned    | good        | verified              | verified                | 0 same_tree
+  published head by a revoked key    | ok                 | ok | 4 KEY_REVOKED           | 4 KEY_REVOKED           | 4 KEY_REVOKED           | KEY_REVOKED      | cosigned    | broken      | KEY_REVOKED           | 4 KEY_REVOKED           | -
 `);
 
-test.each(rows)('%s', async (event, ...verdicts) => {
+test.each(rows)('every party has the expected verdict on this honest event: %s', async (event, ...verdicts) => {
   if (event === 'keys to an ssh-agent' && withoutAgent !== undefined) return;
-  Object.assign(log, { now: startedAt + 1000, options: {} });
+  Object.assign(log, { now: startedAt + 1000, options: {}, view: 'current' });
   await log.restore(copyOf(base));
   await events[event!]!();
   await log.append(1).catch(() => undefined);
@@ -184,20 +234,17 @@ test.each(rows)('%s', async (event, ...verdicts) => {
   const audited = async (name: string, before: Pin | undefined, entries?: true) => {
     const path = join(state, name);
     if (before !== undefined) await savePin(path, before, undefined);
-    return commandOf(await auditOnce(source, { state: path, interval: 0, ...(entries && { entries }) }));
+    return commandOf(await auditOnce(source, { state: path, interval: 0, entries: entries ?? false }));
   };
-  const found = [
-    await audited('pinned', pin),
-    await audited('entries', pin, true),
-    await audited('fresh', undefined),
-  ];
+  const found = [await audited('pinned', pin), await audited('entries', pin, true), await audited('fresh', undefined)];
   const { reports, ended } = await watchedOf(pin, [() => source]);
   expect(ended).toBe(false);
   const asked = [
     ...[...found, reports[0]!.fault?.code ?? reports[0]!.state],
     await witnessOf(source, cosigned),
     await consoleOf(source, 2),
-    await verifyOf(source, 2),
+    await consolePinOf(log.url, pin),
+    await verifyOf(source, 2, pin),
     found[2]!.startsWith('0') ? await compared(state) : '-',
   ];
   const actual = [healthOf(await log.ledger.status()), await fsckOf(copyOf(log.folder)), ...asked];
@@ -206,7 +253,7 @@ test.each(rows)('%s', async (event, ...verdicts) => {
 });
 
 test('auditors that require a replaced witness reject the checkpoint', async () => {
-  Object.assign(log, { now: startedAt + 1000, options: {} });
+  Object.assign(log, { now: startedAt + 1000, options: {}, view: 'current' });
   await log.restore(copyOf(base));
   const [old, next] = [keyPair('witness.example/old', 4), keyPair('witness.example/next', 4)];
   const state = join(temporary, 'witnesses');
@@ -214,7 +261,7 @@ test('auditors that require a replaced witness reject the checkpoint', async () 
   const audited = async (witness: KeyPair, by: KeyPair) => {
     log.lies = [{ path: '/checkpoint', tell: (note) => note + cosignature(note, by) }];
     const flags = { witness: [witness.public], quorum: 1 };
-    return commandOf(await auditOnce(httpLog(log.url), { state, interval: 0, ...flags }));
+    return commandOf(await auditOnce(httpLog(log.url), { state, interval: 0, entries: false, ...flags }));
   };
   expect(await audited(old, old)).toBe('0 unchanged');
   expect(await audited(old, next)).toBe('4 QUORUM_MISSED');
@@ -222,8 +269,56 @@ test('auditors that require a replaced witness reject the checkpoint', async () 
   log.lies = [];
 });
 
-test('heads, checkpoints and pins of two lives are not compared with each other', async () => {
-  Object.assign(log, { now: startedAt + 1000, options: {} });
+test('a witness that falsely reports a rollback raises a finding of the service, and no other party accuses the log', async () => {
+  Object.assign(log, { now: startedAt + 1000, options: {}, view: 'current' });
+  await log.restore(copyOf(base));
+  const rogue = await rogueWitness((response) =>
+    response.writeHead(409, { 'content-type': 'text/x.tlog.size' }).end('99\n'),
+  );
+  const policy = `witness w ${rogue.vkey} ${rogue.url}\nquorum none\n`;
+  const cosigner = await Cosigner.start({
+    ledger: log.ledger,
+    policy: parsePolicy(sha256, new TextEncoder().encode(policy)),
+    waitMs: 60_000,
+    intervalMs: 20,
+    fail: 'open',
+    log: { warn: () => {}, error: () => {} },
+    now: Date.now,
+  });
+  onTestFinished(() => cosigner.close());
+  const codes = () => cosigner.findings().map(({ code }) => code);
+  await vi.waitFor(() => expect(codes()).toEqual(['witness_rollback']), { timeout: 60_000 });
+  const source = httpLog(log.url);
+  const state = join(temporary, 'false-claim');
+  await savePin(state, pin, undefined);
+  expect([
+    commandOf(await auditOnce(source, { state, interval: 0 })),
+    await witnessOf(source, cosigned),
+    await consolePinOf(log.url, pin),
+    await verifyOf(source, 2, pin),
+  ]).toEqual(['0 unchanged', 'cosigned', 'verified', 'verified']);
+});
+
+test('an auditor who pinned with a token and reads without it rejects the published heads without evidence', async () => {
+  Object.assign(log, { now: startedAt + 1000, options: {}, view: 'current' });
+  await log.restore(copyOf(base));
+  await delayed(10)();
+  await growing(17);
+  const state = join(temporary, 'token');
+  await savePin(state, pin, undefined);
+  const audited = async (view: LogView) => {
+    log.view = view;
+    return commandOf(await auditOnce(httpLog(log.url), { state, interval: 0 }));
+  };
+  expect(await audited('current')).toBe('0 extended');
+  expect(await audited('published')).toBe('4 OLD_HEAD');
+  await growing(17);
+  expect(await audited('published')).toBe('4 HEAD_MISSING file');
+  expect(await audited('current')).toBe('0 extended');
+});
+
+test('heads, checkpoints and pins of different lives are not compared', async () => {
+  Object.assign(log, { now: startedAt + 1000, options: {}, view: 'current' });
   await log.restore(copyOf(base));
   await rotate('transparency-sth')();
   await log.append(1);

@@ -1,32 +1,32 @@
 /**
- * Every party that judges a log, as a function of a data folder or of the log's answers: start-up, fsck, the
- * auditor with and without a pin, the watching auditor, the witness, `candor verify` and the verifier of the
- * console.
+ * Every party that judges a log, as a function of a data folder or of the log's responses: start-up, fsck,
+ * the auditor with and without a pin, the watching auditor, the witness, `candor verify` and the verifier of
+ * the console.
  */
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { auditOnce } from '../../src/cli/audit.ts';
-import { exitCodeOf, exitCodes } from '../../src/cli/exit-codes.ts';
+import { vi } from 'vitest';
+import { type AuditFlags, auditOnce } from '../../src/cli/audit.ts';
 import { nativeVerifier } from '../../src/cli/native-ed25519.ts';
 import { savePin } from '../../src/cli/pin-file.ts';
 import type { Report } from '../../src/cli/report.ts';
+import { prove } from '../../src/cli/verify.ts';
 import { watch } from '../../src/cli/watch.ts';
 import { type AuditResult, audit } from '../../src/client/auditor.ts';
 import { fetchConsistency } from '../../src/client/consistency.ts';
 import { auditEntries } from '../../src/client/entries.ts';
 import { parseEvidence } from '../../src/client/evidence.ts';
-import { Fault } from '../../src/client/fault.ts';
-import { fetchHead } from '../../src/client/latest.ts';
+import { AuditFault } from '../../src/client/fault.ts';
 import type { LogSource } from '../../src/client/log-source.ts';
-import type { Pin } from '../../src/client/pin.ts';
-import { proveEntry } from '../../src/client/proven-entry.ts';
+import { type Pin, writePin } from '../../src/client/pin.ts';
 import { judge as judgeEvidence } from '../../src/client/verdict.ts';
 import { parseBundle } from '../../src/client/verify.ts';
 import { isSound, judge } from '../../src/console/pages/transparency/judged.ts';
+import { sha256 } from '../../src/crypto/sha256.ts';
 import { fsck } from '../../src/ledger/check/fsck.ts';
 import type { LedgerStatus } from '../../src/ledger/ledger.ts';
-import { sha256 } from '../../src/sha256.ts';
+import { exitCodeOf, exitCodes } from '../../src/service/exit-codes.ts';
 import { parseCheckpoint } from '../../src/tlog/checkpoint.ts';
 import { parseNote, parseVerifierKey } from '../../src/tlog/note.ts';
 import { requestCosignature } from '../../src/witness/ask.ts';
@@ -47,9 +47,7 @@ export function healthOf({ health, findings }: LedgerStatus): string {
   return [state, ...findings.map(({ code }) => code).sort()].join(' ');
 }
 
-/**
- * Returns the codes of the findings in alphabetical order, or `ok`; `no file` if there is nothing to check.
- */
+/** Returns the codes of the findings in alphabetical order, or `ok`; `no file` if the file is missing. */
 export async function fsckOf(dataDir: string): Promise<string> {
   if (!existsSync(join(dataDir, 'ledger.mdb'))) return 'no file';
   const { counts } = await fsck({ dataDir, signatures: true, threads: 1 });
@@ -85,8 +83,7 @@ export async function auditOf(
   if (entries && result.status !== 'empty') {
     const signed = { head: result.pin.head, keys: result.keys };
     const checked = await auditEntries(log, signed, { verify: nativeVerifier() });
-    if (checked instanceof Fault)
-      return { exit: exitCodeOf(checked), found: checked.code, evidence: undefined };
+    if (checked instanceof AuditFault) return { exit: exitCodeOf(checked), found: checked.code, evidence: undefined };
   }
   return { exit: exitCodes.ok, found: result.status, evidence: undefined };
 }
@@ -100,67 +97,105 @@ export function commandOf(report: Report): string {
   const found = `${exit} ${fault?.code ?? String(fields.status)}`;
   if (typeof fields.evidence !== 'string') return found;
   const evidence = parseEvidence(readFileSync(fields.evidence, 'utf8'));
-  if (evidence instanceof Fault) throw new Error(evidence.message);
+  if (evidence instanceof AuditFault) throw new Error(evidence.message);
   return judgeEvidence(evidence).convicts ? `${found} evidence` : `${found} file`;
 }
 
 /**
  * Runs the console's verifier on the bundle of one entry: every check passes, one fails, or there is no
- * answer.
+ * response.
  */
 export async function consoleOf(log: LogSource, leafIndex: number): Promise<string> {
   const text = await log.get(`/api/transparency/proof?leaf_index=${leafIndex}`);
-  if (text instanceof Fault) return text.kind;
+  if (text instanceof AuditFault) return text.kind;
   const bundle = parseBundle(text);
-  if (bundle instanceof Fault) return bundle.code;
+  if (bundle instanceof AuditFault) return bundle.code;
   const { leaf, keys } = bundle;
   if (leaf.leafIndex !== leafIndex) return 'WRONG_LEAF';
   const judged = judge({ ...bundle, leafIndex: leaf.leafIndex, leaf }, keys);
   return isSound(judged) ? 'good' : 'broken';
 }
 
-/** Runs `candor verify <url> --leaf-index …` with this pin. Returns `verified`, or the code of the fault. */
-export async function verifyOf(log: LogSource, leafIndex: number): Promise<string> {
-  const signed = await fetchHead(log);
-  if (signed instanceof Fault) return signed.code;
-  const proven = await proveEntry(log, { leafIndex }, signed);
-  return proven instanceof Fault ? proven.code : 'verified';
+/**
+ * Imports a pin in the console, which then audits the log. Returns `verified`, or the code of the fault, with
+ * `evidence` if the console keeps evidence that convicts, or `file`.
+ */
+export async function consolePinOf(url: string, pin: Pin): Promise<string> {
+  vi.stubGlobal('location', { origin: url });
+  const { importPin } = (await import(consolePin)) as ConsolePin;
+  const found = await importPin(writePin(pin));
+  if (found instanceof AuditFault) return found.code;
+  const { kind, fault, evidence } = found;
+  if (fault === undefined) return kind;
+  if (evidence === undefined) return fault.code;
+  return `${fault.code} ${(JSON.parse(evidence) as { convicts: boolean }).convicts ? 'evidence' : 'file'}`;
+}
+
+/** Path of a module that is compiled with the types of browsers, which are not known here. */
+const consolePin = '../../src/console/state/pin.ts';
+interface ConsolePin {
+  importPin(text: string): Promise<AuditFault | { kind: string; fault?: AuditFault; evidence?: string }>;
+}
+
+/**
+ * Runs `candor verify --url … --leaf-index …`, with this pin if there is one. Returns `verified`, or the code of
+ * the fault; for a contradiction of the pin, the same as `commandOf`.
+ */
+export async function verifyOf(log: LogSource, leafIndex: number, pin?: Pin): Promise<string> {
+  const folder = mkdtempSync(join(tmpdir(), 'candor-verify-'));
+  try {
+    const pinned = pin && { pin, file: join(folder, 'pin') };
+    const proven = await prove(log, { leafIndex }, pinned, undefined);
+    if (proven instanceof AuditFault) return proven.code;
+    return 'exit' in proven ? commandOf(proven) : 'verified';
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
 }
 
 /** Returns the log served to a round of `candor audit --watch`. */
 type Served = () => LogSource | Promise<LogSource>;
 
-/**
- * Returns the reports of `candor audit --watch` from this pin, and whether it ended with the last of them.
- */
+interface Watched {
+  readonly reports: readonly Report[];
+  /** Each report as `commandOf` returns it. */
+  readonly found: readonly string[];
+  /** Whether the watch ended with the last report. */
+  readonly ended: boolean;
+}
+
+/** Runs `candor audit --watch` from this pin, with a poll for each round. */
 export async function watchedOf(
   pin: Pin,
   rounds: readonly Served[],
-): Promise<{ readonly reports: readonly Report[]; readonly ended: boolean }> {
+  flags: Pick<AuditFlags, 'entries'> = {},
+): Promise<Watched> {
   const folder = mkdtempSync(join(tmpdir(), 'candor-watch-'));
   const state = join(folder, 'pin');
   const reports: Report[] = [];
+  const found: string[] = [];
   const over = new Error('every round was audited');
   const audit = async () => {
     const next = rounds[reports.length];
     if (next === undefined) throw over;
-    reports.push(await auditOnce(await next(), { state, interval: 0 }));
+    reports.push(await auditOnce(await next(), { state, interval: 0, entries: false, ...flags }));
+    found.push(commandOf(reports.at(-1)!));
     return reports.at(-1)!;
   };
   try {
     await savePin(state, pin, undefined);
     await watch(0, { audit, print: () => {} });
-    return { reports, ended: true };
+    return { reports, found, ended: true };
   } catch (error) {
     if (error !== over) throw error;
-    return { reports, ended: false };
+    return { reports, found, ended: false };
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
 /**
- * Runs `candor audit --watch` while answers are manipulated, without a key, in the last round but one.
+ * Runs `candor audit --watch` while responses are manipulated, without a key, in the last round but one.
  * Returns `silent` if nothing is reported, or the code of the fault. A watcher must continue, and accept the
  * true log in the last round.
  */
@@ -172,13 +207,13 @@ export async function watchOf(pin: Pin, ...rounds: readonly Served[]): Promise<s
 }
 
 /**
- * Asks a witness that cosigned the checkpoint `before` to cosign the checkpoint and proof that the log
- * serves. Returns `cosigned`, the reason for a rejection, or the code of the fault if the log serves neither;
- * with ` evidence` if the witness keeps some.
+ * Requests a cosignature of the served checkpoint and proof from a witness that cosigned the checkpoint
+ * `before`. Returns `cosigned`, the reason for a rejection, or the code of the fault if the log serves
+ * neither; with ` evidence` if the witness keeps some.
  */
 export async function witnessOf(log: LogSource, { vkey, before }: Cosigned): Promise<string> {
   const note = await log.get('/checkpoint');
-  if (note instanceof Fault) return note.code;
+  if (note instanceof AuditFault) return note.code;
   const folder = mkdtempSync(join(tmpdir(), 'candor-witness-'));
   const state = await WitnessState.open(folder, 'witness.example/w');
   const key = parseVerifierKey(sha256, vkey);
@@ -204,7 +239,7 @@ export async function witnessOf(log: LogSource, { vkey, before }: Cosigned): Pro
     const [old, next] = [before, note].map((text) => parseCheckpoint(parseNote(text).text).size);
     const oldSize = Math.min(old!, next!);
     const proof = oldSize === next ? undefined : await fetchConsistency(log, oldSize, next!);
-    if (proof instanceof Fault) return proof.code;
+    if (proof instanceof AuditFault) return proof.code;
     const asked = await ask({ oldSize, proof: proof?.path ?? [], note });
     if (asked.kind === 'failed') return `${asked.failure}${evidence}`;
     return `${asked.kind === 'elsewhere' ? 'ahead' : asked.kind}${evidence}`;
@@ -221,11 +256,8 @@ export interface Cosigned {
   readonly before: string;
 }
 
-export async function cosignedOf(
-  log: LogSource,
-  ledger: { status(): Promise<LedgerStatus> },
-): Promise<Cosigned> {
+export async function cosignedOf(log: LogSource, ledger: { status(): Promise<LedgerStatus> }): Promise<Cosigned> {
   const before = await log.get('/checkpoint');
-  if (before instanceof Fault) throw new Error(before.message);
+  if (before instanceof AuditFault) throw new Error(before.message);
   return { vkey: (await ledger.status()).checkpoint_vkey, before };
 }

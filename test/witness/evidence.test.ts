@@ -6,11 +6,11 @@ import { output } from '../../src/cli/output.ts';
 import { savePin } from '../../src/cli/pin-file.ts';
 import { verifyFile } from '../../src/cli/verify-offline.ts';
 import { parseEvidence } from '../../src/client/evidence.ts';
-import { Fault } from '../../src/client/fault.ts';
+import { AuditFault } from '../../src/client/fault.ts';
 import { httpLog } from '../../src/client/log-source.ts';
 import { judge } from '../../src/client/verdict.ts';
+import { sha256 } from '../../src/crypto/sha256.ts';
 import { limits } from '../../src/limits.ts';
-import { sha256 } from '../../src/sha256.ts';
 import { bindsElsewhere } from '../../src/tlog/binding.ts';
 import { formatCheckpoint } from '../../src/tlog/checkpoint.ts';
 import { parseNote, parseVerifierKey } from '../../src/tlog/note.ts';
@@ -35,7 +35,7 @@ afterEach(() => vi.restoreAllMocks());
 /** Judges a file like `candor verify`; returns the reason. */
 async function convicts(file: string): Promise<string> {
   const evidence = parseEvidence(readFileSync(file, 'utf8'));
-  if (evidence instanceof Fault) throw evidence;
+  if (evidence instanceof AuditFault) throw evidence;
   const written = vi.spyOn(process.stdout, 'write').mockReturnValue(true);
   expect(await verifyFile(file, {}, output(true))).toBe(5);
   written.mockRestore();
@@ -45,7 +45,7 @@ async function convicts(file: string): Promise<string> {
 }
 
 describe('evidence of a witness', () => {
-  test('two roots for one size convict the log', async () => {
+  test('convicts the log with two roots for one size', async () => {
     const log = new TestLog(origin);
     const { url, path, contradictions } = await startWitness(log);
     await post(url, log.request(0, 5));
@@ -55,7 +55,7 @@ describe('evidence of a witness', () => {
     expect(await convicts(found!.evidence!)).toContain('two roots are signed for size 5');
   });
 
-  test('a later tree that extends a different one convicts the log', async () => {
+  test('convicts the log with a later tree that extends a different tree', async () => {
     const log = new TestLog(origin);
     const fork = log.branch(1, 'b');
     for (let old = 2; old <= 9; old++) {
@@ -79,8 +79,7 @@ describe('evidence of a witness', () => {
     const [first, second] = [2 ** 52 - 3, 2 ** 53 - 1];
     const leaf = (text: string) => leafHash(sha256, new TextEncoder().encode(text));
     const [kept, forked] = [giant(first, second, leaf('a')), giant(first, second, leaf('b'))];
-    const note = (size: number, root: Hash) =>
-      signNote(formatCheckpoint({ origin, size, root, extensions: [] }), key);
+    const note = (size: number, root: Hash) => signNote(formatCheckpoint({ origin, size, root, extensions: [] }), key);
     const { url, contradictions } = await startWitness({ key });
     const begin = formatAddCheckpoint({ oldSize: 0, proof: [], note: note(first, kept.first) });
     expect((await post(url, begin)).status).toBe(200);
@@ -91,7 +90,7 @@ describe('evidence of a witness', () => {
     expect((await post(url, formatAddCheckpoint(honest))).status).toBe(200);
   });
 
-  test("stores nothing for a wrong proof, a smaller tree, another log's key, or an unsigned checkpoint", async () => {
+  test("is not stored for a wrong proof, a smaller tree, another log's key, or an unsigned checkpoint", async () => {
     const log = new TestLog(origin);
     const { url, path, contradictions } = await startWitness(log);
     await post(url, log.request(0, 7));
@@ -149,14 +148,12 @@ describe('evidence of a witness', () => {
       { ...json, pinned_keys: [] },
       {
         ...json,
-        pinned_keys: [
-          { ...json.keys[0], x: Buffer.from(keyPair(origin).public.publicKey).toString('base64url') },
-        ],
+        pinned_keys: [{ ...json.keys[0], x: Buffer.from(keyPair(origin).public.publicKey).toString('base64url') }],
       },
     ];
     for (const one of altered) {
       const evidence = parseEvidence(JSON.stringify(one));
-      expect(evidence instanceof Fault ? 'malformed' : judge(evidence).convicts).toBe(false);
+      expect(evidence instanceof AuditFault ? 'malformed' : judge(evidence).convicts).toBe(false);
     }
     for (const checkpoints of [[], [1, 2], [json.checkpoints[0]], 'x'])
       expect(parseEvidence(JSON.stringify({ ...json, checkpoints }))).toMatchObject({
@@ -176,7 +173,7 @@ describe('a rejected checkpoint', () => {
     ['an empty', (): Uint8Array[] => []],
     ['a random', () => [new Uint8Array(32).fill(7), new Uint8Array(32).fill(8)]],
   ])(
-    'of a forked log with %s proof is stored, and convicts the log together with a pin of the same size',
+    'from a forked log with %s proof is stored, and convicts the log together with a pin of the same size',
     async (_, proof) => {
       const log = await ServedLog.start();
       onTestFinished(() => log.close());
@@ -237,8 +234,7 @@ describe('a rejected checkpoint', () => {
 
 describe('a fork of every size', () => {
   const most = 70;
-  const leaves = (name: string) =>
-    Array.from({ length: most }, (_, i) => new TextEncoder().encode(`${name} ${i}`));
+  const leaves = (name: string) => Array.from({ length: most }, (_, i) => new TextEncoder().encode(`${name} ${i}`));
   const [a, b] = [new Oracle(leaves('a')), new Oracle(leaves('b'))];
   const sized = (tree: Oracle, size: number) => ({ size, root: tree.root(0, size) });
 
@@ -267,23 +263,19 @@ describe('a fork of every size', () => {
 
 const isPowerOfTwo = (size: number): boolean => Number.isInteger(Math.log2(size));
 
-/**
- * The proof that a log sends, or for a power of two finally sends: preceded by the root of the first size.
- */
+/** Returns a proof that includes the root of the first size: for a power of two, the log omits this root. */
 function complete(tree: Oracle, first: number, second: number): Uint8Array[] {
   const proof = tree.proof(first, 0, second);
   return isPowerOfTwo(first) ? [tree.root(0, first), ...proof] : proof;
 }
 
 /**
- * Roots of two sizes and the proof between them, for a tree whose complete subtrees left of `first` are
- * `hash`.
+ * Returns roots of two sizes and the proof between them, for a tree whose complete subtrees left of `first`
+ * are `hash`.
  */
 function giant(first: number, second: number, hash: Hash): { first: Hash; second: Hash; proof: Hash[] } {
   const node = ({ level, index }: { level: number; index: number }): Hash =>
-    (index + 1) * 2 ** level <= first
-      ? hash
-      : leafHash(sha256, new TextEncoder().encode(`${level}/${index}`));
+    (index + 1) * 2 ** level <= first ? hash : leafHash(sha256, new TextEncoder().encode(`${level}/${index}`));
   const proof = consistencyPlan(first, second).map((step) => foldRight(step.map(node)));
   const left = rootPlan(first).map(node);
   const firstRoot = foldRoot(sha256, first, left);
@@ -291,8 +283,7 @@ function giant(first: number, second: number, hash: Hash): { first: Hash; second
   return { first: firstRoot, second: secondRootOf(first, second, proof), proof };
 }
 
-const foldRight = (hashes: Hash[]): Hash =>
-  hashes.reduceRight((right, left) => nodeHash(sha256, left, right));
+const foldRight = (hashes: Hash[]): Hash => hashes.reduceRight((right, left) => nodeHash(sha256, left, right));
 
 function secondRootOf(first: number, second: number, path: readonly Hash[]): Hash {
   let [fn, sn] = [BigInt(first) - 1n, BigInt(second) - 1n];

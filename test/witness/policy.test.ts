@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { sha256 } from '../../src/crypto/sha256.ts';
 import { limits } from '../../src/limits.ts';
-import { sha256 } from '../../src/sha256.ts';
 import { formatVerifierKey, verifierKey } from '../../src/tlog/note.ts';
 import { PolicyError, parsePolicy } from '../../src/witness/parse-policy.ts';
 import { isQuorum, type Policy } from '../../src/witness/policy.ts';
 
-/** A separate key for each number; the policy does not check that it is a point on the curve. */
+/** Returns a separate key for each number; the policy does not check that the key is a point on the curve. */
 function vkey(n: number, type = 4, name = `w${n}`): string {
   const raw = sha256(Uint8Array.of(n & 255, n >> 8));
   return formatVerifierKey(verifierKey(sha256, name, type, raw));
@@ -47,9 +47,7 @@ quorum X-and-Y
 describe('a policy', () => {
   test('has logs, witnesses with their URLs, and a quorum', () => {
     const { logs, witnesses } = parse(example);
-    expect(logs.map(({ key, url }) => [key.name, url])).toEqual([
-      ['example.org/log', 'https://log.example.org'],
-    ]);
+    expect(logs.map(({ key, url }) => [key.name, url])).toEqual([['example.org/log', 'https://log.example.org']]);
     expect(witnesses.map(({ name, url }) => [name, url])).toEqual([
       ['X1', 'https://x1.example.org/witness'],
       ['X2', undefined],
@@ -70,13 +68,13 @@ describe('a policy', () => {
     expect(met(parse(example), names)).toBe(wanted);
   });
 
-  test('a single witness, and none', () => {
+  test('the quorum may be a single witness, or none', () => {
     const single = parse(`witness a ${vkey(1)}\nwitness b ${vkey(2)}\nquorum b\n`);
     expect([met(single, 'a'), met(single, 'b')]).toEqual([false, true]);
     expect(met(parse('quorum none'), '')).toBe(true);
   });
 
-  test('any is 1, all is n, and a number is itself', () => {
+  test('any requires 1 member, all requires n, and a number requires that many', () => {
     const names = ['a', 'b', 'c', 'd'];
     const lines = names.map((name, i) => `witness ${name} ${vkey(i)}\n`).join('');
     for (const [threshold, k] of [
@@ -91,18 +89,15 @@ describe('a policy', () => {
     }
   });
 
-  test('names are opaque octets, even if invalid UTF-8 or visually identical', () => {
+  test('names are opaque octets, even if they are invalid UTF-8 or visually identical', () => {
     const kelvin = Buffer.from(`witness K ${vkey(1)}\nwitness \u212a ${vkey(2)}\nquorum \u212a\n`);
     expect(met(parsePolicy(sha256, kelvin), 'K')).toBe(false);
-    const octets = Buffer.from(
-      `witness \xff ${vkey(1)}\nwitness \xfe ${vkey(2)}\nquorum \xfe # no\n`,
-      'latin1',
-    );
+    const octets = Buffer.from(`witness \xff ${vkey(1)}\nwitness \xfe ${vkey(2)}\nquorum \xfe # no\n`, 'latin1');
     expect(faultOf(octets)).toBe('wrong_items 3');
     expect(faultOf(Buffer.from(`witness \xff ${vkey(1)}\n# \xe9\nquorum \xff\n`, 'latin1'))).toBe('none');
   });
 
-  test('accepts 32 of each kind, as the specification requires, and rejects more', () => {
+  test('accepts 32 witnesses and 32 groups, as the specification requires, and rejects more', () => {
     const many = (n: number) =>
       Array.from({ length: n }, (_, i) => `witness w${i} ${vkey(i)}\ngroup g${i} any w${i}\n`).join('') +
       'quorum none\n';
@@ -160,23 +155,9 @@ test.for([
   expect(faultOf(text)).toBe(wanted);
 });
 
-test('any octets result in a policy or a fault that names a line', () => {
+test('parsing any octets results in a policy or a fault that names a line', () => {
   const item = fc.oneof(
-    fc.constantFrom(
-      'log',
-      'witness',
-      'group',
-      'quorum',
-      'none',
-      'all',
-      'any',
-      '1',
-      '2',
-      '#',
-      'w1',
-      'w2',
-      'g',
-    ),
+    fc.constantFrom('log', 'witness', 'group', 'quorum', 'none', 'all', 'any', '1', '2', '#', 'w1', 'w2', 'g'),
     fc.constantFrom(vkey(1), vkey(2), vkey(3, 1), 'http://x.example', 'a+b+c'),
     fc.string({ unit: 'binary', maxLength: 5 }),
   );
@@ -186,15 +167,8 @@ test('any octets result in a policy or a fault that names a line', () => {
   );
   fc.assert(fc.property(lines, (text) => void faultOf(text.join('\n'))));
   fc.assert(fc.property(fc.uint8Array({ maxLength: 200 }), (octets) => void faultOf(octets)));
-  const mutated = fc.tuple(
-    fc.nat(example.length - 1),
-    fc.string({ unit: 'binary', maxLength: 3 }),
-    fc.nat(9),
-  );
+  const mutated = fc.tuple(fc.nat(example.length - 1), fc.string({ unit: 'binary', maxLength: 3 }), fc.nat(9));
   fc.assert(
-    fc.property(
-      mutated,
-      ([at, put, cut]) => void faultOf(example.slice(0, at) + put + example.slice(at + cut)),
-    ),
+    fc.property(mutated, ([at, put, cut]) => void faultOf(example.slice(0, at) + put + example.slice(at + cut))),
   );
 });

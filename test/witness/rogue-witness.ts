@@ -10,14 +10,14 @@ import { type KeyPair, keyPair } from './test-log.ts';
 
 type Answer = (response: ServerResponse, request: AddCheckpoint, key: KeyPair) => void;
 
-/** A `rogueServer` that is closed when the test ends. */
+/** Starts a `rogueServer` that is closed when the test ends. */
 export async function rogueWitness(answer: Answer) {
   const rogue = await rogueServer(answer);
   onTestFinished(rogue.close);
   return rogue;
 }
 
-/** A server in place of a witness with configurable responses, until it is closed. */
+/** Starts a server in place of a witness, with configurable responses, until it is closed. */
 export async function rogueServer(answer: Answer) {
   const key = keyPair('rogue.example/w', 4);
   const requests: AddCheckpoint[] = [];
@@ -39,7 +39,7 @@ export async function rogueServer(answer: Answer) {
   return { url: `http://127.0.0.1:${port}`, vkey: key.vkey, key, requests, close };
 }
 
-/** The signature line of a witness with this key at a given time. */
+/** Returns the signature line of a witness with this key at a given time. */
 export function cosignature(note: string, key: KeyPair, timeMs = Date.now()): string {
   const { text } = parseNote(note);
   const timeS = Math.floor(timeMs / 1000);

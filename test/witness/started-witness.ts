@@ -6,7 +6,7 @@ import { WitnessState } from '../../src/witness/witness-state.ts';
 import { folder } from './test-log.ts';
 
 interface Options {
-  /** From an earlier witness. */
+  /** File of an earlier witness. */
   readonly path?: string;
   readonly name?: string;
   readonly port?: number;
@@ -14,7 +14,7 @@ interface Options {
   readonly requestTimeoutMs?: number;
 }
 
-/** A listening witness of one log, until it is stopped or the test ends. */
+/** Starts a listening witness of one log, until it is stopped or the test ends. */
 export async function startWitness(log: { key: { public: VerifierKey } }, options: Options = {}) {
   const { path = folder(), name = 'witness.example/w1', port = 0, now = { ms: 1_700_000_000_000 } } = options;
   const state = await WitnessState.open(path, name);

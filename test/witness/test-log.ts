@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { sha256 } from '../../src/sha256.ts';
+import { sha256 } from '../../src/crypto/sha256.ts';
 import { formatCheckpoint } from '../../src/tlog/checkpoint.ts';
 import { formatNote, formatVerifierKey, type VerifierKey, verifierKey } from '../../src/tlog/note.ts';
 import { formatAddCheckpoint } from '../../src/witness/add-checkpoint.ts';
@@ -22,7 +22,9 @@ export function keyPair(name: string, type = 1): KeyPair {
   return { public: key, vkey: formatVerifierKey(key), private: privateKey };
 }
 
-/** An in-memory log, as specified in RFC 6962. `branch` is a different history of it, equal up to a size. */
+/**
+ * An in-memory log, as specified in RFC 6962. `branch` is a different history of the log, equal up to a size.
+ */
 export class TestLog {
   readonly origin: string;
   readonly key: KeyPair;
@@ -54,7 +56,7 @@ export class TestLog {
     return oldSize === 0 || oldSize >= size ? [] : proof(oldSize, this.#leaves(size));
   }
 
-  /** The body of an honest `add-checkpoint`. */
+  /** Returns the body of an honest `add-checkpoint`. */
   request(oldSize: number, size: number): string {
     return formatAddCheckpoint({ oldSize, proof: this.proof(oldSize, size), note: this.note(size) });
   }
@@ -70,7 +72,7 @@ export function signNote(text: string, key: KeyPair): string {
   return formatNote({ text, signatures: [{ name, keyId, signature }] });
 }
 
-/** An empty folder, removed after the test. */
+/** Creates an empty folder, removed after the test. */
 export function folder(): string {
   const path = mkdtempSync(join(tmpdir(), 'candor-witness-'));
   onTestFinished(() => rmSync(path, { recursive: true, force: true }));

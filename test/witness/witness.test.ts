@@ -16,7 +16,7 @@ import { keyPair, post, signNote, TestLog } from './test-log.ts';
 
 const origin = 'example.org/log';
 
-/** The time of the verified cosignature, from a note built from request and response. */
+/** Returns the time of the verified cosignature, from a note built from request and response. */
 function cosignedAt(text: string, lines: string, key: VerifierKey): number {
   const signature = noteSignatureBy(parseNote(`${text}\n${lines}`), key, verifyNative);
   if (signature === undefined) throw new Error('no cosignature');
@@ -25,7 +25,7 @@ function cosignedAt(text: string, lines: string, key: VerifierKey): number {
 
 const size = (n: number) => ({ status: 409, type: 'text/x.tlog.size', body: `${n}\n` });
 
-describe('add-checkpoint', () => {
+describe("the witness's add-checkpoint", () => {
   test('cosigns a first checkpoint and its extensions, every size from every size', async () => {
     const log = new TestLog(origin);
     for (let old = 1; old <= 9; old++) {
@@ -51,18 +51,18 @@ describe('add-checkpoint', () => {
     now.ms += 60_000;
     const again = await post(url, log.request(5, 5));
     expect(cosignedAt(log.text(5), again.body, key)).toBe(now.ms / 1000);
-    // With a clock that was set back, no cosignature is dated before the one it extends.
+    // With a clock that was set back, a cosignature is not dated before the cosignature that it extends.
     now.ms -= 120_000;
     const later = await post(url, log.request(5, 6));
     expect(cosignedAt(log.text(6), later.body, key)).toBe((now.ms + 120_000) / 1000);
   });
 
-  test('404 for an unknown log', async () => {
+  test('returns 404 for an unknown log', async () => {
     const { url } = await startWitness(new TestLog(origin));
     expect(await post(url, new TestLog('example.org/other').request(0, 1))).toMatchObject({ status: 404 });
   });
 
-  test('403 without a signature by a known key, or with an invalid one', async () => {
+  test('returns 403 without a signature by a known key, or with an invalid signature', async () => {
     const log = new TestLog(origin);
     const { url } = await startWitness(log);
     const stranger = keyPair(origin);
@@ -72,7 +72,7 @@ describe('add-checkpoint', () => {
     expect(await post(url, wrong)).toMatchObject({ status: 403 });
   });
 
-  test('signatures of others are ignored, and not stored', async () => {
+  test('ignores signatures by other keys, and does not store them', async () => {
     const log = new TestLog(origin);
     const { url } = await startWitness(log);
     const stranger = signNote(log.text(3), keyPair('stranger')).split('\n').at(-2);
@@ -81,14 +81,14 @@ describe('add-checkpoint', () => {
     expect(parseNote(kept).signatures.map(({ name }) => name)).toEqual([origin, 'witness.example/w1']);
   });
 
-  test('400 for an old size larger than the checkpoint', async () => {
+  test('returns 400 for an old size larger than the checkpoint', async () => {
     const log = new TestLog(origin);
     const { url } = await startWitness(log);
     const request = formatAddCheckpoint({ oldSize: 4, proof: [], note: log.note(3) });
     expect(await post(url, request)).toMatchObject({ status: 400 });
   });
 
-  test("409 with the witness's size, if the old size differs", async () => {
+  test("returns 409 with the witness's size, if the old size differs", async () => {
     const log = new TestLog(origin);
     const { url } = await startWitness(log);
     expect(await post(url, log.request(2, 5))).toMatchObject(size(0));
@@ -98,7 +98,7 @@ describe('add-checkpoint', () => {
     expect(await post(url, log.request(0, 3))).toMatchObject(size(5));
   });
 
-  test('422 for a wrong, missing or unexpected proof', async () => {
+  test('returns 422 for a wrong, missing or unexpected proof', async () => {
     const log = new TestLog(origin);
     const { url, contradictions } = await startWitness(log);
     const [, extra = new Uint8Array(32)] = log.proof(3, 7);
@@ -106,13 +106,7 @@ describe('add-checkpoint', () => {
     expect(await post(url, none)).toMatchObject({ status: 422 });
     await post(url, log.request(0, 3));
     const proof = log.proof(3, 7);
-    for (const bad of [
-      [],
-      proof.slice(1),
-      [...proof, extra],
-      proof.toReversed(),
-      [extra, ...proof.slice(1)],
-    ]) {
+    for (const bad of [[], proof.slice(1), [...proof, extra], proof.toReversed(), [extra, ...proof.slice(1)]]) {
       const request = formatAddCheckpoint({ oldSize: 3, proof: bad, note: log.note(7) });
       expect(await post(url, request)).toMatchObject({ status: 422 });
     }
@@ -122,7 +116,7 @@ describe('add-checkpoint', () => {
     expect(await post(url, log.request(3, 7))).toMatchObject({ status: 200 });
   });
 
-  test('422 for a different root of the same size, reported with evidence', async () => {
+  test('returns 422 for a different root of the same size, and reports it with evidence', async () => {
     const log = new TestLog(origin);
     const fork = log.branch(2, 'fork');
     const { url, contradictions } = await startWitness(log);
@@ -142,7 +136,7 @@ describe('add-checkpoint', () => {
     expect(await post(url, fork.request(4, 6))).toMatchObject({ status: 422 });
   });
 
-  test('a checkpoint of size 0 has the root of the empty tree', async () => {
+  test('requires the root of the empty tree for a checkpoint of size 0', async () => {
     const log = new TestLog(origin);
     const { url } = await startWitness(log);
     const wrong = signNote(log.text(0, log.root(1)), log.key);
@@ -155,7 +149,7 @@ describe('add-checkpoint', () => {
     expect(await post(url, log.request(0, 0))).toMatchObject(size(3));
   });
 
-  test('400 for an invalid request', async () => {
+  test('returns 400 for an invalid request', async () => {
     const log = new TestLog(origin);
     const { url } = await startWitness(log);
     const good = log.request(0, 3);
@@ -189,7 +183,7 @@ describe('add-checkpoint', () => {
     expect(await post(url, good)).toMatchObject({ status: 200 });
   });
 
-  test('413 for a body over the limit; a note of the maximum size is accepted', async () => {
+  test('returns 413 for a body over the limit, and accepts a note of the maximum size', async () => {
     const log = new TestLog(origin);
     const { url } = await startWitness(log);
     expect(await post(url, 'x'.repeat(limits.maxAddCheckpointBytes + 1))).toMatchObject({ status: 413 });
@@ -198,7 +192,7 @@ describe('add-checkpoint', () => {
     expect(await post(url, padded)).toMatchObject({ status: 200 });
   });
 
-  test('only 4xx for any body that is not cosigned, and the server keeps running', async () => {
+  test('returns 4xx for any body that is not cosigned, and keeps running', async () => {
     const log = new TestLog(origin);
     const { url, failures } = await startWitness(log);
     const good = log.request(0, 6);
@@ -217,8 +211,8 @@ describe('add-checkpoint', () => {
   });
 });
 
-describe('atomic check and persist', () => {
-  test('of many concurrent forks of one size, exactly one is cosigned', async () => {
+describe('the atomic check and write', () => {
+  test('cosigns exactly one of many concurrent forks of one size', async () => {
     const log = new TestLog(origin);
     const { url, path, contradictions } = await startWitness(log);
     await post(url, log.request(0, 3));
@@ -232,7 +226,7 @@ describe('atomic check and persist', () => {
     expect(kept.text).toBe(winner.text(8));
   });
 
-  test('a smaller tree never replaces a larger one, in any order', async () => {
+  test('never replaces a larger tree by a smaller tree, in any order', async () => {
     const log = new TestLog(origin);
     const { url } = await startWitness(log);
     await post(url, log.request(0, 1));
@@ -243,7 +237,7 @@ describe('atomic check and persist', () => {
     expect(await post(url, log.request(0, 20))).toMatchObject(size(at));
   });
 
-  test('503 with Retry-After if the queue is full', async () => {
+  test('returns 503 with Retry-After if the queue is full', async () => {
     const log = new TestLog(origin);
     const { url, state } = await startWitness(log);
     const keep = state.store.bind(state);
@@ -265,7 +259,7 @@ describe('atomic check and persist', () => {
     expect(await post(url, log.request(3, 3))).toMatchObject({ status: 200 });
   });
 
-  test('a checkpoint that cannot be written is not cosigned, and has no effect', async () => {
+  test('does not cosign a checkpoint that cannot be written, and the checkpoint has no effect', async () => {
     const log = new TestLog(origin);
     const { url, state, failures } = await startWitness(log);
     await post(url, log.request(0, 3));
@@ -278,7 +272,7 @@ describe('atomic check and persist', () => {
   });
 });
 
-describe('state', () => {
+describe('the state of a witness', () => {
   test('is kept across restarts: checkpoints and key', async () => {
     const log = new TestLog(origin);
     const first = await startWitness(log);
@@ -303,11 +297,11 @@ describe('state', () => {
   });
 
   test.for([
-    ['cut off', (text: string) => text.slice(0, -10)],
+    ['truncated', (text: string) => text.slice(0, -10)],
     ['empty', () => ''],
     ['another tree', (text: string) => text.replace('\n5\n', '\n4\n')],
     ['without its own signature', (text: string) => text.split('\n').slice(0, -2).join('\n').concat('\n')],
-    ['no UTF-8', () => Buffer.from([0xff])],
+    ['not UTF-8', () => Buffer.from([0xff])],
   ] as const)('a file that is %s prevents the start', async ([, damage]) => {
     const log = new TestLog(origin);
     const { url, path, stop } = await startWitness(log);
@@ -315,11 +309,10 @@ describe('state', () => {
     await stop();
     const file = join(path, `${originHash(origin)}.checkpoint`);
     writeFileSync(file, damage(readFileSync(file, 'utf8')));
-    for (let i = 0; i < 2; i++)
-      await expect(WitnessState.open(path, undefined)).rejects.toThrow(/is damaged/);
+    for (let i = 0; i < 2; i++) await expect(WitnessState.open(path, undefined)).rejects.toThrow(/is damaged/);
   });
 
-  test('a lost key is not generated again while checkpoints signed by the old one exist', async () => {
+  test('a lost key is not generated again while checkpoints signed by the old key exist', async () => {
     const log = new TestLog(origin);
     const { url, path, stop } = await startWitness(log);
     await post(url, log.request(0, 5));
@@ -333,8 +326,8 @@ describe('state', () => {
   });
 });
 
-describe('HTTP', () => {
-  test('monitors get the last cosigned checkpoint, signed by the log and the witness', async () => {
+describe('the HTTP server of a witness', () => {
+  test('serves the last cosigned checkpoint, signed by the log and the witness', async () => {
     const log = new TestLog(origin);
     const { url, key } = await startWitness(log);
     const address = `${url}/${originHash(origin)}/checkpoint`;
@@ -356,24 +349,22 @@ describe('HTTP', () => {
     ['GET', `/${'A'.repeat(64)}/checkpoint`, 404],
     ['GET', '/../key.json', 404],
     ['GET', '/', 404],
-  ] as const)('%s %s returns %i', async ([method, path, status]) => {
+  ] as const)('responds to %s %s with %i', async ([method, path, status]) => {
     const { url } = await startWitness(new TestLog(origin));
     expect((await fetch(url + path, { method })).status).toBe(status);
   });
 
-  test('connections beyond the limit are closed', async () => {
+  test('closes connections beyond the limit', async () => {
     const { url } = await startWitness(new TestLog(origin));
     const { hostname, port } = new URL(url);
-    const sockets = Array.from({ length: limits.maxWitnessConnections + 5 }, () =>
-      connect(Number(port), hostname),
-    );
+    const sockets = Array.from({ length: limits.maxWitnessConnections + 5 }, () => connect(Number(port), hostname));
     const closed = new Set<unknown>();
     for (const socket of sockets) socket.on('error', () => undefined).on('close', () => closed.add(socket));
-    await vi.waitFor(() => expect(closed.size).toBe(5));
+    await vi.waitFor(() => expect(closed.size).toBe(5), 60_000);
     for (const socket of sockets) socket.destroy();
   });
 
-  test('a client that never completes its request is disconnected', async () => {
+  test('disconnects a client that never completes its request', async () => {
     const { url } = await startWitness(new TestLog(origin), { requestTimeoutMs: 200 });
     const { hostname, port } = new URL(url);
     const socket = connect(Number(port), hostname);

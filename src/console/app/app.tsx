@@ -28,7 +28,7 @@ export function App() {
   const { page } = place.value;
   const isSignedIn = signedIn.value;
   useEffect(() => {
-    // Read the place again: this effect may run after the user has navigated on.
+    // Reads the place again, because this effect may run after the user has navigated on.
     const { page: shown, params } = place.peek();
     if (isSignedIn && shown === 'sign-in') go(ownAddress(params.get('to')), { replace: true });
     if (!isSignedIn) {
@@ -53,8 +53,7 @@ function Frame() {
     me.value = { id, name, roles, operations: new Set(operations) };
   }, [who.data?.data]);
   useEffect(() => {
-    // Permissions are fetched again with each session and after a refusal. The first request is already on
-    // its way.
+    // Permissions are fetched again with each session and after a refusal. The first request is already in progress.
     if (me.peek() !== undefined) void again(['whoAmI']);
   }, [tokenEnds.value, refusedAt.value]);
   const listens = isSignedIn && mayListen.value;
@@ -81,13 +80,9 @@ function Frame() {
       ]),
     ),
   });
-  // The pages of a signed-in user are known only after whoAmI has answered.
+  // The pages of a signed-in user are known only after whoAmI has returned.
   if (!known)
-    return who.error === null ? (
-      <Loading />
-    ) : (
-      <Failure error={who.error} onRetry={() => void who.refetch()} />
-    );
+    return who.error === null ? <Loading /> : <Failure error={who.error} onRetry={() => void who.refetch()} />;
   if (startPage !== undefined) return <Loading />;
   return (
     <div class="app">
@@ -104,10 +99,10 @@ function Frame() {
   );
 }
 
-/** Pages that the signed-in user may see, in the order of the rail. */
+/** Returns the pages that the signed-in user may see, in the order of the rail. */
 const ownPages = (): readonly PageEntry[] => pages.filter(({ needs }) => may(needs));
 
-/** Shown in place of a page that the user's roles do not include, with links to those that they do. */
+/** Shown in place of a page that the user's roles do not include, with links to the pages that they include. */
 function AccessDenied({ entry }: { entry: PageEntry }) {
   return (
     <main class="page" id="main">
@@ -139,7 +134,7 @@ function Shown({ entry }: { entry: PageEntry }) {
 /** Error boundary of a page: the frame stays usable when the page throws. */
 class ErrorBoundary extends Component<{ children: ComponentChildren }, { error?: Error }> {
   override componentDidCatch(error: Error): void {
-    // Puts the stack into the browser's console.
+    // Prints the stack in the browser's console.
     reportError(error);
     this.setState({ error });
   }

@@ -2,11 +2,9 @@ import { shownKeys } from '../state/keys.ts';
 import { Dialog } from '../ui/dialog.tsx';
 import './key-help.css';
 
-/** Lists the keys of everything that is currently on screen. */
+/** Lists the shortcut keys of everything that is currently on screen. */
 export function KeyHelp({ onClose }: { onClose: () => void }) {
-  const layers = shownKeys().filter(
-    ({ keys, name }) => Object.keys(keys).length > 0 && !name.startsWith('Dialog'),
-  );
+  const layers = shownKeys().filter(({ keys, name }) => Object.keys(keys).length > 0 && !name.startsWith('Dialog'));
   return (
     <Dialog title="Keyboard shortcuts" onClose={onClose} wide>
       <div class="key-help">

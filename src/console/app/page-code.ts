@@ -7,7 +7,7 @@ import type { PageEntry } from '../pages/index.ts';
  */
 export async function loadPage({ load }: PageEntry, again: boolean): Promise<ComponentType> {
   const styles = missingStyles();
-  // On a first attempt, style sheets missing from another page do not matter.
+  // On a first attempt, missing style sheets of other pages are ignored.
   await (again ? styles : styles.catch(() => undefined));
   return (await load()).default;
 }

@@ -16,10 +16,8 @@ interface Hit {
 
 const maxHits = 5;
 const looksLikeNetwork = (text: string): boolean =>
-  /^(\d{1,3}\.){3}\d{1,3}(\/\d{1,2})?$/.test(text) ||
-  (/^[0-9a-f:.]+(\/\d{1,3})?$/i.test(text) && text.includes(':'));
-const looksLikeName = (text: string): boolean =>
-  /^[^\s/]+\.[^\s/.]{2,}$/.test(text) && !looksLikeNetwork(text);
+  /^(\d{1,3}\.){3}\d{1,3}(\/\d{1,2})?$/.test(text) || (/^[0-9a-f:.]+(\/\d{1,3})?$/i.test(text) && text.includes(':'));
+const looksLikeName = (text: string): boolean => /^[^\s/]+\.[^\s/.]{2,}$/.test(text) && !looksLikeNetwork(text);
 
 /** Searches addresses, names, rules, alerts and pages. */
 export function Palette({ onClose }: { onClose: () => void }) {
@@ -98,8 +96,7 @@ function useHits(text: string, asked: string): Hit[] {
   if (looksLikeNetwork(text)) {
     if (may('listAssets')) found.unshift({ kind: 'asset', title: text, href: href('assets', { ip: text }) });
     if (may('listAlerts')) found.unshift({ kind: 'alerts', title: text, href: href('alerts', { ip: text }) });
-    if (may('listNetworkEvents'))
-      found.unshift({ kind: 'events', title: text, href: href('events', { ip: text }) });
+    if (may('listNetworkEvents')) found.unshift({ kind: 'events', title: text, href: href('events', { ip: text }) });
   }
   if (looksLikeName(text) && may('listDnsEvents'))
     found.unshift({ kind: 'DNS events', title: text, href: href('events', { table: 'dns', q: text }) });

@@ -15,15 +15,11 @@ const themes = { system: 'System', dark: 'Dark', light: 'Light' } as const;
 export function Rail({ onFind, onHelp }: { onFind: () => void; onHelp: () => void }) {
   const current = place.value.page;
   const list = useRef<HTMLUListElement>(null);
-  // On narrow windows the row of pages scrolls: keep the current one visible.
+  // On narrow windows the row of pages scrolls, so the current page is scrolled into view.
   useEffect(() => {
-    list.current
-      ?.querySelector('[aria-current=page]')
-      ?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
+    list.current?.querySelector('[aria-current=page]')?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
   }, [current]);
-  const shown = signedIn.value
-    ? pages.filter(({ needs }) => may(needs))
-    : pages.filter(({ name }) => isPublic(name));
+  const shown = signedIn.value ? pages.filter(({ needs }) => may(needs)) : pages.filter(({ name }) => isPublic(name));
   return (
     <nav class="rail" aria-label="Pages">
       <a class="rail-mark" href={href('overview', shownTime())} aria-label="Candor: overview">
@@ -87,11 +83,7 @@ export function Rail({ onFind, onHelp }: { onFind: () => void; onHelp: () => voi
               },
             ]}
           >
-            <span
-              class="rail-person"
-              aria-hidden="true"
-              data-letter={me.value?.name.slice(0, 1).toUpperCase()}
-            />
+            <span class="rail-person" aria-hidden="true" data-letter={me.value?.name.slice(0, 1).toUpperCase()} />
             <span class="rail-title">
               {me.value?.name} · {zoneName(Date.now())}
             </span>

@@ -58,15 +58,7 @@ export function ShownPage({ entry }: { entry: PageEntry }) {
   }
 }
 
-function LoadFailure({
-  error,
-  isRepeated,
-  onRetry,
-}: {
-  error: Error;
-  isRepeated: boolean;
-  onRetry: () => void;
-}) {
+function LoadFailure({ error, isRepeated, onRetry }: { error: Error; isRepeated: boolean; onRetry: () => void }) {
   return (
     <div class="state state-failure" role="alert">
       <p class="state-title">Could not load this page.</p>

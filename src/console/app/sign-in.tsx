@@ -3,7 +3,7 @@ import { ServiceError } from '../../errors.ts';
 import { href } from '../state/address.ts';
 import { endedBecause, signIn } from '../state/session.ts';
 import { Button } from '../ui/button.tsx';
-import { Field } from '../ui/field.tsx';
+import { TextField } from '../ui/field.tsx';
 import './sign-in.css';
 
 /** Sign-in form. After signing in, the app shows the page that was requested. */
@@ -38,35 +38,26 @@ export function SignIn() {
         </svg>
         <h1>Candor</h1>
         <p class="quiet">A SIEM that can prove what it saw.</p>
-        {endedBecause.value !== undefined && (
-          <p role="status">{endedBecause.value} Sign in again to continue.</p>
-        )}
-        <Field label="Username">
-          {(attributes) => (
-            <input
-              {...attributes}
-              autocomplete="username"
-              autocapitalize="none"
-              spellcheck={false}
-              required
-              autofocus
-              value={username}
-              onInput={(event) => setUsername(event.currentTarget.value)}
-            />
-          )}
-        </Field>
-        <Field label="Password" error={refused}>
-          {(attributes) => (
-            <input
-              {...attributes}
-              type="password"
-              autocomplete="current-password"
-              required
-              value={password}
-              onInput={(event) => setPassword(event.currentTarget.value)}
-            />
-          )}
-        </Field>
+        {endedBecause.value !== undefined && <p role="status">{endedBecause.value} Sign in again to continue.</p>}
+        <TextField
+          label="Username"
+          autocomplete="username"
+          autocapitalize="none"
+          spellcheck={false}
+          required
+          autofocus
+          value={username}
+          onValue={setUsername}
+        />
+        <TextField
+          label="Password"
+          error={refused}
+          type="password"
+          autocomplete="current-password"
+          required
+          value={password}
+          onValue={setPassword}
+        />
         <Button type="submit" kind="primary" busy={busy}>
           Sign in
         </Button>

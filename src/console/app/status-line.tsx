@@ -93,8 +93,14 @@ function Log({ state }: { state: PinState }) {
     case 'unreachable':
       return (
         <span class="status-warning" title={state.fault.message}>
-          log not checked{state.pin && `, last verified at ${number(state.pin.head.size)}`}
+          log not checked{state.pin && `, last verified at size ${number(state.pin.head.size)}`}
         </span>
+      );
+    case 'unconfirmed':
+      return (
+        <a class="status-warning" href={link} title={state.fault.message}>
+          log key not confirmed
+        </a>
       );
     case 'broken':
       return (
@@ -119,9 +125,7 @@ function ServiceStatus({ status }: { status: Status }) {
   const { rates, limits_reached: reached, store, ledger, verdict, warnings } = status;
   const issues = [
     ...(ledger.state === 'ok' ? [] : ['log degraded']),
-    ...(warnings.length === 0
-      ? []
-      : [`${warnings.length} ${warnings.length === 1 ? 'warning' : 'warnings'}`]),
+    ...(warnings.length === 0 ? [] : [`${warnings.length} ${warnings.length === 1 ? 'warning' : 'warnings'}`]),
     ...(store.uncounted_events === 0 ? [] : [`${compact(store.uncounted_events)} events awaiting analysis`]),
   ];
   return (

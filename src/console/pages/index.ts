@@ -9,7 +9,7 @@ export interface PageEntry {
   /** Second key of the shortcut `g …`. */
   readonly key: string;
   readonly icon: string;
-  /** The operation that the page requires; it is hidden from users without it. */
+  /** The operation that the page requires. The page is hidden from users who lack it. */
   readonly needs: OperationId;
   readonly load: () => Promise<{ default: ComponentType }>;
 }
@@ -76,7 +76,7 @@ export const pages: readonly PageEntry[] = [
     title: 'Administration',
     key: 'm',
     icon: 'M4 6h12M4 14h12M7 4v4m6 4v4',
-    // Every user has an account view. The other views are checked one by one.
+    // Every user has an account view. The other views are checked individually.
     needs: 'whoAmI',
     load: () => import('./administration/page.tsx'),
   },

@@ -2,8 +2,8 @@ import { type ReadonlySignal, signal } from '@preact/signals';
 import { type ConsolePage, consolePages } from '../../contract/console-pages.ts';
 
 /**
- * The address bar holds the state of the console: the path is the page, the query is everything else. Opening
- * a shared address shows what its sender saw.
+ * The address bar holds the state of the console: the path is the page, the query is everything else. Opening a shared
+ * address shows the same state.
  */
 export interface Place {
   readonly page: ConsolePage;
@@ -44,8 +44,8 @@ export function applied(params: URLSearchParams, changes: Params): URLSearchPara
 }
 
 /**
- * Validates an address that came from a parameter. Returns it if it is a console page other than the sign-in,
- * else the overview.
+ * Validates an address that came from a parameter. Returns the address if it is a console page other than the sign-in
+ * page, else the overview.
  */
 export function ownAddress(text: string | null): string {
   const url = text === null ? null : URL.parse(text, location.origin);
@@ -79,8 +79,7 @@ export function followLinks(): void {
     if (event.defaultPrevented || event.button !== 0) return;
     if (event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
     const link = event.target instanceof Element ? event.target.closest('a') : null;
-    if (link === null || link.origin !== location.origin || link.target !== '' || link.download !== '')
-      return;
+    if (link === null || link.origin !== location.origin || link.target !== '' || link.download !== '') return;
     // Fragment links are left to the browser.
     if (link.hash !== '' || !consolePages.some((page) => link.pathname === `/${page}`)) return;
     event.preventDefault();

@@ -18,9 +18,8 @@ export const answers = new QueryClient({
   defaultOptions: {
     queries: {
       staleTime: 5_000,
-      // Errors of the service are permanent; only failures to reach it are retried.
-      retry: (failures, error) =>
-        failures < 2 && error instanceof ServiceError && error.code === 'UNAVAILABLE',
+      // Errors of the service are permanent, so only failures to reach the service are retried.
+      retry: (failures, error) => failures < 2 && error instanceof ServiceError && error.code === 'UNAVAILABLE',
       refetchOnWindowFocus: true,
       // The service may be on this machine, or in a network without Internet access.
       networkMode: 'always',
@@ -33,11 +32,11 @@ export interface AnswerOptions {
   /** Refetch interval in milliseconds, while the page is visible. */
   readonly refreshMs?: number;
   readonly enabled?: boolean;
-  /** Refetch only on mount or on demand, so that rows do not move under the reader. */
+  /** Whether to refetch only on mount or on demand, so that rows do not move while the user reads them. */
   readonly still?: boolean;
   /**
-   * Show the previous response until the new one arrives. If the new request fails and differs from the
-   * previous one in its time range only, the previous response stays, with `error` beside it. Default true.
+   * Whether to show the previous response until the new response arrives. If the new request fails and differs from the
+   * previous request only in its time range, the previous response stays, with `error` beside it. Default true.
    */
   readonly keepPrevious?: boolean;
 }
@@ -61,7 +60,7 @@ export function useAnswer<O extends CallId>(
     if (!result.isPlaceholderData) last.current = { input, data: result.data };
     return result;
   }
-  // A range that ends now changes every 30 s: keep the last response while the service is unreachable.
+  // A range that ends now changes every 30 s, so the last response is kept while the service is unreachable.
   const known = keepPrevious && result.error !== null ? last.current : undefined;
   if (known === undefined || !differsInTimeOnly(known.input, input)) return result;
   return { ...result, data: known.data, isPlaceholderData: true } as unknown as typeof result;
@@ -80,16 +79,17 @@ export interface Listed<Row> {
   readonly more: () => void;
   readonly isLoading: boolean;
   readonly error: ServiceError | null;
-  /** Refetches the list from its first page, or only the last page if that one failed. */
+  /** Refetches the list from its first page, or only the last page if the request for it failed. */
   readonly refetch: () => void;
   readonly result: UseInfiniteQueryResult<unknown, ServiceError>;
 }
 
 const pageSize = 200;
-/** Size of later pages; the first one is smaller so that it arrives sooner. */
+/** Size of later pages; the first page is smaller so that it arrives sooner. */
 const nextPageSize = 1000;
 /**
- * Longer lists are refetched on demand only, because every page that was scrolled through would be requested.
+ * Maximum pages for automatic refetching. Longer lists are refetched on demand only, because every page that was
+ * scrolled through would be requested.
  */
 const refreshedPages = 5;
 const isShort = (query: { state: { data: unknown } }): boolean =>
@@ -126,7 +126,7 @@ export function useList<O extends ListId>(
     initialPageParam: '',
     getNextPageParam: (last: Page) => last.pagination.next_cursor,
     placeholderData: keepPreviousData,
-    // Comparing many rows that seldom stay the same is wasted work.
+    // Rows rarely stay the same, so comparing many rows is wasted work.
     structuralSharing: false,
     enabled,
     refetchOnMount: isShort,

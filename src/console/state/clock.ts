@@ -6,7 +6,7 @@ const halfMinute = signal(Date.now());
 /** Current time in epoch milliseconds, updated every second while the page is visible. For ages on screen. */
 export const now: ReadonlySignal<number> = second;
 /**
- * The same, updated every 30 s: the end of ranges up to now, so that their requests stay equal for a while.
+ * Current time, updated every 30 s. Ranges up to now end at this time, so that their requests stay equal for a while.
  */
 export const recently: ReadonlySignal<number> = halfMinute;
 

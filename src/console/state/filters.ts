@@ -10,7 +10,7 @@ export interface FilterField {
   readonly description: string;
   /** The allowed values, if they are a fixed set. */
   readonly values?: readonly string[];
-  /** Whether it takes addresses and CIDR blocks. */
+  /** Whether the filter accepts addresses and CIDR blocks. */
   readonly isNetwork: boolean;
   readonly isNumber: boolean;
   readonly isInteger: boolean;
@@ -18,7 +18,7 @@ export interface FilterField {
   readonly maximum?: number;
   /** The contract's format of the values. */
   readonly format?: string;
-  /** Accepts several values, which are alternatives. */
+  /** Whether the filter accepts several values, which are alternatives. */
   readonly takesMany: boolean;
 }
 
@@ -51,9 +51,7 @@ export function filterFields(operation: ListId): FilterField[] {
     .map(([name, schema]) => {
       const one = schema.items ?? schema;
       const values =
-        one.type === 'boolean'
-          ? ['true', 'false']
-          : (one.enum ?? one.anyOf?.flatMap((option) => option.const ?? []));
+        one.type === 'boolean' ? ['true', 'false'] : (one.enum ?? one.anyOf?.flatMap((option) => option.const ?? []));
       return {
         name,
         description: one.description ?? name,
@@ -69,15 +67,12 @@ export function filterFields(operation: ListId): FilterField[] {
     });
 }
 
-/** Whether a filter of the list can be negated. */
+/** Returns whether a filter of the list can be negated. */
 export const canNegate = (operation: ListId, name: string): boolean =>
   Object.hasOwn(parameters(operation), negation + name);
 
 function parameters(operation: ListId): Record<string, ParameterSchema> {
-  return ((routeOf(operation).query as TObject | undefined)?.properties ?? {}) as Record<
-    string,
-    ParameterSchema
-  >;
+  return ((routeOf(operation).query as TObject | undefined)?.properties ?? {}) as Record<string, ParameterSchema>;
 }
 
 /** Returns the chips in the address that the list accepts. */
@@ -112,14 +107,14 @@ export function addFilter(name: string, value: string, { not = false } = {}): vo
   setParams({ [key]: [...values] });
 }
 
-/** Replaces a chip by another. */
+/** Replaces a chip by another chip. */
 export const replaceChip = (before: Pick<Chip, 'name' | 'not'>, { name, not, values }: Chip): void =>
   setParams({
     [before.not ? negation + before.name : before.name]: undefined,
     [not ? negation + name : name]: values.length === 0 ? undefined : values,
   });
 
-/** Sets a filter to this value, taken literally, and to no other. */
+/** Sets a filter to only this value, taken literally. */
 export const setFilter = (name: string, value: string): void =>
   setParams({ [name]: literally(value), [negation + name]: undefined });
 

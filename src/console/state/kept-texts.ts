@@ -1,4 +1,4 @@
-/** Texts stored by name beyond a visit. */
+/** Texts stored by name for later visits. */
 export interface KeptTexts {
   get(name: string): string | null;
   set(name: string, text: string): void;
@@ -6,10 +6,9 @@ export interface KeptTexts {
 }
 
 /**
- * Stores texts in browser storage. If the storage is blocked or full, they are held in memory for this visit.
+ * Stores texts in browser storage. If the storage is blocked or full, texts are held in memory for this visit.
  *
- * @param storage - called for each access, because browsers that block storage throw as soon as it is
- *   referenced
+ * @param storage - called for each access, because browsers that block storage throw when it is referenced
  */
 export function keptTexts(storage: () => Pick<Storage, 'getItem' | 'setItem' | 'removeItem'>): KeptTexts {
   const held = new Map<string, string | null>();

@@ -1,12 +1,13 @@
+import { options } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 
 /** The action of a key; `title` is its text in the help. A key may be a sequence: `g a`. */
 export interface KeyAction {
   readonly title: string;
   readonly run: () => void;
-  /** Also active while typing in a field. */
+  /** Whether the key is also active while typing in a field. */
   readonly whileTyping?: boolean;
-  /** Runs repeatedly while the key is held. */
+  /** Whether the action runs repeatedly while the key is held. */
   readonly repeats?: boolean;
   /** Whether the action applies to the focused element. */
   readonly within?: (target: EventTarget | null) => boolean;
@@ -18,14 +19,14 @@ interface Layer {
   readonly name: string;
 }
 
-/** The last layer takes precedence: a dialog over its page, a page over the frame. */
+/** Layers of shortcut keys. The last layer takes precedence: a dialog over its page, a page over the frame. */
 const layers: Layer[] = [];
 /** Time allowed between the two keys of a sequence, in milliseconds. */
 const sequenceMs = 1000;
 let first = '';
 let firstAt = 0;
 
-/** Registers keys while the component is mounted. `name` is their heading in the help. */
+/** Registers shortcut keys while the component is mounted. `name` is their heading in the help. */
 export function useKeys(name: string, keys: Keys): void {
   const layer = useRef<Layer>({ keys, name });
   layer.current.keys = keys;
@@ -66,17 +67,31 @@ export function listenToKeys(): void {
       firstAt = event.timeStamp;
       return;
     }
-    // Enter and space keep their meaning on a focused link, button or option.
+    // Enter and space keep their usual function on a focused link, button or option.
     if ((key === 'enter' || key === 'space') && isPressable(event.target)) return;
     event.preventDefault();
     first = '';
-    // Holding a key repeats movement only, never a change.
-    if (!event.repeat || action.repeats === true) action.run();
+    // Holding a key repeats only movement, never a change.
+    if (!event.repeat || action.repeats === true) runAndRender(action.run);
   });
 }
 
+/** Runs an action and renders its changes: the next key may have been pressed already, and acts on what is displayed. */
+function runAndRender(run: () => void): void {
+  const deferred = options.debounceRendering;
+  const renders: (() => void)[] = [];
+  options.debounceRendering = (render) => void renders.push(render);
+  try {
+    run();
+  } finally {
+    if (deferred === undefined) delete options.debounceRendering;
+    else options.debounceRendering = deferred;
+    for (const render of renders) render();
+  }
+}
+
 function actionOf(key: string, event: KeyboardEvent, typing: boolean): KeyAction | undefined {
-  // An open dialog takes all keys.
+  // An open dialog handles all keys.
   const modal = document.querySelector('dialog[open]') !== null;
   for (const { keys, name } of [...layers].reverse()) {
     if (modal && !name.startsWith('Dialog')) continue;

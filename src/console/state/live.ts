@@ -8,7 +8,7 @@ import { goodToken, me } from './session.ts';
 const state = signal<LiveState>({ kind: 'connecting' });
 export const liveState: ReadonlySignal<LiveState> = state;
 
-/** Whether the user may subscribe to any channel. The service refuses the connection of others. */
+/** Whether the user may subscribe to any channel. The service refuses connections of other users. */
 export const mayListen: ReadonlySignal<boolean> = computed(() => {
   const operations = me.value?.operations;
   return Object.values(channels).some(({ operation }) => operations?.has(operation) === true);
@@ -33,7 +33,7 @@ export function goLive(): () => void {
   const wake = () => {
     if (!document.hidden) live.wake();
   };
-  // A service on this machine is reachable without a network, so only an attempt can tell.
+  // A service on this machine is reachable without a network, so only an attempt shows whether it is reachable.
   const reconnect = () => live.reconnect();
   document.addEventListener('visibilitychange', wake);
   addEventListener('offline', reconnect);
@@ -49,13 +49,13 @@ export function goLive(): () => void {
 
 export interface ChannelOptions<C extends ChannelName> {
   readonly onEvent: (event: ChannelEvent<C>) => void;
-  /** Events were missed and will not be sent. */
+  /** Called when events were missed and will not be sent. */
   readonly onLagged?: (dropped: number | undefined) => void;
-  /** Events committed from now on will follow. Called again after each reconnect. */
+  /** Called when all events committed from now on will follow; called again after each reconnect. */
   readonly onSubscribed?: () => void;
   readonly onError?: (error: ServiceError) => void;
   readonly enabled?: boolean;
-  /** Start after this `seq`, that of a snapshot. Default: with the next event. */
+  /** The `seq` of a snapshot, after which the subscription starts. Default: starts with the next event. */
   readonly since?: number;
 }
 

@@ -4,7 +4,8 @@ interface Versioned {
 }
 
 /**
- * Returns the later of two versions of a resource: a response that arrives late does not replace a newer one.
+ * Returns the later of two versions of a resource, so that a response that arrives late does not replace a newer
+ * version.
  */
 export const newer = <T extends Versioned>(kept: T, came: T): T =>
   came.attributes.version >= kept.attributes.version ? came : kept;

@@ -1,10 +1,10 @@
 import { type FaultCode, faultCodes } from '../../client/verifier.ts';
 
-/** Evidence that the log once contradicted itself. It is kept whatever the log shows later. */
+/** Evidence that the log contradicted itself. It is kept even if the log is consistent later. */
 export interface KeptEvidence {
   readonly code: FaultCode;
   readonly message: string;
-  /** ISO 8601. */
+  /** Time at which the evidence was found, ISO 8601. */
   readonly at: string;
   /** JSON, as `candor verify` reads it. */
   readonly text: string;
@@ -23,5 +23,4 @@ export function readEvidence(kept: string | null): KeptEvidence | undefined {
   }
 }
 
-const isFaultCode = (code: unknown): code is FaultCode =>
-  typeof code === 'string' && Object.hasOwn(faultCodes, code);
+const isFaultCode = (code: unknown): code is FaultCode => typeof code === 'string' && Object.hasOwn(faultCodes, code);

@@ -1,17 +1,20 @@
-import { Fault, parseTreeHead } from '../../client/verifier.ts';
+import { AuditFault, parseTreeHead } from '../../client/verifier.ts';
 
 /** A tree head that this browser accepted. */
 export interface PinnedHead {
   readonly size: number;
-  /** Hexadecimal. */
+  /** Root in hexadecimal. */
   readonly root: string;
-  /** When it was pinned, ISO 8601. */
+  /** Time at which the head was pinned, ISO 8601. */
   readonly at: string;
-  /** The signed head, in the specification's shape. */
+  /** The signed head, in the format of the specification. */
   readonly head: string;
 }
 
-/** The newest heads are kept whatever their age; of older ones the first of each hour, then of each day. */
+/**
+ * Number of newest heads that are always kept. Among older heads, the first of each hour is kept, then the first of
+ * each day.
+ */
 const newestKept = 24;
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
@@ -19,13 +22,11 @@ const hoursKeptMs = 2 * dayMs;
 const mostKept = 400;
 
 /**
- * Returns the history with one more head, newest first. The first pinned head is kept for good, because all
- * later heads are checked against it. In between, older heads are thinned out.
+ * Returns the history with one more head, newest first. The first pinned head is kept permanently, because all later
+ * heads are checked against it. Between the first and the newest heads, the history is thinned out.
  */
 export function withPinned(history: readonly PinnedHead[], next: PinnedHead): PinnedHead[] {
-  const all = [next, ...history.filter(({ head }) => head !== next.head)].sort(
-    (a, b) => timeOf(b) - timeOf(a),
-  );
+  const all = [next, ...history.filter(({ head }) => head !== next.head)].sort((a, b) => timeOf(b) - timeOf(a));
   const first = all.at(-1)!;
   const now = timeOf(all[0]!);
   const slotOf = (head: PinnedHead): string => {
@@ -41,7 +42,7 @@ export function withPinned(history: readonly PinnedHead[], next: PinnedHead): Pi
 
 const timeOf = ({ at }: PinnedHead): number => Date.parse(at);
 
-/** Parses the stored history, leaving out malformed entries. */
+/** Parses the stored history, omitting malformed entries. */
 export function readHistory(text: string | null): PinnedHead[] {
   try {
     const kept: unknown = JSON.parse(text ?? '[]');
@@ -55,5 +56,5 @@ function isPinnedHead(value: unknown): value is PinnedHead {
   const { size, root, at, head } = Object(value) as Partial<Record<keyof PinnedHead, unknown>>;
   if (typeof root !== 'string' || typeof at !== 'string' || typeof head !== 'string') return false;
   const signed = parseTreeHead(head);
-  return !(signed instanceof Fault) && signed.size === size && !Number.isNaN(Date.parse(at));
+  return !(signed instanceof AuditFault) && signed.size === size && !Number.isNaN(Date.parse(at));
 }

@@ -1,12 +1,12 @@
-/** Attempts of a check whose pin changes while it runs. After that the next scheduled check decides. */
+/** Maximum attempts of a check whose pin changes while the check runs. After that, the next scheduled check decides. */
 const maxTries = 4;
 
 /**
- * Checks the stored pin and passes on the verdict, unless the pin was replaced while the check ran. Then the
- * verdict is about the old pin, and the new one is checked. Resolves to undefined if the pin keeps changing.
+ * Checks the stored pin and passes on the verdict. If the pin was replaced while the check ran, the verdict is about
+ * the old pin, and the new pin is checked instead. Resolves to undefined if the pin keeps changing.
  *
- * @param kept - returns the pin as stored, null for none
- * @param take - called synchronously with the verdict, while the pin it is about is still the stored one
+ * @param kept - returns the pin as stored; null if there is no pin
+ * @param take - called synchronously with the verdict, while the pin that it is about is still stored
  */
 export async function takeVerdict<Verdict, Taken>(
   kept: () => string | null,

@@ -1,8 +1,8 @@
 import { type ReadonlySignal, signal } from '@preact/signals';
 import {
+  AuditFault,
   type AuditResult,
   audit,
-  Fault,
   httpLog,
   type KeySet,
   type Pin,
@@ -20,8 +20,8 @@ export type { KeptEvidence } from './pin-evidence.ts';
 export type { PinnedHead } from './pin-history.ts';
 
 /**
- * The browser's own view of the log. It pins the last tree head that it verified, between visits too. Each new
- * head has to extend the pinned one; otherwise the log is broken, whatever the service says.
+ * The browser's own view of the log. It pins the last tree head that it verified, across visits. Each new head must
+ * extend the pinned head; otherwise the log is broken, even if the service reports that it is healthy.
  */
 export type PinState =
   | { readonly kind: 'unknown' }
@@ -34,10 +34,20 @@ export type PinState =
       readonly at: number;
       readonly newKey?: 'vouched' | 'accepted';
     }
-  /** The log contradicts an earlier head, or shows something that is not signed. */
-  | { readonly kind: 'broken'; readonly fault: Fault; readonly evidence?: string; readonly pin?: Pin }
+  /** The log contradicts an earlier head, or serves data that is not signed. */
+  | { readonly kind: 'broken'; readonly fault: AuditFault; readonly evidence?: string; readonly pin?: Pin }
+  /**
+   * The log continues under a key that no pinned key vouches for: after a restore, a new start, or a revocation. The
+   * new head counts once the user has confirmed the key. Nothing contradicts the pin.
+   */
+  | {
+      readonly kind: 'unconfirmed';
+      readonly fault: AuditFault;
+      readonly fingerprint: string;
+      readonly pin: Pin | undefined;
+    }
   /** The log could not be reached; no contradiction is known. */
-  | { readonly kind: 'unreachable'; readonly fault: Fault; readonly pin?: Pin };
+  | { readonly kind: 'unreachable'; readonly fault: AuditFault; readonly pin?: Pin };
 
 const key = 'candor.pin';
 const historyKey = 'candor.pins';
@@ -50,20 +60,24 @@ const pins = signal<readonly PinnedHead[]>(readHistory(texts.get(historyKey)));
 /** The heads that this browser pinned, newest first. */
 export const pinHistory: ReadonlySignal<readonly PinnedHead[]> = pins;
 const evidence = signal<KeptEvidence | undefined>(readEvidence(texts.get(evidenceKey)));
-/** The first evidence that this browser found and the user has not dismissed. */
+/** The first evidence that this browser found and that the user has not dismissed. */
 export const keptEvidence: ReadonlySignal<KeptEvidence | undefined> = evidence;
 
-/** Returns this browser's pin; undefined before the first; a Fault if the stored pin was altered. */
-export function keptPin(): Pin | Fault | undefined {
+/** Returns this browser's pin; undefined before the first pin; an AuditFault if the stored pin was altered. */
+export function keptPin(): Pin | AuditFault | undefined {
   const text = texts.get(key);
   return text === null ? undefined : parsePin(text);
 }
 
-/** Fetches the newest head, verifies its signature and that it extends the pin, and pins it. */
-export async function checkLog(): Promise<PinState> {
+/**
+ * Fetches the newest head, verifies its signature and that it extends the pin, and pins it.
+ *
+ * @param acceptedKey - fingerprint of a key that the user has confirmed
+ */
+export async function checkLog(acceptedKey?: string): Promise<PinState> {
   await takeVerdict(
     () => texts.get(key),
-    (text) => checkedAgainst(text === null ? undefined : parsePin(text)),
+    (text) => checkedAgainst(text === null ? undefined : parsePin(text), acceptedKey),
     ({ found, result }) => {
       if (result !== undefined && 'pin' in result) keep(result.pin, result.status);
       state.value = found;
@@ -73,31 +87,34 @@ export async function checkLog(): Promise<PinState> {
 }
 
 async function checkedAgainst(
-  pin: Pin | Fault | undefined,
+  pin: Pin | AuditFault | undefined,
+  acceptedKey: string | undefined,
 ): Promise<{ found: PinState; result?: AuditResult }> {
-  if (pin instanceof Fault) return { found: { kind: 'broken', fault: pin } };
-  const result = await audit(httpLog(location.origin), pin, { now: Date.now() });
-  // Evidence is about heads that the log signed, so it holds whichever pin is stored now.
+  if (pin instanceof AuditFault) return { found: { kind: 'broken', fault: pin } };
+  const result = await audit(httpLog(location.origin), pin, {
+    now: Date.now(),
+    ...(acceptedKey !== undefined && { acceptedKeys: [acceptedKey] }),
+  });
+  // Evidence is about heads that the log signed, so it is valid for any stored pin.
   if (result.status === 'fault' && result.evidence !== undefined) keepEvidence(result.fault, result.evidence);
   return { found: asState(result, pin), result };
 }
 
-/** Pins the current head without comparing: for a pin of another log, or one that was altered. */
+/** Pins the current head without comparing it: for a pin of another log, or an altered pin. */
 export async function pinAnew(): Promise<PinState> {
   texts.remove(key);
   return checkLog();
 }
 
 /**
- * Replaces this browser's pin by one from elsewhere and checks the log against it. A pin that is malformed or
- * of another log changes nothing. A pin that the log contradicts is kept, because it is evidence against the
- * log.
+ * Replaces this browser's pin by an imported pin and checks the log against it. A pin that is malformed or of another
+ * log changes nothing. A pin that the log contradicts is kept, because it is evidence against the log.
  */
-export async function importPin(text: string): Promise<PinState | Fault> {
+export async function importPin(text: string): Promise<PinState | AuditFault> {
   const pin = parsePin(text);
-  if (pin instanceof Fault) return pin;
+  if (pin instanceof AuditFault) return pin;
   if (pin.log !== location.origin)
-    return new Fault('OTHER_LOG', `the pin belongs to ${pin.log}, not to ${location.origin}`);
+    return new AuditFault('OTHER_LOG', `the pin belongs to ${pin.log}, not to ${location.origin}`);
   texts.set(key, writePin(pin));
   remember(pin);
   return checkLog();
@@ -116,7 +133,9 @@ function asState(result: AuditResult, before: Pin | undefined): PinState {
       return { kind: 'empty' };
     case 'fault': {
       const { fault, evidence: text } = result;
+      const { fingerprint } = fault;
       if (fault.kind === 'unavailable') return { kind: 'unreachable', fault, ...known };
+      if (fingerprint !== undefined) return { kind: 'unconfirmed', fault, fingerprint, pin: before };
       return { kind: 'broken', fault, ...known, ...(text !== undefined && { evidence: text }) };
     }
     default:
@@ -146,7 +165,7 @@ function remember({ head, updatedAt }: Pin): void {
   texts.set(historyKey, JSON.stringify(pins.value));
 }
 
-function keepEvidence({ code, message }: Fault, text: string): void {
+function keepEvidence({ code, message }: AuditFault, text: string): void {
   if (evidence.value !== undefined) return;
   evidence.value = { code, message, at: new Date().toISOString(), text };
   texts.set(evidenceKey, JSON.stringify(evidence.value));

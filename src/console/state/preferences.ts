@@ -30,9 +30,8 @@ prefersLight.addEventListener('change', ({ matches }) => {
   systemTheme.value = matches ? 'light' : 'dark';
 });
 
-/** The theme in effect. */
-export const shownTheme = (): 'dark' | 'light' =>
-  theme.value === 'system' ? systemTheme.value : theme.value;
+/** Returns the theme in effect. */
+export const shownTheme = (): 'dark' | 'light' => (theme.value === 'system' ? systemTheme.value : theme.value);
 
 export function keepPreferences(): void {
   effect(() => {

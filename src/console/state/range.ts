@@ -39,13 +39,13 @@ export function shownRange(): TimeRange {
   return { name, from: new Date(end - ranges[name]).toISOString() };
 }
 
-/** Returns the statistics window: the range that is shown if it is a relative one, else 24 hours. */
+/** Returns the statistics window: the shown range if it is relative, else 24 hours. */
 export function shownWindow(): keyof typeof ranges {
   const { name } = shownRange();
   return name === 'custom' || name === 'all' ? '24h' : name;
 }
 
-/** Returns `from` and `to` alone, as queries take them. */
+/** Returns only `from` and `to`, as queries take them. */
 export function rangeQuery(): { from?: string; to?: string } {
   const { from, to } = shownRange();
   return { ...(from !== undefined && { from }), ...(to !== undefined && { to }) };

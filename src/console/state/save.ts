@@ -16,7 +16,7 @@ interface SavePicker {
   showSaveFilePicker(options: { suggestedName: string }): Promise<FileSystemFileHandle>;
 }
 
-/** Whether this browser can write a file while receiving it. */
+/** Returns whether this browser can write a file while receiving it. */
 export const writesFiles = (): boolean => 'showSaveFilePicker' in window;
 
 /**
@@ -77,7 +77,7 @@ export function saveText(name: string, text: string, type = 'application/json'):
 /** Progress of a download. */
 export interface Written {
   readonly bytes: number;
-  /** Line ends; for NDJSON, the number of items. */
+  /** Number of line ends; for NDJSON, the number of items. */
   readonly lines: number;
 }
 
@@ -87,9 +87,8 @@ export type Fetched = (signal: AbortSignal) => Promise<ReadableStream<Uint8Array
 /**
  * Asks the user for a file, fetches the bytes and writes them.
  *
- * @returns what was written; undefined if the user cancelled
- * @throws the error of opening, fetching or writing, after removing the file; CANCELLED when the signal
- *   aborts
+ * @returns the written amount; undefined if the user cancelled
+ * @throws the error of opening, fetching or writing, after removing the file; CANCELLED when the signal aborts
  */
 export async function saveAs(
   name: string,

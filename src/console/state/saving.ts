@@ -4,11 +4,14 @@ import { type Fetched, saveAs, type Written } from './save.ts';
 
 /** State of a download. */
 export interface Saving {
-  /** Undefined while no download is running. */
+  /** Progress of the download; undefined while no download is running. */
   readonly progress: Written | undefined;
   /** Error of the last download. Cancelling is not an error. */
   readonly error: Error | undefined;
-  /** Resolves to what was saved, or undefined if nothing was; never rejects. Runs one download at a time. */
+  /**
+   * Starts a download. Resolves to the saved amount, or undefined if nothing was saved; never rejects. Only one
+   * download runs at a time.
+   */
   readonly start: (name: string, fetched: Fetched) => Promise<Written | undefined>;
   readonly cancel: () => void;
 }
@@ -39,8 +42,7 @@ export function useSaving(): Saving {
     try {
       return await saveAs(name, fetched, { signal, onProgress });
     } catch (failure) {
-      if (!signal.aborted)
-        setError(failure instanceof Error ? failure : new ServiceError('INTERNAL', String(failure)));
+      if (!signal.aborted) setError(failure instanceof Error ? failure : new ServiceError('INTERNAL', String(failure)));
       return undefined;
     } finally {
       running.current = undefined;

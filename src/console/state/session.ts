@@ -5,24 +5,24 @@ import { type OperationId, routeOf } from '../../contract/routes.ts';
 import { ServiceError } from '../../errors.ts';
 
 /**
- * The tokens of the signed-in user. They are in this browser's storage, so that reloads and other tabs keep
- * the session. A refresh token is valid once, and using it twice ends the session, so tabs renew one at a
- * time (Web Locks, if available).
+ * The tokens of the signed-in user. The tokens are in this browser's storage, so that reloads and other tabs keep the
+ * session. A refresh token is valid only once, and using it twice ends the session, so tabs renew tokens one at a time
+ * (Web Locks, if available).
  */
 interface Tokens {
   readonly access: string;
-  /** Epoch milliseconds by this browser's clock. */
+  /** Expiry of the access token, in epoch milliseconds by this browser's clock. */
   readonly expiresAt: number;
   readonly refresh: string;
   readonly refreshExpiresAt: number;
 }
 
 const key = 'candor.session';
-/** Tokens are renewed this long before they expire. */
+/** Time before their expiry at which tokens are renewed, in milliseconds. */
 const renewBeforeMs = 60_000;
 
 const tokens = signal<Tokens | undefined>(stored());
-/** Why the session ended, unless the user signed out. */
+/** Why the session ended; undefined if the user signed out. */
 export const endedBecause = signal<string | undefined>(undefined);
 export const signedIn: ReadonlySignal<boolean> = computed(() => tokens.value !== undefined);
 /** Expiry of the current access token; it changes when the session is renewed. Undefined while signed out. */
@@ -37,7 +37,7 @@ function stored(): Tokens | undefined {
   }
 }
 
-/** Validates stored tokens: other code may have written to the storage. */
+/** Validates stored tokens, because other code may have written to the storage. */
 function isTokens(saved: unknown): saved is Tokens {
   if (typeof saved !== 'object' || saved === null) return false;
   const { access, expiresAt, refresh, refreshExpiresAt } = saved as Partial<Record<keyof Tokens, unknown>>;
@@ -73,8 +73,8 @@ function tokensOf(answer: SessionTokens): Tokens {
 const open = createClient({ baseUrl: location.origin });
 
 /**
- * `fetch` with the user's token, renewed when the service rejects it. While signed out, requests carry no
- * token and reach public operations only.
+ * Calls `fetch` with the user's token, and renews the token when the service rejects it. While signed out, requests
+ * carry no token and reach only public operations.
  */
 export const fetchAsUser = async (url: RequestInfo | URL, init?: RequestInit): Promise<Response> => {
   if (tokens.peek() === undefined) return fetch(url, init);
@@ -88,10 +88,11 @@ export const fetchAsUser = async (url: RequestInfo | URL, init?: RequestInit): P
   return answer;
 };
 
-/** Refusals within this time count as one, because whoAmI, which they trigger, can be refused as well. */
+/** Time within which refusals count as one, because whoAmI, which they trigger, can be refused as well. */
 const forgetRefusalMs = 5000;
 /**
- * When the service last refused an operation (epoch milliseconds): the user's permissions may have changed.
+ * Time of the service's last refusal of an operation, in epoch milliseconds. The user's permissions may have changed
+ * then.
  */
 export const refusedAt = signal(0);
 
@@ -116,7 +117,7 @@ export async function goodToken(refused?: string): Promise<{ token: string; expi
   const saved = tokens.peek();
   if (isUsable(saved)) return { token: saved.access, expiresAt: saved.expiresAt };
   return exclusively(async () => {
-    // Another tab may have renewed while this one waited.
+    // Another tab may have renewed the tokens while this tab waited.
     const latest = stored();
     if (isUsable(latest)) save(latest);
     else await renew(latest);
@@ -129,7 +130,7 @@ async function renew(latest: Tokens | undefined): Promise<void> {
   if (latest === undefined) throw endSession('Your session has expired.');
   try {
     const next = tokensOf(await open.call('refresh', { body: { refresh_token: latest.refresh } }));
-    // Another tab may have signed out in the meantime. Do not store the renewed tokens then.
+    // Another tab may have signed out in the meantime. In that case, the renewed tokens are not stored.
     if (stored()?.refresh !== latest.refresh) throw endSession('Your session has expired.');
     save(next);
   } catch (error) {
@@ -147,7 +148,7 @@ function endSession(reason: string): ServiceError {
 
 let renewing: Promise<unknown> = Promise.resolve();
 
-/** Runs one at a time, across all tabs if the browser has Web Locks (secure contexts only). */
+/** Runs work exclusively: one at a time, across all tabs if the browser has Web Locks (secure contexts only). */
 function exclusively<T>(work: () => Promise<T>): Promise<T> {
   if ('locks' in navigator) return navigator.locks.request(key, work);
   const turn = renewing.then(work, work);
@@ -155,7 +156,7 @@ function exclusively<T>(work: () => Promise<T>): Promise<T> {
   return turn;
 }
 
-/** @throws ServiceError from the service; UNAUTHENTICATED for a wrong username or password */
+/** Signs in. @throws ServiceError from the service; UNAUTHENTICATED for a wrong username or password */
 export async function signIn(username: string, password: string): Promise<void> {
   const answer = await open.call('login', { body: { username, password } });
   endedBecause.value = undefined;
@@ -185,15 +186,16 @@ export const me = signal<
       readonly id: string;
       readonly name: string;
       readonly roles: readonly string[];
-      /** Ids of operations. */
+      /** Ids of operations that the user may call. */
       readonly operations: ReadonlySet<string>;
     }
   | undefined
 >(undefined);
 
 /**
- * Whether the user may call an operation, as the service last reported; before that, and while signed out,
- * whether it is public by default. Only the service decides: its policy may have changed since.
+ * Returns whether the user may call an operation, according to the last report of the service. Before the first report,
+ * and while signed out, returns whether the operation is public by default. Only the service decides, because its
+ * policy may have changed since.
  */
 export function may(operation: OperationId): boolean {
   return me.value?.operations.has(operation) ?? routeOf(operation).access === 'public';

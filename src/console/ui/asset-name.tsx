@@ -9,14 +9,12 @@ export function AssetName({
   link = false,
 }: {
   id: string;
-  /** Whether the name links to the asset. */
+  /** Whether the name is a link to the asset. */
   link?: boolean;
 }) {
   const answer = useAnswer('getAsset', { params: { asset_id: id } }, { still: true, keepPrevious: false });
   const name = answer.data?.data.attributes.name;
-  const shown = (
-    <bdi title={name ?? id}>{name ?? (answer.error ? `${abbreviated(id)} (not found)` : '…')}</bdi>
-  );
+  const shown = <bdi title={name ?? id}>{name ?? (answer.error ? `${abbreviated(id)} (not found)` : '…')}</bdi>;
   if (!link) return shown;
   return (
     <a class="asset-name" href={href('assets', { id })}>

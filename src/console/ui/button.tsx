@@ -12,13 +12,7 @@ interface ButtonProps extends Omit<JSX.ButtonHTMLAttributes<HTMLButtonElement>, 
 
 export function Button({ kind = 'normal', hint, busy = false, children, ...rest }: ButtonProps) {
   return (
-    <button
-      type="button"
-      {...rest}
-      class={`button button-${kind}`}
-      aria-busy={busy}
-      disabled={rest.disabled || busy}
-    >
+    <button type="button" {...rest} class={`button button-${kind}`} aria-busy={busy} disabled={rest.disabled || busy}>
       {children}
       {hint !== undefined && <kbd>{hint}</kbd>}
     </button>

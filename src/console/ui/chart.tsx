@@ -12,7 +12,7 @@ export interface Series {
   readonly values: readonly (number | null)[];
   /** Name of a CSS colour variable, such as `--series-1`. */
   readonly colour: string;
-  /** Drawn faintly, as the previous period. */
+  /** Whether the series is drawn faintly, as the previous period. */
   readonly previous?: boolean;
 }
 
@@ -22,7 +22,7 @@ interface ChartProps {
   /** Starts of the buckets in epoch seconds, ascending. */
   readonly times: readonly number[];
   readonly series: readonly Series[];
-  /** `steps`: each value holds until the next time. */
+  /** Form of the chart. `steps`: each value holds until the next time. */
   readonly kind?: 'lines' | 'steps' | 'bars';
   readonly height?: number;
   /** Top of the scale; by default just above the highest value. */
@@ -32,7 +32,7 @@ interface ChartProps {
   readonly base?: 1000 | 1024;
   /** Called with the range that the user selected by dragging, in epoch milliseconds. */
   readonly onZoom?: (from: number, to: number) => void;
-  /** Called with the index into `times` under the pointer; undefined when it leaves. */
+  /** Called with the index into `times` under the pointer; undefined when the pointer leaves. */
   readonly onPoint?: (index: number | undefined) => void;
 }
 
@@ -86,8 +86,7 @@ export function Chart({
           drag: { x: onZoom !== undefined, y: false, setScale: false },
           points: { size: 5 },
         },
-        tzDate: (seconds) =>
-          inUtc ? uPlot.tzDate(new Date(seconds * 1000), 'Etc/UTC') : new Date(seconds * 1000),
+        tzDate: (seconds) => (inUtc ? uPlot.tzDate(new Date(seconds * 1000), 'Etc/UTC') : new Date(seconds * 1000)),
         scales: { y: { range: () => [0, latest.current.top] } },
         axes: [
           {
@@ -101,10 +100,8 @@ export function Chart({
           {
             ...axis,
             gap: 4,
-            splits: (_plot, _axis, _min, max) =>
-              height >= halvesFrom && max % 2 === 0 ? [0, max / 2, max] : [0, max],
-            size: (_plot, labels: readonly string[] | null) =>
-              Math.max(latest.current.edge, widthOf(labels ?? [])),
+            splits: (_plot, _axis, _min, max) => (height >= halvesFrom && max % 2 === 0 ? [0, max / 2, max] : [0, max]),
+            size: (_plot, labels: readonly string[] | null) => Math.max(latest.current.edge, widthOf(labels ?? [])),
             values: (_plot, ticks) => ticks.map((tick) => format(tick)),
           },
         ],
@@ -172,19 +169,20 @@ export function Chart({
   );
 }
 
-/** Space above the plot and height of the horizontal axis, in pixels. */
+/** Space above the plot, in pixels. */
 const topPx = 6;
+/** Height of the horizontal axis, in pixels. */
 const axisPx = 28;
 
-/** Minimum height in pixels of charts that label the middle of the scale as well. */
+/** Minimum height in pixels of charts that also label the middle of the scale. */
 const halvesFrom = 90;
 
-/** Width in pixels of the vertical axis for its labels: characters of 11 px are 6.7 px wide. */
+/** Returns the width in pixels of the vertical axis for its labels: characters of 11 px are 6.7 px wide. */
 const widthOf = (labels: readonly string[]): number =>
   Math.ceil(14 + 6.7 * Math.max(2, ...labels.map((label) => label.length)));
 
 /**
- * Label of a tick in the preferred zone: the time; the date at midnight and for steps of a day or more; the
+ * Returns the label of a tick in the preferred zone: the time; the date at midnight and for steps of a day or more; the
  * month for steps of a month or more. `step` is in seconds.
  */
 function timeLabel(at: number, step: number): string {

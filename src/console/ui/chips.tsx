@@ -17,9 +17,9 @@ import { words } from './format.ts';
 import { Menu, type MenuItem } from './menu.tsx';
 import './chips.css';
 
-/** The filters of a list as chips, with controls to add and change them. They are stored in the address. */
+/** The filters of a list as chips, with controls to add and change them. The filters are stored in the address. */
 export function FilterBar({ list, search }: { list: ListId; search: string }) {
-  /** The chip being edited; `new` for another one. */
+  /** The chip being edited; `new` for an additional chip. */
   const [editing, setEditing] = useState<Chip | 'new' | undefined>();
   useKeys('Filters', { '/': { title: 'Filter', run: () => setEditing('new') } });
   const chips = shownChips(list);
@@ -125,7 +125,7 @@ function SearchText({ label }: { label: string }) {
   );
 }
 
-/** Form for a filter: its name, is or is not, and one or several values. */
+/** Form for a filter: its name, whether it is negated, and one or several values. */
 function FilterForm({ list, chip, onDone }: { list: ListId; chip: Chip | undefined; onDone: () => void }) {
   const fields = filterFields(list);
   const [name, setName] = useState(chip?.name ?? fields[0]?.name ?? '');
@@ -134,7 +134,7 @@ function FilterForm({ list, chip, onDone }: { list: ListId; chip: Chip | undefin
   const [fault, setFault] = useState<string | undefined>();
   const field = fields.find((one) => one.name === name);
   const form = useRef<HTMLFormElement>(null);
-  // When editing a chip, start at its value.
+  // When a chip is edited, the focus starts at its value.
   useEffect(() => {
     const inputs = form.current?.querySelectorAll<HTMLElement>('select, input');
     inputs?.[chip === undefined ? 0 : inputs.length - 1]?.focus();
@@ -232,12 +232,7 @@ function FilterValue({
   // Several values of a fixed set are edited as text.
   if (field.values !== undefined && !value.includes(','))
     return (
-      <select
-        class="input"
-        aria-label="Value"
-        value={value}
-        onChange={(event) => onValue(event.currentTarget.value)}
-      >
+      <select class="input" aria-label="Value" value={value} onChange={(event) => onValue(event.currentTarget.value)}>
         <option value="">Select…</option>
         {field.values.map((one) => (
           <option key={one} value={one}>
@@ -260,11 +255,7 @@ function FilterValue({
         value={value}
         onInput={(event) => onValue(event.currentTarget.value)}
       />
-      <span
-        id={id}
-        class={fault === undefined ? 'chips-about quiet' : 'chips-about chips-fault'}
-        role="status"
-      >
+      <span id={id} class={fault === undefined ? 'chips-about quiet' : 'chips-about chips-fault'} role="status">
         {fault ?? field.description}
       </span>
     </>

@@ -8,7 +8,7 @@ export interface Column<Row> {
   /** A CSS grid track: `120px`, `minmax(80px, 1fr)`. */
   readonly width: string;
   readonly cell: (row: Row) => ComponentChildren;
-  /** Aligns the cells to the end, for numbers. */
+  /** Whether the cells are aligned to the end, for numbers. */
   readonly end?: boolean;
   /** The sort field that pressing the title selects. */
   readonly sort?: string;

@@ -1,8 +1,6 @@
 import { say, sayFailure } from './toasts.tsx';
 
-/**
- * Copies text to the clipboard and reports the result. Browsers allow this over HTTPS and on localhost only.
- */
+/** Copies text to the clipboard and reports the result. Browsers allow this only over HTTPS and on localhost. */
 export function copy(text: string, what: string): void {
   if (navigator.clipboard === undefined) {
     sayFailure('Not copied', 'browsers allow copying over HTTPS only');

@@ -20,14 +20,14 @@ export function Dialog({
   const heading = useId();
   const closed = useRef(onClose);
   closed.current = onClose;
-  // In a layout effect, so that the next key press already goes to the dialog.
+  // Opened in a layout effect, so that the next key press already reaches the dialog.
   useLayoutEffect(() => {
     const shown = dialog.current;
     const close = () => closed.current();
     shown?.addEventListener('close', close);
     shown?.showModal();
     return () => {
-      // Closing before removal returns the focus to where it was.
+      // Closing before removal returns the focus to its previous element.
       shown?.removeEventListener('close', close);
       shown?.close();
     };
@@ -39,7 +39,7 @@ export function Dialog({
       class={wide ? 'dialog dialog-wide' : 'dialog'}
       aria-labelledby={heading}
       onClick={(event) => {
-        // A click on the backdrop: the body covers the dialog itself.
+        // The click was on the backdrop, because the body covers the dialog itself.
         if (event.target === dialog.current) dialog.current?.close();
       }}
     >

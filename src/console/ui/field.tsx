@@ -1,6 +1,13 @@
-import type { ComponentChildren } from 'preact';
+import type { ComponentChildren, JSX } from 'preact';
 import { useId } from 'preact/hooks';
+import { Select, type SelectProps } from './select.tsx';
 import './field.css';
+
+interface FieldProps {
+  readonly label: string;
+  readonly hint?: string | undefined;
+  readonly error?: string | undefined;
+}
 
 /** A form field: label, input, and a hint or error below it. */
 export function Field({
@@ -8,10 +15,7 @@ export function Field({
   hint,
   error,
   children,
-}: {
-  label: string;
-  hint?: string | undefined;
-  error?: string | undefined;
+}: FieldProps & {
   /** Renders the input with the attributes that tie it to its label and hint. */
   children: (attributes: FieldAttributes) => ComponentChildren;
 }) {
@@ -28,9 +32,54 @@ export function Field({
   );
 }
 
-export interface FieldAttributes {
+interface FieldAttributes {
   readonly id: string;
   readonly 'aria-describedby': string;
   readonly 'aria-invalid': boolean;
   readonly class: string;
+}
+
+type TextProps<Attributes> = FieldProps &
+  Omit<Attributes, 'label' | 'value' | 'ref' | 'onInput'> & {
+    readonly value: string;
+    readonly onValue: (value: string) => void;
+  };
+
+/** A field with a text input; accepts the attributes of the input. */
+export function TextField({
+  label,
+  hint,
+  error,
+  onValue,
+  ...input
+}: TextProps<JSX.InputHTMLAttributes<HTMLInputElement>>) {
+  return (
+    <Field label={label} hint={hint} error={error}>
+      {(attributes) => <input {...attributes} {...input} onInput={(event) => onValue(event.currentTarget.value)} />}
+    </Field>
+  );
+}
+
+/** A field with a text area; accepts the attributes of the text area. */
+export function TextArea({
+  label,
+  hint,
+  error,
+  onValue,
+  ...area
+}: TextProps<JSX.TextareaHTMLAttributes<HTMLTextAreaElement>>) {
+  return (
+    <Field label={label} hint={hint} error={error}>
+      {(attributes) => <textarea {...attributes} {...area} onInput={(event) => onValue(event.currentTarget.value)} />}
+    </Field>
+  );
+}
+
+/** A field with a select box; accepts the attributes of the select box. */
+export function SelectField<V extends string>({ label, hint, error, ...select }: FieldProps & SelectProps<V>) {
+  return (
+    <Field label={label} hint={hint} error={error}>
+      {(attributes) => <Select {...attributes} {...select} />}
+    </Field>
+  );
 }

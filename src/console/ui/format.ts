@@ -6,10 +6,13 @@ export * from './words.ts';
 
 /** Formats of times, in the preferred zone. */
 
-/** Times further away than this are shown as a date. */
+/** Distance in milliseconds from which times are shown as a date. */
 const datedFromMs = 30 * 86_400_000;
 
-/** Formats a time relative to `now` in one unit: `2 min ago`, `in 3 d`, `now`; beyond a month the date. */
+/**
+ * Formats a time relative to `now` in one unit, such as `2 min ago`, `in 3 d` or `now`; as a date if it is more than a
+ * month away.
+ */
 export function relative(at: number, now: number): string {
   const away = Math.abs(now - at);
   if (Number.isNaN(away)) return 'invalid date';
@@ -32,20 +35,25 @@ export function instant(at: number, { ms = true }: { ms?: boolean } = {}): strin
   return `${text.slice(0, 10)} ${text.slice(11, ms ? 23 : 19)}`;
 }
 
-/** Formats a day, with its year unless that is the current one: `11-20`, `2009-11-20`. */
+/** Formats a day, with its year unless that is the current year: `11-20`, `2009-11-20`. */
 export function day(at: number): string {
   const date = instant(at).slice(0, 10);
   return date.slice(0, 4) === instant(Date.now()).slice(0, 4) ? date.slice(5) : date;
 }
 
-/** Formats a bound of a range; `…` if it is open. */
-export const edge = (iso: string | undefined): string =>
-  iso === undefined ? '…' : instant(Date.parse(iso), { ms: false });
+/** Formats the bounds of a range, with milliseconds if they are within one second; `…` for an open bound. */
+export function edges(from: string | undefined, to: string | undefined): [string, string] {
+  const texts = (ms: boolean) =>
+    [from, to].map((iso) => (iso === undefined ? '…' : instant(Date.parse(iso), { ms }))) as [string, string];
+  const [start, end] = texts(false);
+  return start === end ? texts(true) : [start, end];
+}
 
 /** Formats the bounds of a range, if any: ` between … and …`, ` since …`, ` before …`. */
 export function within(from: string | undefined, to: string | undefined): string {
-  if (from === undefined) return to === undefined ? '' : ` before ${edge(to)}`;
-  return to === undefined ? ` since ${edge(from)}` : ` between ${edge(from)} and ${edge(to)}`;
+  const [start, end] = edges(from, to);
+  if (from === undefined) return to === undefined ? '' : ` before ${end}`;
+  return to === undefined ? ` since ${start}` : ` between ${start} and ${end}`;
 }
 
 /** Formats an instant with its zone: `… UTC`, `… UTC+02:00`. */

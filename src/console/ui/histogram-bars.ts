@@ -6,9 +6,7 @@ import { title } from './words.ts';
 /** The part of a histogram that is drawn: buckets of equal width, without gaps. */
 export type Bars = Pick<Histogram, 'buckets' | 'bucket_ms'>;
 
-/**
- * Returns the starts of the buckets in epoch seconds, and the end of the last one so that its bar has room.
- */
+/** Returns the starts of the buckets in epoch seconds, and the end of the last bucket so that its bar has room. */
 export function timesOf({ buckets, bucket_ms }: Bars): number[] {
   const starts = buckets.map(({ at }) => Date.parse(at) / 1000);
   const last = starts.at(-1);

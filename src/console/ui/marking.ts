@@ -1,7 +1,7 @@
 /** Selection of several rows by id, in the order of the list. */
 export interface Marking {
   readonly ids: ReadonlySet<string>;
-  /** The row clicked last, where a range selection begins. */
+  /** The most recently clicked row, at which a range selection begins. */
   readonly anchor: string | undefined;
 }
 
@@ -14,7 +14,7 @@ export function toggled({ ids }: Marking, id: string): Marking {
   return { ids: next, anchor: id };
 }
 
-/** Selects all rows between the anchor and this one, in either direction; without an anchor this one only. */
+/** Selects all rows between the anchor and this row, in either direction; without an anchor only this row. */
 export function through(marking: Marking, id: string, order: readonly string[]): Marking {
   const [from, to] = [order.indexOf(marking.anchor ?? id), order.indexOf(id)];
   if (from < 0 || to < 0) return toggled(marking, id);
@@ -25,14 +25,9 @@ export function through(marking: Marking, id: string, order: readonly string[]):
 export const all = (order: readonly string[]): Marking => ({ ids: new Set(order), anchor: order.at(-1) });
 
 /**
- * Returns the next remaining row, or the previous one at the end of the list; `isLeft` says which rows
- * remain.
+ * Returns the next remaining row, or the previous row at the end of the list; `isLeft` returns whether a row remains.
  */
-export function neighbour(
-  id: string,
-  order: readonly string[],
-  isLeft: (id: string) => boolean,
-): string | undefined {
+export function neighbour(id: string, order: readonly string[], isLeft: (id: string) => boolean): string | undefined {
   const at = order.indexOf(id);
   return order.slice(at + 1).find(isLeft) ?? order.slice(0, Math.max(at, 0)).findLast(isLeft);
 }

@@ -4,9 +4,9 @@ import './menu.css';
 
 export interface MenuItem {
   readonly title: string;
-  /** Target of a link … */
+  /** Target of a link; set either this or `run`. */
   readonly href?: string;
-  /** … or an action. */
+  /** Action of a button. */
   readonly run?: () => void;
 }
 
@@ -67,7 +67,7 @@ function MenuList({
   useEffect(() => {
     const shown = list.current;
     if (shown === null || anchor === null) return;
-    // A popover is not clipped by scrolling containers; place it beside its button.
+    // A popover is not clipped by scrolling containers, so it must be placed beside its button.
     shown.showPopover();
     const { left, bottom, top } = anchor.getBoundingClientRect();
     const { width, height } = shown.getBoundingClientRect();
@@ -75,8 +75,7 @@ function MenuList({
     shown.style.top = `${bottom + height + 8 > innerHeight ? Math.max(4, top - height - 2) : bottom + 2}px`;
     shown.querySelector<HTMLElement>('[role=menuitem]')?.focus();
     const away = (event: Event) => {
-      if (event.target instanceof Node && (shown.contains(event.target) || anchor.contains(event.target)))
-        return;
+      if (event.target instanceof Node && (shown.contains(event.target) || anchor.contains(event.target))) return;
       onClose(false);
     };
     addEventListener('pointerdown', away, true);
@@ -123,7 +122,7 @@ function MenuList({
             role="menuitem"
             tabIndex={-1}
             onClick={({ detail }) => {
-              // Return the focus for keyboard users only: after a mouse click, Enter belongs to the page.
+              // Returns the focus for keyboard users only: after a mouse click, Enter belongs to the page.
               onClose(detail === 0);
               item.run?.();
             }}

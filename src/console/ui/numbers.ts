@@ -4,11 +4,10 @@ const grouped = new Intl.NumberFormat('en', { maximumFractionDigits: 0 });
 const short = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 });
 const fraction = new Intl.NumberFormat('en', { maximumSignificantDigits: 3 });
 
-/** Formats a whole number: 1,234,567. */
+/** Formats a whole number, such as 1,234,567. */
 export const number = (value: number): string => grouped.format(value);
-/** Formats a number in little space, for example on axes: 1.2M. */
-export const compact = (value: number): string =>
-  Math.abs(value) < 10_000 ? decimal(value) : short.format(value);
+/** Formats a number for small spaces, such as axes: 1.2M. */
+export const compact = (value: number): string => (Math.abs(value) < 10_000 ? decimal(value) : short.format(value));
 /** Formats with three significant digits below 1,000. */
 export const decimal = (value: number): string =>
   Math.abs(value) >= 1000 ? grouped.format(value) : fraction.format(value);

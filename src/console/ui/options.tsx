@@ -1,4 +1,5 @@
 import type { ComponentChildren, JSX, Ref } from 'preact';
+import { FormError } from './form.tsx';
 import './options.css';
 
 interface OptionsProps extends Omit<JSX.FieldsetHTMLAttributes<HTMLFieldSetElement>, 'ref'> {
@@ -15,11 +16,7 @@ export function Options({ legend, error, group, children, ...rest }: OptionsProp
     <fieldset {...rest} {...(group && { ref: group })} class="options">
       <legend>{legend}</legend>
       {children}
-      {error !== undefined && (
-        <p class="field-error" role="alert">
-          {error}
-        </p>
-      )}
+      <FormError>{error}</FormError>
     </fieldset>
   );
 }

@@ -17,7 +17,7 @@ export function Page({
   /** Time range control: any range, or only the windows of the statistics. */
   range?: 'none' | 'any' | 'windows';
   children: ComponentChildren;
-  /** The page scrolls as a whole instead of its parts. */
+  /** Whether the page scrolls as a whole instead of its parts. */
   scrolls?: boolean;
 }) {
   return (

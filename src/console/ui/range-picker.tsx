@@ -4,8 +4,9 @@ import { zone } from '../state/preferences.ts';
 import { shownRange, shownWindow } from '../state/range.ts';
 import { Button } from './button.tsx';
 import { Dialog } from './dialog.tsx';
-import { Field } from './field.tsx';
-import { edge, zoneName } from './format.ts';
+import { TextField } from './field.tsx';
+import { Form } from './form.tsx';
+import { edges, zoneName } from './format.ts';
 import { Menu } from './menu.tsx';
 
 const titles = {
@@ -19,18 +20,11 @@ const titles = {
 type Named = keyof typeof titles;
 const named = Object.keys(titles) as Named[];
 
-/**
- * Time range of the page. `windowsOnly` leaves out all time and custom ranges, for pages that show
- * statistics.
- */
+/** Time range of the page. `windowsOnly` omits all time and custom ranges, for pages that show statistics. */
 export function RangePicker({ windowsOnly = false }: { windowsOnly?: boolean }) {
   const [isCustomOpen, setCustomOpen] = useState(false);
   const { name, from, to } = shownRange();
-  const text = windowsOnly
-    ? titles[shownWindow()]
-    : name === 'custom'
-      ? `${edge(from)} – ${edge(to)}`
-      : titles[name];
+  const text = windowsOnly ? titles[shownWindow()] : name === 'custom' ? edges(from, to).join(' – ') : titles[name];
   const choose = (range: Named) =>
     setParams({ range: range === '24h' ? undefined : range, from: undefined, to: undefined });
   return (
@@ -42,9 +36,7 @@ export function RangePicker({ windowsOnly = false }: { windowsOnly?: boolean }) 
           ...named
             .filter((one) => !windowsOnly || one !== 'all')
             .map((one) => ({ title: titles[one], run: () => choose(one) })),
-          ...(windowsOnly
-            ? []
-            : ['line' as const, { title: 'Custom range', run: () => setCustomOpen(true) }]),
+          ...(windowsOnly ? [] : ['line' as const, { title: 'Custom range', run: () => setCustomOpen(true) }]),
         ]}
       >
         {text} ▾
@@ -54,31 +46,22 @@ export function RangePicker({ windowsOnly = false }: { windowsOnly?: boolean }) 
   );
 }
 
-function CustomRange({
-  from,
-  to,
-  onClose,
-}: {
-  from: string | undefined;
-  to: string | undefined;
-  onClose: () => void;
-}) {
-  const [start, setStart] = useState(from === undefined ? '' : edge(from));
-  const [end, setEnd] = useState(to === undefined ? '' : edge(to));
+function CustomRange({ from, to, onClose }: { from: string | undefined; to: string | undefined; onClose: () => void }) {
+  const [known, knownEnd] = edges(from, to);
+  const [start, setStart] = useState(from === undefined ? '' : known);
+  const [end, setEnd] = useState(to === undefined ? '' : knownEnd);
   const bad = (text: string) =>
     text !== '' && Number.isNaN(read(text)) ? 'Enter a time like 2026-11-20 23:15:00' : undefined;
   const wrongOrder = read(start) >= read(end) ? 'End must be after the start.' : undefined;
-  // The offset at the entered time, which may be in daylight saving time.
+  // The offset is that at the entered time, which may be in daylight saving time.
   const hint = (text: string) => {
     const at = read(text);
     return `Time zone: ${zoneName(Number.isNaN(at) ? Date.now() : at)}. Leave empty for no limit.`;
   };
   return (
     <Dialog title="Custom range" onClose={onClose}>
-      <form
-        class="stack"
-        onSubmit={(event) => {
-          event.preventDefault();
+      <Form
+        onSubmit={() => {
           if (bad(start) || bad(end) || wrongOrder) return;
           const iso = (text: string) => (text === '' ? undefined : new Date(read(text)).toISOString());
           setParams({
@@ -89,20 +72,12 @@ function CustomRange({
           onClose();
         }}
       >
-        <Field label="From" hint={hint(start)} error={bad(start)}>
-          {(attributes) => (
-            <input {...attributes} value={start} onInput={(event) => setStart(event.currentTarget.value)} />
-          )}
-        </Field>
-        <Field label="Until" hint={hint(end)} error={bad(end) ?? wrongOrder}>
-          {(attributes) => (
-            <input {...attributes} value={end} onInput={(event) => setEnd(event.currentTarget.value)} />
-          )}
-        </Field>
+        <TextField label="From" hint={hint(start)} error={bad(start)} value={start} onValue={setStart} />
+        <TextField label="Until" hint={hint(end)} error={bad(end) ?? wrongOrder} value={end} onValue={setEnd} />
         <Button type="submit" kind="primary">
           Apply
         </Button>
-      </form>
+      </Form>
     </Dialog>
   );
 }

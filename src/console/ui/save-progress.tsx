@@ -20,15 +20,10 @@ export function SaveProgress({
   onCancel: () => void;
 }) {
   const known = lines && total !== undefined;
-  const counted = known
-    ? `${number(progress.lines)} of ${number(total)}`
-    : `${number(progress.lines)} so far`;
+  const counted = known ? `${number(progress.lines)} of ${number(total)}` : `${number(progress.lines)} so far`;
   return (
     <div class="save-progress row" role="status">
-      <progress
-        aria-label="Saved"
-        {...(known && { max: Math.max(1, total, progress.lines), value: progress.lines })}
-      />
+      <progress aria-label="Saved" {...(known && { max: Math.max(1, total, progress.lines), value: progress.lines })} />
       <span class="mono">{[...(lines ? [counted] : []), bytes(progress.bytes)].join(', ')}</span>
       <Button onClick={onCancel}>Cancel</Button>
     </div>

@@ -9,17 +9,16 @@ export function roundUp(value: number, base: 1000 | 1024 = 1000): number {
   if (!(value > 1)) return 1;
   const unit = base ** Math.floor(Math.log(value) / Math.log(base) + 1e-12);
   for (let power = 1; power < base; power *= 10)
-    for (const digit of digits)
-      if (digit * power <= base && digit * power * unit >= value) return digit * power * unit;
+    for (const digit of digits) if (digit * power <= base && digit * power * unit >= value) return digit * power * unit;
   return base * unit;
 }
 
 /**
- * Returns the tops of stacked bars. Each series stands on those after it, so the first one is drawn first and
- * reaches highest. A previous period is not stacked.
+ * Returns the tops of stacked bars. Each series is stacked on the series after it, so the first series is drawn first
+ * and reaches highest. A previous period is not stacked.
  *
- * @param least - smallest drawn height of a value above zero (the value of a pixel), so that no part of a bar
- *   covers another
+ * @param least - smallest drawn height of a value above zero (the value of a pixel), so that no part of a bar covers
+ * another
  */
 export function stacked(
   series: readonly { readonly values: readonly (number | null)[]; readonly previous?: boolean }[],

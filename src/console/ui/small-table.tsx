@@ -10,7 +10,7 @@ export function SmallTable({
   heads,
   children,
 }: {
-  /** Makes the table scroll sideways where space is short, under this accessible name. */
+  /** Accessible name of the table. If set, the table scrolls horizontally when space is short. */
   label?: string;
   heads: readonly { readonly title: string; readonly end?: boolean }[];
   children: ComponentChildren;

@@ -3,7 +3,7 @@ import { useKeys } from '../state/keys.ts';
 import { Button } from './button.tsx';
 import './split.css';
 
-/** A list with the detail of one row at its right; on phones the detail covers the list. */
+/** A list with the detail of a row on its right; on phones the detail covers the list. */
 export function Split({ children, detail }: { children: ComponentChildren; detail?: ComponentChildren }) {
   return (
     <div class={detail ? 'split split-open' : 'split'}>
@@ -43,7 +43,7 @@ export function Detail({
   );
 }
 
-/** A list of names and values; undefined values are left out. */
+/** A list of names and values; undefined values are omitted. */
 export function Facts({ facts }: { facts: readonly (readonly [string, ComponentChildren | undefined])[] }) {
   return (
     <dl class="facts">

@@ -15,7 +15,7 @@ export function TableHead<Row>({
   style: JSX.CSSProperties;
   sort: string | undefined;
   onSort: ((sort: string) => void) | undefined;
-  /** Undefined if rows cannot be selected. */
+  /** Whether all rows are selected; undefined if rows cannot be selected. */
   areAllMarked: boolean | undefined;
   onMarkAll: ((all: boolean) => void) | undefined;
 }) {

@@ -9,7 +9,7 @@ export interface RowActions<Row> {
   readonly isAnyOpen: boolean;
 }
 
-/** One row. It reads the cursor signal, so it is drawn again only when that or a property changes. */
+/** One row. It reads the cursor signal, so it is drawn again only when the cursor or a property changes. */
 export function TableRow<Row>({
   row,
   id,
@@ -73,6 +73,6 @@ export function TableRow<Row>({
   );
 }
 
-/** Whether a click was on a link, button or input within the row, which handles it. */
+/** Returns whether a click was on a link, button or input within the row, which handles the click. */
 const isControl = (event: JSX.TargetedMouseEvent<HTMLElement>): boolean =>
   event.target instanceof Element && event.target.closest('a, button, input') !== null;

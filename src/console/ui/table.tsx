@@ -13,7 +13,7 @@ import './table.css';
 
 export type { Column } from './columns.ts';
 
-/** Rows and the way to load more: a result of `useList`, or rows that are complete. */
+/** Rows and a function to load more: a result of `useList`, or rows that are complete. */
 export interface Rows<Row> {
   readonly rows: readonly Row[];
   readonly total?: number | undefined;
@@ -36,28 +36,28 @@ interface TableProps<Row> {
   readonly cursor?: Signal<string | undefined>;
   /** Rows selected for bulk actions. */
   readonly marked?: ReadonlySet<string>;
-  /** `through`: selects all rows up to the one selected before (shift). */
+  /** Called when a row is selected. `through`: selects all rows up to the previously selected row (shift). */
   readonly onMark?: (row: Row, how: { through: boolean }) => void;
-  /** Selects or deselects all loaded rows. */
+  /** Called to select or deselect all loaded rows. */
   readonly onMarkAll?: (all: boolean) => void;
-  /** `name`, or `-name` for descending. */
+  /** Sort order: `name`, or `-name` for descending. */
   readonly sort?: string | undefined;
   readonly onSort?: (sort: string) => void;
   /** Contents if there are no rows. */
   readonly empty: ComponentChildren;
   /** CSS class of a row, for example to mark its state. */
   readonly rowClass?: (row: Row) => string;
-  /** Minimum width of a row in pixels; below it the table scrolls sideways. */
+  /** Minimum width of a row in pixels; a narrower table scrolls horizontally. */
   readonly minWidth?: number;
   /**
-   * Reuses row elements by position instead of moving them, for lists that receive many rows per second and
+   * Whether to reuse row elements by position instead of moving them, for lists that receive many rows per second and
    * whose cells hold no state.
    */
   readonly streams?: boolean;
 }
 
 const rowHeight = 32;
-/** More rows are loaded when fewer than this many are left below. */
+/** Number of remaining rows below the view from which more rows are loaded. */
 const ahead = 40;
 
 /** A table that renders only its visible rows. */
@@ -72,7 +72,7 @@ export function Table<Row>(props: TableProps<Row>) {
     scroller,
     list.rows.length,
     rowHeight,
-    // Reused rows are all redrawn, so keep the overscan small.
+    // All reused rows are redrawn, so the overscan is small.
     streams ? 1 : undefined,
   );
   const tracks = [...(marked ? ['28px'] : []), ...columns.map(({ width }) => width)].join(' ');
@@ -94,7 +94,7 @@ export function Table<Row>(props: TableProps<Row>) {
     if (open !== undefined) onOpen?.(row, { replace: true });
   };
   /**
-   * Whether nothing or something in the table has the focus: other scrollable areas use the arrows
+   * Returns whether the focus is in the table or on no element: other scrollable areas handle the arrow keys
    * themselves.
    */
   const isHere = (target: EventTarget | null) =>
@@ -108,7 +108,7 @@ export function Table<Row>(props: TableProps<Row>) {
     const row = current();
     if (row !== undefined) onMark?.(row, { through });
   };
-  // Scroll to the row when the cursor is moved from outside.
+  // Scrolls to the row when the cursor is moved from outside.
   useEffect(() => {
     const at = list.rows.findIndex((row) => keyOf(row) === cursor.value);
     if (at >= 0) show(at);

@@ -1,7 +1,7 @@
 import { type Params, place, setParams } from '../state/address.ts';
 import './tabs.css';
 
-/** Tabs of a page; the selected one is stored in the address under `name`, except for the default one. */
+/** Tabs of a page. The selected tab is stored in the address under `name`, except for the default tab. */
 export function Tabs<V extends string>({
   label,
   name = 'view',
@@ -39,11 +39,7 @@ export function Tabs<V extends string>({
   );
 }
 
-export function shownTab<V extends string>(
-  name: string,
-  tabs: readonly { value: V }[],
-  usual = tabs[0]?.value,
-): V {
+export function shownTab<V extends string>(name: string, tabs: readonly { value: V }[], usual = tabs[0]?.value): V {
   const asked = place.value.params.get(name) ?? usual;
   return (tabs.find(({ value }) => value === asked) ?? tabs[0]!).value;
 }

@@ -1,7 +1,7 @@
 import { now } from '../state/clock.ts';
-import { duration, exact, instant, relative } from './format.ts';
+import { exact, instant, relative } from './format.ts';
 
-/** A time as an age with the exact time on hover, or the reverse. */
+/** A time as an age with the exact time on hover, or vice versa. */
 export function Time({ at, as = 'relative' }: { at: string | number; as?: 'relative' | 'exact' }) {
   const ms = typeof at === 'number' ? at : Date.parse(at);
   const iso = Number.isNaN(ms) ? undefined : new Date(ms).toISOString();
@@ -14,8 +14,4 @@ export function Time({ at, as = 'relative' }: { at: string | number; as?: 'relat
       {instant(ms)}
     </time>
   );
-}
-
-export function Duration({ ms }: { ms: number }) {
-  return <span title={`${ms} ms`}>{duration(ms)}</span>;
 }

@@ -8,7 +8,7 @@ import { copy } from './copy.ts';
 import { Menu, type MenuItem } from './menu.tsx';
 import './value.css';
 
-/** Returns the parameters of the current time range, to keep it when following a link. */
+/** Returns the parameters of the current time range, so that links can keep it. */
 export function shownTime(): Params {
   const { name, from, to } = shownRange();
   return name === 'custom' ? { from, to } : { range: name === '24h' ? undefined : name };
@@ -80,7 +80,7 @@ export function Value({
   field?: string;
   pivot?: PivotKind;
   mono?: boolean;
-  /** The formatted value, if it differs from the raw one: `1.2 KiB` for 1229. */
+  /** The formatted value, if it differs from the raw value: `1.2 KiB` for 1229. */
   children?: ComponentChildren;
 }) {
   const text = String(value);

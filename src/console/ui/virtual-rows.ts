@@ -13,7 +13,7 @@ export function useVirtualRows(
   scroller: RefObject<HTMLElement>,
   count: number,
   rowHeight: number,
-  /** Rows rendered beyond the visible ones at either end, so that scrolling shows them at once. */
+  /** Number of rows rendered beyond the visible rows at either end, so that scrolling shows them immediately. */
   overscan = 12,
 ): { rows: VirtualItem[]; height: number; show: (index: number) => void } {
   const [, redraw] = useReducer((times: number) => times + 1, 0);

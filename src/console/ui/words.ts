@@ -11,18 +11,17 @@ export const abbreviated = (text: string, length = 8): string =>
 
 /** Embeddings, overrides, isolates and their terminators, which reorder text (UAX #9). */
 const reordering = /[\u202a-\u202e\u2066-\u2069]/g;
-/** Controls and separators. They are invisible, and paragraph separators would end the isolate. */
+/** Control characters and separators. They are invisible, and paragraph separators would end the isolate. */
 const separating = /[\p{Cc}\p{Zl}\p{Zp}]+/gu;
 const isolate = '\u2068';
 const isolateEnd = '\u2069';
 
 /**
- * Prepares text from the data for a sentence of the console. The text is put into a bidi isolate, so that its
- * direction does not affect the text around it; its own reordering characters are shown escaped as
- * `\u{202e}`, so that it cannot deceive. Text beyond `most` characters is cut off, so that the words after it
- * stay visible.
+ * Prepares text from the data for a sentence of the console. The text is put into a bidi isolate, so that its direction
+ * does not affect the text around it; its own reordering characters are escaped as `\u{202e}`, so that they cannot
+ * deceive readers. Text beyond `most` characters is truncated, so that the words after it stay visible.
  */
-export function foreign(text: string, most = 160): string {
+export function isolateText(text: string, most = 160): string {
   const characters = [...text.slice(0, 2 * most + 2)];
   const bounded = characters.length > most ? `${characters.slice(0, most - 1).join('')}…` : text;
   const shown = bounded
@@ -31,8 +30,8 @@ export function foreign(text: string, most = 160): string {
   return `${isolate}${shown}${isolateEnd}`;
 }
 
-/** Returns the same in quotation marks. */
-export const quoted = (text: string, most?: number): string => `“${foreign(text, most)}”`;
+/** Returns the isolated text in quotation marks. */
+export const quoted = (text: string, most?: number): string => `“${isolateText(text, most)}”`;
 
-/** A `most` that shows any domain name in full. */
+/** A value for `most` that shows any domain name in full. */
 export const wholeName = 300;

@@ -3,7 +3,7 @@ import { Button } from './button.tsx';
 import { zoneName } from './format.ts';
 import { shortZone } from './zone-name.ts';
 
-/** Shows the time zone of the page and switches to the other one. */
+/** Shows the time zone of the page and switches to the other time zone. */
 export function ZoneSwitch() {
   const isUtc = zone.value === 'utc';
   const name = shortZone(zoneName(Date.now()));

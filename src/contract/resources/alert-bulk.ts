@@ -25,26 +25,20 @@ export const AlertBulkInput = shape('AlertBulkInput', {
 });
 export type AlertBulkInput = Static<typeof AlertBulkInput>;
 
-/** Result of a bulk update. A failed alert does not prevent changes of the others. */
-export const AlertBulkAnswer = part(
-  {
-    matched: count('Number of alerts that were named or matched.'),
-    changed: count('Number of alerts that were changed.'),
-    unchanged: count('Number of alerts that already had the requested values.'),
-    failed_total: count('Number of alerts that could not be changed.'),
-    failed: list(
-      part(
-        {
-          id: uuid('Identifier of the alert.'),
-          code: oneOf(Object.keys(errorCodes) as ErrorCode[], { description: 'Error code.' }),
-          reason: text('Error message.'),
-        },
-        'An alert that could not be changed.',
-      ),
-      `The first ${limits.maxReportedErrors} alerts that could not be changed.`,
-      { maxItems: limits.maxReportedErrors },
-    ),
-  },
-  'Result of the bulk update.',
-);
+/** Result of a bulk update. Other alerts are changed even if the change of one alert fails. */
+export const AlertBulkAnswer = part('Result of the bulk update.', {
+  matched: count('Number of alerts that were named or matched.'),
+  changed: count('Number of alerts that were changed.'),
+  unchanged: count('Number of alerts that already had the requested values.'),
+  failed_total: count('Number of alerts that could not be changed.'),
+  failed: list(
+    part('An alert that could not be changed.', {
+      id: uuid('Identifier of the alert.'),
+      code: oneOf(Object.keys(errorCodes) as ErrorCode[], 'Error code.'),
+      reason: text('Error message.'),
+    }),
+    `The first ${limits.maxReportedErrors} alerts that could not be changed.`,
+    { maxItems: limits.maxReportedErrors },
+  ),
+});
 export type AlertBulkAnswer = Static<typeof AlertBulkAnswer>;

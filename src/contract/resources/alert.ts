@@ -19,7 +19,7 @@ import {
   uuid,
 } from './fields.ts';
 
-const verdict = (description: string) => oneOf(verdicts, { description });
+const verdict = (description: string) => oneOf(verdicts, description);
 const tags = list(text('A tag.', { minLength: 1, maxLength: 100 }), 'Free labels.', { maxItems: 100 });
 
 type Figure = number | string;
@@ -33,34 +33,29 @@ const evidence = Type.Unsafe<Readonly<Record<string, Figure | boolean | readonly
 });
 
 const texts = (item: string, description: string) => optional(list(text(item), description));
-const signature = part(
-  {
-    cves: texts(
-      'A CVE identifier: CVE-<year>-<number>.',
-      'CVE identifiers of the vulnerabilities that the signature covers.',
+const signature = part('The signature that matched, as described by the sensor.', {
+  cves: texts(
+    'A CVE identifier: CVE-<year>-<number>.',
+    'CVE identifiers of the vulnerabilities that the signature covers.',
+  ),
+  references: texts('A URL or a name.', 'References with more information.'),
+  metadata: optional(
+    list(
+      part('A metadata entry.', {
+        key: text('Name of the entry.'),
+        values: list(text('A value.'), 'Values of the entry.'),
+      }),
+      'Metadata from the author of the signature.',
     ),
-    references: texts('A URL or a name.', 'References with more information.'),
-    metadata: optional(
-      list(
-        part(
-          { key: text('Name of the entry.'), values: list(text('A value.'), 'Values of the entry.') },
-          'A metadata entry.',
-        ),
-        'Metadata from the author of the signature.',
-      ),
-    ),
-  },
-  'The signature that matched, as described by the sensor.',
-);
+  ),
+});
 const payload = part(
+  'Traffic of the latest occurrence that included some. The bytes are controlled by the sender of the traffic: display them only as text.',
   {
-    data: optional(
-      text(`First ${limits.maxAlertPayloadBytes} bytes of the payload that matched, in base64.`),
-    ),
+    data: optional(text(`First ${limits.maxAlertPayloadBytes} bytes of the payload that matched, in base64.`)),
     printable: optional(text('The payload as text, if the sensor sent no bytes.')),
     packet: optional(text(`First ${limits.maxAlertPacketBytes} bytes of the packet, in base64.`)),
   },
-  'Traffic of the latest occurrence that included some. The bytes are controlled by the sender of the traffic: display them only as text.',
 );
 
 export const Alert = shape('Alert', {
@@ -69,11 +64,11 @@ export const Alert = shape('Alert', {
   category: optional(text('Category of the rule.')),
   rule_id: text('Suricata gid:sid, Zeek notice type, or the UUID of a Sigma rule.'),
   rule_name: text('Name of the rule.'),
-  rule_source: oneOf(ruleSources, { description: 'Source of the rule.' }),
+  rule_source: oneOf(ruleSources, 'Source of the rule.'),
   severity: severity('Severity of the alert.'),
-  status: oneOf(alertStatuses, { description: 'Status of the work on the alert.' }),
+  status: oneOf(alertStatuses, 'Status of the work on the alert.'),
   verdict: optional(verdict('Verdict of the analyst.')),
-  priority: optional(oneOf(priorities, { description: 'Priority of the work on the alert.' })),
+  priority: optional(oneOf(priorities, 'Priority of the work on the alert.')),
   risk_score: optional(between(0, 100, 'Contribution to the risk of its assets.')),
   confidence: optional(real('Confidence of the rule, from 0 to 1.', { minimum: 0, maximum: 1 })),
   src_ip: optional(address('Source address of the activity.')),
@@ -86,36 +81,26 @@ export const Alert = shape('Alert', {
   event_ids: list(uuid('Identifier of an event.'), 'A bounded sample of the events that caused the alert.'),
   sensors: optional(
     list(
-      part(
-        {
-          id: uuid('Identifier of the principal.'),
-          name: optional(text('Name of the principal when it was last counted.')),
-          count: ordinal(
-            'Number of occurrences that are based on its events, alone or with events of other sensors.',
-          ),
-        },
-        'A sensor.',
-      ),
+      part('A sensor.', {
+        id: uuid('Identifier of the principal.'),
+        name: optional(text('Name of the principal when it was last counted.')),
+        count: ordinal('Number of occurrences that are based on its events, alone or with events of other sensors.'),
+      }),
       'Sensors whose events the alert is based on, in order of appearance. A single entry means that no other sensor confirms the alert. Absent if unknown.',
     ),
   ),
   mitre: optional(
-    part(
-      {
-        tactics: list(text('A tactic.'), 'ATT&CK tactics.'),
-        techniques: list(text('A technique.'), 'ATT&CK techniques.'),
-      },
-      'Classification by MITRE ATT&CK.',
-    ),
+    part('Classification by MITRE ATT&CK.', {
+      tactics: list(text('A tactic.'), 'ATT&CK tactics.'),
+      techniques: list(text('A technique.'), 'ATT&CK techniques.'),
+    }),
   ),
   evidence: optional(evidence),
   signature: optional(signature),
   payload: optional(payload),
   count: ordinal('Number of occurrences so far. A continuing activity counts once per day.'),
   first_seen: timestamp('Time of the first occurrence, or start of a continuing activity, in event time.'),
-  last_seen: timestamp(
-    'Time of the last occurrence, or of the newest event of a continuing activity, in event time.',
-  ),
+  last_seen: timestamp('Time of the last occurrence, or of the newest event of a continuing activity, in event time.'),
   dedup_key: text('Key that all occurrences of the alert share.'),
   silence_id: optional(uuid('Identifier of the silence that suppresses the alert.')),
   folded_into: optional(
@@ -128,37 +113,28 @@ export const Alert = shape('Alert', {
   tags,
   note_count: count('Number of notes.'),
   ai_verdict: optional(
-    part(
-      {
-        verdict: verdict('Verdict of the model.'),
-        confidence: real('Confidence of the model, from 0 to 1.', { minimum: 0, maximum: 1 }),
-        model: text('Name and version of the model.'),
-        reasons: list(text('A reason.'), 'Reasons for the verdict.'),
-        at: timestamp('Time of the verdict.'),
-      },
-      'Verdict of an AI model.',
-    ),
+    part('Verdict of an AI model.', {
+      verdict: verdict('Verdict of the model.'),
+      confidence: real('Confidence of the model, from 0 to 1.', { minimum: 0, maximum: 1 }),
+      model: text('Name and version of the model.'),
+      reasons: list(text('A reason.'), 'Reasons for the verdict.'),
+      at: timestamp('Time of the verdict.'),
+    }),
   ),
   override: optional(
-    part(
-      {
-        verdict: verdict('Verdict of the user.'),
-        reason: text('Reason for the override.'),
-        by: text('Name of the user.'),
-        at: timestamp('Time of the override.'),
-      },
-      'Override of the AI verdict by a user.',
-    ),
+    part('Override of the AI verdict by a user.', {
+      verdict: verdict('Verdict of the user.'),
+      reason: text('Reason for the override.'),
+      by: text('Name of the user.'),
+      at: timestamp('Time of the override.'),
+    }),
   ),
   transparency: optional(
-    part(
-      {
-        leaf_index: count('Leaf index of the log entry of the alert.'),
-        tree_size: count('Size of the first signed tree head that covers the entry.'),
-        leaf_hash: hex32('SHA-256(0x00 ‖ canonical bytes) of the entry.'),
-      },
-      'Position of the alert in the transparency log; absent below severity high and until the alert is logged.',
-    ),
+    part('Position of the alert in the transparency log; absent below severity high and until the alert is logged.', {
+      leaf_index: count('Leaf index of the log entry of the alert.'),
+      tree_size: count('Size of the first signed tree head that covers the entry.'),
+      leaf_hash: hex32('SHA-256(0x00 ‖ canonical bytes) of the entry.'),
+    }),
   ),
   created_at: timestamp('Time at which the alert was raised.'),
   updated_at: timestamp('Time of the last change.'),
@@ -168,9 +144,7 @@ export type Alert = Static<typeof Alert>;
 
 /** Body of `PUT /api/v1/alerts/:alert_id`. */
 export const AlertUpdateInput = shape('AlertUpdateInput', {
-  status: optional(
-    oneOf(alertStatuses, { description: 'New status; INVALID_TRANSITION if the transition is not allowed.' }),
-  ),
+  status: optional(oneOf(alertStatuses, 'New status; INVALID_TRANSITION if the transition is not allowed.')),
   verdict: optional(
     Type.Unsafe<(typeof verdicts)[number] | '' | null>({
       type: ['string', 'null'],
@@ -178,7 +152,7 @@ export const AlertUpdateInput = shape('AlertUpdateInput', {
       description: 'Verdict of the analyst; null or empty to withdraw it.',
     }),
   ),
-  priority: optional(oneOf(priorities, { description: 'Priority of the work on the alert.' })),
+  priority: optional(oneOf(priorities, 'Priority of the work on the alert.')),
   severity: optional(severity('Corrected severity; an alert that reaches high is logged.')),
   assignee: optional(
     Type.Unsafe<string | null>({
@@ -190,13 +164,10 @@ export const AlertUpdateInput = shape('AlertUpdateInput', {
   tags: optional(tags),
   note: optional(text('Text of a note to add.', { minLength: 1, maxLength: 10_000 })),
   ai_override: optional(
-    part(
-      {
-        verdict: verdict('Verdict that replaces that of the model.'),
-        reason: text('Reason for the override.', { minLength: 1, maxLength: 2000 }),
-      },
-      'Overrides the AI verdict; the override is logged.',
-    ),
+    part('Overrides the AI verdict; the override is logged.', {
+      verdict: verdict('Verdict that replaces that of the model.'),
+      reason: text('Reason for the override.', { minLength: 1, maxLength: 2000 }),
+    }),
   ),
 });
 export type AlertUpdateInput = Static<typeof AlertUpdateInput>;

@@ -28,22 +28,20 @@ import {
   uuid,
 } from './fields.ts';
 
-export const riskLevel = oneOf(riskLevels, { description: 'Risk level of the score.' });
+export const riskLevel = oneOf(riskLevels, 'Risk level of the score.');
 
 const most = { maxItems: limits.maxCurrentAddresses };
 const words = { maxLength: maxLineLength };
 const name = line('Name of the asset.', { minLength: 1, maxLength: maxLineLength });
-const kind = oneOf(assetKinds, { description: 'Kind of asset.' });
-const criticality = oneOf(criticalities, { description: 'Criticality of the asset.' });
-const state = oneOf(assetStates, {
-  description: 'State of the asset. Assets discovered in traffic start as staged.',
-});
+const kind = oneOf(assetKinds, 'Kind of asset.');
+const criticality = oneOf(criticalities, 'Criticality of the asset.');
+const state = oneOf(assetStates, 'State of the asset. Assets discovered in traffic start as staged.');
 const tags = list(line('A tag.', { minLength: 1, maxLength: 100 }), 'Free labels.', {
   maxItems: maxTags,
 });
 /**
- * `ifEmpty` and `ifDiscovered` say what an empty text means; `ifDiscovered` is for attributes that are also discovered in
- * traffic.
+ * Returns descriptions that state the meaning of an empty text: `ifEmpty`, and `ifDiscovered` for attributes that are
+ * also discovered in traffic.
  */
 const described = (ifEmpty: string, ifDiscovered: string) => ({
   os: optional(line(`Operating system${ifDiscovered}.`, words)),
@@ -63,16 +61,14 @@ export const Asset = shape('Asset', {
   criticality,
   tags,
   state,
-  source: oneOf(assetSources, { description: 'How the asset was discovered.' }),
+  source: oneOf(assetSources, 'How the asset was discovered.'),
   first_seen: optional(timestamp('Time at which the asset was first seen; absent until then.')),
   last_seen: optional(timestamp('Time at which the asset was last seen.')),
   risk_score: between(0, 100, 'Risk score of the asset, from its alerts and criticality.'),
   risk_level: riskLevel,
   open_alerts: count('Number of alerts on the asset that are not resolved, suppressed or archived.'),
   service_count: count('Number of open services.'),
-  version: ordinal(
-    'Version, increased by every change by a user but not by discovery; use it with If-Match.',
-  ),
+  version: ordinal('Version, increased by every change by a user but not by discovery; use it with If-Match.'),
 });
 export type Asset = Static<typeof Asset>;
 
@@ -81,9 +77,7 @@ const settable = {
   name: optional(name),
   kind: optional(kind),
   ip_addresses: optional(list(address('A unicast IP address.'), 'Current IP addresses.', most)),
-  mac_addresses: optional(
-    list(mac('A unicast MAC address.'), 'MAC addresses, in any common notation.', most),
-  ),
+  mac_addresses: optional(list(mac('A unicast MAC address.'), 'MAC addresses, in any common notation.', most)),
   hostnames: optional(list(hostname('A host name.'), `Host names${emptyMeansDiscovered}.`, most)),
   ...described('; empty to remove it', emptyMeansDiscovered),
   criticality: optional(criticality),
@@ -98,7 +92,7 @@ const settable = {
 export const AssetInput = shape('AssetInput', settable);
 export type AssetInput = Static<typeof AssetInput>;
 
-/** A list replaces the current list. */
+/** Body of a change. A list replaces the current list. */
 export const AssetUpdateInput = shape('AssetUpdateInput', settable);
 export type AssetUpdateInput = Static<typeof AssetUpdateInput>;
 
@@ -108,13 +102,9 @@ export const AssetMergeInput = shape('AssetMergeInput', {
 export type AssetMergeInput = Static<typeof AssetMergeInput>;
 
 export const AssetSplitInput = shape('AssetSplitInput', {
-  identifiers: list(
-    identifier('An IP or MAC address of the asset.'),
-    'Identifiers to move to the new asset.',
-    {
-      minItems: 1,
-      ...most,
-    },
-  ),
+  identifiers: list(identifier('An IP or MAC address of the asset.'), 'Identifiers to move to the new asset.', {
+    minItems: 1,
+    ...most,
+  }),
 });
 export type AssetSplitInput = Static<typeof AssetSplitInput>;

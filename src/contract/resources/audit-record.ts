@@ -8,34 +8,36 @@ import { address, list, optional, ordinal, part, shape, text, timestamp, uuid } 
  */
 export const AuditRecord = shape('AuditRecord', {
   actor: text('Identifier of the principal, or anonymous.'),
-  actor_name: optional(
-    text('Name of the principal at that time; for a login, the username that was entered.'),
-  ),
+  actor_name: optional(text('Name of the principal at that time; for a login, the username that was entered.')),
   operation: text(
     'Operation id of the OpenAPI document; several ids if calls of many operations are counted together.',
   ),
   resource: optional(
-    part(
-      { type: text('Type of the resource.'), id: text('Identifier of the resource.') },
-      'Resource concerned.',
-    ),
+    part('Resource concerned.', {
+      type: text('Type of the resource.'),
+      id: text('Identifier of the resource.'),
+    }),
   ),
   request_id: text('X-Request-Id of the response.'),
   source_address: address('Address of the caller; :: if calls from many addresses are counted together.'),
-  outcome: oneOf(auditOutcomes, {
-    description: 'success; refused: credentials missing, invalid or insufficient; failed: any other error.',
-  }),
+  outcome: oneOf(
+    auditOutcomes,
+    'success; refused: credentials missing, invalid or insufficient; failed: any other error.',
+  ),
   code: optional(
     text(
       'Error code. With WORKER_LOST and CANCELLED the caller did not learn whether the change was made; it may have been.',
     ),
   ),
   reason: optional(
-    text('Why records of a sensor were rejected: up to 8 reasons and `other reasons`, separated by `; `.'),
+    text(
+      'Why records of a sensor were rejected, or `ignored:` with the kind of records that are not stored: up to 8 reasons and `other reasons`, separated by `; `.',
+    ),
   ),
+  sample: optional(text('Beginning of the first rejected record of a sensor, without secrets.')),
   count: optional(
     ordinal(
-      'Number of calls (with a reason: of rejected records) that this audit record aggregates: those of one caller within one minute, beyond the limit for individual records. ' +
+      'Number of calls (with a reason: of records) that this audit record aggregates: those of one caller within one minute (ignored records: one hour), beyond the limit for individual records. ' +
         'The other attributes are those of the first call. Absent for a single call.',
     ),
   ),
@@ -47,6 +49,6 @@ export const AuditRecord = shape('AuditRecord', {
       { maxItems: maxEntryIds },
     ),
   ),
-  time: timestamp('Time of the response; for a count, the end of the minute.'),
+  time: timestamp('Time of the response; for a count, the end of the minute or hour.'),
 });
 export type AuditRecord = Static<typeof AuditRecord>;

@@ -15,14 +15,11 @@ import {
   uuid,
 } from './fields.ts';
 
-export const DnsAnswer = part(
-  {
-    type: optional(text('Type of the record by name: A, AAAA, CNAME …')),
-    ttl: optional(real('Time to live, in seconds.', { minimum: 0, maximum: 2 ** 32 - 1 })),
-    data: text('Value of the record in text form.'),
-  },
-  'One record of the answer section.',
-);
+export const DnsAnswer = part('One record of the answer section.', {
+  type: optional(text('Type of the record by name: A, AAAA, CNAME …')),
+  ttl: optional(real('Time to live, in seconds.', { minimum: 0, maximum: 2 ** 32 - 1 })),
+  data: text('Value of the record in text form.'),
+});
 export type DnsAnswer = Static<typeof DnsAnswer>;
 
 /** Attributes that native input can set; the service determines the others. */
@@ -35,7 +32,7 @@ const inputAttributes = {
   transport: text('Transport protocol in lower case, up to 16 of a–z, 0–9 and + . / _ -: udp, tcp …', {
     minLength: 1,
   }),
-  kind: oneOf(dnsKinds, { description: 'A query, a response, or both in one record.' }),
+  kind: oneOf(dnsKinds, 'A query, a response, or both in one record.'),
   transaction_id: optional(between(0, 65535, 'DNS message id.')),
   query: optional(text('Name queried.')),
   qtype: optional(text('Query type by name.')),
@@ -44,7 +41,7 @@ const inputAttributes = {
   rcode_name: optional(text('Response code by name: NOERROR, NXDOMAIN …')),
   answers: optional(list(DnsAnswer, 'Records of the answer section.')),
   authoritative: optional(flag('AA: the server is an authority for the name.')),
-  truncated: optional(flag('TC: the message was cut off.')),
+  truncated: optional(flag('TC: the message was truncated.')),
   recursion_desired: optional(flag('RD: the client asked for recursion.')),
   recursion_available: optional(flag('RA: the server offers recursion.')),
   rejected: optional(flag('The server refused the query.')),
@@ -57,7 +54,7 @@ const inputAttributes = {
 export const DnsEvent = shape('DnsEvent', {
   ...inputAttributes,
   registered_domain: optional(text('Registrable part of the name (public suffix list).')),
-  source: oneOf(eventSources, { description: 'Format in which the event was received.' }),
+  source: oneOf(eventSources, 'Format in which the event was received.'),
   severity: severity('Highest severity of the findings on the event, else informational.'),
   src_asset_id: optional(uuid('Identifier of the asset of the client.')),
   dst_asset_id: optional(uuid('Identifier of the asset of the resolver.')),
@@ -72,7 +69,7 @@ export type DnsEvent = Static<typeof DnsEvent>;
 
 /** One DNS event in native format, for `POST /api/v1/events/dns` and native lines of ingest. */
 export const DnsEventInput = shape('DnsEventInput', {
-  type: optional(oneOf(['dns_event'], { description: 'Kind of event, for mixed ingest.' })),
+  type: optional(oneOf(['dns_event'], 'Kind of event, for mixed ingest.')),
   id: optional(
     uuid(
       'Identifier of the event. A second event with the same id from the same sensor is a duplicate. The service assigns an id if it is absent or was used by another sensor.',

@@ -3,32 +3,26 @@ import { oneOf, type Static } from './common.ts';
 import { count, list, optional, part, shape, text, timestamp } from './fields.ts';
 
 /** How the current life of the log started. */
-export const Regression = part(
-  {
-    at: timestamp('Time of the event.'),
-    event: oneOf(regressionEvents, {
-      description:
-        'Restored from a backup, rebuilt with an accepted loss, replaced by a new log, or continued in a copied data folder.',
-    }),
-    from_size: count('Tree size of the largest known head of the previous life.'),
-    to_size: count('Tree size from which the log continued.'),
-  },
-  'The start of the current life of the transparency log; absent in the first life.',
-);
+export const Regression = part('The start of the current life of the transparency log; absent in the first life.', {
+  at: timestamp('Time of the event.'),
+  event: oneOf(
+    regressionEvents,
+    'Restored from a backup, rebuilt with an accepted loss, replaced by a new log, or continued in a copied data folder.',
+  ),
+  from_size: count('Tree size of the largest known head of the previous life.'),
+  to_size: count('Tree size from which the log continued.'),
+});
 
 /**
  * Open conditions of the log and of siem.mdb (`store_damaged`, `events_altered`, `sealing_stopped`), one for
  * each code.
  */
 export const LedgerFindings = list(
-  part(
-    {
-      code: oneOf(ledgerFindings, { description: 'Code of the condition.' }),
-      message: text('Description of the condition and the required action.'),
-      since: timestamp('Time at which the condition was detected.'),
-    },
-    'One condition.',
-  ),
+  part('One condition.', {
+    code: oneOf(ledgerFindings, 'Code of the condition.'),
+    message: text('Description of the condition and the required action.'),
+    since: timestamp('Time at which the condition was detected.'),
+  }),
   'Conditions that an operator must check: of the transparency log, and `store_damaged`, `events_altered` and `sealing_stopped` of stored events and alerts. Appends may continue.',
 );
 
@@ -40,22 +34,23 @@ export const notStoredCounts = {
   credentials: count('Number of requests with missing, invalid or insufficient credentials.'),
 };
 
-/** Not wrapped in an envelope, because load balancers and supervisors read it. */
+/** The health of the service. Not wrapped in an envelope, because load balancers and supervisors read it. */
 export const Health = shape('Health', {
-  status: oneOf(['ok', 'degraded', 'unavailable'], {
-    description:
-      'degraded: the service queries and ingests but rejects changes that must be logged. unavailable: the response has status 503.',
-  }),
+  status: oneOf(
+    ['ok', 'degraded', 'unavailable'],
+    'degraded: the service queries and ingests but rejects changes that must be logged, or a witness reports that the log was rolled back (finding `witness_rollback`, with `ledger` ok). unavailable: the response has status 503.',
+  ),
   version: text('Version of the program.'),
-  ledger: oneOf(['ok', ...ledgerFaults, 'unknown'], {
-    description: 'State of the transparency log; unknown while its thread does not respond.',
-  }),
+  ledger: oneOf(
+    ['ok', ...ledgerFaults, 'unknown'],
+    'State of the transparency log; unknown while its thread does not respond.',
+  ),
   advice: optional(text('Action for the operator.')),
   regression: optional(Regression),
   findings: optional(LedgerFindings),
   not_stored: part(
-    notStoredCounts,
     'Records and requests of sensors that were not stored since the service started; the system status has the reasons.',
+    notStoredCounts,
   ),
   timestamp: timestamp('Time of the response.'),
 });

@@ -3,7 +3,7 @@ import { count, list, optional, part, shape, text } from './fields.ts';
 
 /** Formats that `?source=` can force. */
 export const ingestSources = ['zeek', 'zeek_tsv', 'suricata', 'ecs', 'native'] as const;
-/** When the response is sent: after the flush to disk, or before it. */
+/** Modes of acknowledgement: the response is sent after the flush to disk, or before the flush. */
 export const ackModes = ['durable', 'memory'] as const;
 
 /** Result of one ingest request. The counts add up to the number of records in the body. */
@@ -13,24 +13,19 @@ export const IngestAnswer = shape('IngestAnswer', {
   ignored: count('Number of records of kinds that are not stored.'),
   duplicates: count('Number of records rejected because the sensor has already sent their explicit id.'),
   errors: list(
-    part(
-      {
-        line: count('Line of the body, from 1; for a JSON array, the position of the element.'),
-        code: text('Error code.'),
-        field: optional(text('Field that is invalid.')),
-        reason: text('Error message.'),
-      },
-      'An invalid record.',
-    ),
+    part('An invalid record.', {
+      line: count('Line of the body, from 1; for a JSON array, the position of the element.'),
+      code: text('Error code.'),
+      field: optional(text('Field that is invalid.')),
+      reason: text('Error message.'),
+    }),
     'The first 100 invalid records.',
   ),
 });
 export type IngestAnswer = Static<typeof IngestAnswer>;
 
-export const ingestSource = oneOf(ingestSources, {
-  description: 'Format of the records; detected by default.',
-});
-export const ackMode = oneOf(ackModes, {
-  description:
-    'When the response is sent: durable after the flush to disk, memory before it. Default: durable.',
-});
+export const ingestSource = oneOf(ingestSources, 'Format of the records; detected by default.');
+export const ackMode = oneOf(
+  ackModes,
+  'When the response is sent: durable after the flush to disk, memory before it. Default: durable.',
+);

@@ -22,32 +22,25 @@ import {
 const name = line('Name of the list, also used in alerts.', { minLength: 1, maxLength: 200 });
 const description = lines('Description of the list.', { maxLength: 2000 });
 const source = line('Source of the list: a name or a URL.', { maxLength: 1000 });
-const severity = oneOf(severities, {
-  description:
-    'Severity of findings: DNS lookups and their answers, requests that name a listed host, connection attempts to indicators, and replies to them. Unanswered probes from indicators are low.',
-});
+const severity = oneOf(
+  severities,
+  'Severity of findings: DNS lookups and their answers, requests that name a listed host, connection attempts to indicators, and replies to them. Unanswered probes from indicators are low.',
+);
 const confidence = real('Confidence of indicators that have none of their own, from 0 to 1.', {
   minimum: 0,
   maximum: 1,
 });
 const enabled = flag('Whether the list is enabled.');
-const format = oneOf(intelFormats, { description: 'Format of the list: plain lines or a STIX 2 bundle.' });
+const format = oneOf(intelFormats, 'Format of the list: plain lines or a STIX 2 bundle.');
 const expiresAt = timestamp('Time at which the whole list expires, by the clock of the service.');
-const validDays = between(
-  1,
-  36_500,
-  'Days for which indicators without an expiry are valid, from the time of upload.',
-);
+const validDays = between(1, 36_500, 'Days for which indicators without an expiry are valid, from the time of upload.');
 
-const rejected = part(
-  {
-    line: optional(ordinal('Line number from 1, for plain lines.')),
-    object: optional(count('Index of the object in the bundle from 0, for STIX.')),
-    value: text('Text of the indicator, truncated.'),
-    reason: text('Why the indicator was rejected.'),
-  },
-  'A rejected indicator.',
-);
+const rejected = part('A rejected indicator.', {
+  line: optional(ordinal('Line number from 1, for plain lines.')),
+  object: optional(count('Index of the object in the bundle from 0, for STIX.')),
+  value: text('Text of the indicator, truncated.'),
+  reason: text('Why the indicator was rejected.'),
+});
 
 /** A threat intelligence list of known-bad addresses and domains. */
 export const IntelList = shape('IntelList', {
@@ -114,7 +107,7 @@ export type IntelListUpdateInput = Static<typeof IntelListUpdateInput>;
 /** One indicator of a list. */
 export const IntelIndicator = shape('IntelIndicator', {
   value: text('Address, CIDR block or domain.'),
-  kind: oneOf(indicatorKinds, { description: 'Kind of indicator: addresses or a domain.' }),
+  kind: oneOf(indicatorKinds, 'Kind of indicator: addresses or a domain.'),
   page: flag(
     'Whether the list names a page of this host (a URL). Subdomains then do not match, and findings are one severity lower.',
   ),

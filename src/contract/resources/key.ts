@@ -4,10 +4,10 @@ import { count, hex32, optional, shape, text, timestamp, uuid } from './fields.t
 
 export const Key = shape('Key', {
   kid: uuid('Identifier of the key; equal to the resource id.'),
-  purpose: oneOf(keyPurposes, { description: 'Purpose of the key: what it signs.' }),
-  state: oneOf(keyStates, { description: 'State of the key.' }),
+  purpose: oneOf(keyPurposes, 'Purpose of the key: what it signs.'),
+  state: oneOf(keyStates, 'State of the key.'),
   fingerprint: hex32('SHA-256 of the raw public key.'),
-  signer: oneOf(keySigners, { description: 'Where the private key is, or was, held.' }),
+  signer: oneOf(keySigners, 'Where the private key is, or was, held.'),
   created_at: timestamp('Time at which the key was created.'),
   activated_at: optional(timestamp('Time at which the key started to sign.')),
   retired_at: optional(timestamp('Time at which the key stopped signing.')),
@@ -18,15 +18,13 @@ export const Key = shape('Key', {
     count('First tree size that the key signs; for an event-signing key, the index of its first entry.'),
   ),
   to_size: optional(
-    count(
-      'Last tree size that the key signed; for an event-signing key, the index of the entry after its last.',
-    ),
+    count('Last tree size that the key signed; for an event-signing key, the index of the entry after its last.'),
   ),
 });
 export type Key = Static<typeof Key>;
 
 export const KeyRotationInput = shape('KeyRotationInput', {
-  purpose: oneOf(rotatedPurposes, { description: 'Purpose of the new key.' }),
+  purpose: oneOf(rotatedPurposes, 'Purpose of the new key.'),
 });
 
 export const KeyRevocationInput = shape('KeyRevocationInput', {

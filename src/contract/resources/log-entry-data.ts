@@ -1,4 +1,5 @@
 import { type TObject, type TProperties, Type } from 'typebox';
+import { limits } from '../../limits.ts';
 import {
   type EntryKind,
   eventTables,
@@ -34,12 +35,14 @@ import {
 } from './fields.ts';
 import { role } from './principal.ts';
 
-/** A text from outside the service: truncated and made well-formed by `eventOf` (critical-events.ts). */
+/**
+ * Returns the schema of a text from outside the service, which `eventOf` (critical-events.ts) truncates and makes
+ * well-formed.
+ */
 const free = (description: string) => text(description, { maxLength: maxEntryText });
-const purpose = oneOf(keyPurposes, { description: 'Purpose of the key.' });
-const principalStatus = (description: string) => oneOf(principalStatuses, { description });
-const items = <T extends TObject>(item: T, description: string) =>
-  list(item, description, { maxItems: maxEntryItems });
+const purpose = oneOf(keyPurposes, 'Purpose of the key.');
+const principalStatus = (description: string) => oneOf(principalStatuses, description);
+const items = <T extends TObject>(item: T, description: string) => list(item, description, { maxItems: maxEntryItems });
 
 const lifeId = (description: string) => Type.String({ pattern: '^[0-9a-f]{8}$', description });
 
@@ -57,55 +60,42 @@ const entryShape = <P extends TProperties>(title: string, properties: P) =>
   });
 
 /**
- * A tree head inside an entry. The time is a string because JCS would print it as the shortest digits of a
- * double.
+ * Returns the schema of a tree head inside an entry. The time is a string because JCS would print it as the shortest
+ * digits of a double.
  */
 const loggedHead = (description: string) =>
-  part(
-    {
-      tree_size: ordinal('Number of leaves in the tree.'),
-      root_hash: hex32('Merkle root over the leaves.'),
-      timestamp_ns: text('Unix time in nanoseconds, in decimal digits.', { maxLength: 19 }),
-      signature: hex64('Ed25519 signature of the tree head.'),
-      signer_key_id: uuid('Identifier of the key that signed the head.'),
-    },
-    description,
-  );
+  part(description, {
+    tree_size: ordinal('Number of leaves in the tree.'),
+    root_hash: hex32('Merkle root over the leaves.'),
+    timestamp_ns: text('Unix time in nanoseconds, in decimal digits.', { maxLength: 19 }),
+    signature: hex64('Ed25519 signature of the tree head.'),
+    signer_key_id: uuid('Identifier of the key that signed the head.'),
+  });
 
-const accessRule = part(
-  {
-    operation: free('Operation id.'),
-    access: oneOf(['public', 'roles'], {
-      description: 'Whether the operation is public or restricted to roles.',
-    }),
-    roles: list(role, 'Roles that may call the operation; empty for public access.'),
-  },
-  'Access rule of one operation.',
-);
+const accessRule = part('Access rule of one operation.', {
+  operation: free('Operation id.'),
+  access: oneOf(['public', 'roles'], 'Whether the operation is public or restricted to roles.'),
+  roles: list(role, 'Roles that may call the operation; empty for public access.'),
+});
 
-const detectionRule = part(
-  {
-    id: free('Identifier of the rule.'),
-    title: free('Title of the rule.'),
-    level: severity('Severity of its findings.'),
-    enabled: flag('Whether the rule is enabled.'),
-    source_sha256: hex32(
-      'SHA-256 of the source text of the rule in UTF-8, or of the content of a threat intelligence list.',
-    ),
-    source: optional(free('Source of a threat intelligence list.')),
-    indicators: optional(count('Number of indicators of a threat intelligence list.')),
-    confidence: optional(real('Confidence of a threat intelligence list.', { minimum: 0, maximum: 1 })),
-    expires_at: optional(timestamp('Time at which a threat intelligence list expires.')),
-    default_valid_days: optional(
-      ordinal('Days for which indicators without an expiry are valid in a threat intelligence list.'),
-    ),
-  },
-  'A detection rule or a threat intelligence list.',
-);
+const detectionRule = part('A detection rule or a threat intelligence list.', {
+  id: free('Identifier of the rule.'),
+  title: free('Title of the rule.'),
+  level: severity('Severity of its findings.'),
+  enabled: flag('Whether the rule is enabled.'),
+  source_sha256: hex32(
+    'SHA-256 of the source text of the rule in UTF-8, or of the content of a threat intelligence list.',
+  ),
+  source: optional(free('Source of a threat intelligence list.')),
+  indicators: optional(count('Number of indicators of a threat intelligence list.')),
+  confidence: optional(real('Confidence of a threat intelligence list.', { minimum: 0, maximum: 1 })),
+  expires_at: optional(timestamp('Time at which a threat intelligence list expires.')),
+  default_valid_days: optional(
+    ordinal('Days for which indicators without an expiry are valid in a threat intelligence list.'),
+  ),
+});
 
-/**
- * Returns the schema of a change of a set of rules. The counts are complete even if the lists are truncated.
- */
+/** Returns the schema of a change of a set of rules. The counts are complete even if the lists are truncated. */
 const diff = <T extends TObject>(title: string, rule: T) =>
   entryShape(title, {
     version: ordinal('New version of the rules.'),
@@ -114,7 +104,7 @@ const diff = <T extends TObject>(title: string, rule: T) =>
     changed_count: count('Number of rules changed.'),
     added: items(rule, 'Rules added.'),
     removed: items(rule, 'Rules removed.'),
-    changed: items(part({ before: rule, after: rule }, 'A change of a rule.'), 'Rules changed.'),
+    changed: items(part('A change of a rule.', { before: rule, after: rule }), 'Rules changed.'),
   });
 
 const TokenData = entryShape('TokenEntryData', {});
@@ -122,14 +112,11 @@ const TokenData = entryShape('TokenEntryData', {});
 /** Schemas of the recorded data by kind of entry. */
 export const entryData = {
   'alert.raised': entryShape('AlertRaisedData', {
-    rule: part(
-      {
-        source: oneOf(ruleSources, { description: 'Source of the rule.' }),
-        id: free('Identifier of the rule.'),
-        name: free('Name of the rule.'),
-      },
-      'The rule that raised it.',
-    ),
+    rule: part('The rule that raised it.', {
+      source: oneOf(ruleSources, 'Source of the rule.'),
+      id: free('Identifier of the rule.'),
+      name: free('Name of the rule.'),
+    }),
     title: free('Title of the alert.'),
     severity: severity('Severity when the alert was logged: high or critical.'),
     category: optional(free('Category of the rule.')),
@@ -147,17 +134,14 @@ export const entryData = {
     }),
     events: optional(
       list(
-        part(
-          {
-            id: uuid('One of event_ids.'),
-            sha256: hex32(
-              'SHA-256 of the JCS form of the event as the API serves it, without end_time, registered_domain, src_asset_id and dst_asset_id.',
-            ),
-          },
-          'The hash of one event.',
-        ),
-        'Events of event_ids that were stored when the alert was logged, ordered by id. Absent in entries of earlier versions.',
-        { maxItems: maxEntryEventIds },
+        part('The hash of one event.', {
+          id: uuid('Identifier of the event.'),
+          sha256: hex32(
+            'SHA-256 of the JCS form of the event as the API serves it, without end_time, registered_domain, src_asset_id and dst_asset_id.',
+          ),
+        }),
+        'Events of the alert that were stored when it was logged, ordered by id. Entries of earlier versions have only those of event_ids, or none.',
+        { maxItems: limits.maxAlertEventIds },
       ),
     ),
     events_digest: optional(hex32('SHA-256 over the raw hashes of events, in order.')),
@@ -166,7 +150,7 @@ export const entryData = {
   }),
   'principal.provisioned': entryShape('PrincipalProvisionedData', {
     name: free('Name of the principal.'),
-    kind: oneOf(principalKinds, { description: 'Kind of principal.' }),
+    kind: oneOf(principalKinds, 'Kind of principal.'),
     roles: list(role, 'Roles of the principal.'),
   }),
   'principal.status_changed': entryShape('PrincipalStatusChangedData', {
@@ -180,7 +164,7 @@ export const entryData = {
   'principal.password_reset': entryShape('PrincipalPasswordResetData', {
     name: free('Name of the principal.'),
   }),
-  // Only the identifier of a token may be logged, and that is the subject of the entry.
+  // Only the identifier of a token may be logged. It is the subject of the entry.
   'token.issued': TokenData,
   'token.revoked': TokenData,
   'policy.reloaded': diff('PolicyReloadedData', accessRule),
@@ -213,16 +197,14 @@ export const entryData = {
     replaced: optional(loggedHead('Last tree head of the replaced log, if it could be read.')),
   }),
   'verdict.overridden': entryShape('VerdictOverriddenData', {
-    verdict: oneOf(verdicts, { description: 'Verdict of the user.' }),
+    verdict: oneOf(verdicts, 'Verdict of the user.'),
     reason: free('Reason for the override.'),
-    ai_verdict: optional(oneOf(verdicts, { description: 'Verdict of the model.' })),
+    ai_verdict: optional(oneOf(verdicts, 'Verdict of the model.')),
     model: optional(free('Name and version of the model.')),
   }),
   'events.expired': entryShape('EventsExpiredData', {
-    table: oneOf(eventTables, { description: 'Table of the events.' }),
-    reason: oneOf(expiryReasons, {
-      description: 'Why the events expired: their age, or the total size of all events.',
-    }),
+    table: oneOf(eventTables, 'Table of the events.'),
+    reason: oneOf(expiryReasons, 'Why the events expired: their age, or the total size of all events.'),
     from_seq: ordinal('Commit sequence of the first expired event.'),
     to_seq: ordinal(
       'Commit sequence after the last expired event. Events in between that expired for the other reason have their own entry.',
@@ -234,25 +216,20 @@ export const entryData = {
   }),
   'ingest.receipted': entryShape('IngestReceiptedData', {
     count: ordinal('Number of receipts that this entry covers.'),
-    receipts_root: hex32(
-      'Merkle root over the bytes of the receipts in order of issue (RFC 6962, section 2.1).',
-    ),
+    receipts_root: hex32('Merkle root over the bytes of the receipts in order of issue (RFC 6962, section 2.1).'),
     first_received: timestamp('Time at which the body of the first receipt was received.'),
     last_received: timestamp('Time at which the body of the last receipt was received.'),
   }),
   'events.sealed': entryShape('EventsSealedData', {
     ranges: list(
-      part(
-        {
-          table: oneOf(eventTables, { description: 'Table of the events.' }),
-          first_seq: ordinal('Commit sequence of the first event.'),
-          rows: ordinal('Number of events; their sequences are consecutive.'),
-          events_root: hex32('Merkle root over the pieces of 64 events (RFC 6962, section 2.1).'),
-          first_received: timestamp('Time at which the first event was received.'),
-          last_received: timestamp('Time at which the last event was received.'),
-        },
-        'A range of stored events.',
-      ),
+      part('A range of stored events.', {
+        table: oneOf(eventTables, 'Table of the events.'),
+        first_seq: ordinal('Commit sequence of the first event.'),
+        rows: ordinal('Number of events; their sequences are consecutive.'),
+        events_root: hex32('Merkle root over the pieces of 64 events (RFC 6962, section 2.1).'),
+        first_received: timestamp('Time at which the first event was received.'),
+        last_received: timestamp('Time at which the last event was received.'),
+      }),
       'One range for each table with new events.',
       { maxItems: eventTables.length },
     ),
@@ -265,43 +242,32 @@ export const entryData = {
     token: text('TimeStampToken of RFC 3161 in DER, as base64.'),
   }),
   'log.life_started': entryShape('LifeStartedData', {
-    reason: oneOf(lifeReasons, {
-      description:
-        'Why the log started a new life: a restored backup, an accepted loss of entries, a new log in place of a lost ' +
+    reason: oneOf(
+      lifeReasons,
+      'Why the log started a new life: a restored backup, an accepted loss of entries, a new log in place of a lost ' +
         'one, or a copy of the data folder.',
-    }),
+    ),
     life: lifeId('First 8 hex digits of the fingerprint of the new checkpoint key.'),
     origin: free('New name of the log in checkpoints.'),
     previous: optional(
-      part(
-        {
-          origin: free('Previous name of the log in checkpoints.'),
-          head: optional(loggedHead('Largest known head of the previous life; absent if unknown.')),
-        },
-        'The previous life.',
-      ),
+      part('The previous life.', {
+        origin: free('Previous name of the log in checkpoints.'),
+        head: optional(loggedHead('Largest known head of the previous life; absent if unknown.')),
+      }),
     ),
-    events_life: optional(
-      lifeId('Previous life of the database of events; absent if that was the first life.'),
-    ),
+    events_life: optional(lifeId('Previous life of the database of events; absent if that was the first life.')),
     continues_from: optional(
-      part(
-        {
-          tree_size: ordinal('Number of leaves that this life keeps from the previous one.'),
-          root_hash: hex32('Merkle root over these leaves.'),
-        },
-        'The tree that this life continues; absent for an empty log.',
-      ),
+      part('The tree that this life continues; absent for an empty log.', {
+        tree_size: ordinal('Number of leaves that this life keeps from the previous one.'),
+        root_hash: hex32('Merkle root over these leaves.'),
+      }),
     ),
     keys: list(
-      part(
-        {
-          purpose,
-          kid: uuid('Identifier of the key.'),
-          fingerprint: hex32('SHA-256 of the raw public key.'),
-        },
-        'A key of this life.',
-      ),
+      part('A key of this life.', {
+        purpose,
+        kid: uuid('Identifier of the key.'),
+        fingerprint: hex32('SHA-256 of the raw public key.'),
+      }),
       'The new keys, one for each purpose. No earlier key signs in this life.',
       { maxItems: keyPurposes.length },
     ),

@@ -4,7 +4,7 @@ import { connectionStates, directions, eventSources } from '../vocabulary.ts';
 import { oneOf, type Static } from './common.ts';
 import { address, between, list, optional, real, severity, shape, text, timestamp, uuid } from './fields.ts';
 
-/** Byte and packet counts of one connection. */
+/** Returns the schema of a byte or packet count of one connection. */
 const counter = (description: string) => between(0, limits.maxEventCount, description);
 const sent = (who: string) =>
   counter(
@@ -39,7 +39,7 @@ const inputAttributes = {
   src_packets: optional(counter('Packets sent by the originator.')),
   dst_packets: optional(counter('Packets sent by the responder.')),
   missed_bytes: optional(counter('Payload bytes that the sensor reports as missed.')),
-  state: optional(oneOf(connectionStates, { description: 'State of the connection.' })),
+  state: optional(oneOf(connectionStates, 'State of the connection.')),
   conn_state: optional(text('State of the connection as named by the sensor.')),
   history: optional(text('History of observed flags, as recorded by the sensor.')),
   community_id: optional(text('Community ID flow hash (version 1); computed if the sensor sent none.')),
@@ -56,8 +56,8 @@ export const NetworkEvent = shape('NetworkEvent', {
       'Application protocols as named by the sensor, for events stored before names were normalised; digests cover this value.',
     ),
   ),
-  direction: oneOf(directions, { description: 'Direction relative to the home networks (network.home).' }),
-  source: oneOf(eventSources, { description: 'Format in which the event was received.' }),
+  direction: oneOf(directions, 'Direction relative to the home networks (network.home).'),
+  source: oneOf(eventSources, 'Format in which the event was received.'),
   severity: severity('Highest severity of the findings on the event, else informational.'),
   src_asset_id: optional(uuid('Identifier of the asset of the originator.')),
   dst_asset_id: optional(uuid('Identifier of the asset of the responder.')),
@@ -72,7 +72,7 @@ export type NetworkEvent = Static<typeof NetworkEvent>;
 
 /** One network event in native format, for `POST /api/v1/events/network` and native lines of ingest. */
 export const NetworkEventInput = shape('NetworkEventInput', {
-  type: optional(oneOf(['network_event'], { description: 'Kind of event, for mixed ingest.' })),
+  type: optional(oneOf(['network_event'], 'Kind of event, for mixed ingest.')),
   id: optional(
     uuid(
       'Identifier of the event. A second event with the same id from the same sensor is a duplicate. The service assigns an id if it is absent or was used by another sensor.',

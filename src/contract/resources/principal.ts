@@ -2,17 +2,13 @@ import { principalKinds, principalStatuses, roles } from '../vocabulary.ts';
 import { oneOf, type Static } from './common.ts';
 import { list, optional, ordinal, shape, text, timestamp } from './fields.ts';
 
-export const role = oneOf(roles, {
-  description: 'Role: viewer reads; analyst also works on alerts; sensor only ingests.',
-});
+export const role = oneOf(roles, 'Role: viewer reads; analyst also works on alerts; sensor only ingests.');
 
 const attributes = {
   name: text('Unique name; for users, the username.', { minLength: 1, maxLength: 200 }),
-  kind: oneOf(principalKinds, { description: 'Kind of principal.' }),
+  kind: oneOf(principalKinds, 'Kind of principal.'),
   roles: list(role, 'Roles of the principal.'),
-  status: oneOf(principalStatuses, {
-    description: 'Status of the principal. Requests of a suspended principal are rejected.',
-  }),
+  status: oneOf(principalStatuses, 'Status of the principal. Requests of a suspended principal are rejected.'),
   created_at: timestamp('Time at which the principal was created.'),
   last_login_at: optional(timestamp('Time of the last successful login.')),
   version: optional(ordinal('Version, increased by every change; use it with If-Match.')),
@@ -31,7 +27,10 @@ export const Caller = shape('Caller', {
 });
 export type Caller = Static<typeof Caller>;
 
-/** Long enough to make guessing infeasible at the throttled rate (NIST SP 800-63B, section 3.1.1.2). */
+/**
+ * Minimum and maximum length of a password: long enough to make guessing infeasible at the throttled rate (NIST SP
+ * 800-63B, section 3.1.1.2).
+ */
 export const passwordLength = { minLength: 8, maxLength: 1024 } as const;
 export const password = (description: string) => text(description, passwordLength);
 
@@ -40,9 +39,9 @@ const newRoles = list(role, 'Roles of the principal.', { maxItems: roles.length,
 
 export const PrincipalInput = shape('PrincipalInput', {
   name,
-  kind: oneOf(principalKinds, { description: 'Kind of principal.' }),
+  kind: oneOf(principalKinds, 'Kind of principal.'),
   roles: newRoles,
-  status: optional(oneOf(principalStatuses, { description: 'Status of the principal. Default: active.' })),
+  status: optional(oneOf(principalStatuses, 'Status of the principal. Default: active.')),
   password: optional(password('Password, for principals that sign in; others use tokens or certificates.')),
 });
 export type PrincipalInput = Static<typeof PrincipalInput>;
@@ -51,9 +50,7 @@ export const PrincipalUpdateInput = shape('PrincipalUpdateInput', {
   name: optional(name),
   roles: optional(newRoles),
   status: optional(
-    oneOf(principalStatuses, {
-      description: 'Status of the principal. Requests of a suspended principal are rejected.',
-    }),
+    oneOf(principalStatuses, 'Status of the principal. Requests of a suspended principal are rejected.'),
   ),
   password: optional(password('New password, set by an administrator. All sessions of the principal end.')),
 });

@@ -1,5 +1,5 @@
 import { limits } from '../../limits.ts';
-import { severities } from '../vocabulary.ts';
+import { ruleKinds, ruleOrigins, ruleStatuses, severities } from '../vocabulary.ts';
 import { oneOf, type Static } from './common.ts';
 import {
   address,
@@ -17,35 +17,31 @@ import {
   uuid,
 } from './fields.ts';
 
-export const ruleStatuses = ['stable', 'test', 'experimental', 'deprecated', 'unsupported'] as const;
-export const ruleKinds = ['rule', 'correlation', 'filter'] as const;
-export const ruleOrigins = ['shipped', 'folder', 'api'] as const;
-
 const source = text(
   `Source text of the Sigma document, in YAML. Regular expressions, and wildcards with \`?\`, match only the first ${limits.maxRegexTextLength} characters of a value.`,
   { minLength: 1, maxLength: limits.maxSigmaTextLength },
 );
-const level = oneOf(severities, { description: 'Severity of the findings of the rule.' });
+const level = oneOf(severities, 'Severity of the findings of the rule.');
 const at = ordinal('Line number, from 1.');
 
 /** A detection rule in Sigma format. */
 export const Rule = shape('Rule', {
   title: text('Title of the rule.'),
   kind: optional(
-    oneOf(ruleKinds, {
-      description:
-        'Kind of document: a rule for single records, a correlation of matches, or a filter that excludes records from rules. Absent if the document cannot be parsed.',
-    }),
+    oneOf(
+      ruleKinds,
+      'Kind of document: a rule for single records, a correlation of matches, or a filter that excludes records from rules. Absent if the document cannot be parsed.',
+    ),
   ),
   level,
-  status: optional(oneOf(ruleStatuses, { description: 'Maturity of the rule, as Sigma defines it.' })),
+  status: optional(oneOf(ruleStatuses, 'Maturity of the rule, as Sigma defines it.')),
   logsource: anyObject('Log source that the rule applies to: category, product, service.'),
   tags: list(text('A tag.'), 'Tags of the rule, such as `attack.t1046`.'),
   source: text('Source text of the document.'),
-  origin: oneOf(ruleOrigins, {
-    description:
-      'Origin of the rule: shipped with the program, read from a rules folder, or created over the API.',
-  }),
+  origin: oneOf(
+    ruleOrigins,
+    'Origin of the rule: shipped with the program, read from a rules folder, or created over the API.',
+  ),
   file: optional(text('File of the rule, if it is in a folder.')),
   line: optional(ordinal('Line in the file at which the rule starts, from 1, if it is in a folder.')),
   enabled: flag('Whether the rule is enabled.'),
@@ -78,14 +74,11 @@ export type RuleUpdateInput = Static<typeof RuleUpdateInput>;
 
 export const RuleTextInput = shape('RuleTextInput', { source });
 
-const problem = part(
-  {
-    line: at,
-    field: text('Path of the field in the document, such as `detection.selection`.'),
-    reason: text('Error message.'),
-  },
-  'An error in a document.',
-);
+const problem = part('An error in a document.', {
+  line: at,
+  field: text('Path of the field in the document, such as `detection.selection`.'),
+  reason: text('Error message.'),
+});
 
 export const RuleValidation = shape('RuleValidation', {
   valid: flag('Whether the documents can be applied together with the existing rules.'),
@@ -101,34 +94,30 @@ export const RuleTestInput = shape('RuleTestInput', {
 });
 export type RuleTestInput = Static<typeof RuleTestInput>;
 
-const match = part(
-  {
-    rule_id: text('Identifier of the rule, as in alerts.'),
-    title: text('Title of the rule.'),
-    severity: level,
-    timestamp: timestamp('Time of the match.'),
-    event_ids: list(uuid('Identifier of an event.'), 'Stored events that matched.'),
-    src_ip: optional(address('Source address.')),
-    src_port: optional(between(0, 65_535, 'Source port.')),
-    dst_ip: optional(address('Destination address.')),
-    dst_port: optional(between(0, 65_535, 'Destination port.')),
-    domain: optional(text('Domain name concerned.')),
-    description: optional(text('Description of the finding.')),
-  },
-  'A finding that the rule would have produced.',
-);
+const match = part('A finding that the rule would have produced.', {
+  rule_id: text('Identifier of the rule, as in alerts.'),
+  title: text('Title of the rule.'),
+  severity: level,
+  timestamp: timestamp('Time of the match.'),
+  event_ids: list(uuid('Identifier of an event.'), 'Stored events that matched.'),
+  src_ip: optional(address('Source address.')),
+  src_port: optional(between(0, 65_535, 'Source port.')),
+  dst_ip: optional(address('Destination address.')),
+  dst_port: optional(between(0, 65_535, 'Destination port.')),
+  domain: optional(text('Domain name concerned.')),
+  description: optional(text('Description of the finding.')),
+});
 
 export const RuleTestResult = shape('RuleTestResult', {
   looked_at: count('Number of stored events that were evaluated.'),
   cut_short: flag('Whether the time range has more events, which were not evaluated.'),
   cut_short_by: optional(
-    oneOf(['events', 'time'], {
-      description: `Limit that was reached: a test evaluates the newest ${limits.maxRuleTestEvents} events of each kind and uses up to ${limits.ruleTestMs / 1000} s of CPU time.`,
-    }),
+    oneOf(
+      ['events', 'time'],
+      `Limit that was reached: a test evaluates the newest ${limits.maxRuleTestEvents} events of each kind and uses up to ${limits.ruleTestMs / 1000} s of CPU time.`,
+    ),
   ),
-  answerable: flag(
-    'Whether the rule can be tested on stored events: only connection and DNS records are stored.',
-  ),
+  answerable: flag('Whether the rule can be tested on stored events: only connection and DNS records are stored.'),
   not_stored: list(
     text('Kind of record: sensor and log.'),
     'Kinds of record that the rules apply to but that are not stored and so were not evaluated, such as `zeek.ssl`.',

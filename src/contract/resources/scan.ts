@@ -4,10 +4,10 @@ import { oneOf, type Static } from './common.ts';
 import { between, count, list, optional, part, shape, text, timestamp } from './fields.ts';
 
 const target = text('An IP address or a CIDR block.', { minLength: 1, maxLength: 100 });
-const engine = oneOf(scanEngines, {
-  description:
-    'Scan engine. connect: the built-in TCP connect scanner; nmap: requires that nmap is installed and allowed.',
-});
+const engine = oneOf(
+  scanEngines,
+  'Scan engine. connect: the built-in TCP connect scanner; nmap: requires that nmap is installed and allowed.',
+);
 const rate = between(1, limits.maxScanRate, 'Maximum number of probes per second.');
 
 export const Scan = shape('Scan', {
@@ -15,29 +15,21 @@ export const Scan = shape('Scan', {
   ports: text('Ports: `22,80,8000-8100` or `top100`.'),
   rate,
   engine,
-  status: oneOf(scanStatuses, { description: 'Status of the scan. Only one scan runs at a time.' }),
-  progress: part(
-    {
-      hosts_total: count('Number of hosts to scan.'),
-      hosts_done: count('Number of hosts scanned.'),
-      probes_total: count('Number of probes to send.'),
-      probes_done: count('Number of probes that were answered or timed out.'),
-    },
-    'Progress of the scan.',
-  ),
+  status: oneOf(scanStatuses, 'Status of the scan. Only one scan runs at a time.'),
+  progress: part('Progress of the scan.', {
+    hosts_total: count('Number of hosts to scan.'),
+    hosts_done: count('Number of hosts scanned.'),
+    probes_total: count('Number of probes to send.'),
+    probes_done: count('Number of probes that were answered or timed out.'),
+  }),
   result: optional(
-    part(
-      {
-        hosts_up: count('Number of hosts that answered.'),
-        services_found: count('Number of open ports.'),
-        services_skipped: optional(
-          count('Number of open ports that were not recorded because of the limit per host.'),
-        ),
-        assets_created: count('Number of assets created.'),
-        assets_updated: count('Number of existing assets updated.'),
-      },
-      'Results so far; for an interrupted scan, as of its last progress. Absent if the scan never started.',
-    ),
+    part('Results so far; for an interrupted scan, as of its last progress. Absent if the scan never started.', {
+      hosts_up: count('Number of hosts that answered.'),
+      services_found: count('Number of open ports.'),
+      services_skipped: optional(count('Number of open ports that were not recorded because of the limit per host.')),
+      assets_created: count('Number of assets created.'),
+      assets_updated: count('Number of existing assets updated.'),
+    }),
   ),
   error: optional(text('Why the scan failed.')),
   requested_by: text('Name of the principal that requested the scan.'),
@@ -49,7 +41,7 @@ export type Scan = Static<typeof Scan>;
 
 /** The state before the first scan. */
 export const NoScan = shape('NoScan', {
-  status: oneOf(['idle'], { description: 'Status when there has been no scan yet.' }),
+  status: oneOf(['idle'], 'Status when there has been no scan yet.'),
 });
 
 export const ScanInput = shape('ScanInput', {
@@ -57,9 +49,7 @@ export const ScanInput = shape('ScanInput', {
     minItems: 1,
     maxItems: limits.maxScanTargets,
   }),
-  ports: optional(
-    text('Ports: `22,80,8000-8100` or `top100`, the default.', { minLength: 1, maxLength: 4096 }),
-  ),
+  ports: optional(text('Ports: `22,80,8000-8100` or `top100`, the default.', { minLength: 1, maxLength: 4096 })),
   rate: optional(rate),
   engine: optional(engine),
 });

@@ -6,9 +6,7 @@ import { role } from './principal.ts';
 const attributes = {
   jti: uuid('Identifier of the token; the only part of a token that is logged.'),
   principal_id: uuid('Identifier of the principal that owns the token.'),
-  kind: oneOf(tokenKinds, {
-    description: 'Kind of token: a session from login to logout, or a long-lived token for a machine.',
-  }),
+  kind: oneOf(tokenKinds, 'Kind of token: a session from login to logout, or a long-lived token for a machine.'),
   name: optional(text('Name of the token, which states its purpose.')),
   scopes: list(role, 'Roles that the token carries.'),
   issued_at: timestamp('Time at which the token was issued.'),
@@ -20,7 +18,7 @@ const attributes = {
 export const Token = shape('Token', attributes);
 export type Token = Static<typeof Token>;
 
-/** The only response that includes the secret. */
+/** An issued token: the only response that includes the secret. */
 export const IssuedToken = shape('IssuedToken', {
   ...attributes,
   token: text('The bearer token. It is returned only once; the service stores only its hash.'),

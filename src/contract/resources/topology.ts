@@ -1,49 +1,32 @@
 import { maxPorts, maxProtocols } from '../vocabulary.ts';
 import { riskLevel } from './asset.ts';
 import { oneOf, type Static } from './common.ts';
-import {
-  address,
-  between,
-  count,
-  flag,
-  list,
-  optional,
-  part,
-  real,
-  shape,
-  text,
-  timestamp,
-  uuid,
-} from './fields.ts';
+import { address, between, count, flag, list, optional, part, real, shape, text, timestamp, uuid } from './fields.ts';
 
 const names = {
   id: text('Identifier of the node: an address, or a network as a CIDR block.'),
-  kind: oneOf(['asset', 'subnet', 'external'], {
-    description: 'Kind of node: a host in the home networks, a subnet of them, or an external network.',
-  }),
+  kind: oneOf(
+    ['asset', 'subnet', 'external'],
+    'Kind of node: a host in the home networks, a subnet of them, or an external network.',
+  ),
   label: text('Label to display.'),
   ip: optional(address('Address of the node, if it is a single host.')),
   asset_id: optional(uuid('Identifier of the asset of the node, if known.')),
   risk_level: optional(riskLevel),
 };
 
-const node = part(
-  {
-    ...names,
-    degree: count('Number of edges of the node, including edges to nodes that are left out.'),
-    bytes: count('IP bytes to and from the node, including edges that are left out.'),
-    community: optional(
-      count('Index of the community of the node; the largest community is 0. Not in updates.'),
-    ),
-    centrality: optional(
-      real('Centrality among the returned nodes; the most central node has 1. Not in updates.', {
-        minimum: 0,
-        maximum: 1,
-      }),
-    ),
-  },
-  'A host, a subnet or an external network.',
-);
+const node = part('A host, a subnet or an external network.', {
+  ...names,
+  degree: count('Number of edges of the node, including edges to nodes that are left out.'),
+  bytes: count('IP bytes to and from the node, including edges that are left out.'),
+  community: optional(count('Index of the community of the node; the largest community is 0. Not in updates.')),
+  centrality: optional(
+    real('Centrality among the returned nodes; the most central node has 1. Not in updates.', {
+      minimum: 0,
+      maximum: 1,
+    }),
+  ),
+});
 
 const traffic = {
   source: text('Identifier of the node that opened the connections.'),
@@ -61,13 +44,11 @@ const traffic = {
 };
 
 export const Topology = shape('Topology', {
-  seq: count(
-    'Sequence of the channel that the graph includes; use it as `since` to receive the updates that follow.',
-  ),
+  seq: count('Sequence of the channel that the graph includes; use it as `since` to receive the updates that follow.'),
   from: optional(timestamp('Start of the time range, which may be earlier than requested.')),
   to: optional(timestamp('End of the time range, which may be later than requested.')),
   nodes: list(node, 'The busiest nodes.'),
-  edges: list(part(traffic, 'Traffic between two nodes.'), 'Edges between these nodes.'),
+  edges: list(part('Traffic between two nodes.', traffic), 'Edges between these nodes.'),
   truncated: flag('Whether a limit left out or merged some nodes or edges.'),
   generated_at: timestamp('Time at which the graph was computed.'),
 });
@@ -77,17 +58,14 @@ export type Topology = Static<typeof Topology>;
 export const TopologyUpdate = shape('TopologyUpdate', {
   seq: count('Sequence of the channel that the graph includes after this update.'),
   nodes: list(
-    part({ ...names, new: flag('Whether the node is new in the graph.') }, 'A new or changed node.'),
+    part('A new or changed node.', { ...names, new: flag('Whether the node is new in the graph.') }),
     'Nodes that are new, or whose label, asset or risk level changed.',
   ),
   edges: list(
-    part(
-      {
-        ...traffic,
-        new: flag('Whether the edge is new in the graph; then add 1 to the degree of both nodes.'),
-      },
-      'Traffic since the previous update, to be added to the edge.',
-    ),
+    part('Traffic since the previous update, to be added to the edge.', {
+      ...traffic,
+      new: flag('Whether the edge is new in the graph; then add 1 to the degree of both nodes.'),
+    }),
     'Edges with new traffic.',
   ),
 });

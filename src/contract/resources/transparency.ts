@@ -53,9 +53,7 @@ export type ConsistencyProof = Static<typeof ConsistencyProof>;
 
 /** Schema of the data by kind of entry; entries of unknown kinds may have any data. */
 const dataByKind = [
-  ...entryKinds.map((kind) =>
-    Type.Object({ kind: oneOf([kind]), data: Type.Union([entryData[kind], LongEntryData]) }),
-  ),
+  ...entryKinds.map((kind) => Type.Object({ kind: oneOf([kind]), data: Type.Union([entryData[kind], LongEntryData]) })),
   { type: 'object', properties: { kind: { type: 'string', not: { enum: [...entryKinds] } } } },
 ];
 
@@ -68,10 +66,10 @@ export const LogEntry = Type.Object(
     }),
     occurred_at: timestamp('Time of the event.'),
     actor: text('Identifier of the principal that caused the event, or system.'),
-    subject: part(
-      { type: text('Type of the resource.'), id: text('Identifier of the resource.') },
-      'Resource concerned.',
-    ),
+    subject: part('Resource concerned.', {
+      type: text('Type of the resource.'),
+      id: text('Identifier of the resource.'),
+    }),
     data: anyObject('Recorded data, which depends on the kind.'),
     key_id: uuid('Identifier of the event-signing key in /.well-known/jwks.json.'),
     signature: hex64('Ed25519 signature over the JCS form (RFC 8785) of the entry without this field.'),
@@ -97,7 +95,7 @@ export const treeHeadId = Type.String({
   description: 'tree_size and timestamp_ns, joined by a dash.',
 });
 
-/** OKP keys of RFC 8037; `svc_*` are extensions of Candor. */
+/** A key set: OKP keys of RFC 8037; `svc_*` are extensions of Candor. */
 export const JsonWebKey = shape('JsonWebKey', {
   kty: oneOf(['OKP']),
   crv: oneOf(['Ed25519']),
@@ -105,17 +103,13 @@ export const JsonWebKey = shape('JsonWebKey', {
   kid: uuid('Identifier of the key.'),
   use: oneOf(['sig']),
   alg: oneOf(['EdDSA']),
-  svc_purpose: oneOf(keyPurposes, {
-    description: 'Purpose of the key: what it signs.',
-  }),
+  svc_purpose: oneOf(keyPurposes, 'Purpose of the key: what it signs.'),
   svc_state: oneOf(keyStates),
   svc_from_size: optional(
     count('First tree size, or for an event-signing key the first leaf index, that the key signs.'),
   ),
   svc_to_size: optional(
-    count(
-      'Last tree size that the key signed, or for an event-signing key the leaf index after its last entry.',
-    ),
+    count('Last tree size that the key signed, or for an event-signing key the leaf index after its last entry.'),
   ),
   svc_not_before: optional(timestamp('Time at which the key started to sign.')),
   svc_not_after: optional(timestamp('Time at which the key stopped signing.')),
@@ -123,8 +117,7 @@ export const JsonWebKey = shape('JsonWebKey', {
   svc_life: optional(
     Type.String({
       pattern: '^[0-9a-f]{8}$',
-      description:
-        'Life of the log in which the key signs (see log.life_started); absent for the first life.',
+      description: 'Life of the log in which the key signs (see log.life_started); absent for the first life.',
     }),
   ),
   svc_origin: optional(text('Name in the signed notes of a checkpoint key, which is the origin of the log.')),
@@ -142,39 +135,28 @@ export type JsonWebKeySet = Static<typeof JsonWebKeySet>;
 
 const path = (description: string) => list(hex32('A node.'), description);
 
-const Timestamps = part(
-  {
-    not_before: list(
-      part(
-        {
-          leaf_index: count(
-            'Leaf index of the checkpoint.timestamped entry, which is lower than that of the bundle.',
-          ),
-          canonical: text('Base64 of the exact bytes of that entry, which contain the token.'),
-          audit_path: path('Siblings from that leaf to the root of the head.'),
-        },
-        'A timestamp that was in the log before the entry.',
-      ),
-      'Last timestamp of each authority before the entry. The entry was logged after these times.',
-    ),
-    not_after: list(
-      part(
-        {
-          authority: text('URL of the authority.'),
-          gen_time: timestamp('The time that the authority signed.'),
-          checkpoint: text('The signed note whose SHA-256 is timestamped.'),
-          token: text('TimeStampToken of RFC 3161 in DER, as base64.'),
-          audit_path: path('Siblings from the entry to the root of that checkpoint.'),
-        },
-        'A timestamp of a checkpoint that covers the entry.',
-      ),
-      'First such timestamp of each authority. The entry was logged before these times.',
-    ),
-  },
-  'RFC 3161 timestamps before and after the entry; a list may be empty.',
-);
+const Timestamps = part('RFC 3161 timestamps before and after the entry; a list may be empty.', {
+  not_before: list(
+    part('A timestamp that was in the log before the entry.', {
+      leaf_index: count('Leaf index of the checkpoint.timestamped entry, which is lower than that of the bundle.'),
+      canonical: text('Base64 of the exact bytes of that entry, which contain the token.'),
+      audit_path: path('Siblings from that leaf to the root of the head.'),
+    }),
+    'Last timestamp of each authority before the entry. The entry was logged after these times.',
+  ),
+  not_after: list(
+    part('A timestamp of a checkpoint that covers the entry.', {
+      authority: text('URL of the authority.'),
+      gen_time: timestamp('The time that the authority signed.'),
+      checkpoint: text('The signed note whose SHA-256 is timestamped.'),
+      token: text('TimeStampToken of RFC 3161 in DER, as base64.'),
+      audit_path: path('Siblings from the entry to the root of that checkpoint.'),
+    }),
+    'First such timestamp of each authority. The entry was logged before these times.',
+  ),
+});
 
-/** Proves offline that an entry is in the log. */
+/** A proof that an entry is in the log, for offline verification. */
 export const ProofBundle = shape('ProofBundle', {
   leaf_index: count('Leaf index in the log.'),
   leaf_hash: hex32('SHA-256(0x00 ‖ canonical bytes).'),

@@ -9,15 +9,12 @@ export const ValueCounts = shape('ValueCounts', {
   total: count('Number of matching events.'),
   absent: count('Number of matching events without the attribute.'),
   values: list(
-    part(
-      {
-        value: text(
-          'Value, in the form that the filter of the same name accepts; names that filters compare case-insensitively are in lower case.',
-        ),
-        count: ordinal('Exact number of events with the value.'),
-      },
-      'A value.',
-    ),
+    part('A value.', {
+      value: text(
+        'Value, in the form that the filter of the same name accepts; names that filters compare case-insensitively are in lower case.',
+      ),
+      count: ordinal('Exact number of events with the value.'),
+    }),
     'The most frequent values. An event with several values (ip, asset_id, answer) counts once for each.',
     { maxItems: limits.maxShownValues },
   ),

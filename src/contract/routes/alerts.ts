@@ -1,4 +1,3 @@
-import { Type } from 'typebox';
 import { alertExportQuery, alertGroupQuery, alertHistoryQuery } from '../alert-parameters.ts';
 import { answer, paginated, success } from '../envelopes.ts';
 import { alertHistogramQuery } from '../histogram-parameters.ts';
@@ -7,37 +6,28 @@ import { Alert, AlertUpdateInput } from '../resources/alert.ts';
 import { AlertBulkAnswer, AlertBulkInput } from '../resources/alert-bulk.ts';
 import { AlertGroups } from '../resources/alert-groups.ts';
 import { AlertNote, AlertNoteInput } from '../resources/alert-note.ts';
-import { uuid } from '../resources/fields.ts';
-import { analysts, closed, ifMatch, json, list, none, type Route, readers } from './route.ts';
+import { parameters, uuid } from '../resources/fields.ts';
+import { analysts, ifMatch, json, list, none, type RoutesWithout, readers, sharing } from './route.ts';
 
-const alertParams = Type.Object({ alert_id: uuid('Identifier of the alert.') }, closed);
+const alertParams = parameters({ alert_id: uuid('Identifier of the alert.') });
 
 /** Alerts, their notes and their history. */
-export const alertsRoutes = {
+export const alertsRoutes = sharing({ tag: 'alerts', access: readers, method: 'GET' }, {
   listAlerts: {
-    method: 'GET',
     path: '/api/v1/alerts',
     summary: 'List alerts',
-    tag: 'alerts',
-    access: readers,
     query: alertQuery,
     responses: { 200: list(paginated('alert')) },
   },
   getAlertHistogram: {
-    method: 'GET',
     path: '/api/v1/alerts/histogram',
     summary: 'Count alerts over time by severity',
-    tag: 'alerts',
-    access: readers,
     query: alertHistogramQuery,
     responses: { 200: json(success('histogram')) },
   },
   streamAlerts: {
-    method: 'GET',
     path: '/api/v1/alerts/stream',
     summary: 'Stream alerts over a WebSocket',
-    tag: 'alerts',
-    access: readers,
     query: alertStreamQuery,
     responses: { 101: none },
     websocket: { channel: 'alerts' },
@@ -46,36 +36,26 @@ export const alertsRoutes = {
     method: 'POST',
     path: '/api/v1/alerts/bulk',
     summary: 'Update many alerts; each one succeeds or fails separately',
-    tag: 'alerts',
     access: analysts,
     audited: true,
     body: { kind: 'json', schema: AlertBulkInput },
     responses: { 200: json(answer(AlertBulkAnswer)) },
   },
   exportAlerts: {
-    method: 'GET',
     path: '/api/v1/alerts/export',
     summary: 'Export all matching alerts, oldest first, one per line',
-    tag: 'alerts',
-    access: readers,
     query: alertExportQuery,
     responses: { 200: { kind: 'text', mediaType: 'application/x-ndjson' } },
   },
   groupAlerts: {
-    method: 'GET',
     path: '/api/v1/alerts/groups',
     summary: 'Group alerts by a shared value',
-    tag: 'alerts',
-    access: readers,
     query: alertGroupQuery,
     responses: { 200: json(answer(AlertGroups)) },
   },
   getAlert: {
-    method: 'GET',
     path: '/api/v1/alerts/:alert_id',
     summary: 'Get an alert',
-    tag: 'alerts',
-    access: readers,
     params: alertParams,
     responses: { 200: json(success('alert')) },
     errors: ['NOT_FOUND'],
@@ -84,7 +64,6 @@ export const alertsRoutes = {
     method: 'PUT',
     path: '/api/v1/alerts/:alert_id',
     summary: 'Update an alert (status, assignee, notes and more)',
-    tag: 'alerts',
     access: analysts,
     audited: true,
     params: alertParams,
@@ -94,22 +73,16 @@ export const alertsRoutes = {
     errors: ['NOT_FOUND', 'CONFLICT', 'INVALID_TRANSITION', 'VERSION_MISMATCH'],
   },
   listAlertHistory: {
-    method: 'GET',
     path: '/api/v1/alerts/:alert_id/history',
     summary: 'List the history of an alert',
-    tag: 'alerts',
-    access: readers,
     params: alertParams,
     query: alertHistoryQuery,
     responses: { 200: list(paginated('alert_history')) },
     errors: ['NOT_FOUND'],
   },
   listAlertNotes: {
-    method: 'GET',
     path: '/api/v1/alerts/:alert_id/notes',
     summary: 'List the notes of an alert',
-    tag: 'alerts',
-    access: readers,
     params: alertParams,
     query: alertNoteQuery,
     responses: { 200: list(paginated('alert_note')) },
@@ -119,11 +92,10 @@ export const alertsRoutes = {
     method: 'POST',
     path: '/api/v1/alerts/:alert_id/notes',
     summary: 'Add a note to an alert',
-    tag: 'alerts',
     access: analysts,
     params: alertParams,
     body: { kind: 'json', schema: AlertNoteInput, resource: AlertNote },
     responses: { 201: json(success('alert_note')) },
     errors: ['NOT_FOUND'],
   },
-} as const satisfies Record<string, Route>;
+} as const satisfies RoutesWithout<'tag' | 'access' | 'method'>);

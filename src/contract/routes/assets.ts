@@ -1,19 +1,16 @@
-import { Type } from 'typebox';
 import { paginated, success } from '../envelopes.ts';
 import { assetHistoryQuery, assetQuery, windowQuery } from '../parameters.ts';
 import { Asset, AssetInput, AssetMergeInput, AssetSplitInput, AssetUpdateInput } from '../resources/asset.ts';
-import { uuid } from '../resources/fields.ts';
-import { analysts, closed, ifMatch, json, list, none, type Route, readers } from './route.ts';
+import { parameters, uuid } from '../resources/fields.ts';
+import { analysts, ifMatch, json, list, none, type RoutesWithout, readers, sharing } from './route.ts';
 
-const assetParams = Type.Object({ asset_id: uuid('Identifier of the asset.') }, closed);
+const assetParams = parameters({ asset_id: uuid('Identifier of the asset.') });
 
 /** Hosts of the home networks, with what users recorded about them. */
-export const assetsRoutes = {
+export const assetsRoutes = sharing({ tag: 'assets', access: analysts, method: 'GET' }, {
   listAssets: {
-    method: 'GET',
     path: '/api/v1/assets',
     summary: 'List assets',
-    tag: 'assets',
     access: readers,
     query: assetQuery,
     responses: { 200: list(paginated('asset')) },
@@ -22,18 +19,14 @@ export const assetsRoutes = {
     method: 'POST',
     path: '/api/v1/assets',
     summary: 'Create an asset',
-    tag: 'assets',
-    access: analysts,
     audited: true,
     body: { kind: 'json', schema: AssetInput, resource: Asset },
     responses: { 201: json(success('asset')) },
     errors: ['CONFLICT'],
   },
   getAsset: {
-    method: 'GET',
     path: '/api/v1/assets/:asset_id',
     summary: 'Get an asset',
-    tag: 'assets',
     access: readers,
     params: assetParams,
     responses: { 200: json(success('asset')) },
@@ -43,8 +36,6 @@ export const assetsRoutes = {
     method: 'PUT',
     path: '/api/v1/assets/:asset_id',
     summary: 'Update an asset',
-    tag: 'assets',
-    access: analysts,
     audited: true,
     params: assetParams,
     headers: ifMatch,
@@ -56,8 +47,6 @@ export const assetsRoutes = {
     method: 'DELETE',
     path: '/api/v1/assets/:asset_id',
     summary: 'Delete an asset; if the host is seen again, it becomes a new asset',
-    tag: 'assets',
-    access: analysts,
     audited: 'each',
     params: assetParams,
     headers: ifMatch,
@@ -68,8 +57,6 @@ export const assetsRoutes = {
     method: 'POST',
     path: '/api/v1/assets/:asset_id/merge',
     summary: 'Merge an asset into another asset and return that one',
-    tag: 'assets',
-    access: analysts,
     audited: true,
     params: assetParams,
     headers: ifMatch,
@@ -81,8 +68,6 @@ export const assetsRoutes = {
     method: 'POST',
     path: '/api/v1/assets/:asset_id/split',
     summary: 'Split some identifiers of an asset into a new asset and return that one',
-    tag: 'assets',
-    access: analysts,
     audited: true,
     params: assetParams,
     headers: ifMatch,
@@ -91,10 +76,8 @@ export const assetsRoutes = {
     errors: ['NOT_FOUND', 'CONFLICT', 'VERSION_MISMATCH'],
   },
   listAssetHistory: {
-    method: 'GET',
     path: '/api/v1/assets/:asset_id/history',
     summary: 'List the history of an asset, newest first',
-    tag: 'assets',
     access: readers,
     params: assetParams,
     query: assetHistoryQuery,
@@ -102,14 +85,12 @@ export const assetsRoutes = {
     errors: ['NOT_FOUND'],
   },
   getAssetRiskHistory: {
-    method: 'GET',
     path: '/api/v1/assets/:asset_id/risk',
     summary: 'Get the risk history of an asset',
-    tag: 'assets',
     access: readers,
     params: assetParams,
     query: windowQuery,
     responses: { 200: json(success('risk_history')) },
     errors: ['NOT_FOUND'],
   },
-} as const satisfies Record<string, Route>;
+} as const satisfies RoutesWithout<'tag' | 'access' | 'method'>);

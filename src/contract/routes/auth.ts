@@ -1,17 +1,16 @@
 import { successWith } from '../envelopes.ts';
 import { Caller } from '../resources/principal.ts';
 import { LoginInput, PasswordInput, RefreshInput, SessionTokens } from '../resources/session.ts';
-import { json, none, type Route } from './route.ts';
+import { json, none, type RoutesWithout, sharing } from './route.ts';
 
 const anyone = ['viewer', 'analyst', 'admin', 'sensor', 'auditor'] as const;
 
 /** Sessions and the identity of the caller. */
-export const authRoutes = {
+export const authRoutes = sharing({ tag: 'auth' }, {
   login: {
     method: 'POST',
     path: '/auth/login',
     summary: 'Sign in with username and password',
-    tag: 'auth',
     access: 'public',
     alwaysPublic: true,
     audited: true,
@@ -23,7 +22,6 @@ export const authRoutes = {
     method: 'POST',
     path: '/auth/refresh',
     summary: 'Refresh the tokens of a session',
-    tag: 'auth',
     access: 'public',
     alwaysPublic: true,
     audited: true,
@@ -35,7 +33,6 @@ export const authRoutes = {
     method: 'POST',
     path: '/auth/logout',
     summary: 'End the session of the access token',
-    tag: 'auth',
     access: anyone,
     audited: true,
     responses: { 204: none },
@@ -44,7 +41,6 @@ export const authRoutes = {
     method: 'GET',
     path: '/auth/me',
     summary: 'Get the principal of the credentials and its permitted operations',
-    tag: 'auth',
     access: anyone,
     responses: { 200: json(successWith('principal', Caller)) },
   },
@@ -52,11 +48,10 @@ export const authRoutes = {
     method: 'PUT',
     path: '/auth/password',
     summary: 'Change the password of the caller and end its other sessions',
-    tag: 'auth',
     access: anyone,
     audited: 'each',
     body: { kind: 'json', schema: PasswordInput },
     responses: { 204: none },
     errors: ['CONFLICT'],
   },
-} as const satisfies Record<string, Route>;
+} as const satisfies RoutesWithout<'tag'>);

@@ -1,58 +1,55 @@
 import { Type } from 'typebox';
-import { anyObject, text } from '../resources/fields.ts';
+import { anyObject, parameters, text } from '../resources/fields.ts';
 import { receiptHeaders } from './receipts.ts';
-import { closed, json, type Method, type Route } from './route.ts';
+import { json, type Method, type Route } from './route.ts';
 
 const senders = ['sensor', 'admin'] as const;
 
 const given = (description: string) => Type.Optional(text(description, { minLength: 0, maxLength: 1024 }));
-/** Accepted because clients send it. It has no effect: there are no indices, pipelines or shards. */
+/**
+ * Parameters that are accepted because clients send them. They have no effect: there are no indices, pipelines or
+ * shards.
+ */
 const unused = given('Accepted for compatibility with Elasticsearch; has no effect.');
 
 const filter_path = given('Parts of the response to return, in the syntax of Elasticsearch.');
 const ofEvery = { filter_path, pretty: unused, human: unused, error_trace: unused };
 
-const bulkQuery = Type.Object(
-  {
-    ...ofEvery,
-    sensor: Type.Optional(text('Name of the sensor.', { minLength: 1, maxLength: 200 })),
-    pipeline: unused,
-    refresh: unused,
-    routing: unused,
-    timeout: unused,
-    type: unused,
-    op_type: unused,
-    wait_for_active_shards: unused,
-    require_alias: unused,
-    require_data_stream: unused,
-    list_executed_pipelines: unused,
-    include_source_on_error: unused,
-    include_type_name: unused,
-    _source: unused,
-    _source_includes: unused,
-    _source_excludes: unused,
-  },
-  closed,
-);
+const bulkQuery = parameters({
+  ...ofEvery,
+  sensor: Type.Optional(text('Name of the sensor.', { minLength: 1, maxLength: 200 })),
+  pipeline: unused,
+  refresh: unused,
+  routing: unused,
+  timeout: unused,
+  type: unused,
+  op_type: unused,
+  wait_for_active_shards: unused,
+  require_alias: unused,
+  require_data_stream: unused,
+  list_executed_pipelines: unused,
+  include_source_on_error: unused,
+  include_type_name: unused,
+  _source: unused,
+  _source_includes: unused,
+  _source_excludes: unused,
+});
 
-const probeQuery = Type.Object(
-  {
-    ...ofEvery,
-    create: unused,
-    flat_settings: unused,
-    format: unused,
-    h: unused,
-    include_type_name: unused,
-    level: unused,
-    local: unused,
-    master_timeout: unused,
-    order: unused,
-    timeout: unused,
-    v: unused,
-    wait_for_status: unused,
-  },
-  closed,
-);
+const probeQuery = parameters({
+  ...ofEvery,
+  create: unused,
+  flat_settings: unused,
+  format: unused,
+  h: unused,
+  include_type_name: unused,
+  level: unused,
+  local: unused,
+  master_timeout: unused,
+  order: unused,
+  timeout: unused,
+  v: unused,
+  wait_for_status: unused,
+});
 
 const ofElasticsearch = { tag: 'shippers', access: senders, protocol: 'elasticsearch' } as const;
 const answered = (description: string) => ({ 200: json(anyObject(description)) });
@@ -74,8 +71,7 @@ const bulk = {
   responses: answered('Result of each item, in order, in the format of Elasticsearch.'),
 } as const;
 
-const everywhere = <M extends Method>(method: M, paths: readonly string[]) =>
-  paths.map((path) => ({ method, path }));
+const everywhere = <M extends Method>(method: M, paths: readonly string[]) => paths.map((path) => ({ method, path }));
 
 /** The part of the Elasticsearch API that shippers use. */
 export const elasticsearchRoutes = {
@@ -100,12 +96,10 @@ export const elasticsearchRoutes = {
     method: 'POST',
     path: '/:index/_bulk',
     also: [{ method: 'PUT', path: '/:index/_bulk' }],
-    summary:
-      'Ingest records with the Elasticsearch bulk API; the index name is only repeated in the response',
-    params: Type.Object(
-      { index: text('Index name for items without one.', { minLength: 1, maxLength: 255 }) },
-      closed,
-    ),
+    summary: 'Ingest records with the Elasticsearch bulk API; the index name is only repeated in the response',
+    params: parameters({
+      index: text('Index name for items without one.', { minLength: 1, maxLength: 255 }),
+    }),
   },
   elasticsearchProbe: {
     ...ofElasticsearch,
@@ -133,7 +127,7 @@ export const elasticsearchRoutes = {
       '/_logstash/:about*',
       '/_logstash/pipeline/:name',
     ]),
-    summary: 'Answer the startup probes of shippers; whatever they would set up exists already',
+    summary: 'Answer the startup probes of shippers; whatever they would set up already exists',
     query: probeQuery,
     responses: answered('The fields of the Elasticsearch response that shippers read.'),
   },
@@ -150,10 +144,7 @@ export const elasticsearchRoutes = {
       '/_logstash/pipeline/:name',
     ]),
     summary: 'Acknowledge templates, policies and pipelines of shippers without storing them',
-    params: Type.Object(
-      { name: text('Name of the template, policy or pipeline.', { minLength: 1 }) },
-      closed,
-    ),
+    params: parameters({ name: text('Name of the template, policy or pipeline.', { minLength: 1 }) }),
     query: probeQuery,
     responses: answered('An acknowledgement.'),
   },

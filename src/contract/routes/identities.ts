@@ -1,26 +1,21 @@
-import { Type } from 'typebox';
 import { auditQuery, keyQuery, principalQuery, tokenQuery } from '../administration-parameters.ts';
 import { paginated, success, successWith } from '../envelopes.ts';
-import { uuid } from '../resources/fields.ts';
+import { parameters, uuid } from '../resources/fields.ts';
 import { KeyRevocationInput, KeyRotationInput } from '../resources/key.ts';
 import { Policy, PolicyInput } from '../resources/policy.ts';
 import { Principal, PrincipalInput, PrincipalUpdateInput } from '../resources/principal.ts';
 import { IssuedToken, Token, TokenInput } from '../resources/token.ts';
-import { admins, closed, ifMatch, json, list, none, type Route } from './route.ts';
+import { admins, ifMatch, json, list, none, type RoutesWithout, sharing } from './route.ts';
 
-const keyParams = Type.Object({ key_id: uuid('Identifier (kid) of the key.') }, closed);
-const tokenParams = Type.Object({ token_id: uuid('Identifier (jti) of the token.') }, closed);
-const principalParams = Type.Object({ principal_id: uuid('Identifier of the principal.') }, closed);
+const keyParams = parameters({ key_id: uuid('Identifier (kid) of the key.') });
+const tokenParams = parameters({ token_id: uuid('Identifier (jti) of the token.') });
+const principalParams = parameters({ principal_id: uuid('Identifier of the principal.') });
 
 /** Principals, tokens, keys, the access policy and the audit log. */
-export const identitiesRoutes = {
+export const identitiesRoutes = sharing({ tag: 'identities', access: admins, audited: true, method: 'GET' }, {
   listPrincipals: {
-    method: 'GET',
     path: '/api/v1/principals',
     summary: 'List users, sensors and auditors, newest first',
-    tag: 'identities',
-    access: admins,
-    audited: true,
     query: principalQuery,
     responses: { 200: list(paginated('principal')) },
   },
@@ -28,20 +23,13 @@ export const identitiesRoutes = {
     method: 'POST',
     path: '/api/v1/principals',
     summary: 'Create a principal',
-    tag: 'identities',
-    access: admins,
-    audited: true,
     body: { kind: 'json', schema: PrincipalInput, resource: Principal },
     responses: { 201: json(success('principal')) },
     errors: ['CONFLICT'],
   },
   getPrincipal: {
-    method: 'GET',
     path: '/api/v1/principals/:principal_id',
     summary: 'Get a principal',
-    tag: 'identities',
-    access: admins,
-    audited: true,
     params: principalParams,
     responses: { 200: json(success('principal')) },
     errors: ['NOT_FOUND'],
@@ -50,9 +38,6 @@ export const identitiesRoutes = {
     method: 'PUT',
     path: '/api/v1/principals/:principal_id',
     summary: 'Update the name, roles, status or password of a principal',
-    tag: 'identities',
-    access: admins,
-    audited: true,
     params: principalParams,
     headers: ifMatch,
     body: { kind: 'json', schema: PrincipalUpdateInput, resource: Principal },
@@ -60,21 +45,14 @@ export const identitiesRoutes = {
     errors: ['NOT_FOUND', 'CONFLICT', 'VERSION_MISMATCH'],
   },
   getPolicy: {
-    method: 'GET',
     path: '/api/v1/policy',
     summary: 'Get the access policy',
-    tag: 'identities',
-    access: admins,
-    audited: true,
     responses: { 200: json(success('policy')) },
   },
   updatePolicy: {
     method: 'PUT',
     path: '/api/v1/policy',
     summary: 'Replace the access policy',
-    tag: 'identities',
-    access: admins,
-    audited: true,
     headers: ifMatch,
     body: { kind: 'json', schema: PolicyInput, resource: Policy },
     responses: { 200: json(success('policy')) },
@@ -84,29 +62,18 @@ export const identitiesRoutes = {
     method: 'POST',
     path: '/api/v1/policy/reload',
     summary: 'Reload the access policy from its file',
-    tag: 'identities',
-    access: admins,
-    audited: true,
     responses: { 200: json(success('policy')) },
     errors: ['CONFLICT'],
   },
   listAuditRecords: {
-    method: 'GET',
     path: '/api/v1/audit',
     summary: 'List audit records, newest first',
-    tag: 'identities',
-    access: admins,
-    audited: true,
     query: auditQuery,
     responses: { 200: list(paginated('audit_record')) },
   },
   listTokens: {
-    method: 'GET',
     path: '/api/v1/tokens',
     summary: 'List sessions and long-lived tokens, newest first',
-    tag: 'identities',
-    access: admins,
-    audited: true,
     query: tokenQuery,
     responses: { 200: list(paginated('token')) },
   },
@@ -114,20 +81,13 @@ export const identitiesRoutes = {
     method: 'POST',
     path: '/api/v1/tokens',
     summary: 'Issue a long-lived token',
-    tag: 'identities',
-    access: admins,
-    audited: true,
     body: { kind: 'json', schema: TokenInput, resource: Token },
     responses: { 201: json(successWith('token', IssuedToken)) },
     errors: ['NOT_FOUND'],
   },
   getToken: {
-    method: 'GET',
     path: '/api/v1/tokens/:token_id',
     summary: 'Get a token or session',
-    tag: 'identities',
-    access: admins,
-    audited: true,
     params: tokenParams,
     responses: { 200: json(success('token')) },
     errors: ['NOT_FOUND'],
@@ -136,20 +96,13 @@ export const identitiesRoutes = {
     method: 'DELETE',
     path: '/api/v1/tokens/:token_id',
     summary: 'Revoke a token or end a session',
-    tag: 'identities',
-    access: admins,
-    audited: true,
     params: tokenParams,
     responses: { 204: none },
     errors: ['NOT_FOUND'],
   },
   listKeys: {
-    method: 'GET',
     path: '/api/v1/keys',
     summary: 'List the keys of the service, newest first',
-    tag: 'identities',
-    access: admins,
-    audited: true,
     query: keyQuery,
     responses: { 200: list(paginated('key')) },
   },
@@ -157,9 +110,6 @@ export const identitiesRoutes = {
     method: 'POST',
     path: '/api/v1/keys/rotate',
     summary: 'Rotate to a new key',
-    tag: 'identities',
-    access: admins,
-    audited: true,
     body: { kind: 'json', schema: KeyRotationInput },
     responses: { 200: json(success('key')) },
     errors: ['CONFLICT'],
@@ -168,9 +118,6 @@ export const identitiesRoutes = {
     method: 'POST',
     path: '/api/v1/keys/:key_id/retire',
     summary: 'Retire a pending key',
-    tag: 'identities',
-    access: admins,
-    audited: true,
     params: keyParams,
     responses: { 200: json(success('key')) },
     errors: ['NOT_FOUND', 'INVALID_TRANSITION', 'CONFLICT'],
@@ -179,12 +126,9 @@ export const identitiesRoutes = {
     method: 'POST',
     path: '/api/v1/keys/:key_id/revoke',
     summary: 'Revoke a compromised key and replace it',
-    tag: 'identities',
-    access: admins,
-    audited: true,
     params: keyParams,
     body: { kind: 'json', schema: KeyRevocationInput },
     responses: { 200: json(success('key')) },
     errors: ['NOT_FOUND', 'INVALID_TRANSITION', 'CONFLICT'],
   },
-} as const satisfies Record<string, Route>;
+} as const satisfies RoutesWithout<'tag' | 'access' | 'audited' | 'method'>);

@@ -2,43 +2,38 @@ import { type TSchema, Type } from 'typebox';
 import { limits } from '../../limits.ts';
 import { answer } from '../envelopes.ts';
 import { DnsEventInput } from '../resources/dns-event.ts';
-import { anyObject, text } from '../resources/fields.ts';
+import { anyObject, parameters, text } from '../resources/fields.ts';
 import { ackMode, IngestAnswer, ingestSource } from '../resources/ingest.ts';
 import { NetworkEventInput } from '../resources/network-event.ts';
 import { receiptHeader } from './receipts.ts';
-import { closed, json, type Route } from './route.ts';
+import { json, type RoutesWithout, sharing } from './route.ts';
 
 const senders = ['sensor', 'admin'] as const;
 
-const headers = Type.Object(
-  {
-    ...receiptHeader,
-    'idempotency-key': Type.Optional(
-      text('Makes retries safe for 24 hours: a retry gets the response of the first request.', {
-        minLength: 1,
-        maxLength: limits.maxIdempotencyKeyBytes,
-      }),
-    ),
-  },
-  closed,
-);
+const headers = parameters({
+  ...receiptHeader,
+  'idempotency-key': Type.Optional(
+    text('Makes retries safe for 24 hours: a retry gets the response of the first request.', {
+      minLength: 1,
+      maxLength: limits.maxIdempotencyKeyBytes,
+    }),
+  ),
+});
 
 const ack = Type.Optional(ackMode);
 const sensor = Type.Optional(text('Name of the sensor.', { minLength: 1, maxLength: 200 }));
-const ingestQuery = Type.Object({ source: Type.Optional(ingestSource), sensor, ack }, closed);
-const typedIngestQuery = Type.Object({ sensor, ack }, closed);
+const ingestQuery = parameters({ source: Type.Optional(ingestSource), sensor, ack });
+const typedIngestQuery = parameters({ sensor, ack });
 const ingestErrors = ['CONFLICT', 'PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'] as const;
 const ingestMediaTypes = ['application/x-ndjson', 'application/json'] as const;
 const oneOrMore = <S extends TSchema>(event: S) => Type.Union([event, Type.Array(event)]);
 
 /** Ingest in the formats of Candor and of sensors. */
-export const ingestRoutes = {
+export const ingestRoutes = sharing({ tag: 'ingest', access: senders }, {
   ingest: {
     method: 'POST',
     path: '/api/v1/ingest',
     summary: 'Ingest records; the format of each is detected',
-    tag: 'ingest',
-    access: senders,
     query: ingestQuery,
     headers,
     body: {
@@ -53,8 +48,6 @@ export const ingestRoutes = {
     method: 'POST',
     path: '/api/v1/events/network',
     summary: 'Ingest network events in native format',
-    tag: 'ingest',
-    access: senders,
     query: typedIngestQuery,
     headers,
     body: {
@@ -70,12 +63,10 @@ export const ingestRoutes = {
     method: 'POST',
     path: '/api/v1/events/dns',
     summary: 'Ingest DNS events in native format',
-    tag: 'ingest',
-    access: senders,
     query: typedIngestQuery,
     headers,
     body: { kind: 'ingest', mediaTypes: ingestMediaTypes, schema: oneOrMore(DnsEventInput), table: 'dns' },
     responses: { 200: json(answer(IngestAnswer)) },
     errors: ingestErrors,
   },
-} as const satisfies Record<string, Route>;
+} as const satisfies RoutesWithout<'tag' | 'access'>);

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
-import { anyObject, text } from '../resources/fields.ts';
+import { anyObject, parameters, text } from '../resources/fields.ts';
 import { receiptHeaders } from './receipts.ts';
-import { closed, json, type Route } from './route.ts';
+import { json, type Route } from './route.ts';
 
 /** OTLP/HTTP 1.x, as OpenTelemetry exporters and the OpenTelemetry Collector send it. */
 export const otlpRoutes = {
@@ -12,10 +12,9 @@ export const otlpRoutes = {
     tag: 'shippers',
     protocol: 'otlp',
     access: ['sensor', 'admin'],
-    query: Type.Object(
-      { sensor: Type.Optional(text('Name of the sensor.', { minLength: 1, maxLength: 200 })) },
-      closed,
-    ),
+    query: parameters({
+      sensor: Type.Optional(text('Name of the sensor.', { minLength: 1, maxLength: 200 })),
+    }),
     headers: receiptHeaders,
     body: {
       kind: 'ingest',

@@ -1,8 +1,7 @@
-import { Type } from 'typebox';
 import { answer, paginated, success } from '../envelopes.ts';
-import { listParameters, many, word } from '../parameters.ts';
-import { oneOf } from '../resources/common.ts';
-import { flag, uuid } from '../resources/fields.ts';
+import { attributesTo, ruleAttributes } from '../list-attributes.ts';
+import { filtersOf, listParameters, many, word } from '../parameters.ts';
+import { flag, parameters, uuid } from '../resources/fields.ts';
 import {
   Rule,
   RuleInput,
@@ -12,35 +11,24 @@ import {
   RuleTextInput,
   RuleUpdateInput,
   RuleValidation,
-  ruleKinds,
-  ruleOrigins,
-  ruleStatuses,
 } from '../resources/rule.ts';
-import { severities } from '../vocabulary.ts';
-import { admins, analysts, closed, ifMatch, json, list, none, type Route, readers } from './route.ts';
+import { admins, analysts, ifMatch, json, list, none, type RoutesWithout, readers, sharing } from './route.ts';
 
-const ruleParams = Type.Object({ rule_id: uuid('Identifier of the rule.') }, closed);
+const ruleParams = parameters({ rule_id: uuid('Identifier of the rule.') });
 
-/** `from` and `to` bound `changed_at`. */
-export const ruleFilters = {
-  enabled: many(flag('Whether the rule is enabled.')),
-  level: many(oneOf(severities, { description: 'Severity of the findings of the rule.' })),
-  status: many(oneOf(ruleStatuses, { description: 'Maturity of the rule, as Sigma defines it.' })),
-  kind: many(oneOf(ruleKinds, { description: 'Kind of document: rule, correlation or filter.' })),
-  origin: many(oneOf(ruleOrigins, { description: 'Origin of the rule.' })),
+/** Filters of rules. `from` and `to` select a range of `changed_at`. */
+const ruleFilters = {
+  ...filtersOf(Rule, attributesTo('filter', ruleAttributes)),
   broken: many(flag('Whether the rule has errors and cannot be applied.')),
-  title: many(word('Exact title of the rule.')),
   tag: many(word('Exact tag of the rule.')),
 };
-const ruleQuery = listParameters(['changed_at', 'title', 'level', 'hits'], ruleFilters);
+export const ruleQuery = listParameters(attributesTo('sort', ruleAttributes), ruleFilters);
 
 /** Detection rules. */
-export const rulesRoutes = {
+export const rulesRoutes = sharing({ tag: 'rules', access: admins, method: 'GET' }, {
   listRules: {
-    method: 'GET',
     path: '/api/v1/rules',
     summary: 'List detection rules',
-    tag: 'rules',
     access: readers,
     query: ruleQuery,
     responses: { 200: list(paginated('rule')) },
@@ -49,8 +37,6 @@ export const rulesRoutes = {
     method: 'POST',
     path: '/api/v1/rules',
     summary: 'Create a detection rule from one Sigma document',
-    tag: 'rules',
-    access: admins,
     audited: true,
     body: { kind: 'json', schema: RuleInput, resource: Rule },
     responses: { 201: json(success('rule')) },
@@ -60,8 +46,6 @@ export const rulesRoutes = {
     method: 'POST',
     path: '/api/v1/rules/reload',
     summary: 'Reload the folders of detection rules',
-    tag: 'rules',
-    access: admins,
     audited: true,
     responses: { 200: json(answer(RulesReloaded)) },
   },
@@ -69,7 +53,6 @@ export const rulesRoutes = {
     method: 'POST',
     path: '/api/v1/rules/validate',
     summary: 'Validate Sigma documents against the existing rules without storing them',
-    tag: 'rules',
     access: analysts,
     body: { kind: 'json', schema: RuleTextInput },
     responses: { 200: json(answer(RuleValidation)) },
@@ -78,16 +61,13 @@ export const rulesRoutes = {
     method: 'POST',
     path: '/api/v1/rules/test',
     summary: 'Test Sigma documents on stored events without storing them',
-    tag: 'rules',
     access: analysts,
     body: { kind: 'json', schema: RuleTestInput },
     responses: { 200: json(answer(RuleTestResult)) },
   },
   getRule: {
-    method: 'GET',
     path: '/api/v1/rules/:rule_id',
     summary: 'Get a detection rule',
-    tag: 'rules',
     access: readers,
     params: ruleParams,
     responses: { 200: json(success('rule')) },
@@ -97,8 +77,6 @@ export const rulesRoutes = {
     method: 'PUT',
     path: '/api/v1/rules/:rule_id',
     summary: 'Update the text of a rule created over the API, or enable or disable any rule',
-    tag: 'rules',
-    access: admins,
     audited: true,
     params: ruleParams,
     headers: ifMatch,
@@ -110,12 +88,10 @@ export const rulesRoutes = {
     method: 'DELETE',
     path: '/api/v1/rules/:rule_id',
     summary: 'Delete a rule created over the API; other rules can only be disabled',
-    tag: 'rules',
-    access: admins,
     audited: true,
     params: ruleParams,
     headers: ifMatch,
     responses: { 204: none },
     errors: ['NOT_FOUND', 'CONFLICT', 'VERSION_MISMATCH'],
   },
-} as const satisfies Record<string, Route>;
+} as const satisfies RoutesWithout<'tag' | 'access' | 'method'>);

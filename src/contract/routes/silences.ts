@@ -1,33 +1,30 @@
-import { Type } from 'typebox';
 import { paginated, success } from '../envelopes.ts';
-import { listParameters, many, word } from '../parameters.ts';
+import { attributesTo, silenceAttributes } from '../list-attributes.ts';
+import { filtersOf, listParameters, many, word } from '../parameters.ts';
 import { oneOf } from '../resources/common.ts';
-import { uuid } from '../resources/fields.ts';
+import { parameters, uuid } from '../resources/fields.ts';
 import { Silence, SilenceInput, SilenceUpdateInput } from '../resources/silence.ts';
-import { ruleSources, silenceStates } from '../vocabulary.ts';
-import { analysts, closed, ifMatch, json, list, none, type Route, readers } from './route.ts';
+import { ruleSources } from '../vocabulary.ts';
+import { analysts, ifMatch, json, list, none, type RoutesWithout, readers, sharing } from './route.ts';
 
-const silenceParams = Type.Object({ silence_id: uuid('Identifier of the silence.') }, closed);
+const silenceParams = parameters({ silence_id: uuid('Identifier of the silence.') });
 
-/** `from` and `to` bound `created_at`. */
-export const silenceFilters = {
-  state: many(oneOf(silenceStates, { description: 'Whether the silence is active or has expired.' })),
-  owner: many(word('Name of the user who created the silence.')),
+/** Filters of silences. `from` and `to` select a range of `created_at`. */
+const silenceFilters = {
+  ...filtersOf(Silence, attributesTo('filter', silenceAttributes)),
   rule_id: many(word('A rule that the silence names.')),
-  rule_source: many(oneOf(ruleSources, { description: 'A rule source that the silence names.' })),
+  rule_source: many(oneOf(ruleSources, 'A rule source that the silence names.')),
   category: many(word('A category that the silence names.')),
   domain: many(word('A domain that the silence names, case-insensitive.')),
   asset_id: many(uuid('An asset that the silence names.')),
 };
-const silenceQuery = listParameters(['created_at', 'expires_at', 'updated_at', 'owner'], silenceFilters);
+export const silenceQuery = listParameters(attributesTo('sort', silenceAttributes), silenceFilters);
 
 /** Silences suppress the alerts of expected findings for a time. */
-export const silencesRoutes = {
+export const silencesRoutes = sharing({ tag: 'alerts', access: analysts, method: 'GET' }, {
   listSilences: {
-    method: 'GET',
     path: '/api/v1/silences',
     summary: 'List silences',
-    tag: 'alerts',
     access: readers,
     query: silenceQuery,
     responses: { 200: list(paginated('silence')) },
@@ -36,18 +33,14 @@ export const silencesRoutes = {
     method: 'POST',
     path: '/api/v1/silences',
     summary: 'Create a silence',
-    tag: 'alerts',
-    access: analysts,
     audited: true,
     body: { kind: 'json', schema: SilenceInput, resource: Silence },
     responses: { 201: json(success('silence')) },
     errors: ['CONFLICT'],
   },
   getSilence: {
-    method: 'GET',
     path: '/api/v1/silences/:silence_id',
     summary: 'Get a silence',
-    tag: 'alerts',
     access: readers,
     params: silenceParams,
     responses: { 200: json(success('silence')) },
@@ -57,8 +50,6 @@ export const silencesRoutes = {
     method: 'PUT',
     path: '/api/v1/silences/:silence_id',
     summary: 'Update the matcher, reason or end of a silence',
-    tag: 'alerts',
-    access: analysts,
     audited: true,
     params: silenceParams,
     headers: ifMatch,
@@ -70,12 +61,10 @@ export const silencesRoutes = {
     method: 'DELETE',
     path: '/api/v1/silences/:silence_id',
     summary: 'End and delete a silence',
-    tag: 'alerts',
-    access: analysts,
     audited: true,
     params: silenceParams,
     headers: ifMatch,
     responses: { 204: none },
     errors: ['NOT_FOUND', 'VERSION_MISMATCH'],
   },
-} as const satisfies Record<string, Route>;
+} as const satisfies RoutesWithout<'tag' | 'access' | 'method'>);

@@ -1,46 +1,38 @@
 import { Type } from 'typebox';
-import { anyObject, text, uuid } from '../resources/fields.ts';
+import { anyObject, parameters, text, uuid } from '../resources/fields.ts';
 import { channelHeader } from '../splunk.ts';
 import { receiptHeader } from './receipts.ts';
-import { anyMediaType, closed, json, type Route } from './route.ts';
+import { anyMediaType, json, type Route } from './route.ts';
 
 const senders = ['sensor', 'admin'] as const;
 
 const given = (description: string) => Type.Optional(text(description, { minLength: 0, maxLength: 1024 }));
-/** Accepted because clients send it. It has no effect: there are no indices or extractions. */
+/** Parameters that are accepted because clients send them. They have no effect: there are no indices or extractions. */
 const unused = given('Accepted for compatibility with Splunk; has no effect.');
 const channel = Type.Optional(
   uuid('Identifier of the channel, if no header names it. With a channel, responses have an ackId.'),
 );
 
-const collectQuery = Type.Object(
-  {
-    channel,
-    host: given('Name of the sensor for events that name none.'),
-    sensor: Type.Optional(
-      text('Name of the sensor; overrides the names in the events.', { minLength: 1, maxLength: 200 }),
-    ),
-    source: unused,
-    sourcetype: unused,
-    index: unused,
-    time: unused,
-    auto_extract_timestamp: unused,
-  },
-  closed,
-);
-const channelHeaders = Type.Object(
-  {
-    [channelHeader]: Type.Optional(
-      uuid('Identifier of the channel. With a channel, responses have an ackId.'),
-    ),
-  },
-  closed,
-);
+const collectQuery = parameters({
+  channel,
+  host: given('Name of the sensor for events that name none.'),
+  sensor: Type.Optional(
+    text('Name of the sensor; overrides the names in the events.', { minLength: 1, maxLength: 200 }),
+  ),
+  source: unused,
+  sourcetype: unused,
+  index: unused,
+  time: unused,
+  auto_extract_timestamp: unused,
+});
+const channelHeaders = parameters({
+  [channelHeader]: Type.Optional(uuid('Identifier of the channel. With a channel, responses have an ackId.')),
+});
 
-const collectHeaders = Type.Object({ ...channelHeaders.properties, ...receiptHeader }, closed);
+const collectHeaders = parameters({ ...channelHeaders.properties, ...receiptHeader });
 
 const ofSplunk = { tag: 'shippers', protocol: 'splunk' } as const;
-/** Splunk accepts any media type, and a missing one, so clients send what they like. */
+/** Media types. Splunk accepts any media type, and a missing one, so clients are not consistent. */
 const mediaTypes = [anyMediaType] as const;
 const answered = (description: string) => ({ 200: json(anyObject(description)) });
 
@@ -94,7 +86,7 @@ export const splunkRoutes = {
     also: [{ method: 'POST', path: '/services/collector/ack/1.0' }],
     summary: 'Query whether events sent on a channel are on disk',
     access: senders,
-    query: Type.Object({ channel }, closed),
+    query: parameters({ channel }),
     headers: channelHeaders,
     body: {
       kind: 'ingest',
@@ -110,7 +102,7 @@ export const splunkRoutes = {
     also: [{ method: 'GET', path: '/services/collector/health/1.0' }],
     summary: 'Check whether events are accepted, and whether the token in the request may send them',
     access: 'public',
-    query: Type.Object({ channel: unused, ack: unused }, closed),
+    query: parameters({ channel: unused, ack: unused }),
     responses: { ...answered('text and code 17.'), 503: json(anyObject('text and code 18 or 23.')) },
   },
 } as const satisfies Record<string, Route>;

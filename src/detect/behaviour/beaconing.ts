@@ -1,64 +1,74 @@
 import { type Severity, severities } from '../../contract/vocabulary.ts';
-import { asPair, type Hour, hourMs, type Pair, timesOf } from './beacon-pair.ts';
-import { BeaconPairs, type BeaconPairsState, type BeaconPairsTerms } from './beacon-pairs.ts';
-import { beaconScore, regularity } from './beacon-score.ts';
-import { beaconSighted, strobeSighted } from './beacon-sighted.ts';
-import type { Detector, DetectorCard, Flow, Left, Sighted, Tell } from './detector.ts';
-import { hashText } from './distinct-names.ts';
-import { Prevalence } from './prevalence.ts';
-import { dueOf, leftOf, valueAt, type Window } from './windows.ts';
+import type { Detection, Detector, DetectorCard, DropCounts, Emit, Flow } from './detector.ts';
+import { beaconDetection, strobeDetection } from './support/beacon-detection.ts';
+import { asPair, type Hour, hourMs, type Pair, timesOf } from './support/beacon-pair.ts';
+import { BeaconPairs, type BeaconPairsOptions, type BeaconPairsState } from './support/beacon-pairs.ts';
+import { beaconScore, regularity } from './support/beacon-score.ts';
+import { hashText } from './support/distinct-sketch.ts';
+import { Prevalence } from './support/prevalence.ts';
+import { droppedOf, dueOf, valueAt, type Window } from './support/windows.ts';
 
 const hourS = 3600;
-/** Seconds up to here have 32 bits. */
+/** The latest time whose seconds fit in 32 bits. */
 const lastTime = (2 ** 32 - 1) * 1000;
 
-/** What an analyst would turn. */
+/** Tunable thresholds. */
 export const beaconing = {
-  /** Regular by their nature: DNS, DHCP, NTP, NetBIOS names, SSDP, LLMNR, mDNS. */
+  /** Protocols that are regular by nature: DNS, DHCP, NTP, NetBIOS names, SSDP, LLMNR, mDNS. */
   ignoredPorts: new Set([53, 67, 68, 123, 137, 138, 1900, 5353, 5355]),
-  /** Where those who guess passwords from outside are as regular as a beacon, and are told as what they are. */
-  guessedPorts: new Set([
-    21, 22, 23, 25, 110, 143, 445, 465, 587, 993, 995, 1433, 2222, 3306, 3389, 5432, 5900, 6379,
-  ]),
-  /** IP bytes that each side must have sent: a TCP handshake that was broken off says nothing. */
+  /**
+   * Ports where password guessing from outside is as regular as a beacon. The brute-force detector reports
+   * password guessing.
+   */
+  guessedPorts: new Set([21, 22, 23, 25, 110, 143, 445, 465, 587, 993, 995, 1433, 2222, 3306, 3389, 5432, 5900, 6379]),
+  /** Minimum IP bytes of each side: an aborted TCP handshake does not count. */
   minBytes: 160,
   /**
-   * What the intervals alone must score, with few connections and with more: the mean of the four is high also for what
-   * comes by chance (about 0.55 here, and within 0.2 of it for a dozen) and is alike in size and all day.
+   * Minimum score of the intervals alone, with few connections and with many. The mean of the four subscores
+   * is not selective enough: for random intervals of similar sizes all day it is about 0.55, and with a dozen
+   * connections it varies by 0.2.
    */
   regular: { few: 0.9, many: 0.8, manyFrom: 40 },
-  /** Hours of the day that is looked at, and the one in which it begins, as RITA counts. */
+  /** Hours of the evaluated day plus the hour in which the day begins, as in RITA. */
   hours: 25,
   /**
-   * The highest first: what the score, the time that the pair was watched for and its connections must reach. The
-   * first is reached only with what `rare` adds: by itself the most regular is somebody's monitor.
+   * Minimum score, observation time and connections by severity, highest first. The first score is reached
+   * only with the modifier `rare.adds`: without that modifier, the most regular connections are those of
+   * monitoring systems.
    */
   grades: [
     { severity: 'high', score: 1.02, watchedMs: 20 * hourMs, connections: 40 },
     { severity: 'medium', score: 0.9, watchedMs: 6 * hourMs, connections: 40 },
     { severity: 'low', score: 0.85, watchedMs: 2 * hourMs, connections: 12 },
   ],
-  /** What programs are expected to ask again and again, here for new mail, is told one grade lower. */
+  /**
+   * Ports that programs are expected to poll, here for new mail. Connections to these ports are reported one grade
+   * lower.
+   */
   polledPorts: new Set([110, 143, 993, 995]),
-  /** Hosts that must talk to the outside before it is told how many of them use a destination. */
+  /** Minimum number of home hosts with outside connections before the prevalence of destinations is used. */
   prevalenceHosts: 20,
-  /** Of the hosts: a destination of so few is more likely somebody's own, one of so many is the company's software. */
+  /**
+   * Shares of the home hosts that use a destination. A destination that at most `rare.share` of the hosts use is more
+   * likely an attacker's; a destination that at least `common.share` of the hosts use is probably company software.
+   */
   rare: { share: 0.02, adds: 0.05 },
   common: { share: 0.5, adds: -0.15 },
-  /** Connections a day that are no beacon's any more: one a second, as RITA's strobes. */
+  /** Connections per day from which a pair is a strobe rather than a beacon: one per second, as in RITA. */
   strobe: 86_400,
-  /** A pair is judged again after so much of its time, or when it has so many times the connections: it costs 20 µs. */
+  /** Time after which a pair is evaluated again. An evaluation takes 20 µs. */
   judgeEveryMs: hourMs,
+  /** Growth factor of the connections at which a pair is evaluated again before `judgeEveryMs`. */
   judgeGrowth: 1.15,
-  /** While it goes on. */
+  /** Time after which a continuing beacon is reported again. */
   againMs: 24 * hourMs,
-  /** Connections of a pair and hour whose time and size are kept, the earliest: one in 14 seconds. */
+  /** Connections per pair and hour that are stored with time and size, earliest first: one every 14 seconds. */
   keptPerHour: 256,
 } as const;
 
 /**
- * Connections of pairs that have had few, records of the others, and what these may weigh in numbers of 8 bytes: an
- * outsider can't push out what comes from inside.
+ * Maximum connections of pairs without a record, maximum records, and their maximum weight in numbers of 8
+ * bytes. Outside sources cannot displace the pairs of home hosts.
  */
 const room = {
   outbound: { connections: 2 ** 18, records: 5_000, maxWeight: 400_000 },
@@ -71,22 +81,26 @@ interface State {
 }
 
 /**
- * Connections of one host to one port of another that come as regularly, and as alike, as a machine's that asks for
- * orders: `beaconScore` over the last 24 hours of the pair, or since it began where that is later.
+ * Connections of one host to one port of another host that are as regular, and as similar, as connections of
+ * malware that polls its C2 server: `beaconScore` over the last 24 hours of the pair, or since its first
+ * connection.
  *
- * Counted are connections that were established and have an end outside. From inside to outside and, where our own
- * networks aren't known, between two addresses outside it is told as grave as it is; from outside to inside (a monitor,
- * a crawler) one grade lower. Regular traffic between home hosts is how networks work, and is not told. A pair with
- * hundreds of connections an hour is judged by the first 256 of each hour, its evenness by all.
+ * Established connections with an outside address are counted. Connections from inside to outside, and between two
+ * outside addresses if the home networks are not known, are reported with their full severity. Connections from
+ * outside to inside (a monitor, a crawler) are reported one grade lower. Regular traffic between home hosts is normal
+ * and not reported. For a pair with more than 256 connections in an hour, the score uses the first 256 of each hour;
+ * only the histogram subscore uses all.
  *
- * A pair is remembered by its single connections until it has as many as are judged, and then by a record, with all of
- * them: the score is the same. Where there are more pairs than room, those that came once go first, and a pair that
- * comes in one hour and another stays; of what went, the score is without it.
+ * A pair is stored as single connections until there are enough to evaluate, and then as a record with all its
+ * connections. The score is the same in both forms. When there is no room, pairs seen in only one hour are dropped
+ * first, and pairs seen in several hours stay; the score does not include dropped connections.
  *
- * How many hosts use a destination is counted of the pairs that are remembered, anew after some thousand connections.
+ * Prevalence of destinations is counted from the stored pairs, and counted again after several thousand
+ * connections.
  *
- * Memory: 327,680 connections of pairs with fewer than 12, 9.2 MB; records of the others with 470,000 numbers of 8 bytes,
- * 6.3 MB: those of 6,000 pairs that came in two hours, of 1,300 that came in twelve. Those idle longest go first.
+ * Memory: 327,680 connections of pairs with fewer than 12 connections, 9.2 MB; records of the other pairs
+ * with 470,000 numbers of 8 bytes, 6.3 MB: 6,000 pairs seen in two hours, or 1,300 pairs seen in twelve. The
+ * longest idle pairs are dropped first.
  */
 export class BeaconingDetector implements Detector {
   readonly card: DetectorCard = {
@@ -100,8 +114,8 @@ export class BeaconingDetector implements Detector {
   readonly #others = pairs(room.others);
   readonly #prevalence = new Prevalence(this.#outbound.slots);
 
-  get left(): Left {
-    return leftOf(this.#outbound, this.#others);
+  get dropped(): DropCounts {
+    return droppedOf(this.#outbound, this.#others);
   }
 
   flow(flow: Readonly<Flow>): void {
@@ -115,22 +129,22 @@ export class BeaconingDetector implements Detector {
     if ((flow.srcHome ? this.#outbound : this.#others).add(flow)) this.#prevalence.age++;
   }
 
-  judge(tell: Tell, refreshes?: boolean): void {
+  evaluate(emit: Emit, refreshes?: boolean): void {
     for (const pairs of [this.#outbound, this.#others])
       for (const window of pairs.changed(refreshes)) {
-        if (!isToJudge(window, pairs) || !isWorth(window)) continue;
+        if (!isPairEvaluationDue(window, pairs) || !isWorth(window)) continue;
         const pair = asPair(window, pairs === this.#outbound);
         const time = pair.to * 1000;
-        const sighted = conclude(pair, this.#prevalence, (severity) => isNews(window, severity, time));
-        if (sighted === undefined) continue;
-        const rank = severities.indexOf(sighted.severity);
+        const detection = conclude(pair, this.#prevalence, (severity) => isNews(window, severity, time));
+        if (detection === undefined) continue;
+        const rank = severities.indexOf(detection.severity);
         const due = dueOf(window, rank, time, beaconing.againMs, pair.count);
-        if (due !== undefined) tell(sighted, due);
+        if (due !== undefined) emit(detection, due);
       }
   }
 
   state(): State {
-    // What goes on from the state counts anew, and so does this.
+    // A detector restored from this state counts prevalence again, so this detector must count again too.
     this.#prevalence.forget();
     return { outbound: this.#outbound.state(), others: this.#others.state() };
   }
@@ -147,10 +161,10 @@ export class BeaconingDetector implements Detector {
   }
 }
 
-/** Nothing at all is unknown: both sides of an established connection sent something. */
+/** Zero bytes means that the count is unknown: both sides of an established connection sent something. */
 const isLittle = (bytes: number): boolean => bytes > 0 && bytes < beaconing.minBytes;
 
-const pairs = (room: Pick<BeaconPairsTerms, 'connections' | 'records' | 'maxWeight'>): BeaconPairs =>
+const pairs = (room: Pick<BeaconPairsOptions, 'connections' | 'records' | 'maxWeight'>): BeaconPairs =>
   new BeaconPairs({
     ...room,
     hours: beaconing.hours,
@@ -158,8 +172,8 @@ const pairs = (room: Pick<BeaconPairsTerms, 'connections' | 'records' | 'maxWeig
     keptPerHour: beaconing.keptPerHour,
   });
 
-/** Whether there is enough, and enough that is new; notes that it was judged. */
-function isToJudge(window: Window<Hour>, pairs: BeaconPairs): boolean {
+/** Returns true if a pair has enough connections and enough new connections; records the evaluation. */
+function isPairEvaluationDue(window: Window<Hour>, pairs: BeaconPairs): boolean {
   let count = 0;
   let oldest = window.newest;
   let newest = 0;
@@ -190,7 +204,10 @@ function isToJudge(window: Window<Hour>, pairs: BeaconPairs): boolean {
   return true;
 }
 
-/** Whether the intervals alone are regular enough: what makes up the rest of the score is looked at for such only. */
+/**
+ * Returns true if the intervals alone are regular enough. The rest of the score is computed only in that
+ * case.
+ */
 function isWorth(window: Window<Hour>): boolean {
   const { few, many, manyFrom } = beaconing.regular;
   let count = 0;
@@ -198,13 +215,11 @@ function isWorth(window: Window<Hour>): boolean {
   return count >= beaconing.strobe || regularity(timesOf(window)) >= (count < manyFrom ? few : many);
 }
 
-/** @param mayTell - whether it would be told with a severity: what costs more is looked at for that only */
-function conclude(
-  pair: Pair,
-  prevalence: Prevalence,
-  mayTell: (severity: Severity) => boolean,
-): Sighted | undefined {
-  if (pair.count >= beaconing.strobe) return strobeSighted(pair, beaconing.strobe);
+/**
+ * @param mayTell - returns true if a severity would be reported; otherwise the expensive steps are skipped
+ */
+function conclude(pair: Pair, prevalence: Prevalence, mayTell: (severity: Severity) => boolean): Detection | undefined {
+  if (pair.count >= beaconing.strobe) return strobeDetection(pair, beaconing.strobe);
   const from = Math.max(pair.to - 24 * hourS, pair.first);
   const score = beaconScore(pair.times, pair.sizes, { from, to: pair.to }, pair.byHour);
   const { rare, prevalenceHosts } = beaconing;
@@ -216,12 +231,12 @@ function conclude(
   const modifier = modifierOf(share);
   const severity = severityOf(pair, score.score + modifier);
   if (severity === undefined) return undefined;
-  return beaconSighted(pair, { severity, score, threshold: lowest.score, modifier, users, hosts, share });
+  return beaconDetection(pair, { severity, score, threshold: lowest.score, modifier, users, hosts, share });
 }
 
 function severityOf(pair: Pair, score: number): Severity | undefined {
   const watchedMs = Math.min(pair.to - pair.first, 24 * hourS) * 1000;
-  // Sums of thousandths may miss a bound by a hair.
+  // Sums of thousandths may fall short of a bound by a rounding error.
   const grade = beaconing.grades.find(
     (g) => score >= g.score - 1e-9 && watchedMs >= g.watchedMs && pair.count >= g.connections,
   );
@@ -229,7 +244,7 @@ function severityOf(pair: Pair, score: number): Severity | undefined {
   return grade && isExpected ? lower[grade.severity] : grade?.severity;
 }
 
-/** As `dueOf`, which notes it. */
+/** Returns true if `dueOf`, which also records the report, would return a reason. */
 function isNews({ toldRank, toldAt, isRefreshing }: Window<Hour>, severity: Severity, time: number): boolean {
   return isRefreshing || severities.indexOf(severity) > toldRank || time >= toldAt + beaconing.againMs;
 }

@@ -1,7 +1,7 @@
 import { type Severity, severities } from '../../contract/vocabulary.ts';
-import type { Detector, DetectorCard, Flow, Left, Sighted, Tell } from './detector.ts';
-import { flowEvents } from './earliest.ts';
-import { mostFrequent } from './frequent.ts';
+import type { Detection, Detector, DetectorCard, DropCounts, Emit, Flow } from './detector.ts';
+import { flowEvents } from './support/earliest.ts';
+import { mostFrequent } from './support/frequent.ts';
 import {
   attemptsAt,
   type Guessing,
@@ -13,66 +13,95 @@ import {
   similarShare,
   sizeBin,
   typicalBytes,
-} from './guessing.ts';
-import { loginServices } from './ports.ts';
-import { ByParts, type KeyForm, type WindowIndex } from './window-index.ts';
-import { dueOf, leftOf, type Window, Windows, type WindowsState } from './windows.ts';
+} from './support/guessing.ts';
+import { loginServices } from './support/ports.ts';
+import { ByParts, type KeyForm, type WindowIndex } from './support/window-index.ts';
+import { droppedOf, dueOf, type Window, Windows, type WindowsState } from './support/windows.ts';
 
-export const bruteForceTerms = {
-  /** Together a day, by the hour. */
+export const bruteForceThresholds = {
+  /** Hourly slots; a window covers one day. */
   slotMs: 3_600_000,
   slots: 24,
-  /** Bytes both ways of a failed login, at least: a handshake that is broken off has some 130. */
+  /** Minimum bytes of a failed login, both directions: an aborted handshake has about 130. */
   minAttemptBytes: 400,
-  /** … at most: the longest failed SSH logins of an internet host, with six passwords each, have 13,000. */
+  /**
+   * Maximum bytes of a failed login: the longest failed SSH logins at an Internet host, with six passwords
+   * each, have 13,000.
+   */
   maxAttemptBytes: 20_000,
-  /** How long it lasts at most: OpenSSH hangs up on who has not logged in after 120 seconds. */
+  /**
+   * Maximum duration of a failed login: OpenSSH disconnects clients that have not logged in after 120
+   * seconds.
+   */
   maxAttemptMs: 180_000,
-  /** Logins of one source at one service in an hour: nobody mistypes so often. */
+  /** Minimum logins of one source at one service in an hour. No user mistypes a password that often. */
   attempts: 30,
-  /** … where machines log in all day. */
+  /** Like `attempts`, for services where machines log in all day. */
   machineAttempts: 200,
-  /** Attempts of many sources outside at one service in an hour, and of how many. Guessers with thousands of addresses
-   * try a few times with each. */
+  /**
+   * Minimum attempts of many outside sources together at one service in an hour. Attackers with thousands of
+   * addresses make a few attempts with each address.
+   */
   distributedAttempts: 60,
+  /** Minimum outside sources for a report by `distributedAttempts`. */
   distributedSources: 5,
-  /** Attempts whose sizes are within a fifth of the commonest. Work differs in size, wrong passwords don't. */
+  /**
+   * Minimum share of attempts within a fifth of the most common size. Real sessions differ in size; attempts
+   * with wrong passwords do not.
+   */
   similarShare: 0.6,
+  /** Like `similarShare`, for services where machines log in all day. */
   machineSimilarShare: 0.8,
-  /** Hours of the day, beside the busiest, that had at least half as many: then it is a machine's routine. */
+  /**
+   * Maximum hours of the day, besides the busiest, with at least half the attempts of the busiest. More hours
+   * indicate a machine's routine.
+   */
   routineHours: 6,
-  /** What begins within the first day of all may be a routine: nothing is told of it where machines log in all day, and
-   * of a home host that logs in elsewhere it is less grave. */
+  /**
+   * Logins that begin on the first day after the start may be routine. During that day, they are not reported
+   * where machines log in all day, and logins of a home host are less severe.
+   */
   learningMs: 24 * 3_600_000,
-  /** A guesser's session that came to this, and to so many times a typical attempt, is no failed login. */
+  /**
+   * A connection of an attacker with at least this many bytes, and this multiple of a typical attempt, is not
+   * a failed login.
+   */
   sessionBytes: 40_000,
   sessionBytesRatio: 8,
   sessionMs: 600_000,
   sessionMsRatio: 20,
-  /** Attempts before a session means that a password was found. */
+  /** Minimum attempts before a session for the session to count as a guessed password. */
   attemptsBeforeSession: 20,
-  /** What goes on is told again. */
+  /** Time after which continuing guessing is reported again. */
   againMs: 24 * 3_600_000,
-  /** Triples of source, target and port kept; outsiders apart, as they can come from as many addresses as they like. */
+  /**
+   * Maximum triples of source, target and port with a home source. Outside sources have a separate limit, as they can
+   * use any number of addresses.
+   */
   maxInside: 2_000,
+  /** Maximum triples with an outside source. */
   maxOutside: 8_000,
-  /** Hours of all triples, at some 600 bytes each. */
+  /** Maximum hours of all triples with a home source, at about 600 bytes each. */
   maxInsideHours: 4_000,
+  /** Maximum hours of all triples with an outside source. */
   maxOutsideHours: 12_000,
-  /** Targets and ports kept, of what comes from outside. */
+  /** Maximum targets and ports of outside sources. */
   maxTargets: 1_000,
-  /** Sources named in a finding. */
+  /** Maximum sources named in a finding. */
   named: 10,
 } as const;
 
-type Terms = { readonly [K in keyof typeof bruteForceTerms]: number };
+type Thresholds = { readonly [K in keyof typeof bruteForceThresholds]: number };
 
-/** Of one service of a target, whoever guesses. */
+/** Attempts at one service of a target, from all sources. */
 interface Guessed {
   attempts: number;
 }
 
-/** Triples by port, of which there are few, and by both ends: first by the one at home, which has many others. */
+/**
+ * Finds triples by port, because there are few ports, and then by both addresses. The home host is the first key,
+ * because it has many peers.
+ */
 class ByService implements WindowIndex<Guessing> {
   readonly #from: 'inside' | 'outside';
   readonly #ports = new Map<number, ByParts<Guessing, string, string>>();
@@ -81,7 +110,10 @@ class ByService implements WindowIndex<Guessing> {
     this.#from = from;
   }
 
-  /** From inside by source and target, from outside by target and source. */
+  /**
+   * Returns the triples of a port: those of home sources by source and target, those of outside sources by
+   * target and source.
+   */
   at(port: number): ByParts<Guessing, string, string> {
     let pairs = this.#ports.get(port);
     if (pairs === undefined) {
@@ -127,10 +159,10 @@ function endsOf(key: string): [string, string] {
 const portOf = (key: string): number => Number(key.slice(key.lastIndexOf(' ') + 1));
 
 /**
- * Somebody guesses passwords: answered connections to a service where one logs in, short, of similar size, many. What
- * comes from outside is one finding a service, whoever takes part; a home host that guesses has its own, and so has a
- * guesser who was let in. Without a sight of the logins themselves this is how it looks, not what was answered. Bounded
- * by 14 MB: 16,000 hours, and some 400 bytes for each of 10,000 triples.
+ * Password guessing: many short, answered connections of similar size to a login service. Guessing from outside is
+ * one finding per service for all sources. A home host that guesses, and an outside source whose guessing succeeded,
+ * each have a separate finding. A finding describes traffic and not a login result, because sensors report only the
+ * connections. Memory: at most 14 MB, which is 16,000 hours, and about 400 bytes for each of 10,000 triples.
  */
 export class BruteForceDetector implements Detector {
   readonly card: DetectorCard = {
@@ -140,7 +172,7 @@ export class BruteForceDetector implements Detector {
     category: 'Credential access',
     mitre: { tactics: ['TA0006'], techniques: ['T1110'] },
   };
-  readonly #terms: Terms;
+  readonly #thresholds: Thresholds;
   readonly #inside: Windows<Guessing>;
   readonly #outside: Windows<Guessing>;
   readonly #targets: Windows<Guessed>;
@@ -150,15 +182,15 @@ export class BruteForceDetector implements Detector {
     write: (port, dst) => `${dst} ${port}`,
     read: (key) => [portOf(key), key.slice(0, key.indexOf(' '))],
   });
-  /** Attempts in an hour, below which nothing is told of one source or target by itself. */
+  /** Minimum attempts in an hour for evaluating a single source or target. */
   readonly #fewest: number;
   /** Event time of the first login seen. */
   #start = Number.POSITIVE_INFINITY;
 
-  constructor(terms: Partial<Terms> = {}) {
-    this.#terms = { ...bruteForceTerms, ...terms };
-    const { slotMs, slots, maxInside, maxInsideHours, maxOutside, maxOutsideHours, maxTargets } = this.#terms;
-    this.#fewest = Math.min(this.#terms.attempts, this.#terms.machineAttempts);
+  constructor(thresholds: Partial<Thresholds> = {}) {
+    this.#thresholds = { ...bruteForceThresholds, ...thresholds };
+    const { slotMs, slots, maxInside, maxInsideHours, maxOutside, maxOutsideHours, maxTargets } = this.#thresholds;
+    this.#fewest = Math.min(this.#thresholds.attempts, this.#thresholds.machineAttempts);
     const guessing = { slotMs, slots, create: noGuessing, merge: mergeGuessing };
     this.#inside = new Windows({
       ...guessing,
@@ -184,15 +216,15 @@ export class BruteForceDetector implements Detector {
     });
   }
 
-  get left(): Left {
-    return leftOf(this.#inside, this.#outside, this.#targets);
+  get dropped(): DropCounts {
+    return droppedOf(this.#inside, this.#outside, this.#targets);
   }
 
   flow(flow: Readonly<Flow>): void {
     if (!flow.answered || flow.transport !== 'tcp' || !loginServices.has(flow.port)) return;
     if (!flow.srcHome && !flow.dstHome) return;
     const bytes = flow.srcBytes + flow.dstBytes;
-    const { minAttemptBytes, maxAttemptBytes, maxAttemptMs, sessionBytes, sessionMs } = this.#terms;
+    const { minAttemptBytes, maxAttemptBytes, maxAttemptMs, sessionBytes, sessionMs } = this.#thresholds;
     if (flow.time < this.#start) this.#start = flow.time;
     const isAttempt =
       flow.isFirst && bytes >= minAttemptBytes && bytes <= maxAttemptBytes && !(flow.duration > maxAttemptMs);
@@ -203,7 +235,7 @@ export class BruteForceDetector implements Detector {
     const pairs = (srcHome ? this.#insideBy : this.#outsideBy).at(port);
     const first = srcHome ? src : dst;
     const second = srcHome ? dst : src;
-    // What was never an attempt is work.
+    // A source without failed attempts is a regular client.
     if (!isAttempt && pairs.of(first, second) === undefined) return;
     const guessing = windows.of(pairs, first, second, time);
     if (guessing === undefined) return;
@@ -216,11 +248,11 @@ export class BruteForceDetector implements Detector {
     }
   }
 
-  judge(tell: Tell, refreshes?: boolean): void {
+  evaluate(emit: Emit, refreshes?: boolean): void {
     const outside = this.#outside.changed(refreshes);
-    for (const window of this.#inside.changed(refreshes)) this.#judgeOne(window, this.#inside, tell);
-    for (const window of outside) this.#judgeOne(window, this.#outside, tell);
-    for (const window of this.#targets.changed(refreshes)) this.#judgeTarget(window, tell);
+    for (const window of this.#inside.changed(refreshes)) this.#evaluateSource(window, this.#inside, emit);
+    for (const window of outside) this.#evaluateSource(window, this.#outside, emit);
+    for (const window of this.#targets.changed(refreshes)) this.#evaluateTarget(window, emit);
   }
 
   state(): unknown {
@@ -253,9 +285,9 @@ export class BruteForceDetector implements Detector {
     if (guessed !== undefined) guessed.attempts++;
   }
 
-  /** One source: a home host that guesses, or anybody who was let in. */
-  #judgeOne(window: Window<Guessing>, windows: Windows<Guessing>, tell: Tell): void {
-    const { againMs, attemptsBeforeSession } = this.#terms;
+  /** Evaluates one source: a home host that guesses, or any source whose guessing succeeded. */
+  #evaluateSource(window: Window<Guessing>, windows: Windows<Guessing>, emit: Emit): void {
+    const { againMs, attemptsBeforeSession } = this.#thresholds;
     let attempts = 0;
     let session = false;
     for (const { value: slot } of window.slots) {
@@ -268,18 +300,18 @@ export class BruteForceDetector implements Detector {
     const found = this.#sessionAfter(total);
     const isGuesser = this.#isGuesser(window);
     if (inside ? !isGuesser : found === undefined) return;
-    // A routine of a home network shows on its first day as guessing does.
-    const isNew = inside && found === undefined && total.first < this.#start + this.#terms.learningMs;
+    // During the first day of a source, a routine of the home network looks like guessing.
+    const isNew = inside && found === undefined && total.first < this.#start + this.#thresholds.learningMs;
     const severity: Severity = isNew ? 'medium' : 'high';
     const rank = severities.indexOf(severity) + (found === undefined ? 0 : 0.5);
     const due = dueOf(window, rank, total.last, againMs, total.attempts);
-    if (due !== undefined) tell(this.#ofOne(window.key, total, severity, found), due);
+    if (due !== undefined) emit(this.#ofOne(window.key, total, severity, found), due);
   }
 
-  /** All sources outside at one service. */
-  #judgeTarget(window: Window<Guessed>, tell: Tell): void {
-    const { attempts, machineAttempts, againMs } = this.#terms;
-    // Twice: as soon as somebody guesses, and when it turns out to be several.
+  /** Evaluates all outside sources at one service. */
+  #evaluateTarget(window: Window<Guessed>, emit: Emit): void {
+    const { attempts, machineAttempts, againMs } = this.#thresholds;
+    // A finding is reported twice: with the first source, and when there are several sources.
     const rank = severities.indexOf('medium') + 0.5;
     let most = 0;
     for (const { value } of window.slots) if (value.attempts > most) most = value.attempts;
@@ -288,19 +320,22 @@ export class BruteForceDetector implements Detector {
     const dst = window.second as string;
     const isPeople = loginServices.get(port)?.asked === 'people';
     if (most < (isPeople ? attempts : machineAttempts)) return;
-    const since = window.newest - (this.#terms.slots - 1) * this.#terms.slotMs;
-    // Going through all sources is dear: only where something would come of it.
-    const isEarly = rank <= window.toldRank && window.newest < window.toldAt + againMs - this.#terms.slotMs;
+    const since = window.newest - (this.#thresholds.slots - 1) * this.#thresholds.slotMs;
+    // Evaluating all sources is expensive, so it is done only if the result may be reported.
+    const isEarly = rank <= window.toldRank && window.newest < window.toldAt + againMs - this.#thresholds.slotMs;
     if (isEarly && !window.isRefreshing) return;
     if (!this.#isGuessed(dst, port, isPeople, since)) return;
     const sources = this.#sourcesOf(dst, port, since);
     const last = sources.reduce((latest, { total }) => Math.max(latest, total.last), 0);
     const tried = sources.reduce((sum, { total }) => sum + total.attempts, 0);
     const due = dueOf(window, sources.length === 1 ? rank - 0.5 : rank, last, againMs, tried);
-    if (due !== undefined) tell(this.#ofTarget(dst, port, sources, last), due);
+    if (due !== undefined) emit(this.#ofTarget(dst, port, sources, last), due);
   }
 
-  /** What sources did within the window of their target: their own may end earlier. */
+  /**
+   * Returns the attempts of each source within the window of the target; a source's own window may end
+   * earlier.
+   */
   #sourcesOf(dst: string, port: number, since: number): Source[] {
     const sources: Source[] = [];
     for (const [src, { slots }] of this.#outsideBy.at(port).group(dst) ?? []) {
@@ -312,12 +347,12 @@ export class BruteForceDetector implements Detector {
   }
 
   #isGuessed(dst: string, port: number, isPeople: boolean, since: number): boolean {
-    const { distributedAttempts, distributedSources } = this.#terms;
+    const { distributedAttempts, distributedSources } = this.#thresholds;
     const byHour = new Map<number, { attempts: number; sources: number }>();
     for (const window of this.#outsideBy.at(port).group(dst)?.values() ?? []) {
       if (window.newest < since) continue;
       if (this.#isGuesser(window)) return true;
-      // Where machines log in, many sources with few logins each are the users.
+      // Where machines log in, many sources with few logins each are regular users.
       if (!isPeople) continue;
       for (const { start, value } of window.slots) {
         if (start < since) continue;
@@ -334,46 +369,46 @@ export class BruteForceDetector implements Detector {
     return false;
   }
 
-  /** Whether one source's logins are many within an hour, alike, and no routine. */
+  /** Returns true if a source has many logins within an hour that are of similar size and not routine. */
   #isGuesser(window: Window<Guessing>): boolean {
-    const terms = this.#terms;
+    const thresholds = this.#thresholds;
     let most = 0;
     for (const { value } of window.slots) if (value.attempts > most) most = value.attempts;
     if (most < this.#fewest) return false;
     const isPeople = loginServices.get(portOf(window.key))?.asked === 'people';
-    if (most < (isPeople ? terms.attempts : terms.machineAttempts)) return false;
+    if (most < (isPeople ? thresholds.attempts : thresholds.machineAttempts)) return false;
     const isInside = this.#inside.peek(window.key) === window;
     const total = (isInside ? this.#inside : this.#outside).total(window);
-    if (similarShare(total) < (isPeople ? terms.similarShare : terms.machineSimilarShare)) return false;
-    if (!isPeople && total.first < this.#start + terms.learningMs) return false;
+    if (similarShare(total) < (isPeople ? thresholds.similarShare : thresholds.machineSimilarShare)) return false;
+    if (!isPeople && total.first < this.#start + thresholds.learningMs) return false;
     if (!isInside) return true;
     let alike = 0;
     for (const { value } of window.slots) if (value.attempts * 2 >= most) alike++;
-    return alike <= terms.routineHours;
+    return alike <= thresholds.routineHours;
   }
 
   #sessionAfter(total: Guessing): Session | undefined {
     const { session } = total;
     if (session === undefined || session.time <= total.first) return undefined;
-    if (total.attempts < this.#terms.attemptsBeforeSession) return undefined;
-    return isFollowedBySession(total, session, this.#terms) ? session : undefined;
+    if (total.attempts < this.#thresholds.attemptsBeforeSession) return undefined;
+    return isFollowedBySession(total, session, this.#thresholds) ? session : undefined;
   }
 
-  #ofOne(key: string, total: Guessing, severity: Severity, session: Session | undefined): Sighted {
+  #ofOne(key: string, total: Guessing, severity: Severity, session: Session | undefined): Detection {
     const [src = '', dst = '', at = ''] = key.split(' ');
     const port = Number(at);
     const service = loginServices.get(port)!.name;
     const seen = `${src} made ${total.attempts} short connections of similar size to the ${service} service of ${dst} (port ${port}).`;
     const then =
       session === undefined
-        ? 'None of them looks as if a password was right.'
-        : `Then it had one of ${session.bytes} bytes and ${Math.round(session.duration / 1000)} seconds, which no failed login has: a password may have been found.`;
+        ? 'None of them looks like a successful login.'
+        : `Then came one of ${session.bytes} bytes and ${Math.round(session.duration / 1000)} seconds, too much for a failed login: a password may have been guessed.`;
     return {
       title:
         session === undefined
           ? `Password guessing: ${src} at ${service} of ${dst}`
-          : `Password guessing with a session afterwards: ${src} at ${service} of ${dst}`,
-      description: `${seen} ${then} Look at the logins that ${dst} recorded, and at what runs on ${src} if it is yours.`,
+          : `Password guessing followed by a session: ${src} at ${service} of ${dst}`,
+      description: `${seen} ${then} Check the login records of ${dst}, and the programs on ${src} if it is your host.`,
       severity,
       confidence: session === undefined ? 0.8 : 0.7,
       timestamp: session === undefined ? total.last : Math.max(session.time, total.first),
@@ -395,19 +430,16 @@ export class BruteForceDetector implements Detector {
     };
   }
 
-  #ofTarget(dst: string, port: number, sources: readonly Source[], last: number): Sighted {
+  #ofTarget(dst: string, port: number, sources: readonly Source[], last: number): Detection {
     const service = loginServices.get(port)!.name;
     const total = noGuessing();
     for (const source of sources) mergeGuessing(total, source.total);
-    const top = mostFrequent(
-      new Map(sources.map(({ src, total }) => [src, total.attempts])),
-      this.#terms.named,
-    );
+    const top = mostFrequent(new Map(sources.map(({ src, total }) => [src, total.attempts])), this.#thresholds.named);
     const only = sources.length === 1 ? sources[0]?.src : undefined;
-    const who = only ?? `${sources.length} addresses of the internet`;
+    const who = only ?? `${sources.length} Internet addresses`;
     return {
       title: `Password guessing: ${who} at ${service} of ${dst}`,
-      description: `Within a day ${who} made ${total.attempts} short connections of similar size to the ${service} service of ${dst} (port ${port}). None looks as if a password was right; a session after guessing has an alert of its own. Close the service to the internet or allow keys only, and look at the logins that ${dst} recorded.`,
+      description: `Within a day ${who} made ${total.attempts} short connections of similar size to the ${service} service of ${dst} (port ${port}). None looks like a successful login; a session after guessing has an alert of its own. Close the service to the Internet or allow keys only, and check the login records of ${dst}.`,
       severity: 'medium',
       confidence: 0.9,
       timestamp: last,
@@ -425,8 +457,8 @@ export class BruteForceDetector implements Detector {
         sources: sources.length,
         ...this.#figures(total),
         top_sources: top.map(([source, count]) => `${source}: ${count}`),
-        threshold_distributed_attempts: this.#terms.distributedAttempts,
-        threshold_distributed_sources: this.#terms.distributedSources,
+        threshold_distributed_attempts: this.#thresholds.distributedAttempts,
+        threshold_distributed_sources: this.#thresholds.distributedSources,
       },
       events: flowEvents(total.seqs),
     };
@@ -440,7 +472,7 @@ export class BruteForceDetector implements Detector {
       typical_seconds: Number((total.durations / Math.max(total.attempts, 1) / 1000).toFixed(1)),
       first_attempt: new Date(total.first).toISOString(),
       last_attempt: new Date(total.last).toISOString(),
-      threshold_attempts_an_hour: this.#terms.attempts,
+      threshold_attempts_an_hour: this.#thresholds.attempts,
     };
   }
 }

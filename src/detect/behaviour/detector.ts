@@ -2,149 +2,162 @@ import type { ConnectionState, Severity } from '../../contract/vocabulary.ts';
 import type { Evidence, Finding } from '../../events/finding.ts';
 import type { Table } from '../../events/records.ts';
 
-/** Which stored event: its place in the order of its table. */
-export interface EventRef {
+/** Identifies a stored event by its position in its table. */
+export interface StoredEventRef {
   readonly table: Table;
   readonly seq: number;
 }
 
-/** One report of a connection. The object is filled anew for the next row: what is needed later is copied. */
+/**
+ * One report of a connection. The object is reused for the next row, so consumers must copy the values they
+ * need later.
+ */
 export interface Flow {
-  /** Place in the order of network events. */
+  /** Position among network events. */
   seq: number;
-  /** When the connection began, epoch milliseconds; never later than it was received, give or take a clock's lead. */
+  /** Start of the connection, epoch milliseconds; not after the time of receipt, within clock differences. */
   time: number;
-  /** Milliseconds, and no more than there were until it was received; NaN where unknown. */
+  /** Duration in milliseconds, not beyond the time of receipt; NaN if unknown. */
   duration: number;
-  /** Originator and responder, in the canonical form of `printAddress`. */
+  /** Originator, in the canonical form of `printAddress`. */
   src: string;
+  /** Responder, in the same form as `src`. */
   dst: string;
-  /** Whether they are in the home networks. */
+  /** True if the source address is in the home networks. */
   srcHome: boolean;
+  /** True if the destination address is in the home networks. */
   dstHome: boolean;
-  /** Port of the responder; NaN where it has no port, and for a ping. Other ICMP has its code. */
+  /**
+   * Port of the responder; NaN without a port, and for a ping. Other ICMP messages have their code in this
+   * field.
+   */
   port: number;
-  /** Lower case. */
+  /** Transport protocol in lower case. */
   transport: string;
-  /** Application protocol in the sensor's word. */
+  /** Application protocol, as named by the sensor. */
   app: string | undefined;
   state: ConnectionState | undefined;
-  /** The responder was seen to answer, in this report or an earlier one of the connection. */
+  /** True if the responder answered in this report or an earlier report of the connection. */
   answered: boolean;
-  /** The first report of the connection. Sensors report one again while it is open. */
+  /** True for the first report of the connection. Sensors report open connections repeatedly. */
   isFirst: boolean;
-  /** IP bytes that the originator and the responder sent beyond those of earlier reports of the connection. */
+  /** IP bytes of the originator since the previous report of the connection. */
   srcBytes: number;
+  /** IP bytes of the responder since the previous report of the connection. */
   dstBytes: number;
-  /** Sensor's id of the connection, where it gave one. */
+  /** The sensor's id of the connection, if any. */
   connection: string | undefined;
-  /** `hashText` of both ends, where somebody has it. */
+  /** `hashText` of `src`, if already computed. */
   srcHash?: number;
+  /** `hashText` of `dst`, if already computed. */
   dstHash?: number;
   /**
-   * Which block of events it stands in, counted, and the places of its ends in the block's lists: of the same block, the
-   * same place is the same address. What is looked up by an address can so be kept until the block changes: see
-   * `OfBlock`. Undefined where there are none.
+   * Number of the block of events; undefined for events outside of blocks. Within a block, the same position means
+   * the same address, so look-ups by address can be cached until the block changes: see `BlockCache`.
    */
   block?: number;
+  /** Position of `src` in the block's list of addresses. */
   srcPlace?: number;
   dstPlace?: number;
 }
 
-/** One DNS event. The object is filled anew for the next row. */
-export interface Lookup {
-  /** Place in the order of DNS events. */
+/** One DNS event. The object is reused for the next row. */
+export interface DnsLookup {
+  /** Position among DNS events. */
   seq: number;
-  /** As of `Flow`. */
+  /** Same as in `Flow`. */
   time: number;
-  /** Client and resolver. */
+  /** Client. */
   src: string;
+  /** Resolver. */
   dst: string;
   srcHome: boolean;
-  /** Lower case, without a final dot; empty where unknown. */
+  /** The name in lower case, without a final dot; empty if unknown. */
   query: string;
-  /** `A`, `TXT` …; undefined where unknown. */
+  /** Type of the query, such as `A` or `TXT`; undefined if unknown. */
   qtype: string | undefined;
-  /** RFC 1035 section 4.1.1; NaN for what was not answered. */
+  /** Response code (RFC 1035 section 4.1.1); NaN without an answer. */
   rcode: number;
-  /** JSON text of the answers, `[{type, ttl, data}, …]`; undefined where there are none. */
+  /** JSON text of the answers, `[{type, ttl, data}, …]`; undefined without answers. */
   answers: string | undefined;
 }
 
-/** What a detector concludes of one key: the raw material of an alert. */
-export interface Sighted {
+/** A detector's conclusion about one key, from which an alert is made. */
+export interface Detection {
   readonly title: string;
   readonly description: string;
   readonly severity: Severity;
-  /** 0–1. */
+  /** Confidence, 0–1. */
   readonly confidence: number;
-  /** Event time of the newest event that counted, epoch milliseconds … */
+  /** Event time of the newest event that counted, epoch milliseconds. */
   readonly timestamp: number;
-  /** … and of the first. */
+  /** Event time of the first event that counted. */
   readonly began?: number;
   readonly ends: Pick<Finding, 'src_ip' | 'src_port' | 'dst_ip' | 'dst_port' | 'transport' | 'domain'>;
-  /** The ends that tell its alert from others: both by default. An end that may come to be another one is not among them. */
+  /** Addresses that identify the alert, both by default. An address that may change is left out. */
   readonly keyed_by?: Finding['keyed_by'];
-  /** What it is about beside the addresses of its ends, where one pair of them can have several. */
+  /** The subject besides the two addresses, if one pair can have several findings. */
   readonly about?: string;
   readonly evidence: Evidence;
-  /** Some of the events that show it, oldest first. */
-  readonly events: readonly EventRef[];
+  /** Some of the events that caused the detection, oldest first. */
+  readonly events: readonly StoredEventRef[];
 }
 
-/** What is always the same about a detector's findings. */
+/** The constant parts of a detector's findings. */
 export interface DetectorCard {
-  /** Letters and dashes. Its findings are of rule `behaviour.<id>`. */
+  /** Identifier of letters and dashes. Findings of the detector have the rule `behaviour.<id>`. */
   readonly id: string;
-  /** Of what `state` gives: that of another version is not restored. */
+  /** Version of the state. A state of another version is not restored. */
   readonly version: number;
   readonly name: string;
   readonly category: string;
   readonly mitre: { readonly tactics: readonly string[]; readonly techniques: readonly string[] };
 }
 
-/** How often something was not counted, since the detector was made. */
-export interface Left {
+/** Events and keys that were not counted since the detector was created. */
+export interface DropCounts {
   /** Events older than the window of their key. */
   readonly late: number;
-  /** Keys that were forgotten for others. */
+  /** Keys that were dropped to make room for others. */
   readonly forgotten: number;
-  /** Keys that were reported and added to since: their reports are to be refreshed. */
+  /** Reported keys with newer events that no report includes yet. */
   readonly stale: number;
 }
 
 /**
- * Why a key is reported: `new`, for the first time or after a pause; `graver`, more severe than before; `grown`, with
- * larger figures than before; `ongoing`, only because it goes on, while its figures have fallen.
+ * The reason why a key is reported: `new`, for the first time or after a pause; `graver`, more severe than
+ * before; `grown`, with larger figures than before; `ongoing`, only because the activity continues, while its
+ * figures have fallen.
  */
 export type Due = 'new' | 'graver' | 'grown' | 'ongoing';
 
-/** Takes what is reported, `new` unless it is said why. */
-export type Tell = (sighted: Sighted, due?: Due) => void;
+/** Receives a detection and the reason for the report, `new` by default. */
+export type Emit = (detection: Detection, due?: Due) => void;
 
 /**
- * Recognises one kind of behaviour in stored events: pure, without a clock, in event time, in bounded memory.
+ * Recognises one kind of behaviour in stored events: without side effects, without a clock, in event time, in
+ * bounded memory.
  *
- * Events are told in the order of their sequences, and now and then `judge` is asked what changed since: at least
- * before anything is committed, at most every some hundred events. State is plain data that structured clone takes. Two
- * detectors that were told of parts of the events, merged, judge as one that was told of all: whether something is told
- * depends on what was counted, not on how it was cut into pieces.
+ * Events arrive in the order of their sequences. `evaluate` reports changes, and is called at least before each
+ * commit and at most every few hundred events. State is plain data that structured clone accepts. Two
+ * detectors that each received a part of the events, merged, report the same as a single detector that
+ * received all events: reports depend on the events, not on how they were split.
  */
 export interface Detector {
   readonly card: DetectorCard;
   flow?(flow: Readonly<Flow>): void;
-  lookup?(lookup: Readonly<Lookup>): void;
+  lookup?(lookup: Readonly<DnsLookup>): void;
   /**
-   * Reports what is over its threshold and was not reported before, or is graver, or goes on after a pause.
+   * Reports each detection over the threshold if it is new, became more severe, or continues after a pause.
    *
-   * @param refreshes - whether what was reported before is reported again where it was added to, a limited number of keys
+   * @param refreshes - true to report changed detections again, for a limited number of keys
    */
-  judge(tell: Tell, refreshes?: boolean): void;
-  /** All that it remembers. */
+  evaluate(emit: Emit, refreshes?: boolean): void;
+  /** Returns the complete state. */
   state(): unknown;
-  /** In place of what it remembers; of the same version of the detector. */
+  /** Replaces the state by another state of the same version. */
   restore(state: unknown): void;
-  /** Adds what another remembers. */
+  /** Adds the state of another detector. */
   merge(state: unknown): void;
-  readonly left: Left;
+  readonly dropped: DropCounts;
 }

@@ -8,14 +8,14 @@ import { GeneratedNamesDetector } from './generated-names.ts';
 import { InternetBackgroundDetector } from './internet-background.ts';
 import { LateralMovementDetector } from './lateral-movement.ts';
 import { LongConnectionsDetector } from './long-connections.ts';
-import { Names } from './names.ts';
 import { NetworkScanDetector } from './network-scan.ts';
 import { NewServiceDetector } from './new-service.ts';
 import { NxdomainStormDetector } from './nxdomain-storm.ts';
 import { PortScanDetector } from './port-scan.ts';
 import { RareDestinationsDetector } from './rare-destinations.ts';
+import { Names } from './support/names.ts';
 
-/** Each under the id of its card. Those of names share what they know of names. */
+/** Constructors of detectors by the id of the detector's card. DNS detectors share a cache of names. */
 const makers: Readonly<Record<DetectorId, (names: Names) => Detector>> = {
   'port-scan': () => new PortScanDetector(),
   'network-scan': () => new NetworkScanDetector(),
@@ -32,7 +32,7 @@ const makers: Readonly<Record<DetectorId, (names: Names) => Detector>> = {
   'lateral-movement': () => new LateralMovementDetector(),
 };
 
-/** All detectors but those that are off, each anew. */
+/** Creates all detectors except those that are switched off. */
 export function newDetectors(off: readonly DetectorId[] = []): Detector[] {
   const names = new Names();
   const ids = Object.keys(makers) as DetectorId[];

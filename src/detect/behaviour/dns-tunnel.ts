@@ -1,63 +1,73 @@
-import type { Severity } from '../../contract/vocabulary.ts';
-import { severities } from '../../contract/vocabulary.ts';
-import type { Detector, DetectorCard, EventRef, Left, Lookup, Sighted, Tell } from './detector.ts';
+import { type Severity, severities } from '../../contract/vocabulary.ts';
+import { durationText } from '../../duration.ts';
+import type { Detection, Detector, DetectorCard, DnsLookup, Emit, StoredEventRef } from './detector.ts';
 import {
-  addDistinct,
-  countDistinct,
-  type Distinct,
-  distinctBytes,
+  addToSketch,
+  countSketch,
+  type DistinctSketch,
   eachMark,
-  mergeDistinct,
-  noneDistinct,
-} from './distinct-names.ts';
-import { byNames, scoreTunnel, type TunnelScore } from './dns-tunnel-score.ts';
-import { keepEarliest, mergeEarliest } from './earliest.ts';
-import { addFrequent, type Frequent, mergeFrequent, mostFrequent } from './frequent.ts';
-import { isJudgementDue, type Judged, mergeJudged, neverJudged } from './judged.ts';
-import { knownDomains } from './known-domains.ts';
-import { Names } from './names.ts';
-import { nothing } from './put-at.ts';
-import { dueOf, type Window, Windows } from './windows.ts';
+  emptySketch,
+  mergeSketches,
+  sketchBytes,
+} from './support/distinct-sketch.ts';
+import { byNames, scoreTunnel, type TunnelScore } from './support/dns-tunnel-score.ts';
+import { keepEarliest, mergeEarliest } from './support/earliest.ts';
+import { addFrequent, type Frequent, mergeFrequent, mostFrequent } from './support/frequent.ts';
+import { knownDomains } from './support/known-domains.ts';
+import { isEvaluationDue, type LastEvaluation, mergeEvaluations, neverEvaluated } from './support/last-evaluation.ts';
+import { Names } from './support/names.ts';
+import { nothing } from './support/put-at.ts';
+import { WindowedDetector } from './support/windowed-detector.ts';
+import { dueOf, type Window, Windows } from './support/windows.ts';
 
-export const tunnelTunables = {
-  /** Registered domains that are left aside, because nobody but their owner can answer below them. */
+export const dnsTunnelThresholds = {
+  /**
+   * Registered domains that are ignored, because only the owners of these domains can answer queries below
+   * them.
+   */
   allowed: knownDomains as readonly string[],
-  /** Types by which answers carry more than an address. Iodine and dnscat2 use these. */
+  /** Query types whose answers carry more than an address. Iodine and dnscat2 use these. */
   carriers: ['TXT', 'NULL', 'PRIVATE', 'CNAME', 'MX', 'KEY', '65399'] as readonly string[],
-  /** Characters below the registered domain from which on a name is looked at: `www` carries nothing. */
+  /** Minimum characters below the registered domain: `www` carries no data. */
   minPayload: 4,
-  /** Different names from which on a domain is judged: 12 by a carrier's type are enough, if all are encoded. */
+  /**
+   * Minimum distinct names of a domain: 12 names suffice if all are encoded and queried with a carrier type.
+   */
   minNames: 12,
-  /** Scores from which on it is told, and how grave it is. */
+  /** Minimum score by severity. */
   severity: { low: 0.35, medium: 0.5, high: 0.75 },
-  /** A slow tunnel shows only over a day: seven slots are 24 hours and the one that has begun. */
+  /** A slow tunnel is visible only over a day: seven slots are 24 hours and the current slot. */
   slotMs: 4 * 3_600_000,
   slots: 7,
-  /** Told again while it goes on. */
+  /** Time after which a continuing tunnel is reported again. */
   againMs: 24 * 3_600_000,
-  /** Pairs of client and domain that are kept; names by which a tunnel defends itself against that are seen as a storm. */
+  /**
+   * Maximum pairs of client and domain. A tunnel that uses many domains to evade this limit is reported as a
+   * storm.
+   */
   maxKeys: 16_384,
-  /** Bytes that they may take. */
+  /** Maximum bytes of all pairs of client and domain. */
   maxBytes: 12 * 2 ** 20,
 };
 
-/** Exact up to all of RITA's thresholds. */
-const nameTerms = { max: 1024, texts: 5 };
-/** Resolvers counted. */
+/** Limits for distinct names; counts are exact up to the highest of RITA's thresholds. */
+const nameSketchSize = { max: 1024, texts: 5 };
+/** Maximum resolvers that are counted. */
 const resolvers = 4;
-/** Of a mark, the bit for what looks encoded; the others are the payload. */
+/** The bit of a mark for a name that looks encoded; the other bits are the payload. */
 const encodedBit = 0x80;
 const maxPayload = 0x7f;
 
-interface Asked extends Judged {
-  /** Answered, and not: sensors that report questions and answers apart report each name twice. */
+interface DomainQueries extends LastEvaluation {
+  /** Answered queries. Sensors that report queries and answers separately report each name twice. */
   answered: number;
+  /** Unanswered queries. */
   open: number;
   carriers: number;
-  /** Characters of answers to questions of carriers' types. */
+  /** Characters of the answers to queries of carrier types. */
   answerLength: number;
   missing: number;
-  readonly names: Distinct;
+  readonly names: DistinctSketch;
   readonly types: Frequent;
   readonly by: Frequent;
   first: number;
@@ -66,15 +76,15 @@ interface Asked extends Judged {
 }
 
 /**
- * A client sends data in the names that it asks for below one registered domain, and gets some in the answers. Judged by
- * how many different names there were, with RITA's thresholds, and by what they look like: encoded labels, their length,
- * types that carry texts, and that no name is asked for twice. Names of addresses (`1.2.3.4.list.example`), reverse
- * look-ups and domains of clouds don't count; a tunnel that writes its data as words or as addresses is told only by
- * the number of its names, and then as low.
+ * Reports clients that send data in the names that they look up below one registered domain, and receive data in the
+ * answers. The score depends on the number of distinct names, with RITA's thresholds, and on their content: encoded
+ * labels, length, query types that carry text, and no repeated names. Names of addresses (`1.2.3.4.list.example`),
+ * reverse look-ups and cloud domains are not counted. A tunnel that encodes its data as words or as addresses is only
+ * detected by the number of its names, and reported with severity low.
  *
- * 12 MB at the most, and 5 MB of names.
+ * Memory: at most 12 MB, and 5 MB of names.
  */
-export class DnsTunnelDetector implements Detector {
+export class DnsTunnelDetector extends WindowedDetector<DomainQueries> implements Detector {
   readonly card: DetectorCard = {
     id: 'dns-tunnel',
     version: 1,
@@ -85,125 +95,113 @@ export class DnsTunnelDetector implements Detector {
       techniques: ['T1071.004', 'T1572', 'T1048.003'],
     },
   };
-  readonly #terms: typeof tunnelTunables;
+  readonly #thresholds: typeof dnsTunnelThresholds;
   readonly #names: Names;
   readonly #allowed: ReadonlySet<string>;
   readonly #carriers: ReadonlySet<string>;
-  readonly #windows: Windows<Asked>;
+  protected readonly windows: Windows<DomainQueries>;
 
-  /** `names` may be that of other detectors: what one looked up, the next finds. */
-  constructor(names: Names = new Names(), terms: Partial<typeof tunnelTunables> = {}) {
-    this.#terms = { ...tunnelTunables, ...terms };
+  /** @param names - may be shared with other detectors, which then share look-ups */
+  constructor(names: Names = new Names(), thresholds: Partial<typeof dnsTunnelThresholds> = {}) {
+    super();
+    this.#thresholds = { ...dnsTunnelThresholds, ...thresholds };
     this.#names = names;
-    this.#allowed = new Set(this.#terms.allowed);
-    this.#carriers = new Set(this.#terms.carriers);
-    const { slotMs, slots, maxKeys, maxBytes } = this.#terms;
-    this.#windows = new Windows({
+    this.#allowed = new Set(this.#thresholds.allowed);
+    this.#carriers = new Set(this.#thresholds.carriers);
+    const { slotMs, slots, maxKeys, maxBytes } = this.#thresholds;
+    this.windows = new Windows({
       slotMs,
       slots,
       maxKeys,
       maxWeight: maxBytes,
-      weigh: ({ names }) => 1000 + distinctBytes(names),
+      weigh: ({ names }) => 1000 + sketchBytes(names),
       create: none,
       merge,
     });
   }
 
-  get left(): Left {
-    return this.#windows.left;
-  }
-
-  lookup(lookup: Readonly<Lookup>): void {
+  lookup(lookup: Readonly<DnsLookup>): void {
     if (!lookup.srcHome || lookup.query === '') return;
     const name = this.#names.of(lookup.query);
-    if (name.payload < this.#terms.minPayload || name.kind === 'address') return;
+    if (name.payload < this.#thresholds.minPayload || name.kind === 'address') return;
     if (this.#allowed.has(name.domain)) return;
-    const asked = this.#windows.at(`${lookup.src} ${name.domain}`, lookup.time);
-    if (asked === undefined) return;
+    const queries = this.windows.at(`${lookup.src} ${name.domain}`, lookup.time);
+    if (queries === undefined) return;
     const { qtype = '', answers } = lookup;
-    if (Number.isNaN(lookup.rcode)) asked.open++;
-    else asked.answered++;
-    if (lookup.rcode === 3) asked.missing++;
+    if (Number.isNaN(lookup.rcode)) queries.open++;
+    else queries.answered++;
+    if (lookup.rcode === 3) queries.missing++;
     if (this.#carriers.has(qtype)) {
-      asked.carriers++;
-      asked.answerLength += answers === undefined ? 0 : answers.length;
+      queries.carriers++;
+      queries.answerLength += answers === undefined ? 0 : answers.length;
     }
     const mark = Math.min(name.payload, maxPayload) | (name.isEncoded ? encodedBit : 0);
-    addDistinct(asked.names, nameTerms, name.hash, mark, name.text);
-    addFrequent(asked.types, qtype, resolvers);
-    addFrequent(asked.by, lookup.dst, resolvers);
-    if (lookup.time < asked.first) asked.first = lookup.time;
-    if (lookup.time > asked.last) asked.last = lookup.time;
-    asked.seqs = keepEarliest(asked.seqs, lookup.seq);
+    addToSketch(queries.names, nameSketchSize, name.hash, mark, name.text);
+    addFrequent(queries.types, qtype, resolvers);
+    addFrequent(queries.by, lookup.dst, resolvers);
+    if (lookup.time < queries.first) queries.first = lookup.time;
+    if (lookup.time > queries.last) queries.last = lookup.time;
+    queries.seqs = keepEarliest(queries.seqs, lookup.seq);
   }
 
-  judge(tell: Tell, refreshes?: boolean): void {
-    for (const window of this.#windows.changed(refreshes)) {
+  evaluate(emit: Emit, refreshes?: boolean): void {
+    for (const window of this.windows.changed(refreshes)) {
       if (!this.#isWorth(window)) continue;
-      const asked = this.#windows.total(window);
-      const seen = figures(asked);
-      if (seen.names < this.#terms.minNames) continue;
+      const queries = this.windows.total(window);
+      const seen = figures(queries);
+      if (seen.names < this.#thresholds.minNames) continue;
       const score = scoreTunnel(seen);
       const severity = this.#severity(score.score);
       if (severity === undefined) continue;
       const rank = severities.indexOf(severity);
-      const due = dueOf(window, rank, asked.last, this.#terms.againMs, seen.names);
-      if (due !== undefined) tell(this.#sighted(window.key, asked, seen, score, severity), due);
+      const due = dueOf(window, rank, queries.last, this.#thresholds.againMs, seen.names);
+      if (due !== undefined) emit(this.#detection(window.key, queries, seen, score, severity), due);
     }
   }
 
-  state(): unknown {
-    return this.#windows.state();
-  }
-
-  restore(state: unknown): void {
-    this.#windows.restore(state as ReturnType<Windows<Asked>['state']>);
-  }
-
-  merge(state: unknown): void {
-    this.#windows.merge(state as ReturnType<Windows<Asked>['state']>);
-  }
-
-  /** Whether there can be something to tell: adding up the slots of a large tunnel at each judgement would cost most. */
-  #isWorth(window: Window<Asked>): boolean {
+  /**
+   * Returns true if the result may be reported. Adding up the slots of a large tunnel at each evaluation
+   * would be expensive.
+   */
+  #isWorth(window: Window<DomainQueries>): boolean {
     const { slots } = window;
     let names = 0;
     let last = Number.NEGATIVE_INFINITY;
-    for (const { value: asked } of slots) {
-      names += asked.names.size;
-      last = Math.max(last, asked.last);
+    for (const { value: queries } of slots) {
+      names += queries.names.size;
+      last = Math.max(last, queries.last);
     }
-    if (names < this.#terms.minNames) return false;
-    if (isJudgementDue(window, names, last)) return true;
-    this.#windows.defer(window);
+    if (names < this.#thresholds.minNames) return false;
+    if (isEvaluationDue(window, names, last)) return true;
+    this.windows.defer(window);
     return false;
   }
 
   #severity(score: number): Severity | undefined {
-    const { low, medium, high } = this.#terms.severity;
+    const { low, medium, high } = this.#thresholds.severity;
     return score >= high ? 'high' : score >= medium ? 'medium' : score >= low ? 'low' : undefined;
   }
 
-  #sighted(
+  #detection(
     key: string,
-    asked: Asked,
+    queries: DomainQueries,
     seen: ReturnType<typeof figures>,
     score: TunnelScore,
     severity: Severity,
-  ): Sighted {
+  ): Detection {
     const space = key.indexOf(' ');
     const src = key.slice(0, space);
     const domain = key.slice(space + 1);
-    const seconds = Math.max(1, Math.round((asked.last - asked.first) / 1000));
-    const [resolver] = mostFrequent(asked.by, 1)[0]!;
+    const seconds = Math.max(1, Math.round((queries.last - queries.first) / 1000));
+    const [resolver] = mostFrequent(queries.by, 1)[0]!;
     const percent = (share: number) => `${Math.round(100 * share)} %`;
     return {
-      title: `${src} sends data in DNS names of ${domain}`,
-      description: `${src} asked for ${seen.names} different names below ${domain} within ${span(seconds)}; ${percent(seen.encodedShare)} of them look like encoded data, and ${percent(seen.carrierShare)} of the questions were of types that carry texts. This is how data leave, and orders come in, through DNS where nothing else is let through. Find the program on ${src} that asks, look at what ${domain} is, and block the domain at ${resolver} if nobody knows it.`,
+      title: `DNS tunnel: ${src} sends data in names below ${domain}`,
+      description: `${src} looked up ${seen.names} distinct names below ${domain} within ${durationText(seconds * 1000)}; ${percent(seen.encodedShare)} of them look like encoded data, and ${percent(seen.carrierShare)} of the queries were of types that carry text. Tunnels use this for exfiltration and C2 where other traffic is blocked. Find the program on ${src} that makes the queries, find out who owns ${domain}, and block the domain at ${resolver} unless there is a known reason for it.`,
       severity,
       confidence: Math.min(0.95, score.score),
-      timestamp: asked.last,
-      began: asked.first,
+      timestamp: queries.last,
+      began: queries.first,
       ends: { src_ip: src, dst_ip: resolver, domain },
       keyed_by: ['src_ip'],
       about: domain,
@@ -216,7 +214,7 @@ export class DnsTunnelDetector implements Detector {
         mean_payload_characters: round(seen.payload),
         carried_characters: Math.round(seen.names * seen.payload),
         carrier_type_share: round(seen.carrierShare),
-        types: mostFrequent(asked.types, resolvers).map(([type, count]) => `${type}: ${count}`),
+        types: mostFrequent(queries.types, resolvers).map(([type, count]) => `${type}: ${count}`),
         mean_answer_characters: round(seen.answer),
         uniqueness: round(seen.uniqueness),
         seconds,
@@ -226,19 +224,19 @@ export class DnsTunnelDetector implements Detector {
         score_of_content: round(score.content),
         score_ramp: round(score.ramp),
         thresholds_names: byNames.map(([names]) => names),
-        threshold_low: this.#terms.severity.low,
-        threshold_medium: this.#terms.severity.medium,
-        threshold_high: this.#terms.severity.high,
-        resolvers: mostFrequent(asked.by, resolvers).map(([address]) => address),
-        some_names: asked.names.texts.map((text) => text.slice(0, 253)),
+        threshold_low: this.#thresholds.severity.low,
+        threshold_medium: this.#thresholds.severity.medium,
+        threshold_high: this.#thresholds.severity.high,
+        resolvers: mostFrequent(queries.by, resolvers).map(([address]) => address),
+        some_names: queries.names.texts.map((text) => text.slice(0, 253)),
       },
-      events: asked.seqs.map((seq): EventRef => ({ table: 'dns', seq })),
+      events: queries.seqs.map((seq): StoredEventRef => ({ table: 'dns', seq })),
     };
   }
 }
 
-function figures({ names, answered, open, carriers, answerLength, missing }: Asked) {
-  const distinct = countDistinct(names, nameTerms);
+function figures({ names, answered, open, carriers, answerLength, missing }: DomainQueries) {
+  const distinct = countSketch(names, nameSketchSize);
   let encoded = 0;
   let payload = 0;
   eachMark(names, (mark) => {
@@ -258,15 +256,15 @@ function figures({ names, answered, open, carriers, answerLength, missing }: Ask
   };
 }
 
-function none(): Asked {
+function none(): DomainQueries {
   return {
-    ...neverJudged(),
+    ...neverEvaluated(),
     answered: 0,
     open: 0,
     carriers: 0,
     answerLength: 0,
     missing: 0,
-    names: noneDistinct(),
+    names: emptySketch(),
     types: new Map(),
     by: new Map(),
     first: Number.POSITIVE_INFINITY,
@@ -275,14 +273,14 @@ function none(): Asked {
   };
 }
 
-function merge(into: Asked, from: Asked): void {
-  mergeJudged(into, from);
+function merge(into: DomainQueries, from: DomainQueries): void {
+  mergeEvaluations(into, from);
   into.answered += from.answered;
   into.open += from.open;
   into.carriers += from.carriers;
   into.answerLength += from.answerLength;
   into.missing += from.missing;
-  mergeDistinct(into.names, nameTerms, from.names);
+  mergeSketches(into.names, nameSketchSize, from.names);
   mergeFrequent(into.types, from.types, resolvers);
   mergeFrequent(into.by, from.by, resolvers);
   into.first = Math.min(into.first, from.first);
@@ -291,9 +289,3 @@ function merge(into: Asked, from: Asked): void {
 }
 
 const round = (value: number) => Math.round(value * 1000) / 1000;
-
-function span(seconds: number): string {
-  if (seconds < 120) return `${seconds} seconds`;
-  if (seconds < 7200) return `${Math.round(seconds / 60)} minutes`;
-  return `${Math.round(seconds / 3600)} hours`;
-}

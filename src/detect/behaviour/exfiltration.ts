@@ -1,85 +1,103 @@
 import { type Severity, severities } from '../../contract/vocabulary.ts';
-import { linkBytes } from '../../events/carried.ts';
-import type { Detector, DetectorCard, Flow, Left, Sighted, Tell } from './detector.ts';
-import { addTo, type Largest, mergeInto, noneYet } from './largest-few.ts';
-import { OfBlock } from './of-block.ts';
-import { ascending, median, medianDeviation } from './order-statistics.ts';
-import { ByParts } from './window-index.ts';
-import { type Window, Windows, type WindowsState } from './windows.ts';
+import { linkBytes } from '../../events/plausible-bytes.ts';
+import type { Detection, Detector, DetectorCard, Emit, Flow } from './detector.ts';
+import { BlockCache } from './support/block-cache.ts';
+import { addTo, type Largest, mergeInto, noneYet } from './support/largest-few.ts';
+import { ascending, median, medianDeviation } from './support/order-statistics.ts';
+import { ByParts } from './support/window-index.ts';
+import { WindowedDetector } from './support/windowed-detector.ts';
+import { type Window, Windows, type WindowsState } from './support/windows.ts';
 
 const dayMs = 86_400_000;
 const megabyte = 1_000_000;
 const mostInDay = linkBytes(dayMs);
 
-/** What an analyst would turn. */
+/** Tunable thresholds. */
 export const exfiltration = {
-  /** Of a day, by who connected: less is not worth a look. Servers send much to whoever comes. */
+  /**
+   * Minimum bytes in a day, by whether the host opened the connections (`sent`) or received them (`served`).
+   * Servers send much to all their clients.
+   */
   minBytes: { sent: 100 * megabyte, served: 500 * megabyte },
-  /** While there is no baseline, only this much is told: a host that is new may well copy all that it has. */
+  /** Minimum bytes in a day without a baseline: a new host may legitimately copy all its data. */
   minBytesLearning: { sent: 2_000 * megabyte, served: 20_000 * megabyte },
-  /** Days before it on which the host sent anything, without which there is no baseline. */
+  /** Minimum earlier days with outbound data for a baseline. */
   learningDays: 4,
-  /** Days that make the baseline. */
+  /** Maximum days of the baseline. */
   baselineDays: 14,
-  /** What a day must exceed: the median by so many standard deviations (estimated by the median deviation) … */
+  /**
+   * Standard deviations by which a day must exceed the median. The standard deviation is estimated by the median
+   * deviation.
+   */
   deviations: 8,
-  /** … and by this factor, as some hosts send nearly the same each day … */
+  /** Factor of the median that a day must also exceed, because some hosts send nearly the same amount each day. */
   timesMedian: 3,
-  /** … and the most of any of the days, as some copy things once a week. */
+  /** Factor of the largest earlier day that a day must also exceed, because some hosts make a copy once a week. */
   timesMost: 1.5,
-  /** Of a day's bytes that went to one destination: a robber has one, a working day many. */
+  /**
+   * Minimum share of the day's bytes to one destination: exfiltration is concentrated on one destination,
+   * regular traffic is not.
+   */
   concentrated: 0.6,
-  /** As graver: so many times the median, to a destination of its own that is new to the host. */
+  /**
+   * Minimum factor of the median and minimum bytes for severity high. Most bytes must have gone to one destination
+   * that is new to the host.
+   */
   grave: { timesMedian: 10, bytes: 1_000 * megabyte },
-  /** One report of a connection with so many bytes out, and so many times what came in, is an upload by itself. */
+  /**
+   * A single report counts as an upload if it has at least `bytes` outbound, and at least `ratio` times its
+   * inbound bytes.
+   */
   upload: { bytes: 250 * megabyte, ratio: 20 },
-  /** Reports with fewer bytes out are not remembered by their destination. */
+  /** Reports with fewer outbound bytes are not counted by destination. */
   minReport: 16_384,
-  /** Destinations of a host and day that are remembered, the largest. */
+  /** Maximum destinations per host and day; the largest are stored. */
   destinations: 8,
 } as const;
 
-/** Hosts, twice where they both send and serve, and what they may weigh together in units of 100 bytes. */
+/** Maximum hosts (counted twice if they both send and serve), and maximum weight in units of 100 bytes. */
 const room = { maxKeys: 8_192, maxWeight: 120_000 } as const;
 
 type How = 'sent' | 'served';
 
-/** What left one host in the connections that began on one day. */
+/** Outbound data of one host in the connections that began on one day. */
 interface Day {
   bytes: number;
   bytesIn: number;
   readonly to: Largest;
-  /** The largest report that is an upload by itself. */
+  /** The largest report that counts as an upload. */
   upload: { bytes: number; bytesIn: number; peer: string; seq: number };
   firstSeq: number;
   lastSeq: number;
   newest: number;
-  /** Time of the first; absent in states of earlier versions. */
+  /** Time of the first report; absent in states of earlier versions. */
   oldest?: number;
-  /** Rank of the severity that it was told with; -1 before. */
+  /** Rank of the severity that was reported; -1 if nothing was reported. */
   told: number;
-  /** Bytes when it was judged last … */
+  /** Bytes at the last evaluation. */
   judged: number;
-  /** … and when it was reported last; absent in states of earlier versions. */
+  /** Bytes at the last report; absent in states of earlier versions. */
   reported?: number;
 }
 
 /**
- * Home hosts from which far more goes outside in a day than on their other days: against the median and the median
- * deviation of the host's own days, of the two weeks before, in connections that it opened (sent) and that came to it
- * (served), each by itself. A single destination, and one that the host sent nothing larger to before, make it graver.
+ * Home hosts that send far more to the outside in a day than on their other days. The baseline is the median and the
+ * median deviation of the host's own days in the previous two weeks, separately for connections that the host opened
+ * (sent) and that it received (served). A single destination, and a destination that never received a large share
+ * before, increase the severity.
  *
- * A connection counts for the day in which it began, whatever is reported of it later, so that the order in which reports
- * come changes nothing. Destinations are kept for the largest (space saving of Metwally et al. 2005: a share is too high
- * by an eighth at most), and only of reports of 16 KB and more.
+ * A connection and all its later reports count for the day in which the connection began, so that the order
+ * of reports does not matter. The largest destinations are stored (space saving of Metwally et al. 2005: a
+ * share is at most an eighth too high), from reports of 16 KB or more.
  *
- * Memory: at most 8,192 hosts and 120,000 units of 100 bytes, 13.5 MB: about 2,500 hosts of two weeks; those idle longest go.
+ * Memory: at most 8,192 hosts and 120,000 units of 100 bytes, 13.5 MB: about 2,500 hosts for two weeks. The
+ * longest idle hosts are dropped first.
  */
-export class ExfiltrationDetector implements Detector {
+export class ExfiltrationDetector extends WindowedDetector<Day> implements Detector {
   readonly card: DetectorCard = {
     id: 'exfiltration',
     version: 1,
-    name: 'Unusual amount of data sent out',
+    name: 'Unusual outbound data volume',
     category: 'exfiltration',
     mitre: { tactics: ['TA0010'], techniques: ['T1048', 'T1567'] },
   };
@@ -87,9 +105,9 @@ export class ExfiltrationDetector implements Detector {
     write: (how, host) => `${host} ${how}`,
     read: (key) => [key.endsWith(' sent') ? 'sent' : 'served', key.slice(0, key.indexOf(' '))],
   });
-  readonly #sentOfBlock = new OfBlock<Window<Day>>();
-  readonly #servedOfBlock = new OfBlock<Window<Day>>();
-  readonly #days = new Windows<Day>({
+  readonly #sentOfBlock = new BlockCache<Window<Day>>();
+  readonly #servedOfBlock = new BlockCache<Window<Day>>();
+  protected readonly windows = new Windows<Day>({
     slotMs: dayMs,
     slots: exfiltration.baselineDays + 1,
     ...room,
@@ -108,10 +126,6 @@ export class ExfiltrationDetector implements Detector {
     merge: mergeDays,
     index: this.#byHost,
   });
-  get left(): Left {
-    return this.#days.left;
-  }
-
   flow(flow: Readonly<Flow>): void {
     const { srcHome } = flow;
     if (srcHome === flow.dstHome) return;
@@ -136,8 +150,8 @@ export class ExfiltrationDetector implements Detector {
       takeUpload(day, { bytes, bytesIn, peer, seq: flow.seq });
   }
 
-  judge(tell: Tell, refreshes?: boolean): void {
-    for (const window of this.#days.changed(refreshes)) {
+  evaluate(emit: Emit, refreshes?: boolean): void {
+    for (const window of this.windows.changed(refreshes)) {
       const how = window.first as How;
       for (const { start, value: day } of window.slots) {
         window.toldRank = Math.max(window.toldRank, day.told);
@@ -152,35 +166,27 @@ export class ExfiltrationDetector implements Detector {
         day.told = Math.max(day.told, rank);
         day.reported = day.bytes;
         window.toldRank = Math.max(window.toldRank, rank);
-        tell(sight(window.second as string, how, day, found), due);
+        emit(sight(window.second as string, how, day, found), due);
       }
     }
   }
 
-  state(): WindowsState<Day> {
-    return this.#days.state();
-  }
-
-  restore(state: WindowsState<Day>): void {
+  override restore(state: WindowsState<Day>): void {
     this.#sentOfBlock.forget();
     this.#servedOfBlock.forget();
-    this.#days.restore(state);
-  }
-
-  merge(state: WindowsState<Day>): void {
-    this.#days.merge(state);
+    super.restore(state);
   }
 
   #dayOf(
     host: string,
     how: How,
     { time, block }: Readonly<Flow>,
-    ofBlock: OfBlock<Window<Day>>,
+    ofBlock: BlockCache<Window<Day>>,
     place: number | undefined,
   ): Day | undefined {
     const known = ofBlock.get(block, place);
-    if (known !== undefined && !known.isForgotten) return this.#days.in(known, time);
-    const day = this.#days.of(this.#byHost, how, host, time);
+    if (known !== undefined && !known.isForgotten) return this.windows.in(known, time);
+    const day = this.windows.of(this.#byHost, how, host, time);
     ofBlock.set(block, place, this.#byHost.of(how, host)!);
     return day;
   }
@@ -215,16 +221,15 @@ interface Found {
   readonly deviation: number;
   readonly most: number;
   readonly threshold: number;
-  /** Where most of it went, and what share. */
+  /** Destination with the most bytes. */
   readonly peer: string;
+  /** Share of the bytes that went to `peer`, 0–1. */
   readonly share: number;
   readonly isNew: boolean;
 }
 
 function conclude({ slots }: Window<Day>, start: number, day: Day, how: How): Found | undefined {
-  const before = slots
-    .filter((other) => other.start < start && other.value.bytes > 0)
-    .map(({ value }) => value);
+  const before = slots.filter((other) => other.start < start && other.value.bytes > 0).map(({ value }) => value);
   const amounts = before.map(({ bytes }) => bytes).sort(ascending);
   const isLearning = amounts.length < exfiltration.learningDays;
   const middle = median(amounts);
@@ -258,33 +263,30 @@ function conclude({ slots }: Window<Day>, start: number, day: Day, how: How): Fo
 function largest({ names, amounts }: Largest): { readonly peer: string; readonly bytes: number } {
   let at = -1;
   for (let i = 0; i < names.length; i++)
-    if (at < 0 || amounts[i]! > amounts[at]! || (amounts[i] === amounts[at] && names[i]! < names[at]!))
-      at = i;
+    if (at < 0 || amounts[i]! > amounts[at]! || (amounts[i] === amounts[at] && names[i]! < names[at]!)) at = i;
   return at < 0 ? { peer: '', bytes: 0 } : { peer: names[at]!, bytes: amounts[at]! };
 }
 
-function sight(host: string, how: How, day: Day, found: Found): Sighted {
+function sight(host: string, how: How, day: Day, found: Found): Detection {
   const { peer, share, isNew, days, threshold } = found;
   const usual =
     days < exfiltration.learningDays
-      ? `What is usual for it is not known yet, after ${days} ${days === 1 ? 'day' : 'days'}.`
-      : `It is ${times(day.bytes, found.median)} what leaves it on other days (${inWords(found.median)}).`;
+      ? `There is no baseline yet, after ${days} ${days === 1 ? 'day' : 'days'}.`
+      : `This is ${times(day.bytes, found.median)} its median of other days (${inWords(found.median)}).`;
   const whereTo =
     peer === ''
       ? ''
-      : ` ${Math.round(share * 100)} % of it went to ${peer}${isNew ? ', which got nothing larger from it before' : ''}.`;
+      : ` ${Math.round(share * 100)} % of it went to ${peer}${isNew ? ', which never received a large share from it before' : ''}.`;
   const isOne = share >= exfiltration.concentrated && peer !== '';
-  const seqs = [
-    ...new Set([day.firstSeq, day.upload.bytes > 0 ? day.upload.seq : day.firstSeq, day.lastSeq]),
-  ];
+  const seqs = [...new Set([day.firstSeq, day.upload.bytes > 0 ? day.upload.seq : day.firstSeq, day.lastSeq])];
   return {
     title: isOne
       ? `${host} sent an unusual amount of data to ${peer}`
-      : `${host} sent an unusual amount of data outside`,
+      : `${host} sent an unusual amount of data to the outside`,
     description:
       `${inWords(day.bytes)} left ${host} within a day, in connections that ` +
       `${how === 'sent' ? 'it opened' : 'others opened to it'}. ${usual}${whereTo} ` +
-      'Data may have been stolen, or a backup or a transfer of files was set up: ask who did it, and what was sent.',
+      'Data may have been stolen, or a backup or file transfer was set up: find out who did it, and what was sent.',
     severity: found.severity,
     confidence: { informational: 0.2, low: 0.4, medium: 0.6, high: 0.8, critical: 0.9 }[found.severity],
     timestamp: day.newest,
@@ -315,7 +317,7 @@ function sight(host: string, how: How, day: Day, found: Found): Sighted {
   };
 }
 
-/** `address bytes`, the largest first. */
+/** Returns `address bytes` for each destination, largest first. */
 function destinationsOf({ names, amounts }: Largest): string[] {
   return names
     .map((name, i) => [name, amounts[i]!] as const)
@@ -325,9 +327,7 @@ function destinationsOf({ names, amounts }: Largest): string[] {
 
 function times(bytes: number, middle: number): string {
   const factor = bytes / Math.max(1, middle);
-  return factor > 1000
-    ? 'more than 1,000 times'
-    : `${factor < 10 ? factor.toFixed(1) : Math.round(factor)} times`;
+  return factor > 1000 ? 'more than 1,000 times' : `${factor < 10 ? factor.toFixed(1) : Math.round(factor)} times`;
 }
 
 function inWords(bytes: number): string {

@@ -1,61 +1,74 @@
-import type { Severity } from '../../contract/vocabulary.ts';
-import { severities } from '../../contract/vocabulary.ts';
-import type { Detector, DetectorCard, EventRef, Left, Lookup, Sighted, Tell } from './detector.ts';
+import { type Severity, severities } from '../../contract/vocabulary.ts';
+import type { Detection, Detector, DetectorCard, DnsLookup, Emit, StoredEventRef } from './detector.ts';
 import {
-  addDistinct,
-  countDistinct,
-  type Distinct,
-  distinctBytes,
+  addToSketch,
+  countSketch,
+  type DistinctSketch,
   eachMark,
-  mergeDistinct,
-  noneDistinct,
-} from './distinct-names.ts';
-import { keepEarliest, mergeEarliest } from './earliest.ts';
-import { isJudgementDue, type Judged, mergeJudged, neverJudged } from './judged.ts';
-import { generatedFrom, modelVersion } from './name-model.ts';
-import { type Name, Names } from './names.ts';
-import { nothing } from './put-at.ts';
-import { dueOf, Windows } from './windows.ts';
+  emptySketch,
+  mergeSketches,
+  sketchBytes,
+} from './support/distinct-sketch.ts';
+import { keepEarliest, mergeEarliest } from './support/earliest.ts';
+import { isEvaluationDue, type LastEvaluation, mergeEvaluations, neverEvaluated } from './support/last-evaluation.ts';
+import { generatedFrom, modelVersion } from './support/name-model.ts';
+import { type Name, Names } from './support/names.ts';
+import { nothing } from './support/put-at.ts';
+import { WindowedDetector } from './support/windowed-detector.ts';
+import { dueOf, Windows } from './support/windows.ts';
 
-export const generatedTunables = {
-  /** Different generated-looking domains that don't exist, from which on it is told. One in 160 ordinary names looks so. */
+export const generatedNamesThresholds = {
+  /**
+   * Minimum distinct NXDOMAIN domains of a client that look generated. One ordinary name in 160 looks
+   * generated.
+   */
   minGenerated: 8,
-  /** … from which on it is grave by itself. Malware asks for hundreds a day; a browser's cache of ads doesn't. */
+  /**
+   * Minimum NXDOMAIN domains that look generated for severity high. Malware looks up hundreds per day; lookups of ad
+   * domains by a browser stay below this number.
+   */
   manyGenerated: 30,
-  /** … and with one that was found after them. */
+  /**
+   * Minimum for severity high if an existing generated-looking domain was found after the NXDOMAIN answers.
+   */
   manyWithFound: 12,
-  /** Of the domains that don't exist, those that look generated. Half of those of families that can be pronounced do. */
+  /**
+   * Minimum share of NXDOMAIN domains that look generated. Half of the names of pronounceable families look
+   * generated.
+   */
   minShare: 0.4,
-  /** Families ask for all names of a day at once, or one every few minutes. */
+  /**
+   * Length of a slot. Malware families look up all names of a day in quick succession, or one name every few minutes.
+   */
   slotMs: 2 * 3_600_000,
   slots: 13,
-  /** Told again while it goes on. */
+  /** Time after which a continuing client is reported again. */
   againMs: 24 * 3_600_000,
-  /** Clients kept. */
+  /** Maximum clients. */
   maxKeys: 8192,
-  /** Bytes that they may take. */
+  /** Maximum bytes of all clients. */
   maxBytes: 8 * 2 ** 20,
 };
 
-/** Exact up to 512 domains that don't exist, then an error of 4 %. */
-const missingTerms = { max: 512, texts: 8 };
-/** Generated-looking domains that exist: those with the highest scores. */
+/** Limits for NXDOMAIN domains: counts are exact up to 512, then estimated with an error of 4 %. */
+const missingSketchSize = { max: 512, texts: 8 };
+/** Maximum existing domains that look generated; those with the highest scores are stored. */
 const maxFound = 8;
-/** A score is kept in a byte. */
+/** Mark of a domain with the score 1. Marks are bytes. */
 const markOfOne = 255;
 
 interface Found {
   readonly domain: string;
   readonly score: number;
-  /** When it was asked for last. */
+  /** Time of the last query. */
   time: number;
 }
 
-interface Looked extends Judged {
-  /** All that don't exist, by their scores. */
-  readonly missing: Distinct;
-  /** Those of them that look generated: for the sample. */
-  readonly generated: Distinct;
+interface Looked extends LastEvaluation {
+  /** All domains that do not exist, with their scores. */
+  readonly missing: DistinctSketch;
+  /** NXDOMAIN domains that look generated, for the sample. */
+  readonly generated: DistinctSketch;
   readonly found: Found[];
   first: number;
   last: number;
@@ -63,14 +76,14 @@ interface Looked extends Judged {
 }
 
 /**
- * A client asks for many registered domains that look made up by a program, most of which don't exist: malware that looks
- * for its master under the names of the day. Never told of a single name. A generated-looking domain that was found after
- * the first that were not is named: there the master may be. Names of families that put words together look like those
- * that people choose; they are seen as a storm of names that don't exist.
+ * Reports clients that look up many registered domains that look generated by a program and mostly do not exist:
+ * malware that looks for its C2 server under the names of the day. A single name is never reported. A
+ * generated-looking domain that was found after the first NXDOMAIN is named, as it may be the C2 server. Names of
+ * word-list families look like names chosen by people, and are reported as an NXDOMAIN storm.
  *
- * 8 MB at the most, and 5 MB of names.
+ * Memory: at most 8 MB, and 5 MB of names.
  */
-export class GeneratedNamesDetector implements Detector {
+export class GeneratedNamesDetector extends WindowedDetector<Looked> implements Detector {
   readonly card: DetectorCard = {
     id: 'generated-names',
     version: 1,
@@ -78,40 +91,37 @@ export class GeneratedNamesDetector implements Detector {
     category: 'command-and-control',
     mitre: { tactics: ['TA0011'], techniques: ['T1568.002'] },
   };
-  readonly #terms: typeof generatedTunables;
+  readonly #thresholds: typeof generatedNamesThresholds;
   readonly #names: Names;
-  readonly #windows: Windows<Looked>;
+  protected readonly windows: Windows<Looked>;
 
-  /** `names` may be that of other detectors. */
-  constructor(names: Names = new Names(), terms: Partial<typeof generatedTunables> = {}) {
-    this.#terms = { ...generatedTunables, ...terms };
+  /** @param names - may be shared with other detectors */
+  constructor(names: Names = new Names(), thresholds: Partial<typeof generatedNamesThresholds> = {}) {
+    super();
+    this.#thresholds = { ...generatedNamesThresholds, ...thresholds };
     this.#names = names;
-    const { slotMs, slots, maxKeys, maxBytes } = this.#terms;
-    this.#windows = new Windows({
+    const { slotMs, slots, maxKeys, maxBytes } = this.#thresholds;
+    this.windows = new Windows({
       slotMs,
       slots,
       maxKeys,
       maxWeight: maxBytes,
       weigh: ({ missing, generated, found }) =>
-        500 + distinctBytes(missing) + distinctBytes(generated) + 100 * found.length,
+        500 + sketchBytes(missing) + sketchBytes(generated) + 100 * found.length,
       create: none,
       merge,
     });
   }
 
-  get left(): Left {
-    return this.#windows.left;
-  }
-
-  lookup(lookup: Readonly<Lookup>): void {
+  lookup(lookup: Readonly<DnsLookup>): void {
     if (!lookup.srcHome) return;
     const isMissing = lookup.rcode === 3;
     if (!isMissing && (lookup.rcode !== 0 || lookup.answers === undefined)) return;
     const name = this.#names.of(lookup.query);
     const isGenerated = name.score >= generatedFrom;
-    // What isn't found below a domain says nothing of the domain.
+    // NXDOMAIN for a name below a domain does not mean that the domain does not exist.
     if (!isMissing ? !isGenerated : !isWholeDomain(name)) return;
-    const looked = this.#windows.at(lookup.src, lookup.time);
+    const looked = this.windows.at(lookup.src, lookup.time);
     if (looked === undefined) return;
     const { domain, domainHash, score } = name;
     if (!isMissing) {
@@ -119,62 +129,49 @@ export class GeneratedNamesDetector implements Detector {
       return;
     }
     const mark = Math.round(score * markOfOne);
-    addDistinct(looked.missing, missingTerms, domainHash, mark, domain);
+    addToSketch(looked.missing, missingSketchSize, domainHash, mark, domain);
     if (!isGenerated) return;
-    addDistinct(looked.generated, missingTerms, domainHash, mark, domain);
+    addToSketch(looked.generated, missingSketchSize, domainHash, mark, domain);
     if (lookup.time < looked.first) looked.first = lookup.time;
     if (lookup.time > looked.last) looked.last = lookup.time;
     looked.seqs = keepEarliest(looked.seqs, lookup.seq);
   }
 
-  judge(tell: Tell, refreshes?: boolean): void {
-    const { minGenerated, minShare, manyGenerated, manyWithFound, againMs } = this.#terms;
-    for (const window of this.#windows.changed(refreshes)) {
+  evaluate(emit: Emit, refreshes?: boolean): void {
+    const { minGenerated, minShare, manyGenerated, manyWithFound, againMs } = this.#thresholds;
+    for (const window of this.windows.changed(refreshes)) {
       let most = 0;
       let last = Number.NEGATIVE_INFINITY;
       for (const { value: looked } of window.slots) {
-        // A domain that was found is news as well.
+        // Domains that were found count as new as well.
         most += looked.generated.size + looked.found.length;
         last = Math.max(last, looked.last);
       }
       if (most < minGenerated) continue;
-      if (!isJudgementDue(window, most, last)) {
-        this.#windows.defer(window);
+      if (!isEvaluationDue(window, most, last)) {
+        this.windows.defer(window);
         continue;
       }
-      const looked = this.#windows.total(window);
-      const generated = countDistinct(looked.generated, missingTerms);
-      const missing = countDistinct(looked.missing, missingTerms);
+      const looked = this.windows.total(window);
+      const generated = countSketch(looked.generated, missingSketchSize);
+      const missing = countSketch(looked.missing, missingSketchSize);
       if (generated < minGenerated || generated < minShare * missing) continue;
       const found = looked.found.filter(({ time }) => time >= looked.first);
       const many = found.length > 0 ? manyWithFound : manyGenerated;
       const severity: Severity = generated >= many ? 'high' : 'medium';
       const due = dueOf(window, severities.indexOf(severity), looked.last, againMs, generated);
-      if (due !== undefined)
-        tell(this.#sighted(window.key, looked, { generated, missing, found }, severity), due);
+      if (due !== undefined) emit(this.#detection(window.key, looked, { generated, missing, found }, severity), due);
     }
   }
 
-  state(): unknown {
-    return this.#windows.state();
-  }
-
-  restore(state: unknown): void {
-    this.#windows.restore(state as ReturnType<Windows<Looked>['state']>);
-  }
-
-  merge(state: unknown): void {
-    this.#windows.merge(state as ReturnType<Windows<Looked>['state']>);
-  }
-
-  #sighted(
+  #detection(
     src: string,
     looked: Looked,
     seen: { generated: number; missing: number; found: readonly Found[] },
     severity: Severity,
-  ): Sighted {
+  ): Detection {
     const { generated, missing, found } = seen;
-    const { minGenerated, manyGenerated, minShare } = this.#terms;
+    const { minGenerated, manyGenerated, minShare } = this.#thresholds;
     const share = Math.min(1, generated / missing);
     let sum = 0;
     eachMark(looked.missing, (mark) => {
@@ -184,11 +181,11 @@ export class GeneratedNamesDetector implements Detector {
     const samples = looked.generated.texts;
     const where =
       rendezvous === undefined
-        ? 'None that looks so was found yet: it goes on looking.'
-        : `${rendezvous} was found after them and may be where it meets its master: look at what was sent there first, and block it.`;
+        ? 'None of them was found yet, so the search continues.'
+        : `${rendezvous} was found after them and may be the C2 server: check what was sent there first, and block it.`;
     return {
-      title: `${src} asks for generated domain names`,
-      description: `${src} asked for ${missing} domains that don't exist, of which ${generated} look as if a program had made them up, such as ${samples.slice(0, 3).join(', ')}. Malware does so to find its master under the names of the day. ${where} Find the program on ${src} that asks.`,
+      title: `Generated domain names looked up by ${src}`,
+      description: `${src} looked up ${missing} domains that do not exist, of which ${generated} look generated by a program, such as ${samples.slice(0, 3).join(', ')}. Malware does this to find its C2 server under the names of the day (DGA). ${where} Find the program on ${src} that makes the queries.`,
       severity,
       confidence: Math.min(0.95, 0.5 + 0.3 * share + 0.2 * Math.min(1, generated / manyGenerated)),
       timestamp: looked.last,
@@ -210,18 +207,18 @@ export class GeneratedNamesDetector implements Detector {
         threshold_high: manyGenerated,
         threshold_share: minShare,
       },
-      events: looked.seqs.map((seq): EventRef => ({ table: 'dns', seq })),
+      events: looked.seqs.map((seq): StoredEventRef => ({ table: 'dns', seq })),
     };
   }
 }
 
-/** The domain itself, or its web server: what programs that look for a domain ask for. */
+/** Returns true for the registered domain itself and its web server. Malware looks up both names to find a domain. */
 function isWholeDomain({ domain, text }: Name): boolean {
   if (domain === '') return false;
   return text === domain || (text.length === domain.length + 4 && text.startsWith('www.'));
 }
 
-/** Highest score first; of those alike, by name: in any order the same. */
+/** Stores the highest scores; equal scores by name, so that the order of events does not matter. */
 function keepFound(found: Found[], domain: string, score: number, time: number): void {
   const known = found.find((one) => one.domain === domain);
   if (known !== undefined) {
@@ -236,9 +233,9 @@ function keepFound(found: Found[], domain: string, score: number, time: number):
 
 function none(): Looked {
   return {
-    ...neverJudged(),
-    missing: noneDistinct(),
-    generated: noneDistinct(),
+    ...neverEvaluated(),
+    missing: emptySketch(),
+    generated: emptySketch(),
     found: [],
     first: Number.POSITIVE_INFINITY,
     last: Number.NEGATIVE_INFINITY,
@@ -247,9 +244,9 @@ function none(): Looked {
 }
 
 function merge(into: Looked, from: Looked): void {
-  mergeJudged(into, from);
-  mergeDistinct(into.missing, missingTerms, from.missing);
-  mergeDistinct(into.generated, missingTerms, from.generated);
+  mergeEvaluations(into, from);
+  mergeSketches(into.missing, missingSketchSize, from.missing);
+  mergeSketches(into.generated, missingSketchSize, from.generated);
   for (const { domain, score, time } of from.found) keepFound(into.found, domain, score, time);
   into.first = Math.min(into.first, from.first);
   into.last = Math.max(into.last, from.last);

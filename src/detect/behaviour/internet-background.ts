@@ -1,32 +1,33 @@
-import type { Detector, DetectorCard, Flow, Left, Sighted, Tell } from './detector.ts';
-import { addDistinct, countDistinct, type Distinct, mergeDistinct, noneDistinct } from './distinct.ts';
-import { flowEvents, keepEarliest, mergeEarliest } from './earliest.ts';
-import { addFrequent, type Frequent, mergeFrequent, mostFrequent } from './frequent.ts';
-import { OfBlock } from './of-block.ts';
-import { isGroup, isVain } from './ports.ts';
-import { nothing } from './put-at.ts';
-import { inOrder, valueAt, type Window, Windows, type WindowsState } from './windows.ts';
+import type { Detection, Detector, DetectorCard, Emit, Flow } from './detector.ts';
+import { BlockCache } from './support/block-cache.ts';
+import { addToSample, countSample, type DistinctSample, emptySample, mergeSamples } from './support/distinct-sample.ts';
+import { flowEvents, keepEarliest, mergeEarliest } from './support/earliest.ts';
+import { addFrequent, type Frequent, mergeFrequent, mostFrequent } from './support/frequent.ts';
+import { isGroup, isVain } from './support/ports.ts';
+import { nothing } from './support/put-at.ts';
+import { WindowedDetector } from './support/windowed-detector.ts';
+import { inOrder, valueAt, type Window, Windows } from './support/windows.ts';
 
-export const internetBackgroundTerms = {
-  /** A day of UTC. */
+export const internetBackgroundThresholds = {
+  /** Length of a UTC day. */
   dayMs: 24 * 3_600_000,
-  /** Sources in a day, before it is told that there is such noise: an address of the internet has some thousand. */
+  /** Minimum sources in a day: a single Internet address has thousands. */
   sources: 50,
-  /** Networks kept: of IPv4 the first 24 bits, of IPv6 the first 64. */
+  /** Maximum networks. A network is the first 24 bits of IPv4, or the first 64 of IPv6. */
   maxNetworks: 128,
-  /** Hashes by which sources are counted: an error of 4 %. */
+  /** Number of hashes by which sources are counted, with an error of 4 %. */
   countedSources: 512,
-  /** … targets: exact up to the size of an IPv4 network. */
+  /** Number of hashes by which targets are counted: exact up to the size of an IPv4 /24 network. */
   countedTargets: 257,
-  /** Counters of sources and of ports, by which the most frequent are found. */
+  /** Number of counters for the most frequent sources and ports. */
   counters: 256,
-  /** Named in a finding. */
+  /** Maximum sources and ports named in a finding. */
   named: 10,
 } as const;
 
 interface Noise {
-  readonly sources: Distinct;
-  readonly targets: Distinct;
+  readonly sources: DistinctSample;
+  readonly targets: DistinctSample;
   readonly bySource: Frequent;
   readonly byPort: Frequent;
   attempts: number;
@@ -34,34 +35,38 @@ interface Noise {
   first: number;
   last: number;
   seqs: number[];
-  /** Told of this day: that there is noise, and what it came to. Part of the value, so that each day has its own. */
+  /**
+   * The last reported stage of this day's noise. The stage is stored with the day, because each day has its own
+   * stage.
+   */
   told: number;
 }
 
-type Terms = { readonly [K in keyof typeof internetBackgroundTerms]: number };
+type Thresholds = { readonly [K in keyof typeof internetBackgroundThresholds]: number };
 
 /**
- * What the internet tries in vain at a home network all day: one thing a network and day, instead of one a source. It is
- * told when it begins, and then day by day with the figures of the whole, once the next has begun. At the
- * worst 60 kB a network and day, two days of 128 networks.
+ * Failed connections from the Internet to a home network, as one finding per network and day instead of one per
+ * source. The finding is reported when the noise begins, and then daily with the totals, once the next day has
+ * begun. Memory: at most 60 kB per network and day, for two days of 128 networks.
  */
-export class InternetBackgroundDetector implements Detector {
+export class InternetBackgroundDetector extends WindowedDetector<Noise> implements Detector {
   readonly card: DetectorCard = {
     id: 'internet-background',
     version: 1,
-    name: 'Background noise of the internet',
+    name: 'Internet background noise',
     category: 'Reconnaissance',
     mitre: { tactics: ['TA0043'], techniques: ['T1595'] },
   };
-  readonly #terms: Terms;
-  readonly #networks: Windows<Noise>;
-  /** `networkOf` the targets of a block. */
-  readonly #networkOfBlock = new OfBlock<string>();
+  readonly #thresholds: Thresholds;
+  protected readonly windows: Windows<Noise>;
+  /** `networkOf` for the targets of a block. */
+  readonly #networkOfBlock = new BlockCache<string>();
 
-  constructor(terms: Partial<Terms> = {}) {
-    this.#terms = { ...internetBackgroundTerms, ...terms };
-    const { dayMs, maxNetworks } = this.#terms;
-    this.#networks = new Windows({
+  constructor(thresholds: Partial<Thresholds> = {}) {
+    super();
+    this.#thresholds = { ...internetBackgroundThresholds, ...thresholds };
+    const { dayMs, maxNetworks } = this.#thresholds;
+    this.windows = new Windows({
       slotMs: dayMs,
       slots: 2,
       maxKeys: maxNetworks,
@@ -70,17 +75,13 @@ export class InternetBackgroundDetector implements Detector {
     });
   }
 
-  get left(): Left {
-    return this.#networks.left;
-  }
-
   flow(flow: Readonly<Flow>): void {
     if (flow.srcHome || !flow.dstHome || !flow.isFirst || !isVain(flow) || isGroup(flow.dst)) return;
     const noise = this.#noiseAt(flow);
     if (noise === undefined) return;
-    const { countedSources, countedTargets, counters } = this.#terms;
-    addDistinct(noise.sources, flow.src, countedSources, flow.srcHash);
-    addDistinct(noise.targets, flow.dst, countedTargets, flow.dstHash);
+    const { countedSources, countedTargets, counters } = this.#thresholds;
+    addToSample(noise.sources, flow.src, countedSources, flow.srcHash);
+    addToSample(noise.targets, flow.dst, countedTargets, flow.dstHash);
     addFrequent(noise.bySource, flow.src, counters);
     addFrequent(noise.byPort, `${flow.port}/${flow.transport}`, counters);
     noise.attempts++;
@@ -96,51 +97,39 @@ export class InternetBackgroundDetector implements Detector {
       network = networkOf(dst);
       this.#networkOfBlock.set(block, dstPlace, network);
     }
-    return this.#networks.at(network, time);
+    return this.windows.at(network, time);
   }
 
-  judge(tell: Tell, refreshes?: boolean): void {
-    for (const window of this.#networks.changed(refreshes))
-      for (const { start: day, value: noise } of inOrder(window)) this.#judgeDay(window, day, noise, tell);
+  evaluate(emit: Emit, refreshes?: boolean): void {
+    for (const window of this.windows.changed(refreshes))
+      for (const { start: day, value: noise } of inOrder(window)) this.#evaluateDay(window, day, noise, emit);
   }
 
-  state(): unknown {
-    return this.#networks.state();
-  }
-
-  restore(state: unknown): void {
-    this.#networks.restore(state as WindowsState<Noise>);
-  }
-
-  merge(state: unknown): void {
-    this.#networks.merge(state as WindowsState<Noise>);
-  }
-
-  #judgeDay(window: Window<Noise>, day: number, noise: Noise, tell: Tell): void {
+  #evaluateDay(window: Window<Noise>, day: number, noise: Noise, emit: Emit): void {
     const stage = day < window.newest ? stages.over : stages.begun;
-    const goesOn = noise.told > 0 || (valueAt(window, day - this.#terms.dayMs)?.told ?? 0) > 0;
+    const goesOn = noise.told > 0 || (valueAt(window, day - this.#thresholds.dayMs)?.told ?? 0) > 0;
     if (goesOn) window.toldRank = 0;
     const refreshes = window.isRefreshing && goesOn && day === window.newest;
     if (noise.told >= stage && !refreshes) return;
     if (stage === stages.begun && goesOn && !refreshes) return;
-    const { countedSources, sources } = this.#terms;
-    const count = countDistinct(noise.sources, countedSources);
+    const { countedSources, sources } = this.#thresholds;
+    const count = countSample(noise.sources, countedSources);
     if (count < sources) return;
     if (!refreshes) noise.told = stage;
     window.toldRank = 0;
-    tell(this.#sighted(window.key, day, noise, count, stage === stages.over), refreshes ? 'grown' : 'new');
+    emit(this.#detection(window.key, day, noise, count, stage === stages.over), refreshes ? 'grown' : 'new');
   }
 
-  #sighted(network: string, day: number, noise: Noise, sources: number, isOver: boolean): Sighted {
-    const { countedTargets, countedSources, named, sources: threshold } = this.#terms;
-    const targets = countDistinct(noise.targets, countedTargets);
+  #detection(network: string, day: number, noise: Noise, sources: number, isOver: boolean): Detection {
+    const { countedTargets, countedSources, named, sources: threshold } = this.#thresholds;
+    const targets = countSample(noise.targets, countedTargets);
     const only = targets === 1 ? noise.targets.names[0] : undefined;
     const ports = mostFrequent(noise.byPort, named);
     const date = new Date(day).toISOString().slice(0, 10);
     const about = isOver ? `On ${date}` : `On ${date}, so far,`;
     return {
-      title: `Background noise of the internet at ${only ?? network}`,
-      description: `${about} ${sources} addresses of the internet tried ports of ${only ?? network} in vain, ${noise.attempts} times in all, most often ${ports.slice(0, 3).map(([port]) => port)}. Every public address is probed like this all day. Nothing is to be done as long as no more ports answer than should; a source that stands out has an alert of its own.`,
+      title: `Internet background noise at ${only ?? network}`,
+      description: `${about} ${sources} Internet addresses tried ports of ${only ?? network} without success, ${noise.attempts} times in total, most often ${ports.slice(0, 3).map(([port]) => port)}. Every public address is probed like this all day. No action is needed as long as only the intended ports answer; a source that stands out has an alert of its own.`,
       severity: 'informational',
       confidence: 0.9,
       timestamp: noise.last,
@@ -166,9 +155,9 @@ export class InternetBackgroundDetector implements Detector {
   }
 
   #merge(into: Noise, from: Noise): void {
-    const { countedSources, countedTargets, counters } = this.#terms;
-    mergeDistinct(into.sources, from.sources, countedSources);
-    mergeDistinct(into.targets, from.targets, countedTargets);
+    const { countedSources, countedTargets, counters } = this.#thresholds;
+    mergeSamples(into.sources, from.sources, countedSources);
+    mergeSamples(into.targets, from.targets, countedTargets);
     mergeFrequent(into.bySource, from.bySource, counters);
     mergeFrequent(into.byPort, from.byPort, counters);
     into.attempts += from.attempts;
@@ -180,13 +169,13 @@ export class InternetBackgroundDetector implements Detector {
   }
 }
 
-/** What was told of a day. */
+/** Stages of a day's report. */
 const stages = { nothing: 0, begun: 1, over: 2 } as const;
 
 function noNoise(): Noise {
   return {
-    sources: noneDistinct(),
-    targets: noneDistinct(),
+    sources: emptySample(),
+    targets: emptySample(),
     bySource: new Map(),
     byPort: new Map(),
     attempts: 0,
@@ -198,7 +187,7 @@ function noNoise(): Noise {
   };
 }
 
-/** `192.0.2.0/24`, or the written groups of the first 64 bits. Canonical text. */
+/** Returns the /24 of an IPv4 address, or the /64 of an IPv6 address, with its groups as in the canonical text. */
 function networkOf(address: string): string {
   if (!address.includes(':')) return `${address.slice(0, address.lastIndexOf('.'))}.0/24`;
   const [head = ''] = address.split('::');

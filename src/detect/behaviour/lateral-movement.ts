@@ -1,49 +1,52 @@
 import { type Severity, severities } from '../../contract/vocabulary.ts';
-import { AdminPairs, type AdminPairsState, type Reached } from './admin-pairs.ts';
-import type { Detector, DetectorCard, Flow, Left, Sighted, Tell } from './detector.ts';
-import { flowEvents } from './earliest.ts';
-import { adminServices } from './ports.ts';
-import { dueOf } from './windows.ts';
+import type { Detection, Detector, DetectorCard, DropCounts, Emit, Flow } from './detector.ts';
+import { AdminPairs, type AdminPairsState, type Reached } from './support/admin-pairs.ts';
+import { flowEvents } from './support/earliest.ts';
+import { adminServices } from './support/ports.ts';
+import { dueOf } from './support/windows.ts';
 
 const dayMs = 24 * 3_600_000;
 
-export const lateralMovementTerms = {
-  /** Who administers whom is learnt first: a week has each day's routine. */
+export const lateralMovementThresholds = {
+  /** Learning period for administration habits: a week contains the routine of each weekday. */
   learningMs: 7 * dayMs,
-  /** A host that is new to the network finds its servers; what it reaches then is told only if it is many. */
+  /** Time during which a new host discovers its servers. In this time, only connections to many hosts are reported. */
   hostLearningMs: dayMs,
-  /** What was not used so long counts as never. */
+  /** Time after which unused connections are forgotten. */
   rememberedMs: 30 * dayMs,
-  /** Other hosts that use a service: then it is a service for all, and whoever comes next is no news. */
+  /** Number of hosts that use a service before it counts as public. Further users are not reported. */
   publicSources: 3,
-  /** Hosts that one reaches by habit: then it is an administrator's, or a machine that manages others. */
+  /** Number of hosts that a source usually reaches before it counts as an administration host. */
   adminTargets: 5,
-  /** New hosts are counted together within so long. */
+  /** Time within which newly reached hosts are counted together. */
   burstMs: 3_600_000,
-  /** Hosts newly reached within it that are more than one errand, and those that are a walk through the network. */
+  /** Minimum hosts newly reached within `burstMs`: more than one administrative task needs. */
   someTargets: 2,
+  /** Number of hosts newly reached within `burstMs` that is a sweep of the network. */
   manyTargets: 4,
-  /** New connections that are told together. */
+  /** Time within which new connections are reported together. */
   togetherMs: dayMs,
-  /** What goes on is told again. */
+  /** Time after which continuing movement is reported again. */
   againMs: dayMs,
-  /** Hosts that reach others, what one of them reaches, and what all reach: some 200 bytes each. */
+  /** Maximum sources. */
   maxSources: 5_000,
+  /** Maximum targets of one source. Each target takes about 200 bytes. */
   maxPairsOfSource: 512,
   maxPairs: 40_000,
-  /** Home hosts of which it is known since when they are there. */
+  /** Maximum home hosts with the time of their first flow. */
   maxHosts: 20_000,
-  /** Services of which it is known who used them first. */
+  /** Maximum services with their first users. */
   maxServices: 10_000,
-  /** Named in a finding. */
+  /** Maximum connections named in a finding. */
   named: 20,
 } as const;
 
-type Terms = { readonly [K in keyof typeof lateralMovementTerms]: number };
+type Thresholds = { readonly [K in keyof typeof lateralMovementThresholds]: number };
 
 /**
- * A home host logs in, or reaches for a hand, at others where it never did. Learns who does for a week, and tells of
- * nothing meanwhile. Bounded by 20 MB when all its tables are full; only home hosts that were answered get in.
+ * Reports home hosts that log in to, or administer, hosts that they never reached before. The detector learns the
+ * habits for a week and reports nothing in that time. Memory: at most 20 MB with all tables full; only home hosts
+ * that answered are stored.
  */
 export class LateralMovementDetector implements Detector {
   readonly card: DetectorCard = {
@@ -53,15 +56,15 @@ export class LateralMovementDetector implements Detector {
     category: 'Lateral movement',
     mitre: { tactics: ['TA0008'], techniques: ['T1021'] },
   };
-  readonly #terms: Terms;
+  readonly #thresholds: Thresholds;
   readonly #pairs: AdminPairs;
 
-  constructor(terms: Partial<Terms> = {}) {
-    this.#terms = { ...lateralMovementTerms, ...terms };
-    this.#pairs = new AdminPairs(this.#terms);
+  constructor(thresholds: Partial<Thresholds> = {}) {
+    this.#thresholds = { ...lateralMovementThresholds, ...thresholds };
+    this.#pairs = new AdminPairs(this.#thresholds);
   }
 
-  get left(): Left {
+  get dropped(): DropCounts {
     return { late: 0, forgotten: this.#pairs.forgotten, stale: this.#pairs.stale };
   }
 
@@ -72,8 +75,8 @@ export class LateralMovementDetector implements Detector {
     if (flow.src !== flow.dst) this.#pairs.reached(flow);
   }
 
-  judge(tell: Tell, refreshes?: boolean): void {
-    const { learningMs, togetherMs, againMs } = this.#terms;
+  evaluate(emit: Emit, refreshes?: boolean): void {
+    const { learningMs, togetherMs, againMs } = this.#thresholds;
     for (const [src, source] of this.#pairs.takeNew(refreshes)) {
       const since = this.#pairs.start + learningMs;
       const reached = [...source.pairs.values()].sort((a, b) => a.first - b.first || a.port - b.port);
@@ -82,14 +85,12 @@ export class LateralMovementDetector implements Detector {
         one.first >= since && one.first > newest - togetherMs && !this.#pairs.isPublic(src, one);
       const fresh = reached.filter(isFresh);
       if (fresh.length === 0) continue;
-      const known = new Set(
-        reached.filter(({ first }) => first <= newest - togetherMs).map(({ dst }) => dst),
-      );
-      const burst = mostWithin(fresh, this.#terms.burstMs);
+      const known = new Set(reached.filter(({ first }) => first <= newest - togetherMs).map(({ dst }) => dst));
+      const burst = mostWithin(fresh, this.#thresholds.burstMs);
       const severity = this.#severity(src, fresh, known.size, burst.length);
       if (severity === undefined) continue;
       const due = dueOf(source, severities.indexOf(severity), newest, againMs, fresh.length);
-      if (due !== undefined) tell(this.#sighted(src, fresh, known.size, burst, severity), due);
+      if (due !== undefined) emit(this.#detection(src, fresh, known.size, burst, severity), due);
     }
   }
 
@@ -106,8 +107,9 @@ export class LateralMovementDetector implements Detector {
   }
 
   #severity(src: string, fresh: readonly Reached[], known: number, burst: number): Severity | undefined {
-    const { adminTargets, someTargets, manyTargets, hostLearningMs } = this.#terms;
-    // Who reaches others by habit may reach as many again: new machines are set up together.
+    const { adminTargets, someTargets, manyTargets, hostLearningMs } = this.#thresholds;
+    // A host that usually reaches other hosts may reach the same number of new hosts, because machines are often
+    // set up several at a time.
     if (known >= adminTargets && burst <= known) return undefined;
     if (burst >= manyTargets) return known >= adminTargets ? 'medium' : 'high';
     const isNewHost = fresh.some(({ first }) => first < this.#pairs.hostSince(src, first) + hostLearningMs);
@@ -116,22 +118,22 @@ export class LateralMovementDetector implements Detector {
     return fresh.some(({ port }) => !fileServices.has(port)) ? 'low' : 'informational';
   }
 
-  #sighted(
+  #detection(
     src: string,
     fresh: readonly Reached[],
     known: number,
     burst: readonly string[],
     severity: Severity,
-  ): Sighted {
-    const { named, burstMs, manyTargets, someTargets, adminTargets, learningMs } = this.#terms;
+  ): Detection {
+    const { named, burstMs, manyTargets, someTargets, adminTargets, learningMs } = this.#thresholds;
     const targets = [...new Set(fresh.map(({ dst }) => dst))];
     const services = [...new Set(fresh.map(({ port }) => adminServices.get(port)!))].sort();
     const only = targets.length === 1 ? targets[0] : undefined;
     const port = fresh.every((one) => one.port === fresh[0]!.port) ? fresh[0]!.port : undefined;
     const whom = only ?? `${targets.length} hosts`;
     return {
-      title: `Lateral movement: ${src} newly reaches ${whom} by ${services.join(', ')}`,
-      description: `${src} was answered at ${services.join(', ')} of ${whom}, where it was never seen before, of ${burst.length} of them within an hour. It is known to reach ${known} others this way. Somebody who took over a host goes on like this: find out who was logged in on ${src}, and whether a change was planned.`,
+      title: `Lateral movement: ${src} reaches ${whom} by ${services.join(', ')} for the first time`,
+      description: `${src} connected to ${services.join(', ')} of ${whom} for the first time, ${burst.length} of them within an hour. Until now it reached ${known} others this way. Attackers continue like this from a compromised host: find out who was logged in on ${src}, and whether a change was planned.`,
       severity,
       confidence: burst.length >= manyTargets ? 0.8 : burst.length >= someTargets ? 0.6 : 0.4,
       timestamp: fresh.at(-1)!.first,
@@ -160,10 +162,10 @@ export class LateralMovementDetector implements Detector {
   }
 }
 
-/** Used without anybody sitting there: a new share is mapped now and then. */
+/** Services that programs use without a user. Users also map a new share occasionally. */
 const fileServices: ReadonlySet<number> = new Set([135, 139, 445]);
 
-/** The largest set of different targets that were reached first within so long. */
+/** Returns the largest set of targets that were reached for the first time within `burstMs`. */
 function mostWithin(fresh: readonly Reached[], burstMs: number): string[] {
   let most: string[] = [];
   for (const [i, { first }] of fresh.entries()) {

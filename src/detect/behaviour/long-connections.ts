@@ -1,32 +1,38 @@
 import { type Severity, severities } from '../../contract/vocabulary.ts';
-import type { Detector, DetectorCard, Flow, Left, Sighted, Tell } from './detector.ts';
-import { dueOf, Windows, type WindowsState } from './windows.ts';
+import type { Detection, Detector, DetectorCard, Emit, Flow } from './detector.ts';
+import { WindowedDetector } from './support/windowed-detector.ts';
+import { dueOf, Windows } from './support/windows.ts';
 
 const hourMs = 3_600_000;
 
-/** What an analyst would turn. */
+/** Tunable thresholds. */
 export const longConnections = {
-  /** Reached one after the other, each is told as graver; the first four are RITA's. */
+  /** Duration thresholds in hours, by ascending severity. The first four are RITA's. */
   hours: [1, 4, 8, 12, 24],
-  /** By what the port is for, for each of the hours: nothing where it isn't worth telling. */
+  /** Severity by kind of port, for each of the thresholds; undefined if the duration is not reported. */
   severities: {
-    /** Nobody knows why it should stay open. */
+    /** Ports without a known reason for long connections. */
     unknown: ['informational', 'low', 'medium', 'high', 'high'],
-    /** People sit at the other end, and go home at night. */
+    /** Ports of remote access by users, who log out at night. */
     remote: ['informational', 'low', 'medium', 'medium', 'high'],
-    /** Made to stay open: web sockets, waiting for mail or calls, push messages, tunnels of a VPN. */
+    /**
+     * Ports of connections that are meant to stay open: web sockets, waiting for mail or calls, push
+     * messages, VPN tunnels.
+     */
     kept: [undefined, undefined, 'informational', 'low', 'low'],
   },
   remotePorts: new Set([22, 23, 2222, 3389, 5900, 5901, 5938]),
   keptPorts: new Set([
-    80, 143, 443, 500, 853, 993, 1194, 1701, 1723, 1883, 3478, 4500, 5060, 5061, 5222, 5223, 5228, 8080, 8443,
-    8883, 51820,
+    80, 143, 443, 500, 853, 993, 1194, 1701, 1723, 1883, 3478, 4500, 5060, 5061, 5222, 5223, 5228, 8080, 8443, 8883,
+    51820,
   ]),
-  /** Protocols that nothing made to stay open speaks; on one of the ports above they are unknown. */
+  /** Protocols that are not meant to stay open. On a port listed in `kept`, such a connection counts as `unknown`. */
   outOfPlace: new Set(['ssh', 'rdp', 'rfb', 'telnet', 'irc', 'socks']),
-  /** Of which sensors make one connection while the same ports are used: DNS, NTP. */
+  /**
+   * Ports of protocols whose exchanges sensors combine into one connection while both ports stay the same: DNS, NTP.
+   */
   ignoredPorts: new Set([53, 123]),
-  /** Open connections that are remembered. */
+  /** Maximum connections. */
   maxConnections: 8_192,
 } as const;
 
@@ -40,11 +46,11 @@ interface Connection {
   transport: string;
   app: string;
   direction: 'outbound' | 'inbound' | 'external';
-  /** Of its beginning, epoch milliseconds. */
+  /** Start of the connection, epoch milliseconds. */
   time: number;
-  /** Milliseconds. */
+  /** Duration in milliseconds. */
   duration: number;
-  /** In the reports from its first hour on. */
+  /** Reports of the connection after its first hour. */
   reports: number;
   srcBytes: number;
   dstBytes: number;
@@ -53,14 +59,15 @@ interface Connection {
 }
 
 /**
- * Connections that stay open for hours and have an end outside: one finding a connection, which grows with it. Sensors
- * report an open connection again, many of them hourly: these reports are one connection by its id, or by its ends and
- * its beginning where it has none. Connections between home hosts stay open as they please and are not told.
+ * Reports connections with an outside address that stay open for hours: one finding per connection, refreshed as the
+ * connection grows. Sensors report an open connection repeatedly, many sensors hourly. Reports of one connection are
+ * matched by its id, or without an id by the addresses and the start time. Long connections between home hosts are
+ * normal and not reported.
  *
- * Memory: at most 8,192 connections of an hour and more, 1.4 KB each where all texts are long, 11 MB; those reported longest ago go first, and
- * would be told again.
+ * Memory: at most 8,192 connections of an hour or more, 1.4 KB each if all texts are long, 11 MB. Connections
+ * that were reported longest ago are dropped first, and would be reported as new.
  */
-export class LongConnectionsDetector implements Detector {
+export class LongConnectionsDetector extends WindowedDetector<Connection> implements Detector {
   readonly card: DetectorCard = {
     id: 'long-connection',
     version: 1,
@@ -68,7 +75,7 @@ export class LongConnectionsDetector implements Detector {
     category: 'command-and-control',
     mitre: { tactics: ['TA0011'], techniques: ['T1071'] },
   };
-  readonly #connections = new Windows<Connection>({
+  protected readonly windows = new Windows<Connection>({
     slotMs: 24 * hourMs,
     slots: 1,
     maxKeys: longConnections.maxConnections,
@@ -76,16 +83,12 @@ export class LongConnectionsDetector implements Detector {
     merge: take,
   });
 
-  get left(): Left {
-    return this.#connections.left;
-  }
-
   flow(flow: Readonly<Flow>): void {
     if (!(flow.duration >= shortest) || !flow.answered || (flow.srcHome && flow.dstHome)) return;
     const { src, dst, port, transport, time } = flow;
     if (!(port > 0) || longConnections.ignoredPorts.has(port)) return;
     const id = flow.connection?.slice(0, 64) ?? '';
-    const connection = this.#connections.at(`${id} ${src} ${dst} ${port} ${transport} ${time}`, time);
+    const connection = this.windows.at(`${id} ${src} ${dst} ${port} ${transport} ${time}`, time);
     if (connection === undefined) return;
     take(connection, {
       src,
@@ -104,33 +107,24 @@ export class LongConnectionsDetector implements Detector {
     });
   }
 
-  judge(tell: Tell, refreshes?: boolean): void {
-    for (const window of this.#connections.changed(refreshes))
+  evaluate(emit: Emit, refreshes?: boolean): void {
+    for (const window of this.windows.changed(refreshes))
       for (const { value: connection } of window.slots) {
         const severity = severityOf(connection);
         if (severity === undefined) continue;
         const rank = severities.indexOf(severity);
         const due = dueOf(window, rank, connection.time, Number.POSITIVE_INFINITY, connection.duration);
-        if (due !== undefined) tell(sight(connection, severity), due);
+        if (due !== undefined) emit(sight(connection, severity), due);
       }
-  }
-
-  state(): WindowsState<Connection> {
-    return this.#connections.state();
-  }
-
-  restore(state: WindowsState<Connection>): void {
-    this.#connections.restore(state);
-  }
-
-  merge(state: WindowsState<Connection>): void {
-    this.#connections.merge(state);
   }
 }
 
 const shortest = longConnections.hours[0] * hourMs;
 
-/** Durations are sensors' word: none of them moves an alert further than this from its connection's beginning. */
+/**
+ * Maximum duration of a connection. Durations come from sensors, and must not move an alert further than this from
+ * the start of its connection.
+ */
 const longestMs = 31 * 24 * hourMs;
 
 function unseen(): Connection {
@@ -180,23 +174,22 @@ function kindOf({ port, app }: Connection): Kind {
 }
 
 const whatItIs: Readonly<Record<Kind, string>> = {
-  unknown:
-    'Nothing that is known to use this port stays connected for so long; a remote control of malware does.',
-  remote: 'Somebody may have left a session open, or a tunnel may lead through it.',
-  kept: 'Services on this port are made to stay connected, and so are tunnels that hide among them.',
+  unknown: 'No known service on this port stays connected for so long; malware under remote control does.',
+  remote: 'A user may have left a session open, or it may carry a tunnel.',
+  kept: 'Services on this port are made to stay connected, as are tunnels that imitate them.',
 };
 
-function sight(connection: Connection, severity: Severity): Sighted {
+function sight(connection: Connection, severity: Severity): Detection {
   const { src, dst, port, transport, app, time, duration, direction, firstSeq, lastSeq } = connection;
   const kind = kindOf(connection);
   const hours = Math.floor(duration / hourMs);
   const inside = direction === 'inbound' ? dst : src;
   return {
-    title: `Connection from ${src} to ${dst}:${port} stays open`,
+    title: `Long connection from ${src} to ${dst}:${port}`,
     description:
       `${src} has been connected to ${dst}:${port}${app === '' ? '' : ` (${app})`} for ${hours} ` +
       `${hours === 1 ? 'hour' : 'hours'}. ${whatItIs[kind]} ` +
-      `Ask which program on ${inside} holds it, and whether somebody knows the other end.`,
+      `Find out which program on ${inside} holds it, and who owns the other end.`,
     severity,
     confidence: { unknown: 0.6, remote: 0.5, kept: 0.3 }[kind],
     timestamp: time + Math.min(duration, longestMs),

@@ -1,58 +1,78 @@
 import { type Severity, severities } from '../../contract/vocabulary.ts';
-import type { Detector, DetectorCard, Flow, Left, Sighted, Tell } from './detector.ts';
-import { addDistinct, countDistinct, type Distinct, mergeDistinct, noneDistinct } from './distinct.ts';
-import { hashText } from './distinct-names.ts';
-import { flowEvents, keepEarliest, mergeEarliest } from './earliest.ts';
-import { addPort, lowestPorts, mergePorts, noPorts, type PortSet, portsWeight } from './port-set.ts';
-import { adminServices, isGroup, isVain, loginServices } from './ports.ts';
-import { nothing } from './put-at.ts';
-import { ByKey, ByParts, type KeyForm, type WindowIndex } from './window-index.ts';
-import { dueOf, leftOf, type Window, Windows, type WindowsState } from './windows.ts';
+import { durationText } from '../../duration.ts';
+import type { Detection, Detector, DetectorCard, DropCounts, Emit, Flow } from './detector.ts';
+import { addToSample, countSample, type DistinctSample, emptySample, mergeSamples } from './support/distinct-sample.ts';
+import { hashText } from './support/distinct-sketch.ts';
+import { flowEvents, keepEarliest, mergeEarliest } from './support/earliest.ts';
+import { addPort, lowestPorts, mergePorts, noPorts, type PortSet, portsWeight } from './support/port-set.ts';
+import { adminServices, isGroup, isVain, loginServices } from './support/ports.ts';
+import { nothing } from './support/put-at.ts';
+import { ByKey, ByParts, type KeyForm, type WindowIndex } from './support/window-index.ts';
+import { droppedOf, dueOf, type Window, Windows, type WindowsState } from './support/windows.ts';
 
-export const networkScanTerms = {
-  /** Together a day: slow sweeps count, too. */
+export const networkScanThresholds = {
+  /** Length of a slot. The slots of a window cover one day, so that slow sweeps are detected. */
   slotMs: 4 * 3_600_000,
   slots: 6,
-  /** Home addresses at which a home host finds nobody. Printers, shares and old bookmarks make a handful. */
+  /**
+   * Minimum home addresses that a home host tries without success. Printers, shares and old bookmarks cause a
+   * handful.
+   */
   insideTargets: 20,
-  /** From here on it is a whole network. */
+  /** Number of home addresses from which the whole network is being scanned. */
   insideManyTargets: 64,
-  /** Addresses of the internet at which a home host asks in vain, at a port of administration or login. */
+  /**
+   * Minimum Internet addresses that a home host tries without success at a port for administration or login.
+   */
   outboundAdminTargets: 30,
-  /** … at any other. Mail servers and crawlers have dead peers; clients of a quiet day had at most 10. */
+  /**
+   * Minimum Internet addresses at any other port. Mail servers and crawlers have dead peers; clients had at
+   * most 10 on a quiet day.
+   */
   outboundTargets: 200,
-  /** Home addresses that somebody outside tries in vain. All of the internet sweeps everything: what doesn't cover most
-   * of a network of 256 is background. */
+  /**
+   * Minimum home addresses that an outside source tries without success. The whole Internet is swept all the
+   * time: a source that does not cover most of a network of 256 addresses is background.
+   */
   outsideTargets: 200,
-  /** Home addresses that are tried from outside at all, before it is counted by whom: below, there is no network to go
-   * through, and thousands of sources a day needn't be kept. */
+  /**
+   * Number of home addresses tried from outside before sources are counted. With fewer addresses there is no
+   * network to sweep, and thousands of sources a day need not be stored.
+   */
   outsideNetwork: 16,
-  /** Targets in vain within a slot, from which on it is noted what else a source is answered: most only ever talk. */
+  /**
+   * Number of failed targets of a source within a slot from which its answered targets are recorded as well. Most
+   * sources are regular clients.
+   */
   watchedFrom: 3,
-  /** Of the targets, those that did not answer. */
+  /** Minimum share of failed targets among all tried targets. */
   vainShare: 0.6,
-  /** What goes on is told again. */
+  /** Time after which a continuing scan is reported again. */
   againMs: 24 * 3_600_000,
-  /** Pairs of home source and port, and sources outside, kept: these apart, as they can forge as many as they like. */
+  /** Maximum pairs of home source and port. */
   maxInside: 8_192,
+  /** Maximum outside sources. They have a separate limit, because their addresses can be forged. */
   maxOutside: 4_000,
-  /** Ports of one home source that are counted one by one. A port scan of one host would take the keys of all others:
-   * further ports, except those of logins, are counted together. */
+  /**
+   * Maximum ports of one home source that are counted separately. A port scan of one host would use up the
+   * keys of all others: further ports, except login ports, are counted together.
+   */
   maxPortsOfSource: 256,
-  /** Hashes by which targets are counted: exact below, then an error of 6 %. */
+  /** Number of hashes by which targets are counted: exact below, then with an error of 6 %. */
   counted: 257,
-  /** Ports named in a finding. */
+  /** Maximum ports named in a finding. */
   namedPorts: 20,
-  /** Bytes of their slots, at most. */
+  /** Maximum bytes of the slots of home sources. */
   maxInsideBytes: 10 * 2 ** 20,
+  /** Maximum bytes of the slots of outside sources. */
   maxOutsideBytes: 4 * 2 ** 20,
 } as const;
 
 interface Swept {
-  readonly vain: Distinct;
+  readonly vain: DistinctSample;
   readonly ports: PortSet;
-  /** Undefined where nothing was answered, which is most. */
-  answered: Distinct | undefined;
+  /** Targets that answered; undefined in the usual case of no answers. */
+  answered: DistinctSample | undefined;
   answeredPorts: PortSet | undefined;
   attempts: number;
   first: number;
@@ -60,13 +80,13 @@ interface Swept {
   seqs: number[];
 }
 
-type Terms = { readonly [K in keyof typeof networkScanTerms]: number };
+type Thresholds = { readonly [K in keyof typeof networkScanThresholds]: number };
 type Direction = 'inside' | 'outbound' | 'inbound';
 
 /**
- * One source tries one port of many targets, mostly in vain; each port of a home host's sweep over several is judged by
- * itself, and all are of one alert. Bounded by 22 MB:
- * slots by their bytes, and what a key takes itself, 12,000 times.
+ * Reports sources that try one port of many targets, most of them without success. Each port of a home host's sweep
+ * over several ports is evaluated separately, and the findings of all ports make one alert. Memory: at most 22 MB for
+ * all slots and 12,000 keys.
  */
 export class NetworkScanDetector implements Detector {
   readonly card: DetectorCard = {
@@ -76,25 +96,25 @@ export class NetworkScanDetector implements Detector {
     category: 'Reconnaissance',
     mitre: { tactics: ['TA0007', 'TA0043'], techniques: ['T1018', 'T1046', 'T1595.001'] },
   };
-  readonly #terms: Terms;
+  readonly #thresholds: Thresholds;
   readonly #inside: Windows<Swept>;
   readonly #outside: Windows<Swept>;
   readonly #insideBy = new ByParts<Swept, string, number | string>(sourceAndAim, true);
   readonly #outsideBy = new ByKey<Swept>(sourceOutside);
-  /** Sources whose answers are noted; found out anew when there are too many. */
+  /** Sources whose answers are recorded; cleared when the set is full. */
   readonly #watched = new Set<string>();
-  /** What is tried from outside; no longer added to once it is a network. */
-  #tried: Distinct = noneDistinct();
+  /** Home addresses tried from outside; none are added once the addresses count as a network. */
+  #tried: DistinctSample = emptySample();
 
-  constructor(terms: Partial<Terms> = {}) {
-    this.#terms = { ...networkScanTerms, ...terms };
-    const { maxInside, maxInsideBytes, maxOutside, maxOutsideBytes } = this.#terms;
+  constructor(thresholds: Partial<Thresholds> = {}) {
+    this.#thresholds = { ...networkScanThresholds, ...thresholds };
+    const { maxInside, maxInsideBytes, maxOutside, maxOutsideBytes } = this.#thresholds;
     this.#inside = this.#windows(maxInside, maxInsideBytes, this.#insideBy);
     this.#outside = this.#windows(maxOutside, maxOutsideBytes, this.#outsideBy);
   }
 
-  get left(): Left {
-    return leftOf(this.#inside, this.#outside);
+  get dropped(): DropCounts {
+    return droppedOf(this.#inside, this.#outside);
   }
 
   flow(flow: Readonly<Flow>): void {
@@ -103,8 +123,8 @@ export class NetworkScanDetector implements Detector {
     else this.#vain(flow);
   }
 
-  judge(tell: Tell, refreshes?: boolean): void {
-    const { insideTargets, outboundAdminTargets, outboundTargets, outsideTargets, againMs } = this.#terms;
+  evaluate(emit: Emit, refreshes?: boolean): void {
+    const { insideTargets, outboundAdminTargets, outboundTargets, outsideTargets, againMs } = this.#thresholds;
     const least = Math.min(insideTargets, outboundAdminTargets, outboundTargets);
     for (const windows of [this.#inside, this.#outside]) {
       const fewest = windows === this.#inside ? least : outsideTargets;
@@ -115,9 +135,9 @@ export class NetworkScanDetector implements Detector {
         const severity = this.#severity(known, direction as Direction, Number(port));
         if (severity === undefined) continue;
         const rank = severities.indexOf(severity);
-        const due = dueOf(window, rank, known.last, againMs, countDistinct(known.vain, this.#terms.counted));
+        const due = dueOf(window, rank, known.last, againMs, countSample(known.vain, this.#thresholds.counted));
         if (due === undefined) continue;
-        tell(this.#sighted(src, direction as Direction, Number(port), transport, known, severity), due);
+        emit(this.#detection(src, direction as Direction, Number(port), transport, known, severity), due);
       }
     }
   }
@@ -140,21 +160,21 @@ export class NetworkScanDetector implements Detector {
     this.#inside.merge(inside);
     this.#outside.merge(outside);
     this.#watchAll();
-    mergeDistinct(this.#tried, tried, this.#terms.outsideNetwork);
+    mergeSamples(this.#tried, tried, this.#thresholds.outsideNetwork);
   }
 
   #vain(flow: Readonly<Flow>): void {
     const isPing = flow.srcHome && flow.dstHome && Number.isNaN(flow.port) && isIcmp(flow.transport);
     if (!(isPing || isVain(flow)) || isGroup(flow.dst)) return;
-    // Datagrams to the internet go unanswered in masses wherever peers look for each other.
+    // Datagrams to the Internet often go unanswered in peer-to-peer protocols.
     if (!flow.dstHome && flow.transport !== 'tcp') return;
     if (!flow.srcHome && !this.#isNetwork(flow.dst)) return;
     const swept = flow.srcHome
       ? this.#inside.of(this.#insideBy, flow.src, this.#aimOf(flow), flow.time)
       : this.#outside.of(this.#outsideBy, flow.src, undefined, flow.time);
     if (swept === undefined) return;
-    addDistinct(swept.vain, flow.dst, this.#terms.counted, flow.dstHash);
-    if (swept.vain.hashes.length >= this.#terms.watchedFrom) this.#watch(flow.src);
+    addToSample(swept.vain, flow.dst, this.#thresholds.counted, flow.dstHash);
+    if (swept.vain.hashes.length >= this.#thresholds.watchedFrom) this.#watch(flow.src);
     if (flow.port >= 0) addPort(swept.ports, flow.port);
     swept.attempts++;
     if (flow.time < swept.first) swept.first = flow.time;
@@ -168,8 +188,8 @@ export class NetworkScanDetector implements Detector {
     if (window === undefined) return;
     const swept = (flow.srcHome ? this.#inside : this.#outside).in(window, flow.time);
     if (swept === undefined) return;
-    swept.answered ??= noneDistinct();
-    addDistinct(swept.answered, flow.dst, this.#terms.counted, flow.dstHash);
+    swept.answered ??= emptySample();
+    addToSample(swept.answered, flow.dst, this.#thresholds.counted, flow.dstHash);
     swept.answeredPorts ??= noPorts();
     addPort(swept.answeredPorts, flow.port);
     if (flow.time > swept.last) swept.last = flow.time;
@@ -185,7 +205,7 @@ export class NetworkScanDetector implements Detector {
   #aimOf(flow: Readonly<Flow>): number | string {
     const aim = aimOf(flow);
     const known = this.#insideBy.group(flow.src);
-    if (known === undefined || known.size < this.#terms.maxPortsOfSource) return aim;
+    if (known === undefined || known.size < this.#thresholds.maxPortsOfSource) return aim;
     if (known.has(aim) || isLogin(flow.port)) return aim;
     return aimAt(flow.dstHome ? 'inside' : 'outbound', -1, flow.transport);
   }
@@ -195,7 +215,7 @@ export class NetworkScanDetector implements Detector {
   }
 
   #watch(src: string): void {
-    if (this.#watched.size >= this.#terms.maxInside + this.#terms.maxOutside) this.#watched.clear();
+    if (this.#watched.size >= this.#thresholds.maxInside + this.#thresholds.maxOutside) this.#watched.clear();
     this.#watched.add(src);
   }
 
@@ -203,57 +223,52 @@ export class NetworkScanDetector implements Detector {
     for (const windows of [this.#inside, this.#outside])
       for (const { key, slots } of windows.all())
         for (const { value } of slots)
-          if (value.vain.hashes.length >= this.#terms.watchedFrom) this.#watch(sourceOf(key));
+          if (value.vain.hashes.length >= this.#thresholds.watchedFrom) this.#watch(sourceOf(key));
   }
 
   #isNetwork(dst: string): boolean {
-    const { outsideNetwork } = this.#terms;
+    const { outsideNetwork } = this.#thresholds;
     if (this.#tried.hashes.length >= outsideNetwork) return true;
-    addDistinct(this.#tried, dst, outsideNetwork);
+    addToSample(this.#tried, dst, outsideNetwork);
     return this.#tried.hashes.length >= outsideNetwork;
   }
 
   #threshold(direction: Direction, port: number): number {
-    const { insideTargets, outboundAdminTargets, outboundTargets, outsideTargets } = this.#terms;
+    const { insideTargets, outboundAdminTargets, outboundTargets, outsideTargets } = this.#thresholds;
     if (direction === 'inside') return insideTargets;
     if (direction === 'inbound') return outsideTargets;
     return isLogin(port) ? outboundAdminTargets : outboundTargets;
   }
 
-  #severity(
-    { vain, answered, answeredPorts }: Swept,
-    direction: Direction,
-    port: number,
-  ): Severity | undefined {
-    const { counted, insideManyTargets, vainShare } = this.#terms;
-    const inVain = countDistinct(vain, counted);
-    const answers = answered === undefined ? 0 : countDistinct(answered, counted);
-    if (inVain < this.#threshold(direction, port) || inVain < (inVain + answers) * vainShare)
-      return undefined;
+  #severity({ vain, answered, answeredPorts }: Swept, direction: Direction, port: number): Severity | undefined {
+    const { counted, insideManyTargets, vainShare } = this.#thresholds;
+    const inVain = countSample(vain, counted);
+    const answers = answered === undefined ? 0 : countSample(answered, counted);
+    if (inVain < this.#threshold(direction, port) || inVain < (inVain + answers) * vainShare) return undefined;
     if (direction === 'inside') return inVain >= insideManyTargets && port >= 0 ? 'high' : 'medium';
     if (direction === 'outbound') return isLogin(port) ? 'high' : 'medium';
     return lowestPorts(answeredPorts ?? noPorts(), maxAnsweredPorts).some(isLogin) ? 'medium' : 'low';
   }
 
-  #sighted(
+  #detection(
     src: string,
     direction: Direction,
     port: number,
     transport: string | undefined,
     known: Swept,
     severity: Severity,
-  ): Sighted {
-    const { counted, slotMs, slots, namedPorts } = this.#terms;
-    const inVain = countDistinct(known.vain, counted);
-    const answers = known.answered === undefined ? 0 : countDistinct(known.answered, counted);
-    const minutes = Math.round((known.last - known.first) / 60_000);
+  ): Detection {
+    const { counted, slotMs, slots, namedPorts } = this.#thresholds;
+    const inVain = countSample(known.vain, counted);
+    const answers = known.answered === undefined ? 0 : countSample(known.answered, counted);
+    const durationMs = known.last - known.first;
     const ports = known.ports.size;
     const only = ports === 1 ? lowestPorts(known.ports, 1)[0] : undefined;
     const what = only === undefined ? (ports === 0 ? 'ping' : `${ports} ports`) : `port ${only}`;
     const threshold = this.#threshold(direction, port);
     return {
       title: `Network scan: ${src} tried ${what} at ${inVain} addresses`,
-      description: `${src} tried ${what} at ${inVain} different addresses in vain within ${minutes} minutes; ${answers} answered. ${meaning[direction]}`,
+      description: `${src} tried ${what} at ${inVain} addresses without success within ${durationText(durationMs)}; ${answers} answered. ${meaning[direction]}`,
       severity,
       confidence: inVain >= 2 * threshold ? 0.95 : 0.8,
       timestamp: known.last,
@@ -273,7 +288,7 @@ export class NetworkScanDetector implements Detector {
         some_targets: known.vain.names,
         some_answered: known.answered?.names ?? [],
         first_attempt: new Date(known.first).toISOString(),
-        duration_minutes: minutes,
+        duration_minutes: Math.round(durationMs / 60_000),
         window_hours: (slotMs * slots) / 3_600_000,
         threshold_targets: threshold,
       },
@@ -282,7 +297,7 @@ export class NetworkScanDetector implements Detector {
   }
 
   #windows(maxKeys: number, maxWeight: number, index: WindowIndex<Swept>): Windows<Swept> {
-    const { slotMs, slots, counted } = this.#terms;
+    const { slotMs, slots, counted } = this.#thresholds;
     const weigh = ({ vain, answered, ports, answeredPorts }: Swept) =>
       emptyBytes +
       (vain.hashes.length + (answered?.hashes.length ?? 0)) * 8 +
@@ -295,32 +310,35 @@ export class NetworkScanDetector implements Detector {
 
 const weightOfNone = portsWeight(noPorts());
 
-/** A slot without its hashes and ports, measured. */
+/** Measured size in bytes of a slot without its hashes and ports. */
 const emptyBytes = 800;
 
 interface NetworkScanState {
   readonly inside: WindowsState<Swept>;
   readonly outside: WindowsState<Swept>;
-  readonly tried: Distinct;
+  readonly tried: DistinctSample;
 }
 
 const meaning: Readonly<Record<Direction, string>> = {
   inside:
-    'A host of yours that looks for others is compromised, or somebody takes stock of the network: find out who used it, and look at those that answered.',
+    'An internal host that scans others is compromised, or is used for an inventory of the network: find out who was using it, and look at the hosts that answered.',
   outbound:
-    'A host of yours that searches the internet is most likely infected and spreads, or is used against others: look at what runs on it and cut it off.',
+    'An internal host that scans the Internet is most likely infected and spreading, or used to attack others: check what runs on it and isolate it.',
   inbound:
-    'Somebody outside goes through your network: check that those that answered are meant to be reached, and what was done there.',
+    'An outside source scans your network: check that the hosts that answered are meant to be reachable, and what was done there.',
 };
 
-/** Looked through for those by which one logs in; nobody has more that answer. */
+/** Maximum answered ports that are searched for login ports. No source reaches more ports. */
 const maxAnsweredPorts = 100;
 
 const isLogin = (port: number): boolean => adminServices.has(port) || loginServices.has(port);
 const isIcmp = (transport: string): boolean => transport.startsWith('icmp') || transport === 'ipv6-icmp';
 
-/** A home host is judged by port; of an outsider, who goes through all of them, the ports are counted instead. */
-/** What a home host looks for: all that comes after the source in its key, which is written only for what has no port. */
+/**
+ * Returns the part of a home host's key after the source: direction, port and transport. The value is a text
+ * only if there is no port. Home hosts are evaluated by port; outside sources try all ports, so their ports
+ * are counted instead.
+ */
 const aimOf = ({ dstHome, port, transport }: Readonly<Flow>): number | string =>
   aimAt(dstHome ? 'inside' : 'outbound', port, transport);
 
@@ -349,7 +367,7 @@ const sourceOutside: KeyForm<string, unknown> = {
 
 const sourceOf = (key: string): string => key.slice(0, key.indexOf(' '));
 
-/** Most never come near: adding their slots up would cost more than all the rest. */
+/** Returns false for most windows far from the threshold, because adding their slots up is the most expensive step. */
 function isWorthAdding({ slots }: Window<Swept>, fewest: number): boolean {
   let targets = 0;
   for (const { value } of slots) targets += value.vain.hashes.length;
@@ -358,7 +376,7 @@ function isWorthAdding({ slots }: Window<Swept>, fewest: number): boolean {
 
 function noneSwept(): Swept {
   return {
-    vain: noneDistinct(),
+    vain: emptySample(),
     ports: noPorts(),
     answered: undefined,
     answeredPorts: undefined,
@@ -370,11 +388,11 @@ function noneSwept(): Swept {
 }
 
 function mergeSwept(into: Swept, from: Swept, counted: number): void {
-  mergeDistinct(into.vain, from.vain, counted);
+  mergeSamples(into.vain, from.vain, counted);
   mergePorts(into.ports, from.ports);
   if (from.answered !== undefined) {
-    into.answered ??= noneDistinct();
-    mergeDistinct(into.answered, from.answered, counted);
+    into.answered ??= emptySample();
+    mergeSamples(into.answered, from.answered, counted);
   }
   if (from.answeredPorts !== undefined) {
     into.answeredPorts ??= noPorts();

@@ -1,29 +1,35 @@
 import type { Severity } from '../../contract/vocabulary.ts';
-import type { Detector, DetectorCard, Flow, Left, Sighted, Tell } from './detector.ts';
-import { flowEvents } from './earliest.ts';
-import { Eldest } from './eldest.ts';
-import { OfBlock } from './of-block.ts';
-import { adminServices, firstEphemeral } from './ports.ts';
+import type { Detection, Detector, DetectorCard, DropCounts, Emit, Flow } from './detector.ts';
+import { BlockCache } from './support/block-cache.ts';
+import { flowEvents } from './support/earliest.ts';
+import { OldestKeys } from './support/oldest-keys.ts';
+import { adminServices, firstEphemeral } from './support/ports.ts';
 
 const dayMs = 24 * 3_600_000;
 
-export const newServiceTerms = {
-  /** How long a host was known as a server, before a port is new: what is used once a week is known by then. */
+export const newServiceThresholds = {
+  /**
+   * Minimum time for which a host must be known as a server. Services that are used once a week are learned in this
+   * time.
+   */
   knownMs: 7 * dayMs,
-  /** What was not used so long counts as never. */
+  /** Time after which unused ports are forgotten. */
   rememberedMs: 60 * dayMs,
-  /** Servers kept, at some 2 kB with a dozen ports. */
+  /** Maximum servers, at about 2 kB with a dozen ports. */
   maxHosts: 4_000,
-  /** Ports of one server. A server with more (a honeypot, a proxy) is not reported, and findings list no more. */
+  /**
+   * Maximum ports of one server. A server with more ports (a honeypot, a proxy) is not reported, and a
+   * finding lists at most this many.
+   */
   maxPorts: 128,
-  /** Ports of all. */
+  /** Maximum ports of all servers. */
   maxAllPorts: 60_000,
-  /** Sources and known ports that a finding names. */
+  /** Maximum sources and known ports named in a finding. */
   named: 20,
 } as const;
 
 interface Port {
-  /** Event time, epoch milliseconds, and sequence and source of the first answer. */
+  /** Event time of the first answer, epoch milliseconds. */
   first: number;
   last: number;
   seq: number;
@@ -34,18 +40,19 @@ interface Port {
 }
 
 interface Server {
-  /** By port; all ephemeral ones are one, under `firstEphemeral`. */
+  /** Ports by number; all ephemeral ports are one entry, under `firstEphemeral`. */
   readonly ports: Map<number, Port>;
-  /** The ephemeral ones aside. */
+  /** Time of the first answer, except on ephemeral ports. */
   first: number;
 }
 
-type Terms = { readonly [K in keyof typeof newServiceTerms]: number };
+type Thresholds = { readonly [K in keyof typeof newServiceThresholds]: number };
 
 /**
- * A home server answers on a port on which it never did: a change, or a way in that somebody left. TCP only, since the
- * source of a datagram can be forged. The new ports of a server and UTC day are one alert, which each further port
- * refreshes; a port that opens after the alert was closed begins another. Bounded by 12 MB at 60,000 ports.
+ * Reports home servers that answer on a port on which they never answered before: a change, or a backdoor. TCP only,
+ * since the source of a datagram can be forged. The new ports of a server and UTC day are one alert, refreshed by
+ * each further port. A port that opens after the alert was closed creates another alert. Memory: at most 12 MB for
+ * 60,000 ports.
  */
 export class NewServiceDetector implements Detector {
   readonly card: DetectorCard = {
@@ -55,19 +62,19 @@ export class NewServiceDetector implements Detector {
     category: 'Persistence',
     mitre: { tactics: ['TA0003', 'TA0011'], techniques: ['T1543', 'T1571'] },
   };
-  readonly #terms: Terms;
+  readonly #thresholds: Thresholds;
   readonly #servers = new Map<string, Server>();
-  readonly #eldest = new Eldest(this.#servers);
-  readonly #ofBlock = new OfBlock<Server>();
+  readonly #eldest = new OldestKeys(this.#servers);
+  readonly #ofBlock = new BlockCache<Server>();
   readonly #new = new Set<string>();
   #ports = 0;
   #forgotten = 0;
 
-  constructor(terms: Partial<Terms> = {}) {
-    this.#terms = { ...newServiceTerms, ...terms };
+  constructor(thresholds: Partial<Thresholds> = {}) {
+    this.#thresholds = { ...newServiceThresholds, ...thresholds };
   }
 
-  get left(): Left {
+  get dropped(): DropCounts {
     return { late: 0, forgotten: this.#forgotten, stale: 0 };
   }
 
@@ -80,15 +87,15 @@ export class NewServiceDetector implements Detector {
       if (server !== undefined) this.#ofBlock.set(flow.block, flow.dstPlace, server);
     }
     const known = server?.ports.get(classOf(port));
-    if (known !== undefined && time >= known.first && time <= known.last + this.#terms.rememberedMs) {
+    if (known !== undefined && time >= known.first && time <= known.last + this.#thresholds.rememberedMs) {
       if (time > known.last) known.last = time;
       return;
     }
     this.#answered(dst, { first: time, last: time, seq, src, port, fromOutside: !flow.srcHome, told: false });
   }
 
-  judge(tell: Tell): void {
-    const { knownMs, maxPorts } = this.#terms;
+  evaluate(emit: Emit): void {
+    const { knownMs, maxPorts } = this.#thresholds;
     for (const host of this.#new) {
       const server = this.#servers.get(host);
       if (server === undefined || server.ports.size >= maxPorts) continue;
@@ -101,7 +108,7 @@ export class NewServiceDetector implements Detector {
           .sort((a, b) => a.first - b.first);
         const due = opened.some(({ told }) => told) ? 'graver' : 'new';
         for (const port of opened) port.told = true;
-        tell(this.#sighted(host, server, opened), due);
+        emit(this.#detection(host, server, opened), due);
       }
     }
     this.#new.clear();
@@ -128,7 +135,7 @@ export class NewServiceDetector implements Detector {
   }
 
   #answered(host: string, given: Port): void {
-    const { maxPorts, rememberedMs } = this.#terms;
+    const { maxPorts, rememberedMs } = this.#thresholds;
     const server = this.#server(host);
     const kind = classOf(given.port);
     if (kind !== firstEphemeral) server.first = Math.min(server.first, given.first);
@@ -159,9 +166,9 @@ export class NewServiceDetector implements Detector {
     return server;
   }
 
-  /** Makes room by forgetting the servers that came first, but not this one. */
+  /** Drops the oldest servers, except `kept`, until the limits are met. */
   #trim(kept: string): void {
-    const { maxHosts, maxAllPorts } = this.#terms;
+    const { maxHosts, maxAllPorts } = this.#thresholds;
     while (this.#servers.size > 1 && (this.#servers.size > maxHosts || this.#ports > maxAllPorts)) {
       const host = this.#eldest.next();
       if (host === undefined || host === kept) continue;
@@ -173,8 +180,8 @@ export class NewServiceDetector implements Detector {
     }
   }
 
-  #sighted(host: string, server: Server, opened: readonly Port[]): Sighted {
-    const { named, knownMs } = this.#terms;
+  #detection(host: string, server: Server, opened: readonly Port[]): Detection {
+    const { named, knownMs } = this.#thresholds;
     const gravest = opened.map(graded).reduce((one, other) => (other.rank > one.rank ? other : one));
     const newest = opened.at(-1)!.first;
     const ports = opened.map(({ port }) => port);
@@ -206,20 +213,20 @@ export class NewServiceDetector implements Detector {
 
 const dayOf = (time: number): number => Math.floor(time / dayMs);
 
-/** Ephemeral ports come and go with remote calls and file transfers: one of them is as good as another. */
+/** Returns the port, or `firstEphemeral` for all ephemeral ports, because these change with RPC and file transfers. */
 const classOf = (port: number): number => Math.min(port, firstEphemeral);
 
-/** Ports that published tools listen on unless told otherwise, and nothing else does. */
+/** Default listening ports of published attack tools that no other software uses. */
 const toolPorts: ReadonlySet<number> = new Set([1337, 4444, 4445, 5555, 6666, 31_337]);
 
 const kinds = {
   ephemeral: {
     inside: 'informational',
     outside: 'low',
-    meaning: 'It is of those that programs get by chance.',
+    meaning: 'It is an ephemeral port, which programs are assigned at random.',
   },
   plain: { inside: 'low', outside: 'medium', meaning: 'It may be a new application.' },
-  admin: { inside: 'medium', outside: 'high', meaning: 'It gives a hand on the server.' },
+  admin: { inside: 'medium', outside: 'high', meaning: 'It allows remote control of the server.' },
 } as const satisfies Record<string, { inside: Severity; outside: Severity; meaning: string }>;
 
 function graded({ port, fromOutside }: Port): { severity: Severity; meaning: string; rank: number } {

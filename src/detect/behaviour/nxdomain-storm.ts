@@ -1,121 +1,135 @@
-import type { Severity } from '../../contract/vocabulary.ts';
-import { severities } from '../../contract/vocabulary.ts';
+import { type Severity, severities } from '../../contract/vocabulary.ts';
 import { limits } from '../../limits.ts';
-import type { Detector, DetectorCard, EventRef, Left, Lookup, Sighted, Tell } from './detector.ts';
+import type { Detection, Detector, DetectorCard, DnsLookup, DropCounts, Emit, StoredEventRef } from './detector.ts';
 import {
-  addDistinct,
-  countDistinct,
-  type Distinct,
-  distinctBytes,
+  addToSketch,
+  countSketch,
+  type DistinctSketch,
+  emptySketch,
   hashText,
-  mergeDistinct,
-  noneDistinct,
-} from './distinct-names.ts';
-import { keepEarliest, mergeEarliest } from './earliest.ts';
-import { addFrequent, type Frequent, mergeFrequent, mostFrequent } from './frequent.ts';
-import { isJudgementDue, type Judged, mergeJudged, neverJudged } from './judged.ts';
-import { type Name, Names } from './names.ts';
-import { nothing } from './put-at.ts';
-import { dueOf, leftOf, type Window, Windows } from './windows.ts';
+  mergeSketches,
+  sketchBytes,
+} from './support/distinct-sketch.ts';
+import { keepEarliest, mergeEarliest } from './support/earliest.ts';
+import { addFrequent, type Frequent, mergeFrequent, mostFrequent } from './support/frequent.ts';
+import { isEvaluationDue, type LastEvaluation, mergeEvaluations, neverEvaluated } from './support/last-evaluation.ts';
+import { type Name, Names } from './support/names.ts';
+import { nothing } from './support/put-at.ts';
+import { droppedOf, dueOf, type Window, Windows } from './support/windows.ts';
 
-export const stormTunables = {
-  /** Different names that don't exist, of a client within an hour, from which on it is told. */
+export const nxdomainStormThresholds = {
+  /** Minimum distinct NXDOMAIN names of a client within an hour. */
   clientNames: 200,
-  /** … from which on it is grave. */
+  /** Minimum distinct NXDOMAIN names of a client for severity high. */
   clientManyNames: 5000,
-  /** As many times what the client asks in vain in an hour of the day before. */
+  /** Minimum factor over the client's NXDOMAIN names per hour of the previous day. */
   timesBaseline: 4,
-  /** Different names below one domain within an hour, of all clients together, none of which is found. */
+  /** Minimum distinct names below one domain, queried by all clients within an hour; none of these names exists. */
   domainNames: 500,
-  /** … from which on it is grave. */
+  /** Minimum distinct names below one domain for severity high. */
   domainManyNames: 5000,
-  /** Clients from which on an attack on a domain is one thing, and not that of each client. */
+  /** Number of clients from which an attack on a domain is reported once, instead of for each client. */
   domainClients: 3,
-  /** Different names for each question: those who look for something ask again. */
+  /** Minimum distinct names per query: a client that needs a name queries the name repeatedly. */
   minUniqueness: 0.5,
-  /** Whole names below a domain that show that clients search it, and so what becomes of their browsers' probes. */
+  /**
+   * Number of full names below a domain from which the domain counts as a search domain of clients. Browsers of these
+   * clients send probes below the domain as well.
+   */
   searched: 3,
-  /** Of a client's sample of names, those in one domain from which on its storm is that of the domain. */
+  /**
+   * Minimum share of a client's sampled names in one domain for attributing the client's storm to that
+   * domain.
+   */
   mostlyOneDomain: 0.8,
   slotMs: 30 * 60_000,
-  /** The hour that is judged, by half hours; and with a day before it. */
+  /** Slots of the evaluated hour. */
   slots: 2,
+  /** Slots of the evaluated hour and the previous day together. */
   baselineSlots: 50,
-  /** Told again while it goes on. */
+  /** Time after which a continuing storm is reported again. */
   againMs: 24 * 3_600_000,
-  /** Clients, and domains, kept. Who makes up domains makes room for them only. */
+  /** Maximum clients. */
   maxClients: 8192,
+  /** Maximum domains. Domains have a separate limit, because attackers can invent any number of them. */
   maxDomains: 8192,
-  /** Bytes that clients, and domains, may take. */
+  /** Maximum bytes of the clients; the same limit applies to the domains. */
   maxBytes: 6 * 2 ** 20,
 };
 
-/** Of a client: exact up to 512, then an error of 4 %; the sample says which domains they are of. */
-const clientTerms = { max: 512, texts: 16 };
-/** Of a domain, to an error of 3 %. */
-const domainTerms = { max: 1024, texts: 5 };
-const askerTerms = { max: 256, texts: 5 };
+/**
+ * Limits for a client's names: the count is exact up to 512, then estimated with an error of 4 %. The sampled
+ * texts show which domains the names are in.
+ */
+const clientSketchSize = { max: 512, texts: 16 };
+/** Limits for a domain's names: the count is exact up to 1,024, then estimated with an error of 3 %. */
+const domainSketchSize = { max: 1024, texts: 5 };
+const clientsSketchSize = { max: 256, texts: 5 };
 const resolvers = 4;
 
-interface Missed extends Judged {
+interface Missed extends LastEvaluation {
   count: number;
-  readonly names: Distinct;
+  readonly names: DistinctSketch;
   first: number;
   last: number;
   seqs: number[];
 }
 
 interface Flooded extends Missed {
-  /** Names that may be those of browsers' probes. */
-  readonly probes: Distinct;
-  /** Whole names, and what machines look for by themselves. */
+  /** Names that may be browser probes. */
+  readonly probes: DistinctSketch;
+  /** Number of full names with an appended search domain, and of automatically queried names. */
   searched: number;
-  /** Questions to which the domain's servers did not answer in time. */
+  /** Queries that the domain's servers did not answer in time. */
   failed: number;
-  readonly clients: Distinct;
+  readonly clients: DistinctSketch;
   readonly by: Frequent;
 }
 
 /**
- * Names that don't exist, in masses:
+ * Reports many names that do not exist:
  *
- *     of a client    more in an hour than it asks in vain otherwise: malware that looks for its master, somebody who goes
- *                    through a dictionary of names, a broken program
- *     of a domain    made up below one domain by many clients, so that each must be asked of the domain's servers:
- *                    "water torture" against these or the resolver. One finding a domain, none of its clients
+ *     by a client    more in an hour than is usual for it: malware that looks for its C2 server, a list
+ *                    of names, a broken program
+ *     in a domain    invented below one domain by many clients, so that each must be resolved by the domain's
+ *                    servers: "water torture" against these or the resolver. One finding per domain, and no
+ *                    findings for its clients
  *
- * What every network asks in vain doesn't count: single labels, also those of Chromium's probes, wpad, multicast names,
- * reverse look-ups, lists of addresses, whole names with a searched domain behind them.
+ * Failed look-ups of every network are not counted: single labels, including Chromium's probes, wpad,
+ * multicast names, reverse look-ups, address lists, full names with a search domain appended.
  *
- * 12 MB at the most, and 5 MB of names.
+ * Memory: at most 12 MB, and 5 MB of names.
  */
 export class NxdomainStormDetector implements Detector {
   readonly card: DetectorCard = {
     id: 'nxdomain-storm',
     version: 1,
-    name: 'Storm of names that do not exist',
+    name: 'NXDOMAIN storm',
     category: 'dns-anomaly',
     mitre: { tactics: ['TA0040', 'TA0011'], techniques: ['T1498', 'T1568.002'] },
   };
-  readonly #terms: typeof stormTunables;
+  readonly #thresholds: typeof nxdomainStormThresholds;
   readonly #names: Names;
-  /** Hours that end so many slots before the newest are judged as well: what is late may complete one of them. */
+  /**
+   * Number of slots before the newest that are evaluated again as the last slot of an hour, because late events may
+   * complete these hours.
+   */
   readonly #lateSlots: number;
   readonly #clients: Windows<Missed>;
   readonly #domains: Windows<Flooded>;
 
-  /** `names` may be that of other detectors. */
-  constructor(names: Names = new Names(), terms: Partial<typeof stormTunables> = {}) {
-    this.#terms = { ...stormTunables, ...terms };
+  /** @param names - may be shared with other detectors */
+  constructor(names: Names = new Names(), thresholds: Partial<typeof nxdomainStormThresholds> = {}) {
+    this.#thresholds = { ...nxdomainStormThresholds, ...thresholds };
     this.#names = names;
-    const { slotMs, slots, baselineSlots, maxClients, maxDomains, maxBytes } = this.#terms;
+    const { slotMs, slots, baselineSlots, maxClients, maxDomains, maxBytes } = this.#thresholds;
     this.#lateSlots = Math.ceil(limits.maxEventDelayMs / slotMs);
     this.#clients = new Windows({
       slotMs,
       slots: baselineSlots + this.#lateSlots,
       maxKeys: maxClients,
       maxWeight: maxBytes,
-      weigh: ({ names }) => 600 + distinctBytes(names),
+      weigh: ({ names }) => 600 + sketchBytes(names),
       create: noneMissed,
       merge: mergeMissed,
     });
@@ -124,31 +138,29 @@ export class NxdomainStormDetector implements Detector {
       slots: slots + this.#lateSlots,
       maxKeys: maxDomains,
       maxWeight: maxBytes,
-      weigh: ({ names, probes, clients }) =>
-        900 + distinctBytes(names) + distinctBytes(probes) + distinctBytes(clients),
+      weigh: ({ names, probes, clients }) => 900 + sketchBytes(names) + sketchBytes(probes) + sketchBytes(clients),
       create: noneFlooded,
       merge: mergeFlooded,
     });
   }
 
-  get left(): Left {
-    return leftOf(this.#clients, this.#domains);
+  get dropped(): DropCounts {
+    return droppedOf(this.#clients, this.#domains);
   }
 
-  lookup(lookup: Readonly<Lookup>): void {
+  lookup(lookup: Readonly<DnsLookup>): void {
     const isMissing = lookup.rcode === 3;
     if (!isMissing && lookup.rcode !== 2) return;
     const name = this.#names.of(lookup.query);
     const { kind } = name;
     if (kind === 'reverse' || kind === 'local' || kind === 'address') return;
-    if (isMissing && lookup.srcHome && (kind === 'ordinary' || kind === 'probe'))
-      this.#ofClient(lookup, name);
+    if (isMissing && lookup.srcHome && (kind === 'ordinary' || kind === 'probe')) this.#ofClient(lookup, name);
     if (name.payload > 0) this.#ofDomain(lookup, name, isMissing);
   }
 
-  judge(tell: Tell, refreshes?: boolean): void {
-    for (const window of this.#domains.changed(refreshes)) this.#judgeDomain(window, tell);
-    for (const window of this.#clients.changed(refreshes)) this.#judgeClient(window, tell);
+  evaluate(emit: Emit, refreshes?: boolean): void {
+    for (const window of this.#domains.changed(refreshes)) this.#evaluateDomain(window, emit);
+    for (const window of this.#clients.changed(refreshes)) this.#evaluateClient(window, emit);
   }
 
   state(): unknown {
@@ -167,14 +179,14 @@ export class NxdomainStormDetector implements Detector {
     this.#domains.merge(domains);
   }
 
-  #ofClient(lookup: Readonly<Lookup>, name: Name): void {
+  #ofClient(lookup: Readonly<DnsLookup>, name: Name): void {
     const missed = this.#clients.at(lookup.src, lookup.time);
     if (missed === undefined) return;
     note(missed, lookup);
-    addDistinct(missed.names, clientTerms, name.hash, 0, name.text);
+    addToSketch(missed.names, clientSketchSize, name.hash, 0, name.text);
   }
 
-  #ofDomain(lookup: Readonly<Lookup>, { kind, domain, hash, text }: Name, isMissing: boolean): void {
+  #ofDomain(lookup: Readonly<DnsLookup>, { kind, domain, hash, text }: Name, isMissing: boolean): void {
     const flooded = this.#domains.at(domain, lookup.time);
     if (flooded === undefined) return;
     if (kind === 'searched' || kind === 'discovery') {
@@ -183,69 +195,67 @@ export class NxdomainStormDetector implements Detector {
     }
     note(flooded, lookup);
     if (!isMissing) flooded.failed++;
-    addDistinct(kind === 'probe' ? flooded.probes : flooded.names, domainTerms, hash, 0, text);
-    addDistinct(flooded.clients, askerTerms, hashText(lookup.src), 0, lookup.src);
+    addToSketch(kind === 'probe' ? flooded.probes : flooded.names, domainSketchSize, hash, 0, text);
+    addToSketch(flooded.clients, clientsSketchSize, hashText(lookup.src), 0, lookup.src);
     addFrequent(flooded.by, lookup.dst, resolvers);
   }
 
-  #judgeDomain(window: Window<Flooded>, tell: Tell): void {
-    const { domainNames, domainManyNames, domainClients, minUniqueness, searched, againMs } = this.#terms;
+  #evaluateDomain(window: Window<Flooded>, emit: Emit): void {
+    const { domainNames, domainManyNames, domainClients, minUniqueness, searched, againMs } = this.#thresholds;
     const namesOf = ({ names, probes }: Flooded) =>
-      countDistinct(names, domainTerms) + countDistinct(probes, domainTerms);
+      countSketch(names, domainSketchSize) + countSketch(probes, domainSketchSize);
     const { slots, most, began, last } = this.#busiest(window, domainNames, namesOf);
     if (most < domainNames) return;
-    if (!isJudgementDue(window, most, last)) {
+    if (!isEvaluationDue(window, most, last)) {
       this.#domains.defer(window);
       return;
     }
     const flooded = noneFlooded();
     for (const { value } of slots) mergeFlooded(flooded, value);
-    const probes = flooded.searched >= searched ? 0 : countDistinct(flooded.probes, domainTerms);
-    const names = countDistinct(flooded.names, domainTerms) + probes;
-    const clients = countDistinct(flooded.clients, askerTerms);
+    const probes = flooded.searched >= searched ? 0 : countSketch(flooded.probes, domainSketchSize);
+    const names = countSketch(flooded.names, domainSketchSize) + probes;
+    const clients = countSketch(flooded.clients, clientsSketchSize);
     if (names < domainNames || clients < domainClients || names < minUniqueness * flooded.count) return;
     const severity = names >= domainManyNames ? 'high' : 'medium';
     const due = dueOf(window, severities.indexOf(severity), flooded.last, againMs, names);
     if (due === undefined) return;
-    tell({ ...this.#domainSighted(window.key, flooded, { names, clients }, severity), began }, due);
+    emit({ ...this.#domainDetection(window.key, flooded, { names, clients }, severity), began }, due);
   }
 
-  #judgeClient(window: Window<Missed>, tell: Tell): void {
-    const { clientNames, clientManyNames, timesBaseline, slotMs, slots, baselineSlots, againMs } =
-      this.#terms;
-    const namesOf = ({ names }: Missed) => countDistinct(names, clientTerms);
-    const { from, slots: judged, most, began, last } = this.#busiest(window, clientNames, namesOf);
+  #evaluateClient(window: Window<Missed>, emit: Emit): void {
+    const { clientNames, clientManyNames, timesBaseline, slotMs, slots, baselineSlots, againMs } = this.#thresholds;
+    const namesOf = ({ names }: Missed) => countSketch(names, clientSketchSize);
+    const { from, slots: evaluated, most, began, last } = this.#busiest(window, clientNames, namesOf);
     if (most < clientNames) return;
     const since = from - (baselineSlots - slots) * slotMs;
     let before = 0;
-    for (const { start, value: missed } of window.slots)
-      if (start < from && start >= since) before += namesOf(missed);
+    for (const { start, value: missed } of window.slots) if (start < from && start >= since) before += namesOf(missed);
     const baseline = (before * slots) / (baselineSlots - slots);
     const threshold = Math.max(clientNames, timesBaseline * baseline);
     if (most < threshold) return;
-    if (!isJudgementDue(window, most, last)) {
+    if (!isEvaluationDue(window, most, last)) {
       this.#clients.defer(window);
       return;
     }
     const hour = noneMissed();
-    for (const { value } of judged) mergeMissed(hour, value);
-    const names = countDistinct(hour.names, clientTerms);
+    for (const { value } of evaluated) mergeMissed(hour, value);
+    const names = countSketch(hour.names, clientSketchSize);
     if (names < threshold) return;
     const { domain, share } = this.#mostlyOf(hour.names);
-    if (share >= this.#terms.mostlyOneDomain && this.#isTold(domain, hour.last)) return;
+    if (share >= this.#thresholds.mostlyOneDomain && this.#isTold(domain, hour.last)) return;
     const severity = names >= clientManyNames ? 'high' : 'medium';
     const due = dueOf(window, severities.indexOf(severity), hour.last, againMs, names);
     if (due === undefined) return;
     const seen = { names, baseline, threshold, domain, share };
-    tell({ ...this.#clientSighted(window.key, hour, seen, severity), began }, due);
+    emit({ ...this.#clientDetection(window.key, hour, seen, severity), began }, due);
   }
 
   /**
-   * The hour with the most names, of those that end in the newest slot and in the few before it, and when the first of
-   * those with enough names began.
+   * Returns the hour with the most names, among the hours that end in the newest slot or in the few slots before it.
+   * Also returns the start of the first hour with enough names.
    */
   #busiest<V extends Missed>(window: Window<V>, enough: number, namesOf: (value: V) => number) {
-    const { slotMs, slots: wide } = this.#terms;
+    const { slotMs, slots: wide } = this.#thresholds;
     let busiest = { from: 0, slots: window.slots, most: -1 };
     let began = Number.POSITIVE_INFINITY;
     for (let end = window.newest; end >= window.newest - this.#lateSlots * slotMs; end -= slotMs) {
@@ -259,34 +269,34 @@ export class NxdomainStormDetector implements Detector {
     return { ...busiest, began, last };
   }
 
-  /** Whether an attack on the domain is what is told of it. */
+  /** Returns true if an attack on the domain is already reported. */
   #isTold(domain: string, time: number): boolean {
     const { toldAt = Number.NEGATIVE_INFINITY } = this.#domains.peek(domain) ?? {};
-    return time < toldAt + this.#terms.againMs;
+    return time < toldAt + this.#thresholds.againMs;
   }
 
-  /** The domain that most of a sample of names are of. */
-  #mostlyOf({ texts }: Distinct): { domain: string; share: number } {
+  /** Returns the most frequent domain in a sample of names, and its share. */
+  #mostlyOf({ texts }: DistinctSketch): { domain: string; share: number } {
     const counts = new Map<string, number>();
-    for (const text of texts) addFrequent(counts, this.#names.of(text).domain, clientTerms.texts);
+    for (const text of texts) addFrequent(counts, this.#names.of(text).domain, clientSketchSize.texts);
     const [domain, count] = mostFrequent(counts, 1)[0]!;
     return { domain, share: count / texts.length };
   }
 
-  #clientSighted(
+  #clientDetection(
     src: string,
     hour: Missed,
     seen: { names: number; baseline: number; threshold: number; domain: string; share: number },
     severity: Severity,
-  ): Sighted {
+  ): Detection {
     const { names, baseline, threshold, domain, share } = seen;
-    const inOne = share >= this.#terms.mostlyOneDomain;
+    const inOne = share >= this.#thresholds.mostlyOneDomain;
     const meaning = inOne
-      ? `Nearly all are below ${domain}: somebody goes through a dictionary of its names, or data leave in them.`
-      : 'They are of many domains: malware may look for its master, or a program is broken.';
+      ? `Nearly all are below ${domain}: a dictionary of names is tried, or the names carry data out.`
+      : 'They are in many domains: malware may be looking for its C2 server, or a program is broken.';
     return {
-      title: `${src} asks for masses of names that do not exist`,
-      description: `${src} asked for ${names} different names that don't exist within an hour, ${Math.round(baseline)} an hour in the day before. ${meaning} Look at the names, then find the program on ${src} that asks.`,
+      title: `NXDOMAIN storm: ${src} looks up many names that do not exist`,
+      description: `${src} looked up ${names} distinct names that do not exist within an hour, compared with ${Math.round(baseline)} per hour in the day before. ${meaning} Look at the names, then find the program on ${src} that looks them up.`,
       severity,
       confidence: inOne ? 0.6 : 0.7,
       timestamp: hour.last,
@@ -300,22 +310,22 @@ export class NxdomainStormDetector implements Detector {
         some_names: hour.names.texts.slice(0, 8).map((text) => text.slice(0, 253)),
         seconds: Math.round((hour.last - hour.first) / 1000),
         threshold_names: Math.round(threshold),
-        threshold_high: this.#terms.clientManyNames,
+        threshold_high: this.#thresholds.clientManyNames,
       },
       events: refs(hour),
     };
   }
 
-  #domainSighted(
+  #domainDetection(
     domain: string,
     flooded: Flooded,
     { names, clients }: { names: number; clients: number },
     severity: Severity,
-  ): Sighted {
+  ): Detection {
     const [resolver] = mostFrequent(flooded.by, 1)[0]!;
     return {
-      title: `Random names below ${domain} flood DNS`,
-      description: `${clients} clients asked for ${names} different names below ${domain} within an hour, none of which was found. Names that nobody asked for before pass every cache: so the servers of ${domain}, or the resolver ${resolver}, are brought down. Limit answers of that kind at the resolver, and look at what the clients have in common.`,
+      title: `DNS flood of random names below ${domain}`,
+      description: `${clients} clients looked up ${names} distinct names below ${domain} within an hour, none of which exists. Random names bypass every cache and overload the servers of ${domain} or the resolver ${resolver} ("water torture"). Limit the rate of such answers at the resolver, and find out what the clients have in common.`,
       severity,
       confidence: 0.8,
       timestamp: flooded.last,
@@ -330,13 +340,13 @@ export class NxdomainStormDetector implements Detector {
         clients,
         some_clients: flooded.clients.texts,
         some_names: [...flooded.names.texts, ...flooded.probes.texts]
-          .slice(0, domainTerms.texts)
+          .slice(0, domainSketchSize.texts)
           .map((text) => text.slice(0, 253)),
         resolvers: mostFrequent(flooded.by, resolvers).map(([address]) => address),
         seconds: Math.round((flooded.last - flooded.first) / 1000),
-        threshold_names: this.#terms.domainNames,
-        threshold_clients: this.#terms.domainClients,
-        threshold_high: this.#terms.domainManyNames,
+        threshold_names: this.#thresholds.domainNames,
+        threshold_clients: this.#thresholds.domainClients,
+        threshold_high: this.#thresholds.domainManyNames,
       },
       events: refs(flooded),
     };
@@ -348,7 +358,7 @@ interface State {
   readonly domains: ReturnType<Windows<Flooded>['state']>;
 }
 
-function note(missed: Missed, { time, seq }: Readonly<Lookup>): void {
+function note(missed: Missed, { time, seq }: Readonly<DnsLookup>): void {
   missed.count++;
   if (time < missed.first) missed.first = time;
   if (time > missed.last) missed.last = time;
@@ -357,9 +367,9 @@ function note(missed: Missed, { time, seq }: Readonly<Lookup>): void {
 
 function noneMissed(): Missed {
   return {
-    ...neverJudged(),
+    ...neverEvaluated(),
     count: 0,
-    names: noneDistinct(),
+    names: emptySketch(),
     first: Number.POSITIVE_INFINITY,
     last: Number.NEGATIVE_INFINITY,
     seqs: nothing,
@@ -369,32 +379,32 @@ function noneMissed(): Missed {
 function noneFlooded(): Flooded {
   return {
     ...noneMissed(),
-    probes: noneDistinct(),
+    probes: emptySketch(),
     searched: 0,
     failed: 0,
-    clients: noneDistinct(),
+    clients: emptySketch(),
     by: new Map(),
   };
 }
 
-function mergeMissed(into: Missed, from: Missed, terms = clientTerms): void {
-  mergeJudged(into, from);
+function mergeMissed(into: Missed, from: Missed, size = clientSketchSize): void {
+  mergeEvaluations(into, from);
   into.count += from.count;
-  mergeDistinct(into.names, terms, from.names);
+  mergeSketches(into.names, size, from.names);
   into.first = Math.min(into.first, from.first);
   into.last = Math.max(into.last, from.last);
   into.seqs = mergeEarliest(into.seqs, from.seqs);
 }
 
 function mergeFlooded(into: Flooded, from: Flooded): void {
-  mergeMissed(into, from, domainTerms);
-  mergeDistinct(into.probes, domainTerms, from.probes);
+  mergeMissed(into, from, domainSketchSize);
+  mergeSketches(into.probes, domainSketchSize, from.probes);
   into.searched += from.searched;
   into.failed += from.failed;
-  mergeDistinct(into.clients, askerTerms, from.clients);
+  mergeSketches(into.clients, clientsSketchSize, from.clients);
   mergeFrequent(into.by, from.by, resolvers);
 }
 
-const refs = ({ seqs }: Missed) => seqs.map((seq): EventRef => ({ table: 'dns', seq }));
+const refs = ({ seqs }: Missed) => seqs.map((seq): StoredEventRef => ({ table: 'dns', seq }));
 
 const round = (value: number) => Math.round(value * 1000) / 1000;

@@ -1,48 +1,65 @@
 import { type Severity, severities } from '../../contract/vocabulary.ts';
-import type { Detector, DetectorCard, Flow, Left, Sighted, Tell } from './detector.ts';
-import { hashText } from './distinct-names.ts';
-import { flowEvents, keepEarliest, mergeEarliest } from './earliest.ts';
-import { addPort, lowestPorts, mergePorts, noPorts, type PortSet, portsWeight } from './port-set.ts';
-import { isGroup, isVain } from './ports.ts';
-import { nothing } from './put-at.ts';
-import { ByParts, twoWords, twoWordsTurned, type WindowIndex } from './window-index.ts';
-import { dueOf, leftOf, type Window, Windows, type WindowsState } from './windows.ts';
+import { durationText } from '../../duration.ts';
+import type { Detection, Detector, DetectorCard, DropCounts, Emit, Flow } from './detector.ts';
+import { hashText } from './support/distinct-sketch.ts';
+import { flowEvents, keepEarliest, mergeEarliest } from './support/earliest.ts';
+import { addPort, lowestPorts, mergePorts, noPorts, type PortSet, portsWeight } from './support/port-set.ts';
+import { isGroup, isVain } from './support/ports.ts';
+import { nothing } from './support/put-at.ts';
+import { ByParts, twoWords, twoWordsTurned, type WindowIndex } from './support/window-index.ts';
+import { droppedOf, dueOf, type Window, Windows, type WindowsState } from './support/windows.ts';
 
-export const portScanTerms = {
-  /** Together a day: a scan that tries a port every hour still shows. */
+export const portScanThresholds = {
+  /** Length of a slot. The slots of a window cover one day, so that a scan of one port per hour is detected. */
   slotMs: 4 * 3_600_000,
   slots: 6,
-  /** Ports that a home host tries in vain. One that looks for a service tries a handful; the hundred usual ones of a
-   * quick scan are five times that. */
+  /**
+   * Minimum failed ports for a home source. A host that looks for one service tries a handful; a quick scan
+   * of the 100 most common ports tries five times this limit.
+   */
   insidePorts: 20,
-  /** From here on there is no other reading of it. */
+  /** Minimum failed ports for the higher severity of a home source: no harmless software tries that many. */
   insideManyPorts: 100,
-  /** Ports that somebody outside tries in vain, before he gets a finding of his own. Of 14,991 sources that reached an
-   * internet host in three days 29 tried more than 100, and 7 more than 300 in a day; the rest is background. */
+  /**
+   * Minimum failed ports for a separate finding about an outside source. Among 14,991 sources that reached an
+   * Internet host in three days, 29 tried more than 100 ports in a day, and 7 tried more than 300; the other sources
+   * are background noise.
+   */
   outsidePorts: 300,
-  /** … if he then used a port that answered. */
+  /** Minimum failed ports for a finding about an outside source that then used a port that answered. */
   outsideUsedPorts: 100,
-  /** Bytes each way by which a port was used: a handshake that is broken off has some 100. */
+  /** Minimum bytes in each direction of a used port: an aborted handshake has about 100. */
   usedBytes: 300,
-  /** Ports in vain within a slot, from which on it is noted what else a source is answered: most only ever talk. */
+  /**
+   * Number of failed ports of a source within a slot from which its answered ports are recorded as well. Most sources
+   * are regular clients.
+   */
   watchedFrom: 3,
-  /** Of the ports tried, those in vain. Who gets answers nearly everywhere is at home there. */
+  /**
+   * Minimum share of failed ports among the ports tried. A host whose connections are mostly answered is a regular
+   * client.
+   */
   vainShare: 0.5,
-  /** What goes on is told again. */
+  /** Time after which a continuing scan is reported again. */
   againMs: 24 * 3_600_000,
-  /** Pairs of source and target kept. Outsiders can forge as many as they like, and must not drive out insiders. */
+  /** Maximum pairs of source and target with a home source. */
   maxInside: 4_000,
+  /**
+   * Maximum pairs with an outside source. The addresses of outside sources can be forged in any number, and must not
+   * displace home sources.
+   */
   maxOutside: 8_000,
-  /** Bytes of their slots, at most. */
+  /** Maximum bytes of the slots of home sources. */
   maxInsideBytes: 5 * 2 ** 20,
+  /** Maximum bytes of the slots of outside sources. */
   maxOutsideBytes: 8 * 2 ** 20,
-  /** Ports named in a finding. */
+  /** Maximum ports named in a finding. */
   namedPorts: 20,
 } as const;
 
 interface Tried {
   readonly vain: PortSet;
-  /** Undefined where nothing was answered, which is most. */
+  /** Ports that answered; undefined in the usual case of no answers. */
   answered: PortSet | undefined;
   attempts: number;
   first: number;
@@ -52,11 +69,12 @@ interface Tried {
   seqs: number[];
 }
 
-type Terms = { readonly [K in keyof typeof portScanTerms]: number };
+type Thresholds = { readonly [K in keyof typeof portScanThresholds]: number };
 
 /**
- * One source tries many ports of one target, mostly in vain; graver when it then uses one that it found. Bounded by
- * 13 MB of slots, and some 250 bytes for each of 12,000 pairs.
+ * Reports sources that try many ports of one target, most of them without success. The severity is higher if the
+ * source then uses a port that it found. Memory: at most 13 MB of slots, and about 250 bytes for each of 12,000
+ * pairs.
  */
 export class PortScanDetector implements Detector {
   readonly card: DetectorCard = {
@@ -66,24 +84,24 @@ export class PortScanDetector implements Detector {
     category: 'Reconnaissance',
     mitre: { tactics: ['TA0007', 'TA0043'], techniques: ['T1046', 'T1595.001'] },
   };
-  readonly #terms: Terms;
+  readonly #thresholds: Thresholds;
   readonly #inside: Windows<Tried>;
   readonly #outside: Windows<Tried>;
-  /** By the home host, and the other end. */
+  /** Index by the home host first, then the other address. */
   readonly #insideBy = new ByParts<Tried, string, string>(twoWords, true);
   readonly #outsideBy = new ByParts<Tried, string, string>(twoWordsTurned, true);
-  /** Sources whose answers are noted; found out anew when there are too many. */
+  /** Sources whose answers are recorded; cleared when the set is full. */
   readonly #watched = new Set<string>();
 
-  constructor(terms: Partial<Terms> = {}) {
-    this.#terms = { ...portScanTerms, ...terms };
-    const { maxInside, maxInsideBytes, maxOutside, maxOutsideBytes } = this.#terms;
+  constructor(thresholds: Partial<Thresholds> = {}) {
+    this.#thresholds = { ...portScanThresholds, ...thresholds };
+    const { maxInside, maxInsideBytes, maxOutside, maxOutsideBytes } = this.#thresholds;
     this.#inside = this.#windows(maxInside, maxInsideBytes, this.#insideBy);
     this.#outside = this.#windows(maxOutside, maxOutsideBytes, this.#outsideBy);
   }
 
-  get left(): Left {
-    return leftOf(this.#inside, this.#outside);
+  get dropped(): DropCounts {
+    return droppedOf(this.#inside, this.#outside);
   }
 
   flow(flow: Readonly<Flow>): void {
@@ -92,7 +110,7 @@ export class PortScanDetector implements Detector {
     else if (isVain(flow)) this.#vain(flow);
   }
 
-  judge(tell: Tell, refreshes?: boolean): void {
+  evaluate(emit: Emit, refreshes?: boolean): void {
     for (const windows of [this.#inside, this.#outside]) {
       for (const window of windows.changed(refreshes)) {
         if (!this.#isWorthAdding(window, windows === this.#inside)) continue;
@@ -100,9 +118,8 @@ export class PortScanDetector implements Detector {
         const severity = this.#severity(known, windows === this.#inside);
         if (severity === undefined) continue;
         const rank = severities.indexOf(severity);
-        const due = dueOf(window, rank, known.last, this.#terms.againMs, known.vain.size);
-        if (due !== undefined)
-          tell(this.#sighted(window.key, known, severity, windows === this.#inside), due);
+        const due = dueOf(window, rank, known.last, this.#thresholds.againMs, known.vain.size);
+        if (due !== undefined) emit(this.#detection(window.key, known, severity, windows === this.#inside), due);
       }
     }
   }
@@ -134,7 +151,7 @@ export class PortScanDetector implements Detector {
       : this.#outside.of(this.#outsideBy, dst, src, time);
     if (tried === undefined) return;
     addPort(tried.vain, flow.port);
-    if (tried.vain.size >= this.#terms.watchedFrom) this.#watch(flow.src);
+    if (tried.vain.size >= this.#thresholds.watchedFrom) this.#watch(flow.src);
     tried.attempts++;
     if (flow.time < tried.first) tried.first = flow.time;
     if (flow.time > tried.last) tried.last = flow.time;
@@ -142,7 +159,7 @@ export class PortScanDetector implements Detector {
   }
 
   #watch(src: string): void {
-    if (this.#watched.size >= this.#terms.maxInside + this.#terms.maxOutside) this.#watched.clear();
+    if (this.#watched.size >= this.#thresholds.maxInside + this.#thresholds.maxOutside) this.#watched.clear();
     this.#watched.add(src);
   }
 
@@ -150,15 +167,13 @@ export class PortScanDetector implements Detector {
     for (const windows of [this.#inside, this.#outside])
       for (const { key, slots } of windows.all())
         for (const { value } of slots)
-          if (value.vain.size >= this.#terms.watchedFrom) this.#watch(key.slice(0, key.indexOf(' ')));
+          if (value.vain.size >= this.#thresholds.watchedFrom) this.#watch(key.slice(0, key.indexOf(' ')));
   }
 
   #answer(flow: Readonly<Flow>): void {
     if (!(flow.port >= 0) || flow.transport !== 'tcp') return;
     const { src, dst, srcHash = hashText(src), dstHash = hashText(dst) } = flow;
-    const mayBe = flow.srcHome
-      ? this.#insideBy.mayHave(srcHash, dstHash)
-      : this.#outsideBy.mayHave(dstHash, srcHash);
+    const mayBe = flow.srcHome ? this.#insideBy.mayHave(srcHash, dstHash) : this.#outsideBy.mayHave(dstHash, srcHash);
     if (!mayBe || !this.#watched.has(src)) return;
     const window = flow.srcHome ? this.#insideBy.of(src, dst) : this.#outsideBy.of(dst, src);
     if (window === undefined) return;
@@ -167,23 +182,22 @@ export class PortScanDetector implements Detector {
     tried.answered ??= noPorts();
     addPort(tried.answered, flow.port);
     if (flow.time > tried.last) tried.last = flow.time;
-    const { usedBytes } = this.#terms;
+    const { usedBytes } = this.#thresholds;
     if (!(flow.srcBytes >= usedBytes && flow.dstBytes >= usedBytes)) return;
     const { time, seq, port, srcBytes, dstBytes } = flow;
     tried.used = later(tried.used, { time, seq, port, srcBytes, dstBytes });
   }
 
-  /** Adding up the slots costs more than all the rest: only where it may come to what was not told yet. */
+  /** Returns true if the result may be reported. Only then are the slots added up, which is the most expensive step. */
   #isWorthAdding({ slots, newest, toldAt, toldRank, isRefreshing }: Window<Tried>, inside: boolean): boolean {
-    const { insidePorts, insideManyPorts, outsidePorts, outsideUsedPorts, slotMs, againMs } = this.#terms;
+    const { insidePorts, insideManyPorts, outsidePorts, outsideUsedPorts, slotMs, againMs } = this.#thresholds;
     let ports = 0;
     let isUsed = false;
     for (const { value } of slots) {
       ports += value.vain.size;
       if (value.used !== undefined) isUsed = true;
     }
-    if (ports < (inside ? insidePorts : isUsed ? Math.min(outsideUsedPorts, outsidePorts) : outsidePorts))
-      return false;
+    if (ports < (inside ? insidePorts : isUsed ? Math.min(outsideUsedPorts, outsidePorts) : outsidePorts)) return false;
     const gravest: Severity = inside
       ? isUsed || ports >= insideManyPorts
         ? 'high'
@@ -195,7 +209,7 @@ export class PortScanDetector implements Detector {
   }
 
   #severity({ vain, answered, first, used }: Tried, inside: boolean): Severity | undefined {
-    const { insidePorts, insideManyPorts, outsidePorts, outsideUsedPorts, vainShare } = this.#terms;
+    const { insidePorts, insideManyPorts, outsidePorts, outsideUsedPorts, vainShare } = this.#thresholds;
     if (vain.size < (vain.size + (answered?.size ?? 0)) * vainShare) return undefined;
     const found = used !== undefined && used.time > first;
     if (inside) {
@@ -206,19 +220,18 @@ export class PortScanDetector implements Detector {
     return vain.size >= outsidePorts ? 'low' : undefined;
   }
 
-  #sighted(key: string, known: Tried, severity: Severity, inside: boolean): Sighted {
+  #detection(key: string, known: Tried, severity: Severity, inside: boolean): Detection {
     const [src = '', dst = ''] = key.split(' ');
     const { vain, answered = empty, attempts, first, last, used } = known;
-    const { insidePorts, outsidePorts, outsideUsedPorts, namedPorts, slotMs, slots } = this.#terms;
+    const { insidePorts, outsidePorts, outsideUsedPorts, namedPorts, slotMs, slots } = this.#thresholds;
     const found = used !== undefined && used.time > first ? used : undefined;
-    const minutes = Math.round((last - first) / 60_000);
-    const seen = `${src} tried ${vain.size} ports of ${dst} in vain within ${minutes} minutes; ${answered.size === 0 ? 'none' : answered.size} answered.`;
+    const seen = `${src} tried ${vain.size} ports of ${dst} without success within ${durationText(last - first)}; ${answered.size === 0 ? 'none' : answered.size} answered.`;
     const then = found && ` It then exchanged data with port ${found.port}, which had answered.`;
     const next = inside
-      ? 'A host of yours that looks for ways into another is compromised, or somebody tests the network: find out who used it.'
+      ? 'An internal host that scans another is compromised, or is used for a test of the network: find out who was using it.'
       : answered.size === 0
-        ? 'Somebody outside looks for ways in and found none so far.'
-        : 'Somebody outside looks for ways in: check that the ports that answered are meant to, and what was done there.';
+        ? 'An outside source looks for open ports and has found none so far.'
+        : 'An outside source looks for open ports: check that those that answered are meant to be open, and what was done there.';
     return {
       title: `Port scan: ${src} tried ${vain.size} ports of ${dst}`,
       description: `${seen}${then ?? ''} ${next}`,
@@ -234,7 +247,7 @@ export class PortScanDetector implements Detector {
         lowest_ports: lowestPorts(vain, namedPorts),
         answered_ports: lowestPorts(answered, namedPorts),
         first_attempt: new Date(first).toISOString(),
-        duration_minutes: minutes,
+        duration_minutes: Math.round((last - first) / 60_000),
         window_hours: (slotMs * slots) / 3_600_000,
         threshold_ports: inside ? insidePorts : found === undefined ? outsidePorts : outsideUsedPorts,
         ...(found === undefined
@@ -246,17 +259,16 @@ export class PortScanDetector implements Detector {
   }
 
   #windows(maxKeys: number, maxWeight: number, index: WindowIndex<Tried>): Windows<Tried> {
-    const { slotMs, slots } = this.#terms;
-    const weigh = (tried: Tried) =>
-      emptyBytes + portsWeight(tried.vain) + portsWeight(tried.answered ?? empty);
-    const terms = { slotMs, slots, maxKeys, maxWeight, weigh, index };
-    return new Windows({ ...terms, create: noneTried, merge: mergeTried });
+    const { slotMs, slots } = this.#thresholds;
+    const weigh = (tried: Tried) => emptyBytes + portsWeight(tried.vain) + portsWeight(tried.answered ?? empty);
+    const thresholds = { slotMs, slots, maxKeys, maxWeight, weigh, index };
+    return new Windows({ ...thresholds, create: noneTried, merge: mergeTried });
   }
 }
 
 const empty = noPorts();
 
-/** A slot without its ports, measured. */
+/** Measured size in bytes of a slot without its ports. */
 const emptyBytes = 400;
 
 interface PortScanState {

@@ -1,49 +1,53 @@
 import { type Severity, severities } from '../../contract/vocabulary.ts';
 import { finish, fnvStart, fnvStep } from '../../sketch/hash.ts';
-import type { Detector, DetectorCard, Flow, Left, Sighted, Tell } from './detector.ts';
-import { hashText } from './distinct-names.ts';
-import { FirstSeen, type FirstSeenState } from './first-seen.ts';
-import { OfBlock } from './of-block.ts';
-import { ascending } from './order-statistics.ts';
-import { ByKey, ByParts } from './window-index.ts';
-import { leftOf, type Window, Windows, type WindowsState } from './windows.ts';
+import type { Detection, Detector, DetectorCard, DropCounts, Emit, Flow } from './detector.ts';
+import { BlockCache } from './support/block-cache.ts';
+import { hashText } from './support/distinct-sketch.ts';
+import { FirstSeen, type FirstSeenState } from './support/first-seen.ts';
+import { ascending } from './support/order-statistics.ts';
+import { ByKey, ByParts } from './support/window-index.ts';
+import { droppedOf, type Window, Windows, type WindowsState } from './support/windows.ts';
 
 const dayMs = 86_400_000;
 
-/** What an analyst would turn. */
+/** Tunable thresholds. */
 export const rareDestinations = {
-  /** A network of addresses is new when nobody inside talked to it for so many days. */
+  /** Days without communication between the home hosts and a destination network after which the network is new. */
   absentDays: 30,
-  /** Nothing is told before the network was watched for so many days of the two weeks before. */
+  /** Minimum days with events among the previous `watchedDays` before anything is reported. */
   learningDays: 7,
   watchedDays: 14,
-  /** Bytes out, of a host to a new destination in a day: people go to new places all day and send them little. */
+  /**
+   * Minimum bytes from a host to a new destination in a day. Users visit new sites all day and send little.
+   */
   minBytesOut: 1_000_000,
-  /** Bytes both ways, where the port is rare. */
+  /** Minimum bytes in both directions to a destination with a rare port. */
   minBytesRarePort: 20_000,
-  /** Hosts inside that use a rare port, at most. */
+  /** Maximum home hosts that use a rare port. */
   rarePortHosts: 2,
   /** Ports that are never rare. */
   ordinaryPorts: new Set([
-    20, 21, 22, 25, 43, 53, 80, 110, 123, 143, 443, 465, 500, 587, 853, 989, 990, 993, 995, 1194, 1935, 3478,
-    4500, 5060, 5061, 5222, 5223, 5228, 8080, 8443,
+    20, 21, 22, 25, 43, 53, 80, 110, 123, 143, 443, 465, 500, 587, 853, 989, 990, 993, 995, 1194, 1935, 3478, 4500,
+    5060, 5061, 5222, 5223, 5228, 8080, 8443,
   ]),
-  /** Above this UDP ports are chosen at random, by calls and games. */
+  /** UDP ports above this number are chosen at random by calls and games. */
   highestUdpPort: 1023,
-  /** Destinations of a host and day that are remembered: those that got most. */
+  /** Maximum destinations stored per host and day. Destinations to which the most bytes were sent are kept. */
   places: 16,
-  /** Of these are listed. */
+  /** Maximum destinations listed in a finding. */
   listed: 10,
 } as const;
 
-/** Networks, by cells of 4 bytes. Hosts with new places, and ports, with what they may weigh together. */
 const room = {
+  /** Counting-filter cells for networks, 4 bytes each. */
   cells: 2 ** 19,
+  /** Limits for hosts with new destinations. */
   hosts: { maxKeys: 4_096, maxWeight: 40_000 },
+  /** Limits for ports. */
   ports: { maxKeys: 4_096, maxWeight: 12_288 },
 } as const;
 
-interface Place {
+interface NewDestination {
   readonly dst: string;
   readonly port: number;
   readonly transport: string;
@@ -52,25 +56,27 @@ interface Place {
   seq: number;
 }
 
-/** The new places of one host on one day. */
+/** The new destinations of one host on one day. */
 interface Day {
-  readonly places: Place[];
-  /** Of each place, what tells it from most others: looking at all of them would be sixteen looks into memory. */
+  readonly places: NewDestination[];
+  /**
+   * Hashes of the places, which are compared first, because comparing all places would need sixteen memory accesses.
+   */
   readonly marks: number[];
-  /** Which place got least; below 0 where that is to be found out. */
+  /** Index of the place with the fewest bytes; negative if it must be determined again. */
   least: number;
   newest: number;
-  /** Time of the first; absent in states of earlier versions. */
+  /** Time of the first connection; absent in states of earlier versions. */
   oldest?: number;
-  /** Rank of the severity that it was told with; -1 before. */
+  /** Rank of the severity that was reported; -1 if nothing was reported. */
   told: number;
 }
 
-/** Who used a port in one week. */
+/** Hosts that used a port in one week. */
 interface Week {
-  /** The first in order, one more than of a rare port. */
+  /** The first hosts in alphabetical order, one host more than the limit for a rare port. */
   readonly hosts: string[];
-  /** Days since the epoch. */
+  /** The first day, in days since the epoch. */
   firstDay: number;
 }
 
@@ -82,29 +88,29 @@ interface State {
 }
 
 /**
- * Home hosts that send much to a place outside that nobody inside talked to for a month, or talk to one on a port that
- * hardly anybody uses. Places are networks of addresses, /24 and /48: those nearby are mostly the same owner's. It says
- * what changed, for whoever looks for more, and is never grave by itself: one finding a host and day, informational, low
- * where a new place is on a rare port.
+ * Reports home hosts that send much data to an outside destination with which no home host communicated for a month,
+ * or that use a destination port that hardly any host uses. Destinations are networks, /24 and /48, because
+ * neighbouring addresses mostly have the same owner. Findings show changes for further analysis: one per host and
+ * day, with severity informational, or low if a new destination is on a rare port.
  *
- * Memory: networks 2 MB, ports 3 MB, places 6 MB. The cells of networks never fill up to an error, they only make new
- * places look known; hosts and ports that were touched longest ago go first.
+ * Memory: networks 2 MB, ports 3 MB, places 6 MB. Full cells of networks cause no error; they only make new
+ * destinations look known. Hosts and ports with the oldest use are dropped first.
  */
 export class RareDestinationsDetector implements Detector {
   readonly card: DetectorCard = {
     id: 'rare-destination',
     version: 2,
-    name: 'Destination that is new to the network',
+    name: 'New destination',
     category: 'anomaly',
     mitre: { tactics: ['TA0011'], techniques: ['T1571'] },
   };
   readonly #networks = new FirstSeen(room.cells, rareDestinations.absentDays);
-  /** Days on which anything was counted, since the epoch: the newest of a year. */
+  /** Days with events, as days since the epoch; only the newest days of a year are kept. */
   readonly #days = new Set<number>();
   readonly #hostsBy = new ByKey<Day>();
-  readonly #hostsOfBlock = new OfBlock<Window<Day>>();
-  readonly #hashesOfBlock = new OfBlock<number>();
-  /** The last that was noted in `#days`. */
+  readonly #hostsOfBlock = new BlockCache<Window<Day>>();
+  readonly #hashesOfBlock = new BlockCache<number>();
+  /** The latest day added to `#days`. */
   #lastDay = 0;
   readonly #portsBy = new ByParts<Week, string, number>({
     write: (transport, port) => `${transport} ${port}`,
@@ -139,8 +145,8 @@ export class RareDestinationsDetector implements Detector {
     },
   });
 
-  get left(): Left {
-    return leftOf(this.#hosts, this.#ports);
+  get dropped(): DropCounts {
+    return droppedOf(this.#hosts, this.#ports);
   }
 
   flow(flow: Readonly<Flow>): void {
@@ -165,7 +171,7 @@ export class RareDestinationsDetector implements Detector {
     if (!(time >= host.oldest!)) host.oldest = time;
   }
 
-  judge(tell: Tell, refreshes?: boolean): void {
+  evaluate(emit: Emit, refreshes?: boolean): void {
     this.#ports.changed();
     let lastDay = Number.NaN;
     let isLearnt = false;
@@ -186,7 +192,7 @@ export class RareDestinationsDetector implements Detector {
         const due = day.told < 0 ? 'new' : rank > day.told ? 'graver' : 'grown';
         day.told = Math.max(day.told, rank);
         window.toldRank = Math.max(window.toldRank, rank);
-        tell(sight(window.key, day, rare, severity), due);
+        emit(sight(window.key, day, rare, severity), due);
       }
   }
 
@@ -234,8 +240,7 @@ export class RareDestinationsDetector implements Detector {
 
   #daysBefore(day: number): number {
     let watched = 0;
-    for (let before = day - rareDestinations.watchedDays; before < day; before++)
-      if (this.#days.has(before)) watched++;
+    for (let before = day - rareDestinations.watchedDays; before < day; before++) if (this.#days.has(before)) watched++;
     return watched;
   }
 
@@ -246,7 +251,7 @@ export class RareDestinationsDetector implements Detector {
     if (day < week.firstDay) week.firstDay = day;
   }
 
-  /** What got enough to be told, the most first. */
+  /** Returns the destinations to report, sorted by bytes, largest first. */
   #rareOf(day: Day, dayNumber: number): Rare[] {
     const rare: Rare[] = [];
     for (const place of day.places) {
@@ -257,8 +262,7 @@ export class RareDestinationsDetector implements Detector {
       const isRarePort = users !== undefined && users.hosts.length <= rareDestinations.rarePortHosts;
       const isFirst = isRarePort && users.firstDay === dayNumber;
       const isMuch = isNew && bytesOut >= rareDestinations.minBytesOut;
-      const isOdd =
-        (isNew || isFirst) && isRarePort && bytesOut + bytesIn >= rareDestinations.minBytesRarePort;
+      const isOdd = (isNew || isFirst) && isRarePort && bytesOut + bytesIn >= rareDestinations.minBytesRarePort;
       if (isMuch || isOdd) rare.push({ ...place, isNew, isRarePort });
     }
     return rare.sort((a, b) => b.bytesOut - a.bytesOut || compare(a, b));
@@ -272,7 +276,7 @@ export class RareDestinationsDetector implements Detector {
 
 const low = severities.indexOf('low');
 
-interface Rare extends Readonly<Place> {
+interface Rare extends Readonly<NewDestination> {
   readonly isNew: boolean;
   readonly isRarePort: boolean;
 }
@@ -287,12 +291,15 @@ function isOddPort(port: number, transport: string): boolean {
   return transport === 'tcp' || port <= rareDestinations.highestUdpPort;
 }
 
-function addPlace(day: Day, place: Readonly<Place>, hash: number): void {
+function addPlace(day: Day, place: Readonly<NewDestination>, hash: number): void {
   const { dst, port, transport, bytesOut, bytesIn, seq } = place;
   addBytes(day, dst, port, transport, bytesOut, bytesIn, seq, hash);
 }
 
-/** To its own place; else to a free one; else in place of what got least, if it got more. */
+/**
+ * Adds bytes to the host's existing entry or to a free entry. Otherwise replaces the entry with the fewest bytes, if
+ * that entry has fewer bytes.
+ */
 function addBytes(
   day: Day,
   dst: string,
@@ -312,7 +319,7 @@ function addBytes(
     known.bytesOut += bytesOut;
     known.bytesIn += bytesIn;
     if (seq < known.seq) known.seq = seq;
-    // What gets more never comes to be the least.
+    // A place that grows cannot become the smallest.
     if (i === day.least) day.least = -1;
     return;
   }
@@ -328,17 +335,20 @@ function addBytes(
   day.least = -1;
 }
 
-function leastOf(places: readonly Place[]): number {
+function leastOf(places: readonly NewDestination[]): number {
   let least = 0;
   for (let i = 1; i < places.length; i++) if (isLess(places[i]!, places[least]!)) least = i;
   return least;
 }
 
-function isLess(a: Readonly<Place>, b: Readonly<Place>): boolean {
+function isLess(a: Readonly<NewDestination>, b: Readonly<NewDestination>): boolean {
   return a.bytesOut < b.bytesOut || (a.bytesOut === b.bytesOut && a.seq > b.seq);
 }
 
-/** Keeps the first in order, so that it doesn't matter who came first. */
+/**
+ * Adds a host, and keeps the first hosts in alphabetical order, so that the result does not depend on the
+ * order of events.
+ */
 function addHost(hosts: string[], host: string): void {
   if (hosts.includes(host)) return;
   hosts.push(host);
@@ -347,7 +357,7 @@ function addHost(hosts: string[], host: string): void {
   hosts.pop();
 }
 
-/** FNV-1a of the first three parts of an address: /24 of IPv4, /48 of IPv6. */
+/** Returns the FNV-1a hash of the first three parts of an address: /24 of IPv4, /48 of IPv6. */
 function networkHash(address: string): number {
   let hash = fnvStart;
   let parts = 0;
@@ -361,23 +371,23 @@ function networkHash(address: string): number {
 
 const otherHash = (hash: number): number => finish(hash ^ 0x9e3779b9);
 
-function sight(host: string, day: Day, rare: readonly Rare[], severity: Severity): Sighted {
+function sight(host: string, day: Day, rare: readonly Rare[], severity: Severity): Detection {
   const listed = rare.slice(0, rareDestinations.listed);
   const { dst, port, transport } = rare[0]!;
   const others = rare.length - 1;
-  const more = others === 0 ? '' : ` and ${others} other ${others === 1 ? 'place' : 'places'}`;
+  const more = others === 0 ? '' : ` and ${others} other ${others === 1 ? 'destination' : 'destinations'}`;
   const onRarePort = rare.some(({ isRarePort }) => isRarePort)
-    ? ` At least one of the ports is used by no more than ${rareDestinations.rarePortHosts} hosts of the network.`
+    ? ` At least one of the ports is used by at most ${rareDestinations.rarePortHosts} hosts of the network.`
     : '';
   const whose = rare.some(({ isNew }) => isNew)
-    ? `that nobody in the network talked to in the ${rareDestinations.absentDays} days before`
-    : 'on a port that nobody in the network used before';
+    ? `which no host of the network contacted in the ${rareDestinations.absentDays} days before`
+    : 'on a port that no host of the network used before';
   return {
     title: `${host} talks to ${dst}:${port}${more}, new to the network`,
     description:
       `${host} talked to ${dst}:${port}${more} ${whose}.${onRarePort} ` +
-      'A new service was taken into use, or something on the host sends data where nobody expects it. ' +
-      'By itself this is no reason to worry; look at what else the host did that day.',
+      'The host uses a new service, or a program on it sends data to an unexpected place. ' +
+      'This alone is rarely a threat; look at what else the host did that day.',
     severity,
     confidence: 0.3,
     timestamp: day.newest,
@@ -393,9 +403,7 @@ function sight(host: string, day: Day, rare: readonly Rare[], severity: Severity
       ),
       destinations_count: rare.length,
       new_destinations: rare.filter(({ isNew }) => isNew).length,
-      rare_ports: [...new Set(rare.filter(({ isRarePort }) => isRarePort).map((p) => p.port))].sort(
-        ascending,
-      ),
+      rare_ports: [...new Set(rare.filter(({ isRarePort }) => isRarePort).map((p) => p.port))].sort(ascending),
       bytes_out: Math.round(rare.reduce((sum, { bytesOut }) => sum + bytesOut, 0)),
       bytes_in: Math.round(rare.reduce((sum, { bytesIn }) => sum + bytesIn, 0)),
       threshold_bytes_out: rareDestinations.minBytesOut,

@@ -1,11 +1,11 @@
-import type { AddressRange } from '../../events/ip.ts';
 import { limits } from '../../limits.ts';
-import type { Indicator, IndicatorTerms, Rejected } from './indicator.ts';
+import type { AddressRange } from '../../net/ip.ts';
+import type { Indicator, IndicatorOptions, Rejected } from './indicator.ts';
 import { readValue } from './read-value.ts';
 
-/** What is taken and what is rejected of one list. */
+/** Collects the accepted indicators and the rejected values of one list. */
 export class Collected {
-  /** By kind and text. */
+  /** Indicators by kind and text. */
   readonly #taken = new Map<string, Indicator>();
   readonly #rejected: Rejected[] = [];
   readonly #home: readonly AddressRange[];
@@ -13,7 +13,7 @@ export class Collected {
   #values = 0;
   #tooMany = false;
 
-  /** @param home - networks that are our own */
+  /** @param home - the home networks */
   constructor(home: readonly AddressRange[]) {
     this.#home = home;
   }
@@ -26,7 +26,7 @@ export class Collected {
     return this.#taken.size;
   }
 
-  /** The first of what was rejected. */
+  /** The first rejected values. */
   get rejected(): readonly Rejected[] {
     return this.#rejected;
   }
@@ -35,12 +35,11 @@ export class Collected {
     return this.#rejectedTotal;
   }
 
-  /** Why nothing more is taken: there is more than may be; undefined while there is not. */
+  /** Returns why the list exceeds a limit; undefined if it does not. */
   get excess(): string | undefined {
-    if (this.#tooMany)
-      return `names more than the ${limits.maxIntelIndicatorsPerList} that one list may have`;
+    if (this.#tooMany) return `has more than ${limits.maxIntelIndicatorsPerList} indicators, the maximum of a list`;
     if (this.#values > limits.maxIntelValuesPerList)
-      return `has more than ${limits.maxIntelValuesPerList} values, with those that repeat others or are not taken`;
+      return `has more than ${limits.maxIntelValuesPerList} values, including duplicates and rejected ones`;
     return undefined;
   }
 
@@ -48,15 +47,15 @@ export class Collected {
     return this.#tooMany || this.#values > limits.maxIntelValuesPerList;
   }
 
-  /** Takes what a text names, or rejects it. */
-  add(value: string, terms: IndicatorTerms, place: Pick<Rejected, 'line' | 'object'>): void {
+  /** Adds the indicator in a text, or rejects the text. */
+  add(value: string, options: IndicatorOptions, place: Pick<Rejected, 'line' | 'object'>): void {
     if (this.isFull) return;
     const read = readValue(value, this.#home);
     if ('reason' in read) return this.reject(value, read.reason, place);
     const key = `${read.kind} ${read.text}`;
     const before = this.#taken.get(key);
-    if (before !== undefined) this.#taken.set(key, either(before, { ...read, ...terms }));
-    else if (this.#taken.size < limits.maxIntelIndicatorsPerList) this.#taken.set(key, { ...read, ...terms });
+    if (before !== undefined) this.#taken.set(key, either(before, { ...read, ...options }));
+    else if (this.#taken.size < limits.maxIntelIndicatorsPerList) this.#taken.set(key, { ...read, ...options });
     else this.#tooMany = true;
     this.#values++;
   }
@@ -64,12 +63,11 @@ export class Collected {
   reject(value: string, reason: string, place: Pick<Rejected, 'line' | 'object'>): void {
     this.#rejectedTotal++;
     this.#values++;
-    if (this.#rejected.length < limits.maxIntelRejected)
-      this.#rejected.push({ ...place, value: shown(value), reason });
+    if (this.#rejected.length < limits.maxIntelRejected) this.#rejected.push({ ...place, value: shown(value), reason });
   }
 }
 
-/** What a list says twice holds as long as either says. */
+/** Merges two entries of one indicator, which is valid while either entry is valid. */
 function either(a: Indicator, b: Indicator): Indicator {
   const { from: _, until: __, confidence: ___, label: ____, ...value } = a;
   const from = a.from === undefined || b.from === undefined ? undefined : Math.min(a.from, b.from);
@@ -85,7 +83,7 @@ function either(a: Indicator, b: Indicator): Indicator {
   };
 }
 
-/** A text of the list, fit to be shown. */
+/** Makes a text of the list safe to display. */
 export function shown(text: string): string {
   return text
     .slice(0, limits.maxIntelTextLength)

@@ -1,39 +1,42 @@
-/** What an indicator of a list names: addresses, or a domain. */
+/** The value of an indicator: a range of addresses, or a domain. */
 export type IndicatorValue =
   | {
       readonly kind: 'address';
-      /** Canonical: an address, or a block with a `/` whose host bits are zero. */
+      /** Canonical text: an address, or a block with a `/` whose host bits are zero. */
       readonly text: string;
     }
   | {
       readonly kind: 'domain';
-      /** Lower case ASCII without a final dot. */
+      /** The name in lower case ASCII without a final dot. */
       readonly text: string;
-      /** Only this name, and none below it: a list that names a page of a host says nothing of other hosts. */
+      /**
+       * True if the indicator covers only this name, not the names below it: a URL in a list makes no
+       * statement about other hosts.
+       */
       readonly exact: boolean;
     };
 
-/** What else a list says of it. */
-export interface IndicatorTerms {
-  /** Epoch milliseconds: good for events of this time and later; absent: of any. */
+/** Optional properties of an indicator. */
+export interface IndicatorOptions {
+  /** Start of validity in event time, epoch milliseconds; absent without a start. */
   readonly from?: number;
-  /** … and before this; absent where the list sets no end. */
+  /** End of validity in event time (exclusive), epoch milliseconds; absent without an end. */
   readonly until?: number;
-  /** 0–100. */
+  /** Confidence, 0–100. */
   readonly confidence?: number;
-  /** What the list calls it. */
+  /** Label in the list. */
   readonly label?: string;
 }
 
-export type Indicator = IndicatorValue & IndicatorTerms;
+export type Indicator = IndicatorValue & IndicatorOptions;
 
-/** What is not taken of a list. */
+/** A rejected value of a list. */
 export interface Rejected {
-  /** Of plain lines: which, from 1. */
+  /** Line number in a plain-text list, from 1. */
   readonly line?: number;
-  /** Of STIX: which of the bundle's objects, from 0. */
+  /** Index among the objects of a STIX bundle, from 0. */
   readonly object?: number;
-  /** As it is written, cut. */
+  /** The value in the list, truncated. */
   readonly value: string;
   readonly reason: string;
 }

@@ -3,12 +3,12 @@ import type { Finding } from '../../events/finding.ts';
 import type { IntelHit } from './intel-matcher.ts';
 
 /**
- * Which part of an event is on a list: an end of a connection, the name that was looked up, an answer to the lookup, or
- * the host that a client named in a TLS handshake or an HTTP request.
+ * The part of an event that is on a list: an address of a connection, the looked-up name, an answer to the look-up,
+ * or the host named by the client in a TLS handshake or an HTTP request.
  */
 export type BadPart = 'src' | 'dst' | 'domain' | 'answer' | 'server_name' | 'http_host';
 
-/** The event in which it was met. */
+/** The event that contains the indicator. */
 export interface IntelContact {
   readonly bad: BadPart;
   /** Event time, epoch milliseconds. */
@@ -18,40 +18,40 @@ export interface IntelContact {
   readonly dst_ip?: string;
   readonly dst_port?: number;
   readonly transport?: string;
-  /** The part that is on the list, where it is neither an end nor `domain`. */
+  /** The part that is on the list, unless it is `src`, `dst` or `domain`. */
   readonly seen?: string;
-  /** The name as it was asked for, where it was. */
+  /** The looked-up name, if any. */
   readonly domain?: string;
   readonly direction?: 'inbound' | 'outbound' | 'internal' | 'external';
-  /** Whether the other end sent anything back. */
+  /** True if the other address sent any data back. */
   readonly answered: boolean;
   readonly event?: Finding['event'];
 }
 
-/** Its end that is on the list, in words. */
+/** Titles by the part that is on the list. */
 const contacts: Readonly<Record<BadPart, (answered: boolean) => string>> = {
   src: (answered) => (answered ? 'Answered a known-bad address' : 'Probed by a known-bad address'),
   dst: (answered) => (answered ? 'Contact with a known-bad address' : 'Attempt to reach a known-bad address'),
   domain: () => 'Lookup of a known-bad domain',
   answer: () => 'DNS answer with a known-bad address or domain',
-  server_name: (answered) =>
-    answered ? 'TLS connection to a known-bad host' : 'TLS request for a known-bad host',
+  server_name: (answered) => (answered ? 'TLS connection to a known-bad host' : 'TLS request for a known-bad host'),
   http_host: () => 'HTTP request for a known-bad host',
 };
 
 /**
- * What use of a known-bad address or name is as a finding. Who looks such a name up, tries to reach such an address or
- * answers one may be compromised: that has the severity of the list, one step less where the list names a page of the
- * host and not the host. What comes from such an address and gets no answer is what every network meets: low at most.
+ * Creates the finding about a known-bad address or name. A host that looks up such a name, connects to such
+ * an address or answers such an address may be compromised. The finding therefore has the severity of the
+ * list, or one level less if the list names only a URL of the host. Unanswered connections from listed
+ * addresses reach every network, so their severity is at most low.
  */
 export function intelFinding(hit: IntelHit, contact: IntelContact): Finding {
   const { bad, answered, direction, event, timestamp, seen = seenOf(contact), ...ends } = contact;
   const { list_id, list_name, indicator, confidence, valid_until, label, page } = hit;
   const rule = `intel.${list_id}`;
-  const said = label === undefined ? '' : `, as ${label}`;
+  const said = label === undefined ? '' : `, labelled ${label}`;
   const title = `${contacts[bad](answered)}: ${indicator} (${list_name})`;
   const about = page
-    ? 'a page of this host'
+    ? 'a URL of this host'
     : seen === undefined || seen === indicator
       ? 'it'
       : `${seen} as ${indicator}`;
@@ -60,7 +60,7 @@ export function intelFinding(hit: IntelHit, contact: IntelContact): Finding {
     rule_name: list_name,
     rule_source: 'intel',
     title,
-    description: `The list ${list_name} names ${about}${said}.`,
+    description: `The list ${list_name} contains ${about}${said}.`,
     category: 'known-bad',
     severity: severityOf(hit, contact),
     ...(confidence === undefined ? {} : { confidence }),

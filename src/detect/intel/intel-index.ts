@@ -1,25 +1,27 @@
 /**
- * The indicators of one list as one buffer, which is looked things up in as it lies. Of 500,000 names of 28 characters it
- * has 26 MB, of as many IPv4 addresses 12.
+ * The indicators of one list in one buffer, which is searched in place. 500,000 names of 28 characters take
+ * 26 MB, 500,000 IPv4 addresses 12 MB.
  *
  * ```
- *   head        12 words: what follows has these lengths
- *   from until  words, one each for every indicator: seconds since 1970; 0 where there is no bound
- *   v4 v6       addresses in order, 1 and 4 words each; the lengths of their prefixes further down
- *   nameEnds    where each name ends in `names`
- *   slots       three tables, of v4, v6 and names: hash → place of the indicator + 1, the next slot where it is taken
- *   labelEnds   where each label ends in `labels`
- *   label       half words, one for every indicator: which label + 1
- *   weight      bytes, the same: confidence (127: none), and 128 where only the name itself is meant
- *   prefixes    bytes, of v4 and of v6
- *   names       ASCII, in order
+ *   head        12 words: the lengths of the parts
+ *   from until  words, one for every indicator: seconds since 1970; 0 without a bound
+ *   v4 v6       sorted addresses, 1 and 4 words each; their prefix lengths are in `prefixes`
+ *   nameEnds    end of each name in `names`
+ *   slots       hash tables with linear probing, for v4, v6 and names: hash → index of the indicator + 1
+ *   labelEnds   end of each label in `labels`
+ *   label       half words, one for every indicator: index of its label + 1
+ *   weight      bytes, one for every indicator: confidence (127: none), and 128 for an exact name
+ *   prefixes    bytes, for v4 and for v6
+ *   names       ASCII, sorted
  *   labels      UTF-8
  * ```
  *
- * An address is looked up by each length of prefix that the list has, a name by itself and by each name above it.
+ * An address is looked up once for each prefix length of the list; a name, once as a whole and once for each parent
+ * domain.
  */
-import { addressWord, ipv4Of, parseAddress, printAddress, printIpv4 } from '../../events/ip.ts';
+
 import { limits } from '../../limits.ts';
+import { addressWord, ipv4Of, parseAddress, printAddress, printIpv4 } from '../../net/ip.ts';
 import { finish, fnvStep } from '../../sketch/hash.ts';
 import type { Indicator } from './indicator.ts';
 
@@ -28,19 +30,19 @@ const headWords = 12;
 const noConfidence = 127;
 const exactBit = 128;
 
-/** What a list says of an indicator. Times are epoch milliseconds. */
+/** An indicator and its properties. Times are epoch milliseconds. */
 export interface IndexedIndicator {
   readonly kind: 'address' | 'domain';
   readonly text: string;
   readonly exact: boolean;
   readonly from: number | undefined;
   readonly until: number | undefined;
-  /** 0–100. */
+  /** Confidence, 0–100. */
   readonly confidence: number | undefined;
   readonly label: string | undefined;
 }
 
-/** Lengths of the parts, as the head has them. */
+/** Lengths of the parts, in the order of the head. */
 interface Lengths {
   readonly seed: number;
   readonly v4: number;
@@ -54,7 +56,7 @@ interface Lengths {
   readonly labelBytes: number;
 }
 
-/** The parts of a buffer, as views. */
+/** Creates views of the parts of a buffer. */
 function partsOf(buffer: ArrayBuffer, lengths: Lengths) {
   let at = 4 * headWords;
   const take = (bytes: number) => {
@@ -100,10 +102,10 @@ function bytesOf({ v4, v6, names, ...rest }: Lengths): number {
   return 4 * words + 3 * (v4 + v6 + names) + v4 + v6 + rest.nameBytes + rest.labelBytes;
 }
 
-/** At least a third of the slots stays free. */
+/** Returns the number of slots for `count` entries: a power of two that leaves at least a third of the slots free. */
 const slotsFor = (count: number): number => (count === 0 ? 0 : 2 ** Math.ceil(Math.log2(1.5 * count + 1)));
 
-/** @param seed - 32 bits that nobody who writes lists or sends events knows, the same for all lists */
+/** @param seed - 32 random bits, equal for all lists, and unknown to authors of lists and events */
 export function encodeIndicators(indicators: Iterable<Indicator>, seed: number): ArrayBuffer {
   const { v4, v6, names } = sortedOut(indicators);
   const { labels, numberOf } = labelsOf([...v4, ...v6, ...names].map(({ indicator }) => indicator));
@@ -179,7 +181,7 @@ function sortedOut(indicators: Iterable<Indicator>): SortedOut {
       continue;
     }
     const [address = '', length] = indicator.text.split('/');
-    if (!parseAddress(address, bytes)) throw new Error(`${indicator.text} is no canonical address`);
+    if (!parseAddress(address, bytes)) throw new Error(`${indicator.text} is not a canonical address`);
     const word = ipv4Of(bytes);
     if (word >= 0) v4.push({ indicator, word, prefix: length === undefined ? 32 : Number(length) });
     else v6.push({ indicator, words: wordsOf(bytes), prefix: length === undefined ? 128 : Number(length) });
@@ -202,7 +204,10 @@ function compareWords(a: Words, b: Words): number {
   return 0;
 }
 
-/** The labels that are kept, the first that come, and which of them an indicator has, from 1; 0 for none. */
+/**
+ * Returns the first labels, up to the limit, and a function that returns the label number of an indicator, or
+ * 0 if it has no label.
+ */
 function labelsOf(indicators: readonly Indicator[]) {
   const numbers = new Map<string, number>();
   for (const { label } of indicators)
@@ -215,7 +220,7 @@ function labelsOf(indicators: readonly Indicator[]) {
   };
 }
 
-/** Parts of a second are not told apart; what lies after 2106 is no bound. */
+/** Converts a time to seconds. Fractions of a second are dropped; a time after 2106 is treated as unlimited. */
 function seconds(time: number | undefined): number {
   if (time === undefined) return 0;
   const whole = Math.max(1, Math.floor(time / 1000));
@@ -235,14 +240,17 @@ function hashOf6([a, b, c, d]: Words, prefix: number, seed: number): number {
   return finish(finish(finish(finish(finish(a ^ seed) ^ b) ^ c) ^ d) + prefix);
 }
 
-/** Of what stands from `start` on, taken from its end: so that the names above a name are hashed on the way. */
+/**
+ * Hashes the text from `start` on, from its end to its start, so that the parent domains are hashed on the
+ * way.
+ */
 function hashOfName(name: string, start: number, seed: number): number {
   let h = seed;
   for (let i = name.length - 1; i >= start; i--) h = fnvStep(h, name.charCodeAt(i));
   return finish(h);
 }
 
-/** A name and those above it, the shortest first: where each starts, and its hash. */
+/** Starts and hashes of a name and of each parent domain, the shortest first. */
 interface Hashed {
   name: string;
   seed: number;
@@ -251,7 +259,7 @@ interface Hashed {
   hashes: readonly number[];
 }
 
-/** The last one that was asked for: all lists that share a seed ask for the same. */
+/** The result of the last call, cached because all lists use the same seed and look up the same name. */
 const last: Hashed = { name: '', seed: 0, count: 0, starts: [], hashes: [] };
 
 function hashed(name: string, seed: number): Hashed {
@@ -268,29 +276,28 @@ function hashed(name: string, seed: number): Hashed {
   return Object.assign(last, { name, seed, count: starts.length, starts, hashes });
 }
 
-/** The lengths of prefix that there are, the longest first. */
+/** Returns the prefix lengths in use, the longest first. */
 function lengthsIn(prefixes: Uint8Array): number[] {
   return [...new Set(prefixes)].sort((a, b) => b - a);
 }
 
-/** A list's buffer, opened. It belongs to the index from now on. */
+/** Searches the buffer of a list. The index owns the buffer. */
 export class IntelIndex {
   readonly #parts: Parts;
   readonly #seed: number;
   readonly #lengths4: readonly number[];
   readonly #lengths6: readonly number[];
-  /** Bytes of the buffer. */
+  /** Size of the buffer in bytes. */
   readonly bytes: number;
 
-  /** @throws Error for what `encodeIndicators` has not written */
+  /** @throws Error for buffers that are not made by `encodeIndicators` */
   constructor(buffer: ArrayBuffer) {
     const head = new Uint32Array(buffer, 0, headWords);
-    const [written, seed = 0, v4 = 0, v6 = 0, names = 0, slots4 = 0, slots6 = 0, slotsOfNames = 0, ...rest] =
-      head;
+    const [written, seed = 0, v4 = 0, v6 = 0, names = 0, slots4 = 0, slots6 = 0, slotsOfNames = 0, ...rest] = head;
     const [nameBytes = 0, labels = 0, labelBytes = 0] = rest;
     const lengths = { seed, v4, v6, names, slots4, slots6, slotsOfNames, nameBytes, labels, labelBytes };
     if (written !== version || bytesOf(lengths) !== buffer.byteLength)
-      throw new Error(`${buffer.byteLength} bytes are no index of indicators of version ${version}`);
+      throw new Error(`${buffer.byteLength} bytes are not an index of indicators of version ${version}`);
     this.#parts = partsOf(buffer, lengths);
     this.#seed = seed;
     this.#lengths4 = lengthsIn(this.#parts.prefixes4);
@@ -303,9 +310,9 @@ export class IntelIndex {
   }
 
   /**
-   * Place of the narrowest indicator that covers an IPv4 address; -1 where there is none.
+   * Returns the index of the most specific indicator that covers an IPv4 address; -1 without a match.
    *
-   * @param good - whether the indicator at a place counts
+   * @param good - returns true if the indicator at an index is valid
    */
   findIpv4(word: number, good: (place: number) => boolean): number {
     const { slots4, v4, prefixes4 } = this.#parts;
@@ -313,11 +320,7 @@ export class IntelIndex {
     const mask = slots4.length - 1;
     for (const prefix of this.#lengths4) {
       const masked = (word & maskOf(prefix)) >>> 0;
-      for (
-        let slot = hashOf4(masked, prefix, this.#seed) & mask;
-        slots4[slot] !== 0;
-        slot = (slot + 1) & mask
-      ) {
+      for (let slot = hashOf4(masked, prefix, this.#seed) & mask; slots4[slot] !== 0; slot = (slot + 1) & mask) {
         const n = slots4[slot]! - 1;
         if (v4[n] === masked && prefixes4[n] === prefix && good(n)) return n;
       }
@@ -325,7 +328,7 @@ export class IntelIndex {
     return -1;
   }
 
-  /** The same of an IPv6 address, given as 16 bytes. */
+  /** Like `findIpv4`, for an IPv6 address of 16 bytes. */
   findIpv6(bytes: Uint8Array, good: (place: number) => boolean): number {
     const { slots6, v6, prefixes6 } = this.#parts;
     if (slots6.length === 0) return -1;
@@ -334,20 +337,10 @@ export class IntelIndex {
     for (const prefix of this.#lengths6) {
       const masked = maskedWords(words, prefix);
       const [a, b, c, d] = masked;
-      for (
-        let slot = hashOf6(masked, prefix, this.#seed) & mask;
-        slots6[slot] !== 0;
-        slot = (slot + 1) & mask
-      ) {
+      for (let slot = hashOf6(masked, prefix, this.#seed) & mask; slots6[slot] !== 0; slot = (slot + 1) & mask) {
         const n = slots6[slot]! - 1;
         const at = 4 * n;
-        if (
-          prefixes6[n] !== prefix ||
-          v6[at] !== a ||
-          v6[at + 1] !== b ||
-          v6[at + 2] !== c ||
-          v6[at + 3] !== d
-        )
+        if (prefixes6[n] !== prefix || v6[at] !== a || v6[at + 1] !== b || v6[at + 2] !== c || v6[at + 3] !== d)
           continue;
         if (good(this.#parts.v4.length + n)) return this.#parts.v4.length + n;
       }
@@ -355,7 +348,7 @@ export class IntelIndex {
     return -1;
   }
 
-  /** The narrowest indicator that covers a name in lower case ASCII without a final dot. */
+  /** Like `findIpv4`, for a name in lower-case ASCII without a final dot. */
   findName(name: string, good: (place: number) => boolean): number {
     const { slotsOfNames, weight, v4, prefixes6 } = this.#parts;
     if (slotsOfNames.length === 0) return -1;
@@ -375,7 +368,7 @@ export class IntelIndex {
     return found;
   }
 
-  /** Seconds since 1970; 0 where there is none. */
+  /** Returns the start of validity, in seconds since 1970; 0 without a start. */
   from(place: number): number {
     return this.#parts.from[place]!;
   }
@@ -410,8 +403,7 @@ export class IntelIndex {
     const { nameEnds, names } = this.#parts;
     const from = n === 0 ? 0 : nameEnds[n - 1]!;
     if (nameEnds[n]! - from !== name.length - start) return false;
-    for (let i = start; i < name.length; i++)
-      if (names[from + i - start] !== name.charCodeAt(i)) return false;
+    for (let i = start; i < name.length; i++) if (names[from + i - start] !== name.charCodeAt(i)) return false;
     return true;
   }
 
@@ -431,7 +423,7 @@ const dot = 46;
 
 const lengthText = (prefix: number, whole: number): string => (prefix === whole ? '' : `/${prefix}`);
 
-/** The first bits of a word. */
+/** Returns a mask of the first bits of a word. */
 const maskOf = (bits: number): number => (bits <= 0 ? 0 : bits >= 32 ? -1 : -1 << (32 - bits));
 
 const maskedWords = (words: Words, prefix: number): Words => [

@@ -1,77 +1,77 @@
 import { type Severity, severities } from '../../contract/vocabulary.ts';
-import { ipv4Of, parseAddress } from '../../events/ip.ts';
+import { ipv4Of, parseAddress } from '../../net/ip.ts';
 import type { IntelIndex } from './intel-index.ts';
 import { asciiName } from './read-value.ts';
 
-/** What an address or a name was found by. */
+/** A match of an address or name. */
 export interface IntelHit {
   readonly list_id: string;
   readonly list_name: string;
-  /** As the list has it: the address itself or a block, the name itself or one above it. */
+  /** The matching value in the list: the address itself or a block, the name itself or a parent domain. */
   readonly indicator: string;
   readonly severity: Severity;
-  /** 0–1: what the list says of the indicator, else of itself. */
+  /** The confidence of the indicator, otherwise of its list; 0–1. */
   readonly confidence?: number;
-  /** Epoch milliseconds. */
+  /** End of validity, epoch milliseconds. */
   readonly valid_until?: number;
-  /** What the list calls it. */
+  /** Label in the list. */
   readonly label?: string;
-  /** The list names a page of this host, not the host. */
+  /** True if the list names only a URL of this host. */
   readonly page: boolean;
 }
 
-/** A list that is looked in. */
+/** A list that is searched. */
 export interface MatchedList {
   readonly id: string;
   readonly name: string;
   readonly severity: Severity;
-  /** 0–1. */
+  /** Confidence, 0–1. */
   readonly confidence?: number;
-  /** Epoch milliseconds, by the clock: from here on nothing of it counts. */
+  /** Clock time from which the list is ignored, epoch milliseconds. */
   readonly expires?: number;
-  /** Epoch milliseconds, in event time: until when indicators without an end of their own hold. */
+  /** Expiry of indicators without their own end of validity, in event time, epoch milliseconds. */
   readonly until?: number;
   readonly index: IntelIndex;
 }
 
 /**
- * Known-bad addresses and names. An indicator counts for events of the time in which it holds, whenever they are looked
- * at; a list until it expires by the clock. Of several lists, the one of the highest severity tells, then of the highest
- * confidence, then the older one; of several indicators of a list, the narrowest.
+ * Matches known-bad addresses and names. An indicator matches events whose time is within its validity, regardless of
+ * when they are processed; a list matches until it expires by the clock. The list of the highest severity wins, then
+ * of the highest confidence, then the older list; within a list, the most specific indicator wins.
  *
- * What no list names takes, of an IPv4 address, 0.1 µs a list, of a name 1 µs and 0.2 µs a list.
+ * Without a match, looking up an IPv4 address takes 0.1 µs per list, and a name 1 µs plus 0.2 µs per list.
  */
 export class IntelMatcher {
   readonly #now: () => number;
   #lists: readonly MatchedList[] = [];
   #version = 0;
 
-  /** @param now - epoch milliseconds */
+  /** @param now - returns the clock time in epoch milliseconds */
   constructor(now: () => number) {
     this.#now = now;
   }
 
-  /** Grows whenever the lists change: what was found before may not be so any more. */
+  /** Increases with each change of the lists; cached results of earlier versions are then invalid. */
   get version(): number {
     return this.#version;
   }
 
-  /** Whether there is anything to look in. */
+  /** True if there are no lists. */
   get isEmpty(): boolean {
     return this.#lists.length === 0;
   }
 
-  /** Bytes of all indexes. */
+  /** Total bytes of all indexes. */
   get bytes(): number {
     return this.#lists.reduce((sum, { index }) => sum + index.bytes, 0);
   }
 
-  /** Of a list that is looked in. */
+  /** Returns the index of a list. */
   indexOf(id: string): IntelIndex | undefined {
     return this.#lists.find((list) => list.id === id)?.index;
   }
 
-  /** A list that is new, or stands for the one that had its id. */
+  /** Adds a list, or replaces the list with the same id. */
   use(list: MatchedList): void {
     const others = this.#lists.filter(({ id }) => id !== list.id);
     this.#lists = [...others, list].sort(inOrder);
@@ -83,23 +83,28 @@ export class IntelMatcher {
     this.#version++;
   }
 
-  /** @param time - of the event, epoch milliseconds; undefined for what is no address, too */
+  /**
+   * @param time - of the event, epoch milliseconds
+   * @returns undefined without a match, and for invalid addresses
+   */
   addressHit(text: string, time: number): IntelHit | undefined {
     if (this.#lists.length === 0 || !parseAddress(text, scratch)) return undefined;
     const word = ipv4Of(scratch);
-    return this.#find(time, (index, good) =>
-      word >= 0 ? index.findIpv4(word, good) : index.findIpv6(scratch, good),
-    );
+    return this.#find(time, (index, good) => (word >= 0 ? index.findIpv4(word, good) : index.findIpv6(scratch, good)));
   }
 
-  /** A name in any spelling, with or without a final dot. @param time - of the event, epoch milliseconds */
+  /**
+   * Looks up a name in any spelling, with or without a final dot.
+   *
+   * @param time - of the event, epoch milliseconds
+   */
   domainHit(name: string, time: number): IntelHit | undefined {
     const plain = this.#lists.length === 0 ? undefined : plainName(name);
     if (plain === undefined) return undefined;
     return this.#find(time, (index, good) => index.findName(plain, good));
   }
 
-  /** Whether a list that is looked in names the address for some time. */
+  /** Returns true if a list contains the address, regardless of its validity. */
   namesAddress(text: string): boolean {
     if (!parseAddress(text, scratch)) return false;
     const word = ipv4Of(scratch);
@@ -108,16 +113,13 @@ export class IntelMatcher {
     );
   }
 
-  /** The same of a name. */
+  /** Returns true if a list contains the name, regardless of its validity. */
   namesDomain(name: string): boolean {
     const plain = plainName(name);
     return plain !== undefined && this.#lists.some(({ index }) => index.findName(plain, always) >= 0);
   }
 
-  #find(
-    time: number,
-    look: (index: IntelIndex, good: (place: number) => boolean) => number,
-  ): IntelHit | undefined {
+  #find(time: number, look: (index: IntelIndex, good: (place: number) => boolean) => number): IntelHit | undefined {
     const now = this.#now();
     for (const list of this.#lists) {
       const { index, expires = Number.POSITIVE_INFINITY } = list;
@@ -132,7 +134,7 @@ export class IntelMatcher {
   }
 }
 
-/** In the one spelling that lists have; undefined for what is no name. */
+/** Returns a name in the spelling of lists; undefined for invalid names. */
 function plainName(name: string): string | undefined {
   if (name.length > longestName) return undefined;
   const spelled = asciiName(name)?.toLowerCase();
@@ -141,7 +143,7 @@ function plainName(name: string): string | undefined {
 
 const always = () => true;
 const scratch = new Uint8Array(16);
-/** A name of 255 octets (RFC 1035, section 2.3.4), every one of them escaped. */
+/** Length of the longest name: 255 octets (RFC 1035, section 2.3.4), all of them escaped. */
 const longestName = 1024;
 
 function untilOf({ index, until }: MatchedList, place: number): number | undefined {

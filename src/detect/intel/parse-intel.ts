@@ -1,7 +1,7 @@
 import type { intelFormats } from '../../contract/vocabulary.ts';
-import type { AddressRange } from '../../events/ip.ts';
+import type { AddressRange } from '../../net/ip.ts';
 import { Collected } from './collected.ts';
-import { type Ends, endsOf } from './ends.ts';
+import { type ExpiryTimes, expiryTimesOf } from './expiry-times.ts';
 import type { Rejected } from './indicator.ts';
 import { encodeIndicators } from './intel-index.ts';
 import { parseLines } from './parse-lines.ts';
@@ -9,36 +9,36 @@ import { parseStix } from './parse-stix.ts';
 
 export type IntelFormat = (typeof intelFormats)[number];
 
-/** What a list says, ready to be looked up. */
+/** A parsed list, ready for look-ups. */
 export interface ParsedIntel {
-  /** By `encodeIndicators`. */
+  /** The indicators, encoded by `encodeIndicators`. */
   readonly index: ArrayBuffer;
   readonly indicators: number;
-  /** Of those that have an end of their own. */
-  readonly ends: Ends;
-  /** Those that have none. */
+  /** Expiry times of the indicators that expire. */
+  readonly ends: ExpiryTimes;
+  /** Number of indicators that do not expire. */
   readonly endless: number;
-  /** The first limits.maxIntelRejected. */
+  /** The first rejected values, up to limits.maxIntelRejected. */
   readonly rejected: readonly Rejected[];
   readonly rejectedTotal: number;
 }
 
-interface Terms {
-  /** Networks that are our own. */
+interface ParseOptions {
+  /** The home networks. */
   readonly home: readonly AddressRange[];
-  /** 32 bits that nobody who writes lists or sends events knows, the same for all lists. */
+  /** 32 random bits, equal for all lists, and unknown to authors of lists and events. */
   readonly seed: number;
 }
 
 /**
- * Reads a list. Whatever it holds, nothing throws; `fault` is why all of it is refused.
+ * Reads a list. Never throws for invalid content; `fault` is the reason why the whole list is refused.
  *
- * @param content - text of the format; a STIX bundle may be parsed already
+ * @param content - text of the format; a STIX bundle may already be parsed
  */
 export function parseIntel(
   content: unknown,
   format: IntelFormat,
-  { home, seed }: Terms,
+  { home, seed }: ParseOptions,
 ): ParsedIntel | { readonly fault: string } {
   const collected = new Collected(home);
   const fault = parsers[format](content, collected);
@@ -49,7 +49,7 @@ export function parseIntel(
   return {
     index: encodeIndicators(indicators, seed),
     indicators: indicators.length,
-    ends: endsOf(ends),
+    ends: expiryTimesOf(ends),
     endless: indicators.length - ends.length,
     rejected: collected.rejected,
     rejectedTotal: collected.rejectedTotal,
@@ -60,7 +60,7 @@ type Parser = (content: unknown, into: Collected) => string | undefined;
 
 const parsers: Readonly<Record<IntelFormat, Parser>> = {
   lines(content, into) {
-    if (typeof content !== 'string') return 'must be text, of plain lines';
+    if (typeof content !== 'string') return 'must be plain text';
     parseLines(content, into);
     return undefined;
   },
@@ -70,12 +70,12 @@ const parsers: Readonly<Record<IntelFormat, Parser>> = {
       return parseStix(JSON.parse(content), into);
     } catch (error) {
       if (!(error instanceof SyntaxError)) throw error;
-      return 'is no JSON';
+      return 'is not valid JSON';
     }
   },
 };
 
-/** How a content is written that nobody said it of. */
+/** Detects the format of content for which no format is declared. */
 export function formatOf(content: unknown): IntelFormat {
   return typeof content === 'string' && !/^\s*\{/.test(content) ? 'lines' : 'stix';
 }

@@ -1,20 +1,13 @@
 import { parseTime } from '../../contract/formats.ts';
 import type { Collected } from './collected.ts';
 
-/** Addresses before a name in a hosts file: where it sends what shall go nowhere. */
-const nowhere: ReadonlySet<string> = new Set([
-  '0.0.0.0',
-  '127.0.0.1',
-  '::',
-  '::1',
-  'fe80::1%lo0',
-  '255.255.255.255',
-]);
+/** Placeholder addresses before a name in a hosts file, which block the name. */
+const nowhere: ReadonlySet<string> = new Set(['0.0.0.0', '127.0.0.1', '::', '::1', 'fe80::1%lo0', '255.255.255.255']);
 
 /**
- * Plain lines: an address, block, domain or URL each, or as in a hosts file an address of nowhere and names. What begins
- * with `#` or `;`, alone or behind a blank, is a comment. Behind a comma may stand until when it holds, as an ISO 8601
- * date or time (UTC unless it says otherwise).
+ * Parses plain lines: each an address, block, domain or URL, or a line of a hosts file with a placeholder
+ * address and names. Text after `#` or `;`, at the start or after a blank, is a comment. A comma may be
+ * followed by the expiry, an ISO 8601 date or time (UTC by default).
  */
 export function parseLines(text: string, into: Collected): void {
   let line = 0;
@@ -26,7 +19,7 @@ export function parseLines(text: string, into: Collected): void {
   }
 }
 
-/** Lines of hosts files have up to ten names, those of others one. */
+/** Maximum characters of a line. Lines of hosts files have up to ten names, other lines a single name. */
 const longestLine = 2 ** 16;
 
 function parseLine(written: string, line: number, into: Collected): void {
@@ -40,15 +33,15 @@ function parseLine(written: string, line: number, into: Collected): void {
   const place = { line };
   const until = end === undefined ? undefined : expiry(end);
   if (end !== undefined && until === undefined)
-    return into.reject(content, 'has a second column that is no ISO 8601 date or time', place);
-  const terms = until === undefined ? {} : { until };
+    return into.reject(content, 'has a second column that is not an ISO 8601 date or time', place);
+  const options = until === undefined ? {} : { until };
   const [first = '', ...names] = value.split(/\s+/);
-  if (names.length === 0) return into.add(first, terms, place);
-  if (!nowhere.has(first)) return into.reject(content, 'holds more than one value', place);
-  for (const name of names) into.add(name, terms, place);
+  if (names.length === 0) return into.add(first, options, place);
+  if (!nowhere.has(first)) return into.reject(content, 'contains more than one value', place);
+  for (const name of names) into.add(name, options, place);
 }
 
-/** A URL may have commas of its own: there, only what is a date ends it. */
+/** A URL may contain commas, so for URLs only a date counts as a second column. */
 function columns(content: string): { readonly value: string; readonly end?: string } {
   const isUrl = /^"?[a-z*]+:\/\//i.test(content);
   const comma = isUrl ? content.lastIndexOf(',') : content.indexOf(',');

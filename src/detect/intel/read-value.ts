@@ -1,5 +1,6 @@
 import { domainToASCII } from 'node:url';
-import { domainName } from '../../events/host-name.ts';
+import { limits } from '../../limits.ts';
+import { domainName } from '../../net/host-name.ts';
 import {
   type AddressRange,
   addressRanges,
@@ -8,27 +9,27 @@ import {
   isOneHost,
   printAddress,
   rangesMeet,
-} from '../../events/ip.ts';
-import { isPublicSuffix } from '../../events/registered-domain.ts';
-import { limits } from '../../limits.ts';
+} from '../../net/ip.ts';
+import { isPublicSuffix } from '../../net/registered-domain.ts';
 import type { IndicatorValue } from './indicator.ts';
 
 export type Read = IndicatorValue | { readonly reason: string };
 
 const scheme = /^(?:[a-z][a-z0-9+.-]{0,20}):\/\//i;
-/** `hxxp://`, `h**p://`, `fxp://`: written so that nobody follows them. */
+/** Schemes of defanged URLs (`hxxp://`, `h**p://`, `fxp://`), which users cannot follow. */
 const defangedScheme = /^(?:h[tx*]{2}p(s?)|fxp(s?)|meow(s?)):\/\//i;
 
 /**
- * What a text names: an address (with or without a port), a CIDR block, a domain (`*.`, `.` and `||…^` before and behind
- * it are taken off), or a URL, of which the host counts. Written defanged it is read all the same. The reason for what is
- * none of these, and for what would be met by far more than was meant.
+ * Reads an address (with or without a port), a CIDR block, a domain (`*.`, `.` and `
  *
- * @param home - networks that are our own
+ * …^` around it are removed), or a URL, of which the host counts. Defanged values are accepted. Returns the
+ * reason for other texts, and for values that would match far more than intended.
+ *
+ * @param home - home networks
  */
 export function readValue(text: string, home: readonly AddressRange[]): Read {
   const trimmed = text.trim();
-  // Defanged, each of its dots and colons has up to five characters.
+  // Each dot and colon of a defanged value may take up to five characters.
   if (trimmed.length > 5 * longestValue) return { reason: 'is too long' };
   const plain = refang(trimmed);
   if (plain === '') return { reason: 'is empty' };
@@ -42,7 +43,7 @@ export function readValue(text: string, home: readonly AddressRange[]): Read {
   return readHost(blocked.replace(/^(?:\*?\.)/, ''), home, false);
 }
 
-/** URLs of malware reach 2,000 characters. */
+/** Maximum characters of a value. URLs of malware have up to 2,000 characters. */
 const longestValue = 4096;
 
 function refang(text: string): string {
@@ -51,13 +52,10 @@ function refang(text: string): string {
     .replaceAll(/[[({](?:dot|d0t)[\])}]/gi, '.')
     .replaceAll(/[({]\.[)}]/g, '.')
     .replaceAll('\\.', '.');
-  return shown.replace(
-    defangedScheme,
-    (_, ...s: (string | undefined)[]) => `http${s[0] || s[1] || s[2] || ''}://`,
-  );
+  return shown.replace(defangedScheme, (_, ...s: (string | undefined)[]) => `http${s[0] || s[1] || s[2] || ''}://`);
 }
 
-/** The host of a URL (RFC 3986, section 3.2). One without a path stands for its host. */
+/** Reads the host of a URL (RFC 3986, section 3.2). A URL without a path stands for its host. */
 function readUrl(url: string, home: readonly AddressRange[]): Read {
   const [, authority = '', rest = ''] = /^[^:]+:\/\/([^/?#]*)(.*)$/s.exec(url) ?? [];
   const host = authority.slice(authority.lastIndexOf('@') + 1);
@@ -65,10 +63,10 @@ function readUrl(url: string, home: readonly AddressRange[]): Read {
   return readHost(host, home, rest !== '' && rest !== '/');
 }
 
-/** A host with or without a port. */
+/** Reads a host with or without a port. */
 function readHost(text: string, home: readonly AddressRange[], exact: boolean): Read {
   const bracketed = /^\[([^\]]*)\](?::\d{1,5})?$/.exec(text)?.[1];
-  if (bracketed !== undefined) return readBlock(bracketed, home) ?? { reason: 'is no address' };
+  if (bracketed !== undefined) return readBlock(bracketed, home) ?? { reason: 'is not an address' };
   const host = /^[^:]*(?=:\d{1,5}$)/.exec(text)?.[0] ?? text;
   return readBlock(host, home) ?? readDomain(host, exact);
 }
@@ -76,19 +74,19 @@ function readHost(text: string, home: readonly AddressRange[], exact: boolean): 
 function readDomain(text: string, exact: boolean): Read {
   const ascii = asciiName(text);
   const name = ascii === undefined ? undefined : domainName(ascii);
-  if (name === undefined) return { reason: 'is no address, block, domain or URL' };
-  if (!name.includes('.')) return { reason: 'is a single label, no domain that somebody has' };
-  if (isPublicSuffix(name) && !exact) return { reason: 'is a public suffix, below which anybody may be' };
+  if (name === undefined) return { reason: 'is not an address, block, domain or URL' };
+  if (!name.includes('.')) return { reason: 'is a single label, not a registered domain' };
+  if (isPublicSuffix(name) && !exact) return { reason: 'is a public suffix, below which anyone can register' };
   return { kind: 'domain', text: name, exact };
 }
 
-/** The name as DNS carries it (RFC 5891); undefined for what cannot be. */
+/** Returns the name as used by DNS (RFC 5891); undefined for an invalid name. */
 export function asciiName(name: string): string | undefined {
   if (/^[\x21-\x7e]*$/.test(name)) return name;
   return domainToASCII(name) || undefined;
 }
 
-/** An address or a block; undefined for what is neither. */
+/** Reads an address or a block; returns undefined for other texts. */
 function readBlock(text: string, home: readonly AddressRange[]): Read | undefined {
   const ranges = addressRanges(text);
   if (ranges === undefined) return undefined;
@@ -99,12 +97,12 @@ function readBlock(text: string, home: readonly AddressRange[]): Read | undefine
   const width = slash < 0 ? 128 : Number(text.slice(slash + 1)) + (text.includes(':') ? 0 : 96);
   const prefix = v4 ? width - 96 : width;
   const least = v4 ? limits.minIntelPrefixIpv4 : limits.minIntelPrefixIpv6;
-  if (prefix < least) return { reason: `covers too much: the widest block that is taken is a /${least}` };
+  if (prefix < least) return { reason: `covers too much: the widest accepted block is a /${least}` };
   const isSingle = prefix === (v4 ? 32 : 128);
   if (special.some((range) => ranges.some((one) => rangesMeet(one, range))) || (isSingle && !isHost(first)))
-    return { reason: 'is no address that a host on the Internet has' };
+    return { reason: 'is not the address of an Internet host' };
   if (home.some((range) => ranges.some((one) => rangesMeet(one, range))))
-    return { reason: 'meets the home networks' };
+    return { reason: 'overlaps the home networks' };
   return { kind: 'address', text: isSingle ? printAddress(first) : `${printAddress(first)}/${prefix}` };
 }
 
@@ -113,7 +111,7 @@ function isHost(bytes: Uint8Array): boolean {
   return isOneHost(word(0), word(4), word(8), word(12));
 }
 
-/** Loopback, this network, link-local and multicast (RFC 6890). */
+/** Address ranges of loopback, "this network", link-local and multicast (RFC 6890). */
 const special = [
   '0.0.0.0/8',
   '127.0.0.0/8',

@@ -1,9 +1,9 @@
 import { limits } from '../../limits.ts';
 
-/** What one comparison of a pattern asks for. */
+/** One comparison of a pattern. */
 export type Comparison = { readonly value: string } | { readonly unsupported: string };
 
-/** Object paths whose values are looked for in events. */
+/** Object paths whose values are matched against events. */
 const supportedPaths: ReadonlySet<string> = new Set([
   'ipv4-addr:value',
   'ipv6-addr:value',
@@ -12,13 +12,13 @@ const supportedPaths: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * The comparisons of a pattern (STIX 2.1, section 9) any of which suffices: `[a = 'x' OR b = 'y'] OR [c IN ('z', 'w')]`.
- * The reason for a pattern that wants more than one thing at once, or isn't one.
+ * Parses a pattern (STIX 2.1, section 9) of alternative comparisons: `[a = 'x' OR b = 'y'] OR [c IN ('z', 'w')]`.
+ * Returns the reason for a pattern that is invalid, or that requires several comparisons to match together.
  */
 export function parsePattern(pattern: string): readonly Comparison[] | { readonly reason: string } {
   if (pattern.length > limits.maxIntelPatternLength) return { reason: 'has a pattern that is too long' };
   const tokens = tokensOf(pattern);
-  if (tokens === undefined) return { reason: 'is no pattern of STIX' };
+  if (tokens === undefined) return { reason: 'is not a valid STIX pattern' };
   const found: Comparison[] = [];
   let at = 0;
   let depth = 0;
@@ -26,19 +26,19 @@ export function parsePattern(pattern: string): readonly Comparison[] | { readonl
   let wantsOperand = true;
   const next = () => tokens[at++];
   for (let token = next(); token !== undefined; token = next()) {
-    if (token.kind === 'string') return { reason: 'is no pattern of STIX' };
+    if (token.kind === 'string') return { reason: 'is not a valid STIX pattern' };
     const { text } = token;
     if (text === '[' || text === ']') {
       if (inside === (text === '[') || (text === '[') !== wantsOperand || (text === ']' && depth > 0))
-        return { reason: 'is no pattern of STIX' };
+        return { reason: 'is not a valid STIX pattern' };
       inside = !inside;
     } else if (text === '(') {
       if (!inside || !wantsOperand) return { reason: 'groups observations, which is not supported' };
       depth++;
     } else if (text === ')') {
-      if (--depth < 0 || wantsOperand) return { reason: 'is no pattern of STIX' };
+      if (--depth < 0 || wantsOperand) return { reason: 'is not a valid STIX pattern' };
     } else if (text.toUpperCase() === 'OR') {
-      if (wantsOperand) return { reason: 'is no pattern of STIX' };
+      if (wantsOperand) return { reason: 'is not a valid STIX pattern' };
       wantsOperand = true;
     } else if (wantsOperand && inside && text.includes(':')) {
       const values = valuesOf(text, tokens, at);
@@ -48,11 +48,14 @@ export function parsePattern(pattern: string): readonly Comparison[] | { readonl
       wantsOperand = false;
     } else return { reason: `has ${text.slice(0, 40)}, which is not supported` };
   }
-  if (inside || depth > 0 || wantsOperand) return { reason: 'is no pattern of STIX' };
+  if (inside || depth > 0 || wantsOperand) return { reason: 'is not a valid STIX pattern' };
   return found;
 }
 
-/** Paths of what is supported have 20 characters, and of what is shown of others 80. */
+/**
+ * Maximum characters of a path. Supported paths have 20 characters; the start of other paths is shown, up to 80
+ * characters.
+ */
 const longestPath = 200;
 
 interface Token {
@@ -60,7 +63,9 @@ interface Token {
   readonly text: string;
 }
 
-/** One comparison, from behind its path on; a quoted part such as in `file:hashes.'SHA-256'` belongs to the path. */
+/**
+ * Parses one comparison after its path; a quoted part such as in `file:hashes.'SHA-256'` belongs to the path.
+ */
 function valuesOf(
   begun: string,
   tokens: readonly Token[],
@@ -68,34 +73,36 @@ function valuesOf(
 ): { readonly comparisons: readonly Comparison[]; readonly next: number } | { readonly reason: string } {
   let at = start;
   let path = begun;
-  while (path.length < longestPath && path.endsWith('.') && tokens[at]?.kind === 'string')
-    path += tokens[at++]!.text;
+  while (path.length < longestPath && path.endsWith('.') && tokens[at]?.kind === 'string') path += tokens[at++]!.text;
   const operator = tokens[at++]?.text.toUpperCase();
   const values: string[] = [];
   if (operator === 'IN') {
-    if (tokens[at++]?.text !== '(') return { reason: 'is no pattern of STIX' };
+    if (tokens[at++]?.text !== '(') return { reason: 'is not a valid STIX pattern' };
     for (;;) {
       const value = tokens[at++];
-      if (value === undefined) return { reason: 'is no pattern of STIX' };
+      if (value === undefined) return { reason: 'is not a valid STIX pattern' };
       values.push(value.text);
       const behind = tokens[at++]?.text;
       if (behind === ')') break;
-      if (behind !== ',') return { reason: 'is no pattern of STIX' };
+      if (behind !== ',') return { reason: 'is not a valid STIX pattern' };
     }
   } else if (operator === '=' || operator === 'ISSUBSET') {
     const value = tokens[at++];
-    if (value === undefined) return { reason: 'is no pattern of STIX' };
+    if (value === undefined) return { reason: 'is not a valid STIX pattern' };
     values.push(value.text);
   } else return { reason: `compares with ${(operator ?? 'nothing').slice(0, 40)}, which is not supported` };
   const comparisons: Comparison[] = supportedPaths.has(path)
     ? values.map((value) => ({ value }))
-    : [{ unsupported: `is about ${path.slice(0, 80)}, which events do not have` }];
+    : [{ unsupported: `uses ${path.slice(0, 80)}, which events do not contain` }];
   return { comparisons, next: at };
 }
 
 const lexeme = /\s*(?:'((?:[^'\\]|\\.)*)'|([[\](),=])|([^\s[\](),='<>!]+|[<>!]=?))/sy;
 
-/** Undefined where something is no token. Each character is looked at once or twice. */
+/**
+ * Splits a pattern into tokens; undefined for invalid tokens. Takes linear time: each character is read once
+ * or twice.
+ */
 function tokensOf(pattern: string): Token[] | undefined {
   const tokens: Token[] = [];
   const text = pattern.trim();

@@ -1,15 +1,16 @@
 /**
- * Finds all of many literals in a text in one pass over it (Aho and Corasick, 1975). A state is the longest end of what
- * was read that begins a literal; the table says for each state and character where that leads, so that a character costs
- * one look-up however many literals there are:
+ * Finds many literals in a text in one pass (Aho and Corasick, 1975). A state is the longest suffix of the
+ * text read so far that is a prefix of a literal; a table contains the next state for each state and
+ * character, so that a character costs one look-up regardless of the number of literals:
  *
- *     next[row of the state + class of the character] → row of the state; its complement where a literal ends there
- *     ends[state] → literals that end here;  shorter[state] → the longest other state with ends that ends here, too
+ *     next[row of the state + class of the character] → row of the state; its complement if a literal ends there
+ *     ends[state] → literals that end here;  shorter[state] → the longest other state with literals that end here
  *
- * A state's row is its number times the classes. Characters that are in no literal are one class, which leads back to the
- * beginning. Those beyond Latin-1 are all of one class, so that a table has no more than 258 columns: of two literals that
- * differ in nothing else, both are found where one of them is. Capitals of ASCII are of the class of the small letter
- * where no literal has them: a text of ASCII need not be folded before it is looked through.
+ * The row of a state is its number times the number of classes. Characters that are in no literal are one
+ * class, which leads back to the start. Characters above Latin-1 are a single class, so that a table has at
+ * most 258 columns. Two literals that differ only in such characters are therefore both found where either of
+ * them occurs. ASCII capitals have the class of the small letter if no literal contains the capital, so ASCII
+ * text need not be folded first.
  */
 export class AhoCorasick {
   readonly #classOfByte = new Uint16Array(256);
@@ -19,7 +20,7 @@ export class AhoCorasick {
   readonly #ends: readonly (readonly number[] | undefined)[];
   readonly #shorter: Int32Array;
 
-  /** @param literals - none of them empty; they are told by their index */
+  /** @param literals - nonempty texts, identified by their index */
   constructor(literals: readonly string[]) {
     this.#classes = 1 + this.#classify(literals);
     const children: Map<number, number>[] = [new Map()];
@@ -44,15 +45,14 @@ export class AhoCorasick {
     this.#next = new Int32Array(children.length * this.#classes);
     this.#shorter = new Int32Array(children.length).fill(-1);
     this.#connect(children);
-    for (let letter = 65; letter <= 90; letter++)
-      this.#classOfByte[letter] ||= this.#classOfByte[letter + 32]!;
+    for (let letter = 65; letter <= 90; letter++) this.#classOfByte[letter] ||= this.#classOfByte[letter + 32]!;
     this.#next.forEach((state, at) => {
       const row = state * this.#classes;
       this.#next[at] = ends[state] === undefined && this.#shorter[state]! < 0 ? row : ~row;
     });
   }
 
-  /** Tells every place at which a literal ends, until the text ends. */
+  /** Calls `found` for every position where a literal ends. */
   scan(text: string, found: (literal: number, end: number) => void): void {
     const next = this.#next;
     const classOfByte = this.#classOfByte;
@@ -91,7 +91,7 @@ export class AhoCorasick {
     return unit < 256 ? this.#classOfByte[unit]! : this.#classBeyond;
   }
 
-  /** By breadth, so that where a state falls back to is complete before it. */
+  /** Connects states breadth first, so that the fallback of a state is complete before the state. */
   #connect(children: readonly ReadonlyMap<number, number>[]): void {
     const classes = this.#classes;
     const fallback = new Int32Array(children.length);

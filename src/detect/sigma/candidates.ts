@@ -1,8 +1,11 @@
-/** Rules that one record may match, by number: told in any order and several times, taken in order and once. */
+/**
+ * Rules that a record may match, by number. Rules can be added in any order and repeatedly, and are taken in
+ * ascending order without duplicates.
+ */
 export class Candidates {
-  /** A bit for each rule. */
+  /** One bit for each rule. */
   readonly #rules: Int32Array;
-  /** A bit for each word of those, so that of thousands of rules few words are looked at. */
+  /** One bit for each word of `#rules`, so that few words are read even with thousands of rules. */
   readonly #words: Int32Array;
 
   constructor(rules: number) {
@@ -20,7 +23,7 @@ export class Candidates {
     for (let at = 0; at < rules.length; at++) this.add(rules[at]!);
   }
 
-  /** The lowest of them, which is one no longer; -1 where none is left. */
+  /** Removes and returns the lowest rule; -1 without rules. */
   take(): number {
     for (let top = 0; top < this.#words.length; top++) {
       const words = this.#words[top]!;
@@ -36,5 +39,5 @@ export class Candidates {
   }
 }
 
-/** The lowest bit that is set. */
+/** Returns the index of the lowest set bit. */
 const lowest = (bits: number): number => 31 - Math.clz32(bits & -bits);

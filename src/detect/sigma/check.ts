@@ -5,13 +5,13 @@ import { expansionRoom, type Room } from './item.ts';
 import { isObject, type JsonObject } from './record.ts';
 
 /**
- * Looks at parts of one document and collects what is wrong with them. Each reader takes the value and its path, and
- * gives undefined where it is missing or wrong; what is missing is a problem only where it is asked for by `required`.
+ * Validates parts of one document and collects the problems. Each method takes a value and its path, and returns
+ * undefined if the value is missing or invalid. Only `required` reports a missing value as a problem.
  */
 export class Check {
   readonly problems: Problem[] = [];
   readonly at: (path: Path) => number;
-  /** The values that modifiers may still add to the text in which the document stands. */
+  /** The number of values that modifiers may still add to the text of the document. */
   readonly expansion: Room;
 
   constructor(at: (path: Path) => number, expansion: Room = expansionRoom()) {
@@ -53,7 +53,7 @@ export class Check {
     return this.problem(path, `is ${shown(text)}, not ${wanted}`);
   }
 
-  /** A list of different texts; empty where there is none. */
+  /** Reads a list of distinct texts; returns an empty list if the value is missing. */
   texts(value: unknown, path: Path, maxLength: number, minLength = 1): readonly string[] {
     if (value === undefined || value === null) return [];
     if (!Array.isArray(value)) {
@@ -62,10 +62,7 @@ export class Check {
     }
     const found = new Set<string>();
     value.forEach((item: unknown, index) => {
-      const text = this.required(this.text(item, [...path, index], maxLength, minLength), item, [
-        ...path,
-        index,
-      ]);
+      const text = this.required(this.text(item, [...path, index], maxLength, minLength), item, [...path, index]);
       if (text === undefined) return;
       if (found.has(text)) this.problem([...path, index], 'is in the list twice');
       found.add(text);

@@ -6,17 +6,17 @@ import {
   ipv4Of,
   parseAddress,
   parseIpv4,
-} from '../../events/ip.ts';
+} from '../../net/ip.ts';
 import { refuse, shown } from './fault.ts';
 
 /**
- * The address that a text is, as blocks are asked about it: parsed once, however many lists of blocks are. Words of 32
- * bits are kept less 2³¹, so that they are small integers to the engine and still in the order of addresses.
+ * A text parsed as an address, once for all lists of blocks. The 32-bit words are stored minus 2³¹, so that they are
+ * small integers for the JavaScript engine and sort in the order of addresses.
  */
 export class Address {
-  /** 0 where the text is no address. `::ffff:10.0.0.1` is of IPv4. */
+  /** Address family; 0 if the text is not an address. `::ffff:10.0.0.1` counts as IPv4. */
   family: 0 | 4 | 6 = 0;
-  /** Of IPv4 the last only. */
+  /** Words of the address. IPv4 uses only the last word. */
   readonly words = new Int32Array(4);
 
   read(text: string): void {
@@ -44,24 +44,20 @@ const bytes = new Uint8Array(16);
 
 const ordered = (word: number): number => word ^ 0x8000_0000;
 
-/**
- * Blocks of addresses, as ascending ranges that have none in common: whether an address is of one takes as many steps as
- * the number of blocks has bits.
- */
+/** Address blocks as ascending, disjoint ranges. A membership test takes log₂(number of blocks) steps. */
 export class Blocks {
-  /** The same for lists that have the same addresses, whatever way they are written. */
+  /** Key that is equal for lists with the same addresses, regardless of notation. */
   readonly key: string;
-  /** Of each range the first and the last address, a word each. */
+  /** The first and the last address of each range, one word each. */
   readonly #ipv4: Int32Array;
-  /** Four words each. */
+  /** The first and the last address of each range, four words each. */
   readonly #ipv6: Int32Array;
 
-  /** @throws SigmaFault for what is neither an address nor a block */
+  /** @throws RuleError for texts other than addresses and CIDR blocks */
   constructor(blocks: readonly string[]) {
     const ranges = disjoint(
       blocks.flatMap(
-        (block) =>
-          addressRanges(block.trim()) ?? refuse(`has ${shown(block)}, which is no block of addresses`),
+        (block) => addressRanges(block.trim()) ?? refuse(`has ${shown(block)}, which is not an address or CIDR block`),
       ),
     );
     const isIpv4 = ({ first }: AddressRange): boolean => ipv4Of(first) >= 0;
@@ -73,7 +69,7 @@ export class Blocks {
     this.key = `${this.#ipv4.join()};${this.#ipv6.join()}`;
   }
 
-  /** Halves the ranges until the one is left that the address would be in. */
+  /** Binary search for the range that may contain the address. */
   has({ family, words }: Address): boolean {
     if (family === 4) return this.#hasIpv4(words[3]!);
     return family === 6 && this.#hasIpv6(words);
@@ -115,7 +111,7 @@ function compareWords(words: Int32Array, others: Int32Array, from: number): numb
   return 0;
 }
 
-/** Of each range the first and the last address, from one of their words on. */
+/** Returns the first and the last address of each range, from the given word on. */
 function words(ranges: readonly AddressRange[], from: number): Int32Array {
   return Int32Array.from(
     ranges
@@ -124,7 +120,7 @@ function words(ranges: readonly AddressRange[], from: number): Int32Array {
   );
 }
 
-/** The same addresses in ascending ranges that have none in common. */
+/** Merges ranges into ascending, disjoint ranges. */
 function disjoint(ranges: readonly AddressRange[]): readonly AddressRange[] {
   const found: AddressRange[] = [];
   for (const range of ranges.toSorted((a, b) => compareAddress(a.first, 0, b.first, 0))) {

@@ -9,7 +9,7 @@ import { route } from './logsource.ts';
 import { problemOf } from './problem.ts';
 import type { RecordKind } from './record.ts';
 
-/** A rule before filters and correlations are known. */
+/** A rule before filters and correlations are applied. */
 export interface RuleFormula {
   readonly document: RuleDocument;
   readonly formula: Formula;
@@ -17,17 +17,18 @@ export interface RuleFormula {
   readonly missingFields: readonly string[];
 }
 
-/** What a rule asks, and which records can answer; or why it cannot be asked here. */
+/**
+ * Compiles a rule and determines the kinds of record that it applies to. Returns problems if the rule applies to no
+ * kind of record.
+ */
 export function compileRule(
   document: RuleDocument,
   placeholders: Placeholders,
   room: Room,
 ): RuleFormula | readonly Problem[] {
-  const refused = (field: string, reason: string): readonly Problem[] => [
-    problemOf(document, [field], reason),
-  ];
+  const refused = (field: string, reason: string): readonly Problem[] => [problemOf(document, [field], reason)];
   if (document.status === 'unsupported')
-    return refused('status', 'says that the rule cannot be used as it is');
+    return refused('status', 'says that the rule cannot be used in its current state');
   const routed = route(document.logsource);
   if ('reason' in routed) return refused('logsource', routed.reason);
   const problems = itemProblems('detection', document.searches, placeholders, room);
@@ -37,9 +38,7 @@ export function compileRule(
   const fields = [...new Set(fieldsOf(formula))];
   const kinds = [
     ...routed.kinds.filter((kind) => canAnswer(kind, formula)),
-    ...routed.standIns.filter(
-      (kind) => fields.every((field) => has(kind, field)) && canAnswer(kind, formula),
-    ),
+    ...routed.standIns.filter((kind) => fields.every((field) => has(kind, field)) && canAnswer(kind, formula)),
   ];
   const all = [...routed.kinds, ...routed.standIns];
   if (kinds.length === 0) return refused('detection', whyNot(fields, all));
@@ -48,8 +47,8 @@ export function compileRule(
 }
 
 /**
- * What is wrong with items, which is what is only known with the placeholders. What these stand for counts as if it were
- * written in the document, and is taken from the room.
+ * Returns the problems of items that depend on placeholders. The values of placeholders count as if they were written
+ * in the document, and reduce `room`.
  */
 export function itemProblems(
   section: 'detection' | 'filter',
@@ -65,9 +64,9 @@ export function itemProblems(
         const compiled = compileItem(item, placeholders);
         const { length } = compiled.values.flat();
         if (values + length > limits.maxSigmaNodes)
-          refuse(`brings the document to more than ${limits.maxSigmaNodes} values by its placeholders`);
+          refuse(`expands the document to more than ${limits.maxSigmaNodes} values by its placeholders`);
         if (length > room.left)
-          refuse(`brings all rules to more than ${limits.maxSigmaPlaceholderValues} values by placeholders`);
+          refuse(`expands all rules to more than ${limits.maxSigmaPlaceholderValues} values by placeholders`);
         values += length;
         room.left -= length;
         return compiled;
@@ -83,7 +82,7 @@ function has(kind: RecordKind, field: string): boolean {
   return resolveField(kind, field).known;
 }
 
-/** Not where it could never match for want of fields, or would match everything for the same reason. */
+/** Returns false if missing fields would make the formula never match, or match everything. */
 function canAnswer(kind: RecordKind, formula: Formula): boolean {
   return settled(formula, (field) => !has(kind, field)) === undefined;
 }
@@ -91,9 +90,8 @@ function canAnswer(kind: RecordKind, formula: Formula): boolean {
 function whyNot(fields: readonly string[], kinds: readonly RecordKind[]): string {
   const lacking = fields.filter((field) => !kinds.some((kind) => has(kind, field)));
   const records = kinds.length > 4 ? 'the records of its log source' : `records of ${kinds.join(', ')}`;
-  if (lacking.length > 0)
-    return `asks for ${listed(lacking)}, which ${records} don't have, and cannot match without`;
-  return `asks for ${listed(fields)}, which no single one of ${records} has together`;
+  if (lacking.length > 0) return `needs ${listed(lacking)}, which ${records} do not have`;
+  return `needs ${listed(fields)}, which do not occur together in any of ${records}`;
 }
 
 function listed(fields: readonly string[]): string {

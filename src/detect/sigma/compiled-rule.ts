@@ -3,23 +3,25 @@ import type { Feed } from './correlation/linked.ts';
 import type { Logsource, RuleDocument } from './document.ts';
 import type { RecordKind } from './record.ts';
 
-/** A rule that records are asked about. */
+/** A rule that can be evaluated. */
 export interface CompiledRule {
-  /** Id, or name, or title: by what correlations and state know it. Unique in its set. */
+  /**
+   * The id, otherwise the name, otherwise the title. Key for correlations and state, unique within the set.
+   */
   readonly id: string;
   readonly title: string;
-  /** `medium` where the rule says none. */
+  /** Severity; `medium` if the rule has no level. */
   readonly level: Severity;
   readonly logsource: Logsource;
   readonly document: RuleDocument;
-  /** The kinds of record that can answer it. */
+  /** The kinds of record to which the rule applies. */
   readonly kinds: readonly RecordKind[];
-  /** Fields that it asks for and that none of these kinds has: parts of it that never hold. */
+  /** Fields that no kind in `kinds` has. The parts of the rule with these fields never match. */
   readonly missingFields: readonly string[];
-  /** Titles of the filters that take something away from it. */
+  /** Titles of the filters that exclude records from the rule. */
   readonly filters: readonly string[];
-  /** A correlation that names it raises alerts instead. */
+  /** True if a correlation that names the rule raises alerts instead. */
   readonly silent: boolean;
-  /** What to tell correlations of a match. */
+  /** Correlation inputs to create for a match. */
   readonly feeds: readonly Feed[];
 }

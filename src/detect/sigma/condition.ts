@@ -1,27 +1,28 @@
 import { limits } from '../../limits.ts';
 import { shown } from './fault.ts';
 
-/** What a condition says, with `1 of x*` and `all of them` spelt out. */
+/** A parsed condition, with `1 of x*` and `all of them` expanded. */
 export type Condition =
   | { readonly kind: 'search'; readonly name: string }
   | { readonly kind: 'not'; readonly of: Condition }
   | { readonly kind: 'and' | 'or'; readonly of: readonly Condition[] };
 
-/** Why an expression is none, and where: characters count from 1. */
+/** The reason why an expression is invalid, and the position, in characters from 1. */
 export interface ConditionFault {
   readonly at: number;
   readonly reason: string;
 }
 
 /**
- * Parses a condition (Sigma rules 2.1.0, "condition"), from the least to the most binding:
+ * Parses a condition (Sigma rules 2.1.0, "condition"); operators by ascending precedence:
  *
  *     or  and  not  `1 of`, `all of`  ( )
  *
- * `them` are all search identifiers that don't begin with an underscore; in a pattern `*` stands for any characters.
- * Nothing else is there to count with: what counted in Sigma 1 (`| count() by …`, `near`) is a correlation rule now.
+ * `them` stands for all search identifiers without a leading underscore; `*` in a pattern for any characters.
+ * Aggregations of Sigma 1 (`| count() by …`, `near`) are not supported, because correlation rules replace
+ * them.
  *
- * @param names - the search identifiers that there are
+ * @param names - the defined search identifiers
  */
 export function parseCondition(text: string, names: readonly string[]): Condition | ConditionFault {
   const aggregation = /\||\b(?:count|min|max|avg|sum)\s*\(|\bnear\b/i.exec(text);
@@ -29,16 +30,16 @@ export function parseCondition(text: string, names: readonly string[]): Conditio
   try {
     return new Parser(tokens(text), names).parse();
   } catch (error) {
-    if (!(error instanceof Fault)) throw error;
+    if (!(error instanceof ConditionError)) throw error;
     return { at: error.at + 1, reason: error.message };
   }
 }
 
-/** What is said wherever a rule counts as in Sigma 1. */
+/** Advice in the error for rules with an aggregation of Sigma 1. */
 export const aggregationAdvice =
-  'counts as Sigma 1 did: keep what it looks for as a rule, and write a correlation rule that names it';
+  'uses an aggregation of Sigma 1: keep the search as a rule, and add a correlation rule that names it';
 
-class Fault extends Error {
+class ConditionError extends Error {
   readonly at: number;
   constructor(at: number, reason: string) {
     super(reason);
@@ -55,7 +56,7 @@ function tokens(text: string): Token[] {
   const found: Token[] = [];
   for (const match of text.matchAll(/[()]|[^\s()]+/g)) {
     if (found.length === limits.maxSigmaConditionParts)
-      throw new Fault(match.index, `has more than ${limits.maxSigmaConditionParts} words`);
+      throw new ConditionError(match.index, `has more than ${limits.maxSigmaConditionParts} words`);
     found.push({ text: match[0], at: match.index });
   }
   found.push({ text: '', at: text.length });
@@ -64,7 +65,7 @@ function tokens(text: string): Token[] {
 
 const keywords = new Set(['and', 'or', 'not', 'of', 'them']);
 
-/** One method a rule of the grammar, which is that of precedence. */
+/** Parser with one method per rule of the grammar, in the order of precedence. */
 class Parser {
   readonly #tokens: readonly Token[];
   readonly #names: readonly string[];
@@ -80,9 +81,8 @@ class Parser {
   parse(): Condition {
     const condition = this.#either();
     const rest = this.#token;
-    if (rest.text === ')') throw new Fault(rest.at, 'closes a parenthesis that was not opened');
-    if (rest.text !== '')
-      throw new Fault(rest.at, `has ${shown(rest.text)} where 'and' or 'or' was expected`);
+    if (rest.text === ')') throw new ConditionError(rest.at, 'closes a parenthesis that was not opened');
+    if (rest.text !== '') throw new ConditionError(rest.at, `has ${shown(rest.text)} where 'and' or 'or' was expected`);
     return condition;
   }
 
@@ -105,20 +105,20 @@ class Parser {
 
   #operand(): Condition {
     const { text, at } = this.#token;
-    if (text === '') throw new Fault(at, 'ends where a search identifier was expected');
+    if (text === '') throw new ConditionError(at, 'ends where a search identifier was expected');
     if (this.#take('(')) {
       if (++this.#depth > limits.maxSigmaNesting)
-        throw new Fault(at, `has more than ${limits.maxSigmaNesting} parentheses in each other`);
+        throw new ConditionError(at, `has more than ${limits.maxSigmaNesting} nested parentheses`);
       const inside = this.#either();
-      if (!this.#take(')')) throw new Fault(at, 'opens a parenthesis that is not closed');
+      if (!this.#take(')')) throw new ConditionError(at, 'opens a parenthesis that is not closed');
       this.#depth--;
       return inside;
     }
     if (this.#peek(1).text.toLowerCase() === 'of') return this.#quantified();
     if (text === ')' || keywords.has(text.toLowerCase()))
-      throw new Fault(at, `has ${shown(text)} where a search identifier was expected`);
+      throw new ConditionError(at, `has ${shown(text)} where a search identifier was expected`);
     if (!this.#names.includes(text))
-      throw new Fault(at, `names ${shown(text)}, which is no search identifier`);
+      throw new ConditionError(at, `names ${shown(text)}, which is not a search identifier`);
     this.#next++;
     return { kind: 'search', name: text };
   }
@@ -127,22 +127,19 @@ class Parser {
     const { text: quantifier, at } = this.#token;
     const kind = quantifiers.get(quantifier.toLowerCase());
     if (kind === undefined)
-      throw new Fault(at, `has ${shown(`${quantifier} of`)}, which is neither '1 of' nor 'all of'`);
+      throw new ConditionError(at, `has ${shown(`${quantifier} of`)}, which is neither '1 of' nor 'all of'`);
     this.#next += 2;
     const { text: pattern, at: patternAt } = this.#token;
     if (pattern === '' || pattern === '(' || pattern === ')')
-      throw new Fault(
-        patternAt,
-        `has nothing after ${shown(`${quantifier} of`)} that names search identifiers`,
-      );
+      throw new ConditionError(patternAt, `has no search identifier after ${shown(`${quantifier} of`)}`);
     this.#next++;
     const matches = pattern.toLowerCase() === 'them' ? isNotHidden : glob(pattern);
     const of = this.#names.filter(matches).map((name) => ({ kind: 'search', name }) as const);
     this.#parts += of.length;
     if (this.#parts > limits.maxSigmaConditionParts)
-      throw new Fault(at, `stands for more than ${limits.maxSigmaConditionParts} searches`);
+      throw new ConditionError(at, `expands to more than ${limits.maxSigmaConditionParts} searches`);
     if (of.length === 0)
-      throw new Fault(patternAt, `has ${shown(pattern)}, which no search identifier is like`);
+      throw new ConditionError(patternAt, `has ${shown(pattern)}, which matches no search identifier`);
     return of.length === 1 ? of[0]! : { kind, of };
   }
 
@@ -168,7 +165,10 @@ const quantifiers: ReadonlyMap<string, 'and' | 'or'> = new Map([
 
 const isNotHidden = (name: string): boolean => !name.startsWith('_');
 
-/** Whether a name is like the pattern. Names and patterns are short, and stars few: each is looked for in turn. */
+/**
+ * Returns a function that tests names against the pattern. Names and patterns are short and have few stars,
+ * so each part is searched in turn.
+ */
 function glob(pattern: string): (name: string) => boolean {
   const [first = '', ...rest] = pattern.split('*');
   const last = rest.pop();
@@ -185,7 +185,7 @@ function glob(pattern: string): (name: string) => boolean {
   };
 }
 
-/** The search identifiers that a condition asks. */
+/** Returns the search identifiers in a condition. */
 export function searchesOf(condition: Condition): string[] {
   switch (condition.kind) {
     case 'search':

@@ -3,25 +3,25 @@ import type { SigmaDocument } from './document.ts';
 import type { Formula } from './formula.ts';
 import type { CompiledItem, Test } from './item.ts';
 import type { RecordKind } from './record.ts';
-import { witnessesOf } from './witness.ts';
+import { witnessesOf } from './required-literal.ts';
 
 /**
  * Estimates the nanoseconds that a formula takes for one record: the sum over its tests, each with a value of 100
- * characters. Senders choose the values, so every test counts. A formula that the index cannot exclude for most records
- * counts several times. Regular expressions are measured on generated texts. The worst value of
- * `limits.maxRegexTextLength` characters found for any expression took seven times its cost. The result is deterministic
- * while the budget lasts.
+ * characters. Senders choose the values, so every test is counted. The cost of a formula that the index cannot
+ * exclude for most records is multiplied. Regular expressions are measured on generated texts. The most expensive
+ * known value of `limits.maxRegexTextLength` characters took seven times the estimated cost. The result is
+ * deterministic while the budget lasts.
  *
- * @param room - measuring stops when the cost exceeds it; the result is then a lower bound
- * @param budget - when it is used up, an expression is charged the maximum for its number of states
+ * @param room - the limit at which measuring stops; the result is then a lower bound
+ * @param budget - the time left for measuring; without time left, an expression is charged the maximum for its number
+ *   of states
  */
 export function costOf(formula: Formula, room = Number.POSITIVE_INFINITY, budget?: MeasureBudget): number {
   const literals = witnessesOf(formula)?.map(({ literal }) => literal);
-  const isIndexed =
-    literals?.every(({ text, where }) => where === 'whole' || text.length >= minIndexed) ?? false;
+  const isIndexed = literals?.every(({ text, where }) => where === 'whole' || text.length >= minIndexed) ?? false;
   const factor = isIndexed ? 1 : costs.always;
   let cost = costs.formula * factor;
-  // A condition may name a search many times; it is evaluated once.
+  // A condition may name a search many times, but the search is evaluated once.
   const parts = new Set([formula]);
   for (const part of parts) {
     if (part.kind === 'item') cost += factor * itemCost(part.item, (room - cost) / factor, budget);
@@ -31,27 +31,33 @@ export function costOf(formula: Formula, room = Number.POSITIVE_INFINITY, budget
   return Math.round(cost);
 }
 
-/** The time left to measure the regular expressions of these documents. */
+/** The time left to measure the regular expressions of the documents in `of`. */
 export interface MeasureBudget {
   readonly of: ReadonlySet<SigmaDocument>;
   ms: number;
 }
 
-/** The shortest literal that the index can use to exclude most records, in characters. */
+/** Minimum characters of a literal that the index can use to exclude most records. */
 const minIndexed = 3;
 
-/** Nanoseconds, from `bench sigma`; those of regular expressions were measured with the worst texts found. */
+/**
+ * Costs in nanoseconds, from `bench sigma`. Costs of regular expressions were measured with the most
+ * expensive texts found.
+ */
 const costs = {
   formula: 100,
-  /** The factor for rules that are evaluated for every record. */
+  /** Factor for rules that are evaluated for every record. */
   always: 5,
-  /** A search in all values of a record. */
+  /** Cost of a search in all values of a record. */
   anywhere: 30,
-  /** One of several whole values, which are looked up together. */
+  /** Cost of the comparison with one of several whole values, which are looked up together. */
   exact: 5,
   part: 50,
   dashes: 200,
-  /** A regular expression also costs `regexState` per state, because the generated texts may miss the worst one. */
+  /**
+   * Cost of a regular expression, besides `regexState` for each state: the generated texts may not include the most
+   * expensive text.
+   */
   regex: 200,
   regexState: 50,
   regexWork: 20_000,
@@ -61,7 +67,7 @@ const costs = {
   moment: 200,
   null: 10,
   exists: 10,
-  /** Passing a match to a correlation. */
+  /** Cost of passing a match to a correlation. */
   feed: 1000,
 } as const;
 
@@ -88,7 +94,10 @@ function testCost(test: Test, room: number, budget?: MeasureBudget): number {
   return cost > room ? cost : cost + costs.regexWork * workOf(test.source, test.regex, budget);
 }
 
-/** Work of expressions that were measured before, by source. Every change of rules compiles all of them. */
+/**
+ * Work of expressions that were measured earlier, by source. Cached because every change of rules compiles all
+ * expressions.
+ */
 const measured = new Map<string, number>();
 
 function workOf(
@@ -122,7 +131,7 @@ export class CostRoom {
     this.#budget = budget;
   }
 
-  /** Charges a document to each of its kinds. Returns the reason when the limit refuses it. */
+  /** Charges a document to each of its kinds. Returns the reason if the document exceeds the limit. */
   take(
     document: SigmaDocument,
     kinds: readonly RecordKind[],

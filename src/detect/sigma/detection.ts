@@ -7,17 +7,18 @@ import type { Path } from './field-name.ts';
 import { checkItem } from './item.ts';
 import { isObject, type JsonObject } from './record.ts';
 
-/** The searches of a section and the conditions over them. */
+/** The searches of a section, and the conditions that combine them. */
 export interface Detection {
   readonly searches: ReadonlyMap<string, Search>;
   readonly conditions: readonly string[];
 }
 
 /**
- * The section `detection` of a rule, or `filter` of a filter: search identifiers and `condition`. Everything is checked,
- * modifiers with their values too, except what the placeholders of `expand` will stand for.
+ * Reads the section `detection` of a rule, or `filter` of a filter: search identifiers and `condition`.
+ * Everything is checked, including modifiers with their values, except values that come from placeholders of
+ * `expand`.
  *
- * @param others - attributes of the section that are no search identifiers, besides `condition`
+ * @param others - attributes of the section besides `condition` that are not search identifiers
  */
 export function readDetection(
   section: JsonObject,
@@ -37,10 +38,7 @@ export function readDetection(
     }
     names.push(name);
     if (!/^[^\s()|*]{1,256}$/.test(name))
-      check.problem(
-        at,
-        'is a search identifier with spaces, parentheses, | or *, or longer than 256 characters',
-      );
+      check.problem(at, 'is a search identifier with spaces, parentheses, | or *, or longer than 256 characters');
     const search = readSearch(section[name], at, check);
     if (search !== undefined) searches.set(name, search);
   }
@@ -86,16 +84,15 @@ function readConditions(
 }
 
 /**
- * A mapping of fields, all of which must fit; or a list of which one entry suffices: mappings, and keywords, which are
- * looked for in the whole record.
+ * Reads a mapping of fields, all of which must match, or a list of mappings and keywords, any of which is
+ * sufficient. Keywords are searched in the whole record.
  */
 function readSearch(value: unknown, path: Path, check: Check): Search | undefined {
   if (isObject(value)) {
     const items = readItems(value, path, check);
     return { alternatives: [items] };
   }
-  if (!Array.isArray(value))
-    return check.problem(path, `is ${typeName(value)}, not a mapping of fields or a list`);
+  if (!Array.isArray(value)) return check.problem(path, `is ${typeName(value)}, not a mapping of fields or a list`);
   if (value.length === 0) return check.problem(path, 'is an empty list');
   const alternatives: (readonly SearchItem[])[] = [];
   const keywords: Scalar[] = [];
@@ -139,19 +136,17 @@ function readValues(value: unknown, path: Path, check: Check): readonly Scalar[]
 }
 
 function checkOne(item: SearchItem, path: Path, check: Check): void {
-  const long = item.values.find(
-    (value) => typeof value === 'string' && value.length > limits.maxSigmaValueLength,
-  );
+  const long = item.values.find((value) => typeof value === 'string' && value.length > limits.maxSigmaValueLength);
   if (long !== undefined)
-    return check.problem(
-      path,
-      `has a value longer than ${limits.maxSigmaValueLength} characters: ${shown(long)}`,
-    );
+    return check.problem(path, `has a value longer than ${limits.maxSigmaValueLength} characters: ${shown(long)}`);
   const reason = checkItem(item, check.expansion);
   if (reason !== undefined) check.problem(path, reason);
 }
 
-/** What the reader of YAML could not read is undefined, and has its problem already. */
+/**
+ * Returns false for values that the YAML reader refused, which are undefined. The problems of these values are
+ * already recorded.
+ */
 function isScalar(value: unknown): value is Scalar {
   return value === null || ['string', 'number', 'boolean'].includes(typeof value);
 }

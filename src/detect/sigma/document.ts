@@ -1,6 +1,6 @@
-import type { Severity } from '../../contract/vocabulary.ts';
+import type { ruleStatuses, Severity } from '../../contract/vocabulary.ts';
 
-/** What a rule looks at (Sigma rules 2.1.0, "log source"). */
+/** The log source of a rule (Sigma rules 2.1.0, "log source"). */
 export interface Logsource {
   readonly category?: string;
   readonly product?: string;
@@ -8,43 +8,42 @@ export interface Logsource {
   readonly definition?: string;
 }
 
-/** How ripe a rule is. */
-export const ruleStatuses = ['stable', 'test', 'experimental', 'deprecated', 'unsupported'] as const;
+/** Maturity of a rule. */
 export type RuleStatus = (typeof ruleStatuses)[number];
 
-/** What all kinds of documents say of themselves. Texts are well-formed and bounded. */
+/** Attributes of all kinds of documents. Texts are well-formed and bounded. */
 export interface Head {
   readonly title: string;
   readonly id?: string;
-  /** By which other documents name it, instead of the id. */
+  /** A name that other documents can use instead of the id. */
   readonly name?: string;
   readonly status?: RuleStatus;
   readonly description?: string;
   readonly author?: string;
-  /** Severity of what it finds. */
+  /** Severity of the rule's findings. */
   readonly level?: Severity;
   readonly tags: readonly string[];
   readonly references: readonly string[];
   readonly falsepositives: readonly string[];
-  /** Where the document begins in its text, from 1. */
+  /** Line where the document begins in its text, from 1. */
   readonly line: number;
-  /** Of the fields that problems may still name when it is compiled: where they are in its text, by `fieldName`. */
+  /** Lines of fields for problems that are found at compilation, by `fieldName`. */
   readonly lines: ReadonlyMap<string, number>;
 }
 
-/** A value that a field is compared with, as YAML gives it. */
+/** A value to compare with a field, as parsed from YAML. */
 export type Scalar = string | number | boolean | null;
 
 /** One field with its modifiers in order; `field` is undefined for a keyword search over the whole record. */
 export interface SearchItem {
   readonly field: string | undefined;
   readonly modifiers: readonly string[];
-  /** One of them suffices, unless the modifier `all` wants them all. */
+  /** Alternative values; with the modifier `all`, all values are required. */
   readonly values: readonly Scalar[];
   readonly line: number;
 }
 
-/** One search identifier: all items of one of the alternatives. */
+/** One search identifier, with alternatives. All items of an alternative must match. */
 export interface Search {
   readonly alternatives: readonly (readonly SearchItem[])[];
 }
@@ -53,11 +52,11 @@ export interface RuleDocument extends Head {
   readonly kind: 'rule';
   readonly logsource: Logsource;
   readonly searches: ReadonlyMap<string, Search>;
-  /** Expressions of which one suffices. */
+  /** Alternative expressions. */
   readonly conditions: readonly string[];
 }
 
-/** Sigma correlation rules 2.1.0. */
+/** Types of correlations (Sigma correlation rules 2.1.0). */
 export const correlationTypes = [
   'event_count',
   'value_count',
@@ -69,7 +68,7 @@ export const correlationTypes = [
 ] as const;
 export type CorrelationType = (typeof correlationTypes)[number];
 
-/** Bounds of what is counted, all of which must hold. */
+/** Bounds of the compared number, all of which must hold. */
 export interface Threshold {
   readonly gt?: number;
   readonly gte?: number;
@@ -84,27 +83,27 @@ export interface CorrelationDocument extends Head {
   readonly type: CorrelationType;
   /** Ids or names of rules or of other correlations. */
   readonly rules: readonly string[];
-  /** Fields or aliases whose values tell groups apart. */
+  /** Fields or aliases by whose values inputs are grouped. */
   readonly groupBy: readonly string[];
   readonly timespanMs: number;
   readonly threshold: Threshold | undefined;
-  /** What is counted, summed or ranked: one field, or several that are one value together. */
+  /** The field that is counted, summed or ranked; several fields form one value. */
   readonly valueFields: readonly string[];
-  /** Of value_percentile, 0 to 100. */
+  /** Percentile for value_percentile, 0 to 100. */
   readonly percentile: number | undefined;
-  /** Of temporal types: an expression over the names of the rules, instead of all of them. */
+  /** For temporal types: an expression over the names of the rules. Without it, all rules are required. */
   readonly condition: string | undefined;
-  /** Name → rule → field. */
+  /** Field by alias and rule. */
   readonly aliases: ReadonlyMap<string, ReadonlyMap<string, string>>;
-  /** The rules that it names go on raising alerts of their own. */
+  /** True if the named rules also raise their own alerts. */
   readonly generate: boolean;
 }
 
-/** Sigma filters 2.1.0: takes away from rules what its condition says. */
+/** A Sigma filter (2.1.0), which excludes records from rules. */
 export interface FilterDocument extends Head {
   readonly kind: 'filter';
   readonly logsource: Logsource;
-  /** Ids or names; undefined for every rule of its log source. */
+  /** Ids or names of rules; undefined for all rules of the filter's log source. */
   readonly rules: readonly string[] | undefined;
   readonly searches: ReadonlyMap<string, Search>;
   readonly conditions: readonly string[];
@@ -112,10 +111,10 @@ export interface FilterDocument extends Head {
 
 export type SigmaDocument = RuleDocument | CorrelationDocument | FilterDocument;
 
-/** Why a document is refused, and where in its text. Lines count from 1. */
+/** The reason why a document is refused, and the position in its text. Lines count from 1. */
 export interface Problem {
   readonly line: number;
-  /** As in YAML: `detection.selection.query|contains`. */
+  /** Path in the YAML text, such as `detection.selection.query|contains`. */
   readonly field: string;
   readonly reason: string;
 }

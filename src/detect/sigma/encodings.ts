@@ -1,4 +1,4 @@
-// Encodings that values of rules are searched in: text to bytes, bytes to Base64. Values are short.
+// Encodings in which values of rules are searched: text to bytes, bytes to Base64. Values are short.
 
 const base64Digits = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
 
@@ -6,7 +6,7 @@ export function utf8(text: string): Uint8Array {
   return new TextEncoder().encode(text);
 }
 
-/** UTF-16 without a byte order mark. */
+/** Encodes a text as UTF-16 without a byte order mark. */
 export function utf16(text: string, littleEndian: boolean): Uint8Array {
   const bytes = new Uint8Array(2 * text.length);
   const view = new DataView(bytes.buffer);
@@ -14,12 +14,12 @@ export function utf16(text: string, littleEndian: boolean): Uint8Array {
   return bytes;
 }
 
-/** As PowerShell and others write it: little-endian, after a byte order mark. */
+/** Encodes a text as PowerShell and other programs do: little-endian UTF-16 after a byte order mark. */
 export function utf16WithMark(text: string): Uint8Array {
   return utf16(`\uFEFF${text}`, true);
 }
 
-/** With padding (RFC 4648, section 4). */
+/** Encodes bytes as Base64 with padding (RFC 4648, section 4). */
 export function base64(bytes: Uint8Array): string {
   let text = '';
   for (let at = 0; at < bytes.length; at += 3) {
@@ -33,11 +33,11 @@ export function base64(bytes: Uint8Array): string {
 }
 
 /**
- * What the bytes look like within the Base64 of something longer, by how many bytes precede them modulo 3. Digits that
- * depend on what precedes or follows, too, are left out:
+ * Returns the digits of the bytes within the Base64 of a longer text, by the number of bytes before them modulo 3.
+ * Digits that also depend on the bytes before or after are left out:
  *
- *     preceded by   0             1             2 bytes
- *     digits from   0             2             3          (of 6 bits: the first that is all of ours)
+ *     bytes before  0             1             2
+ *     first digit   0             2             3          (the first whose 6 bits are all from these bytes)
  */
 export function base64Offsets(bytes: Uint8Array): readonly string[] {
   return [0, 1, 2].map((before) => {
@@ -49,7 +49,10 @@ export function base64Offsets(bytes: Uint8Array): readonly string[] {
   });
 }
 
-/** Each byte as the character of its number, as tools write bytes that are no text. */
+/**
+ * Returns a text with one character per byte. The code of the character is the byte, as in tools that write binary
+ * data.
+ */
 export function latin1(bytes: Uint8Array): string {
   let text = '';
   for (const byte of bytes) text += String.fromCharCode(byte);

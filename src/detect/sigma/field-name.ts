@@ -1,7 +1,7 @@
-/** A place in a document: the keys and indexes that lead there. */
+/** A position in a document: keys and indexes from the root. */
 export type Path = readonly (string | number)[];
 
-/** `detection.selection.query|contains`, `tags[2]`. */
+/** Formats a path: `detection.selection.query|contains`, `tags[2]`. */
 export function fieldName(path: Path): string {
   return path.reduce<string>((name, part) => {
     if (typeof part === 'number') return `${name}[${part}]`;

@@ -7,7 +7,7 @@ import type { Placeholders, Room } from './item.ts';
 import { includesLogsource } from './logsource.ts';
 import { problemOf } from './problem.ts';
 
-/** A filter, and the rules that it takes something away from. */
+/** A filter, and the rules to which it applies. */
 export interface AppliedFilter {
   readonly document: FilterDocument;
   readonly formula: Formula;
@@ -15,8 +15,8 @@ export interface AppliedFilter {
 }
 
 /**
- * Finds the rules of a filter: those that it names by id or name, or all, as far as they are for the log source that the
- * filter is for. One that is for none of the rules that there are has a problem.
+ * Finds the rules of a filter: the rules that the filter names, or all rules. In both cases, the log source of the
+ * filter must include the log source of the rule. Returns a problem if there is no such rule.
  */
 export function applyFilter(
   document: FilterDocument,
@@ -32,17 +32,15 @@ export function applyFilter(
   const wanted = document.rules === undefined ? undefined : new Set(document.rules);
   const named = rules.filter(
     ({ document: { id, name } }) =>
-      wanted === undefined ||
-      (id !== undefined && wanted.has(id)) ||
-      (name !== undefined && wanted.has(name)),
+      wanted === undefined || (id !== undefined && wanted.has(id)) || (name !== undefined && wanted.has(name)),
   );
-  if (named.length === 0) return refused(['filter', 'rules'], 'names no rule that is there');
+  if (named.length === 0) return refused(['filter', 'rules'], 'names no existing rule');
   const chosen = named.filter((rule) => includesLogsource(document.logsource, rule.document.logsource));
-  if (chosen.length === 0) return refused(['logsource'], 'is that of none of its rules');
+  if (chosen.length === 0) return refused(['logsource'], 'does not match any of its rules');
   return { document, formula, rules: new Set(chosen) };
 }
 
-/** What is left of a rule. */
+/** Returns the formula of a rule with its filters. */
 export function filtered(rule: RuleFormula, filters: readonly AppliedFilter[]): Formula {
   const its = filters.filter(({ rules }) => rules.has(rule));
   if (its.length === 0) return rule.formula;

@@ -1,7 +1,8 @@
 /**
- * Text as it is compared where case makes no difference: lower case by Unicode's rules that hold for all languages, with
- * one letter for both small sigmas, which of the two it is depending on what follows. So `STRASSE` is not `straße`,
- * `Ä` is `ä`, and the fold of a part is part of the fold of the whole, which the index of literals relies on.
+ * Returns the text for case-insensitive comparison: lower case by Unicode's language-independent rules, with one
+ * letter for both small sigmas, because the choice between them depends on the following character. Thus `STRASSE`
+ * differs from `straße`, and `Ä` equals `ä`. The index of literals relies on this rule: the folded part of a text is
+ * a part of the folded text.
  */
 export function fold(text: string): string {
   if (text.length > maxPlain) return lower(text);
@@ -12,10 +13,13 @@ export function fold(text: string): string {
   return text;
 }
 
-/** Most texts of records have no capitals: to see that takes 10 ns where `toLowerCase` takes 60 and makes another text. */
+/**
+ * Maximum length of a text that is checked for capitals. Most texts in records have no capitals: the check
+ * takes 10 ns, while `toLowerCase` takes 60 ns and creates another text.
+ */
 const maxPlain = 256;
 
-/** Whether folding makes no difference but to capitals from A to Z. */
+/** Returns true if folding changes at most the capitals A to Z. */
 export function isAscii(text: string): boolean {
   for (let at = 0; at < text.length; at++) if (text.charCodeAt(at) > 127) return false;
   return true;
@@ -26,10 +30,10 @@ function lower(text: string): string {
   return lower.includes('ς') ? lower.replaceAll('ς', 'σ') : lower;
 }
 
-/** Text as `windash` compares it: every dash and slash that begins an option is the same. */
+/** Returns the text for comparison with `windash`, with a hyphen for each slash and for each other dash. */
 export function foldDashes(text: string): string {
   return text.replace(/[/–—―]/g, '-');
 }
 
-/** The characters that `windash` takes for each other: hyphen, slash, en dash, em dash, horizontal bar. */
+/** The characters that are equal with `windash`: hyphen, slash, en dash, em dash, horizontal bar. */
 export const dashes = ['-', '/', '–', '—', '―'] as const;

@@ -3,14 +3,16 @@ import type { FilterDocument, RuleDocument, Search } from './document.ts';
 import { refuse } from './fault.ts';
 import { type CompiledItem, compileItem, type Placeholders } from './item.ts';
 
-/** What a rule asks, apart from any kind of record: its condition with the items of its searches. */
+/** The condition of a rule with the items of its searches, independent of the kind of record. */
 export type Formula =
   | { readonly kind: 'item'; readonly item: CompiledItem }
   | { readonly kind: 'not'; readonly of: Formula }
   | { readonly kind: 'and' | 'or'; readonly of: readonly Formula[] };
 
 /**
- * @throws SigmaFault where a modifier cannot be applied or a placeholder is not known
+ * Converts a rule's conditions to a formula.
+ *
+ * @throws RuleError for invalid modifiers and undefined placeholders
  */
 export function formulaOf(
   { searches, conditions }: Pick<RuleDocument, 'searches' | 'conditions'>,
@@ -27,9 +29,10 @@ export function formulaOf(
 }
 
 /**
- * The records that a filter takes away from its rules. pySigma's filters state what is left (`not sel_a and not sel_b`),
- * and the examples of the specification what is taken away (`selection`). A record that none of the searches matches
- * stays in either: a condition that holds for such a record states what is left.
+ * Returns the formula for the records that a filter excludes from its rules. The filters of pySigma describe the
+ * records that remain (`not sel_a and not sel_b`); the examples of the specification describe the records that are
+ * excluded (`selection`). In both forms, a record that matches none of the searches remains. A condition that holds
+ * for such a record therefore describes the records that remain.
  */
 export function filterFormula(filter: FilterDocument, placeholders: Placeholders): Formula {
   const of = formulaOf(filter, placeholders);
@@ -38,13 +41,11 @@ export function filterFormula(filter: FilterDocument, placeholders: Placeholders
   return statesRest ? { kind: 'not', of } : of;
 }
 
-/** Whether a condition holds for a record that none of its searches matches. */
+/** Returns true if a condition holds for a record that matches none of its searches. */
 function holdsWithoutMatch(condition: Condition | ConditionFault): boolean {
   if (!('kind' in condition) || condition.kind === 'search') return false;
   if (condition.kind === 'not') return !holdsWithoutMatch(condition.of);
-  return condition.kind === 'and'
-    ? condition.of.every(holdsWithoutMatch)
-    : condition.of.some(holdsWithoutMatch);
+  return condition.kind === 'and' ? condition.of.every(holdsWithoutMatch) : condition.of.some(holdsWithoutMatch);
 }
 
 function ofSearch({ alternatives }: Search, placeholders: Placeholders): Formula {
@@ -71,7 +72,7 @@ function either(of: readonly Formula[]): Formula {
   return of.length === 1 ? of[0]! : { kind: 'or', of };
 }
 
-/** Every field that a formula asks for, those it refers to included. */
+/** Returns every field of a formula, including referenced fields. */
 export function fieldsOf(formula: Formula): readonly string[] {
   switch (formula.kind) {
     case 'item': {
@@ -87,7 +88,8 @@ export function fieldsOf(formula: Formula): readonly string[] {
 }
 
 /**
- * What a formula comes to in records that lack some fields: true or false where the others don't matter, else undefined.
+ * Returns the result of a formula in records without some fields: true or false if the other fields do not
+ * matter, otherwise undefined.
  */
 export function settled(formula: Formula, lacks: (field: string) => boolean): boolean | undefined {
   switch (formula.kind) {

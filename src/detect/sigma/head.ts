@@ -1,6 +1,6 @@
-import { severities } from '../../contract/vocabulary.ts';
+import { ruleStatuses, severities } from '../../contract/vocabulary.ts';
 import type { Check } from './check.ts';
-import { type Head, type Logsource, ruleStatuses } from './document.ts';
+import type { Head, Logsource } from './document.ts';
 import type { Path } from './field-name.ts';
 import { isObject, type JsonObject } from './record.ts';
 import type { YamlDocument } from './yaml-text.ts';
@@ -9,16 +9,14 @@ const maxTitleLength = 256;
 const maxDescriptionLength = 65_535;
 const maxLineLength = 2048;
 
-/** What all kinds of documents say of themselves; lengths and forms are those of the specification's schemas. */
+/** Reads the attributes of all kinds of documents. Lengths and formats follow the specification's schemas. */
 export function readHead(
   document: JsonObject,
   { line, lines }: Pick<YamlDocument, 'line' | 'lines'>,
   check: Check,
 ): Head | undefined {
   const before = check.problems.length;
-  const title = check.required(check.text(document.title, ['title'], maxTitleLength), document.title, [
-    'title',
-  ]);
+  const title = check.required(check.text(document.title, ['title'], maxTitleLength), document.title, ['title']);
   const id = check.matching(document.id, ['id'], uuid, 'a UUID');
   const name = check.text(document.name, ['name'], maxTitleLength);
   const status = check.oneOf(document.status, ['status'], ruleStatuses);
@@ -55,10 +53,10 @@ export function readHead(
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-/** The schema of correlations takes one text in place of a list. */
+/** Converts a single text to a list, because the schema of correlations allows one text instead of a list. */
 const asList = (value: unknown): unknown => (typeof value === 'string' ? [value] : value);
 
-/** What nothing is made of here, but that a rule must say rightly where it says it. */
+/** Checks attributes that are not used but must be valid if present. */
 function checkUnkept(document: JsonObject, check: Check): void {
   check.text(document.taxonomy, ['taxonomy'], maxTitleLength);
   check.text(document.license, ['license'], maxTitleLength);
@@ -71,7 +69,7 @@ function checkUnkept(document: JsonObject, check: Check): void {
       /^\d{4}-\d{2}-\d{2}$/,
       'a date as YYYY-MM-DD (Sigma 1 wrote slashes)',
     );
-    if (date !== undefined && !isDate(date)) check.problem([name], 'is a day that is in no calendar');
+    if (date !== undefined && !isDate(date)) check.problem([name], 'is not a valid date');
   }
   const related: unknown = document.related;
   if (related === undefined || related === null) return;
@@ -96,7 +94,7 @@ function isDate(text: string): boolean {
   return !Number.isNaN(time) && new Date(time).toISOString().startsWith(text);
 }
 
-/** Empty where it says nothing that tells logs apart: that is told when the rule is compiled. */
+/** Reads the log source, which may be empty; an empty log source is a problem when the rule is compiled. */
 export function readLogsource(value: unknown, check: Check): Logsource | undefined {
   const given = check.required(check.mapping(value, ['logsource']), value, ['logsource']);
   if (given === undefined) return undefined;

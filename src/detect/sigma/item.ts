@@ -11,29 +11,29 @@ import { parseRegex } from './regex/parse-regex.ts';
 import { compileRegex } from './regex/program.ts';
 import { requiredLiterals } from './regex/required-literals.ts';
 
-/** In which form a test wants the texts of a field: as they are, with case or dashes folded, or both. */
+/** Forms of a field's texts for tests: unchanged, with case or dashes folded, or both folded. */
 export const views = ['raw', 'folded', 'raw dashes', 'folded dashes'] as const;
 export type View = (typeof views)[number];
 
-/** A text of which it is sure that it is in what a test matches, with case folded. */
+/** A case-folded text that is contained in any match of a test. */
 export interface Literal {
   readonly text: string;
   readonly where: 'whole' | 'start' | 'end' | 'anywhere';
 }
 
-/** What one value asks a field. */
+/** The test of a field for one value. */
 export type Test =
   | {
       readonly kind: 'text';
       readonly view: View;
-      /** What it looks for: the same for tests of a view that match the same. */
+      /** The compared text or expression. Two tests with the same view and source match the same texts. */
       readonly source: string;
-      /** The automaton of a regular expression, from which its cost is measured. */
+      /** The automaton of a regular expression, for measuring its cost. */
       readonly regex: Pick<Automaton, 'states' | 'workPerCharacter'> | undefined;
       readonly matches: (text: string) => boolean;
-      /** All that it matches, where that is one text; in the form of the view. */
+      /** The only text that the test matches, in the form of the view; undefined if several texts match. */
       readonly exact?: string;
-      /** One of them is in every text that matches; undefined where nothing is sure. */
+      /** Literals of which each matching text contains at least one; undefined if no literals are known. */
       readonly literals: readonly Literal[] | undefined;
     }
   | { readonly kind: 'blocks'; readonly blocks: Blocks }
@@ -54,32 +54,32 @@ export type Test =
       readonly matches: (text: string, other: string) => boolean;
     };
 
-/** A field with its tests, apart from any kind of record. */
+/** A field with its tests, independent of the kind of record. */
 export interface CompiledItem {
-  /** Undefined for a search in all values of the record. */
+  /** The field; undefined for a search in all values of the record. */
   readonly field: string | undefined;
-  /** By `neq`: the field has a value, and none for which the tests hold. */
+  /** True for `neq`: the field has a value, and the tests hold for none of its values. */
   readonly negated: boolean;
   readonly all: boolean;
-  /** Of each value the ways in which it may look, of which one suffices. */
+  /** Alternative tests for each value. */
   readonly values: readonly (readonly Test[])[];
 }
 
 /**
- * What `%name%` stands for in values with the modifier `expand`. Values are replaced before any modifier is applied,
- * wherever `expand` stands among them: `cidr|expand` and `expand|cidr` mean the same.
+ * The values of `%name%` in values with the modifier `expand`. Placeholders are replaced before any modifier
+ * is applied, regardless of the position of `expand`: `cidr|expand` and `expand|cidr` mean the same.
  */
 export type Placeholders = ReadonlyMap<string, readonly Scalar[]>;
 
-/** How many values may still be added to those that are written. */
+/** The number of values that may be added to the written values. */
 export interface Room {
   left: number;
 }
 
-/** For values that modifiers make of one: all of a text have it together. */
+/** Returns the room for values that modifiers create. All values of a text share it. */
 export const expansionRoom = (): Room => ({ left: limits.maxSigmaExpandedValues });
 
-/** Why the item cannot be used, whatever placeholders stand for; undefined where it can. */
+/** Returns why the item is invalid, independent of placeholders; undefined if it is valid. */
 export function checkItem(item: SearchItem, room: Room): string | undefined {
   const expands = item.modifiers.includes('expand');
   const known = expands ? item.values.filter((value) => placeholdersIn(value).length === 0) : item.values;
@@ -90,7 +90,11 @@ export function checkItem(item: SearchItem, room: Room): string | undefined {
   return typeof result === 'object' ? result.reason : undefined;
 }
 
-/** @throws SigmaFault with what is wrong with it */
+/**
+ * Compiles an item.
+ *
+ * @throws RuleError with the reason for an invalid item
+ */
 export function compileItem(item: SearchItem, placeholders: Placeholders): CompiledItem {
   checkModifiers(item);
   const { field, modifiers } = item;
@@ -103,21 +107,21 @@ export function compileItem(item: SearchItem, placeholders: Placeholders): Compi
 }
 
 /**
- * The values of an item with those that its placeholders stand for.
+ * Replaces the placeholders in the values of an item.
  *
- * @throws SigmaFault where nothing is known of one, or nothing is left
+ * @throws RuleError for an undefined placeholder, or if no value remains
  */
 function expandedValues({ modifiers, values }: SearchItem, placeholders: Placeholders): readonly Scalar[] {
   if (!modifiers.includes('expand')) return values;
   const expanded = values.flatMap((value) => expand(value, placeholders));
   if (expanded.length === 0 && values.length > 0)
-    refuse(`has no value left, as ${shown(values.slice(0, 5).join(', '))} stands for nothing`);
+    refuse(`has no value left, as ${shown(values.slice(0, 5).join(', '))} expands to nothing`);
   return expanded;
 }
 
-/** Modifiers that are not of single values. */
+/** Modifiers that apply to the item and not to single values. */
 const ofTheItem = new Set(['all', 'neq', 'expand']);
-/** What cannot be asked of a record as a whole. */
+/** Modifiers that cannot apply to a whole record. */
 const ofFields = new Set([
   'exists',
   'fieldref',
@@ -137,14 +141,14 @@ const ofFields = new Set([
 
 function checkModifiers({ field, modifiers, values }: SearchItem): void {
   modifiers.forEach((name, index) => {
-    if (!ofTheItem.has(name) && !valueModifiers.includes(name))
-      refuse(`has the modifier ${shown(name)}, which is none`);
+    if (!ofTheItem.has(name) && !valueModifiers.includes(name)) refuse(`has the unknown modifier ${shown(name)}`);
     if (modifiers.indexOf(name) < index) refuse(`has ${name} twice`);
     if (field === undefined && ofFields.has(name)) refuse(`has ${name} without a field`);
   });
-  if (modifiers.includes('all') && values.length < 2) refuse('has all for a single value');
-  if (modifiers.includes('exists') && values.length > 1) refuse('has exists with more than one value');
-  if (modifiers.includes('exists') && modifiers.length > 1) refuse('has exists with other modifiers');
+  if (modifiers.includes('all') && values.length < 2) refuse('has the modifier all, which needs at least two values');
+  if (modifiers.includes('exists') && values.length > 1) refuse('has the modifier exists, which takes a single value');
+  if (modifiers.includes('exists') && modifiers.length > 1)
+    refuse('has the modifier exists, which cannot be combined with other modifiers');
 }
 
 function compileValues(
@@ -153,14 +157,12 @@ function compileValues(
   room: Room = expansionRoom(),
 ): readonly (readonly Test[])[] {
   const ofValues = modifiers.filter((name) => !ofTheItem.has(name));
-  const anywhere =
-    field === undefined && !['re', 'startswith', 'endswith'].some((name) => modifiers.includes(name));
+  const anywhere = field === undefined && !['re', 'startswith', 'endswith'].some((name) => modifiers.includes(name));
   const modified = values.map((value) => {
     if (field === undefined && value === null) return refuse('looks for null in the whole record');
     const ways = applyModifiers(field === undefined ? String(value) : value, ofValues);
     room.left -= ways.length - 1;
-    if (room.left < 0)
-      refuse(`brings the text to more than ${limits.maxSigmaExpandedValues} values by its modifiers`);
+    if (room.left < 0) refuse(`expands the text to more than ${limits.maxSigmaExpandedValues} values by its modifiers`);
     return ways;
   });
   const blocks = modified.flat().flatMap((value) => (value.type === 'cidr' ? [value.block] : []));
@@ -168,12 +170,12 @@ function compileValues(
   return modified.map((ways) => ways.map((way) => compileValue(anywhere ? inside(way) : way)));
 }
 
-/** Of several blocks one suffices, and they are asked at once: home networks may be a thousand. */
+/** Tests several alternative blocks together, because there may be a thousand home networks. */
 function blocksTest(blocks: readonly string[]): Test {
   return { kind: 'blocks', blocks: new Blocks(blocks) };
 }
 
-/** A keyword is looked for in the midst of texts. */
+/** Allows any characters before and after a value, because keywords match inside texts. */
 function inside(value: Value): Value {
   return value.type === 'text' ? { ...value, tokens: widened(value.tokens, true, true) } : value;
 }
@@ -194,9 +196,7 @@ function compileValue(value: Value): Test {
       const { number, part } = value;
       const source = `${value.how} ${number}`;
       const matches = comparers[value.how](number);
-      return part === undefined
-        ? { kind: 'number', source, matches }
-        : { kind: 'moment', part, source, matches };
+      return part === undefined ? { kind: 'number', source, matches } : { kind: 'moment', part, source, matches };
     }
     case 'field':
       return {
@@ -242,7 +242,7 @@ function textTest(tokens: readonly Token[], cased: boolean, windash: boolean): T
   return exact === undefined ? test : { ...test, exact };
 }
 
-/** The longest literal part; of texts with dashes, what is between them. */
+/** Returns the longest literal part; for texts with dashes, the longest part between dashes. */
 function literalsOf(tokens: readonly Token[], windash: boolean): readonly Literal[] | undefined {
   const candidates = tokens.flatMap((token, at): Literal[] => {
     if (typeof token !== 'string') return [];
@@ -267,7 +267,7 @@ function regexTest(value: Extract<Value, { readonly type: 'regex' }>): Test {
   return { kind: 'text', view: 'raw', source, regex: automaton, matches, literals };
 }
 
-/** The backslash makes a percent sign plain. */
+/** Matches a placeholder. A backslash makes a percent sign literal. */
 const placeholder = /\\%|%([A-Za-z0-9_.-]+)%/g;
 
 function placeholdersIn(value: Scalar): string[] {
@@ -275,12 +275,15 @@ function placeholdersIn(value: Scalar): string[] {
   return [...value.matchAll(placeholder)].flatMap(([, name]) => (name === undefined ? [] : [name]));
 }
 
-/** A value that is nothing but a placeholder becomes what that stands for, numbers included. */
+/**
+ * Replaces placeholders. A value that consists of a single placeholder is replaced by the placeholder's
+ * values, including numbers.
+ */
 function expand(value: Scalar, placeholders: Placeholders): readonly Scalar[] {
   if (typeof value !== 'string') return [value];
   const names = placeholdersIn(value);
   const meaning = (name: string): readonly Scalar[] =>
-    placeholders.get(name) ?? refuse(`has the placeholder ${shown(`%${name}%`)}, which nothing is known for`);
+    placeholders.get(name) ?? refuse(`has the placeholder ${shown(`%${name}%`)}, which is not defined`);
   if (names.length === 1 && value === `%${names[0]}%`) return meaning(names[0]!);
   let texts = [''];
   let at = 0;
@@ -290,7 +293,7 @@ function expand(value: Scalar, placeholders: Placeholders): readonly Scalar[] {
     const ways = name === undefined ? ['%'] : meaning(name).map(String);
     texts = texts.flatMap((start) => ways.map((way) => start + before + way));
     if (texts.length > limits.maxSigmaExpandedValues)
-      refuse(`becomes more than ${limits.maxSigmaExpandedValues} values by its placeholders`);
+      refuse(`expands to more than ${limits.maxSigmaExpandedValues} values by its placeholders`);
     at = match.index + all.length;
   }
   return texts.map((text) => text + value.slice(at));

@@ -1,21 +1,21 @@
 import { limits } from '../../limits.ts';
+import { FieldCache, type MatchContext, passes } from './field-cache.ts';
 import type { Test } from './item.ts';
 import { isObject, type JsonObject } from './record.ts';
-import { passes, Slot, type Turn } from './slot.ts';
 
 /**
- * A search in all values of a record, wherever they are; names of fields are not looked at. Of a record only the first
- * `limits.maxKeywordValues` values are.
+ * Searches all values of a record, including nested values but not the field names. Only the first
+ * `limits.maxKeywordValues` values are searched.
  */
 export class Keywords {
-  readonly #turn: Turn;
+  readonly #turn: MatchContext;
   #stamp = -1;
-  #slot: Slot;
+  #slot: FieldCache;
   #values: unknown[] = [];
 
-  constructor(turn: Turn) {
+  constructor(turn: MatchContext) {
     this.#turn = turn;
-    this.#slot = new Slot('', () => this.#values, turn);
+    this.#slot = new FieldCache('', () => this.#values, turn);
   }
 
   passes(test: Test): boolean {
@@ -27,7 +27,7 @@ export class Keywords {
   }
 }
 
-/** Breadth first, so that what is on top is not crowded out by one long list. */
+/** Returns the values breadth first, so that a long list does not crowd out the top-level values. */
 function valuesIn(record: JsonObject): unknown[] {
   const values: unknown[] = [];
   const waiting: (JsonObject | readonly unknown[])[] = [record];

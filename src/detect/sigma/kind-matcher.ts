@@ -1,16 +1,16 @@
-import { Answers, holdsAsWritten, type Predicate } from './answers.ts';
 import { Candidates } from './candidates.ts';
+import { type Evaluator, Evaluators, holdsAsWritten } from './evaluators.ts';
+import type { MatchContext } from './field-cache.ts';
 import type { Formula } from './formula.ts';
 import { Keywords } from './keywords.ts';
 import { LiteralIndex } from './literal-index.ts';
-import { Questions } from './question.ts';
+import { Predicates } from './predicate.ts';
 import type { JsonObject, RecordKind } from './record.ts';
-import type { Turn } from './slot.ts';
+import { type RequiredLiteral, witnessesOf } from './required-literal.ts';
 import { Slots } from './slots.ts';
-import { type Witness, witnessesOf } from './witness.ts';
 
-/** A rule of which records of the kind are asked. */
-export interface Asked<Rule> {
+/** A rule to evaluate, with its formula. */
+export interface CandidateRule<Rule> {
   readonly rule: Rule;
   readonly formula: Formula;
 }
@@ -18,24 +18,24 @@ export interface Asked<Rule> {
 const nothing: JsonObject = {};
 
 /**
- * The rules for one kind of record. A rule that cannot match without one of some literals is tried only where one of them
- * is found, so that a record costs as much as could match it and not as there are rules; those without are always tried.
- * By the rules that come with the program a conn record costs 1 µs so, where each part of each rule on its own costs 3.
- * It is used by one thread, and holds the record only while it is matched.
+ * The rules for one kind of record. A rule that requires at least one of several literals is evaluated only if such a
+ * literal is found, so that the cost of a record depends on its possible matches and not on the number of rules;
+ * other rules are always evaluated. With the built-in rules, a conn record costs 1 µs; evaluating each part of each
+ * rule costs 3 µs. A matcher belongs to one thread, and references the record only while matching.
  */
 export class KindMatcher<Rule> {
-  readonly #turn: Turn = { record: nothing, stamp: 0 };
+  readonly #turn: MatchContext = { record: nothing, stamp: 0 };
   readonly #keywords = new Keywords(this.#turn);
   readonly #slots: Slots;
   readonly #rules: readonly Rule[];
-  readonly #predicates: readonly Predicate[];
+  readonly #predicates: readonly Evaluator[];
   readonly #indexes: readonly LiteralIndex[];
-  /** Rules that are always tried. */
+  /** Rules that are always evaluated. */
   readonly #always: readonly number[];
   readonly #candidates: Candidates;
 
-  /** @param indexed - false to try every rule of every record, as it is written: which finds the same */
-  constructor(kind: RecordKind, rules: readonly Asked<Rule>[], indexed = true) {
+  /** @param indexed - false to evaluate every rule as written, with equal results */
+  constructor(kind: RecordKind, rules: readonly CandidateRule<Rule>[], indexed = true) {
     this.#slots = new Slots(kind, this.#turn);
     this.#rules = rules.map(({ rule }) => rule);
     const formulas = rules.map(({ formula }) => formula);
@@ -46,7 +46,7 @@ export class KindMatcher<Rule> {
     this.#candidates = new Candidates(rules.length);
   }
 
-  /** Calls back for each rule that matches, in order. The callback MUST NOT match another record. */
+  /** Calls `found` for each matching rule, in order. The callback MUST NOT match another record. */
   match(record: JsonObject, found: (rule: Rule) => void): void {
     const candidates = this.#candidates;
     this.#begin(record);
@@ -55,12 +55,15 @@ export class KindMatcher<Rule> {
     this.#turn.record = nothing;
   }
 
-  /** The rule that takes longest of the record, tried alone, in milliseconds; undefined where none is tried. */
+  /**
+   * Returns the rule that takes longest for the record, and its time in milliseconds. Each rule is evaluated
+   * separately. Returns undefined if no rule is evaluated.
+   */
   slowest(record: JsonObject): { readonly rule: Rule; readonly ms: number } | undefined {
     let slowest: { rule: Rule; ms: number } | undefined;
     this.#begin(record);
     for (let rule = this.#candidates.take(); rule >= 0; rule = this.#candidates.take()) {
-      // Nothing is remembered of what the rules before it asked.
+      // Discards the cached values of the previous rules.
       this.#turn.stamp++;
       const began = performance.now();
       this.#predicates[rule]!();
@@ -78,22 +81,20 @@ export class KindMatcher<Rule> {
     for (let at = 0; at < this.#indexes.length; at++) this.#indexes[at]!.find(this.#candidates);
   }
 
-  #answersTo(formulas: readonly Formula[]): readonly Predicate[] {
-    const questions = new Questions(this.#slots);
-    const answers = new Answers(this.#turn, this.#keywords);
+  #answersTo(formulas: readonly Formula[]): readonly Evaluator[] {
+    const questions = new Predicates(this.#slots);
+    const answers = new Evaluators(this.#turn, this.#keywords);
     return formulas.map((formula) => questions.of(formula)).map((question) => answers.to(question));
   }
 
-  #asWritten(formulas: readonly Formula[]): readonly Predicate[] {
+  #asWritten(formulas: readonly Formula[]): readonly Evaluator[] {
     return formulas.map((formula) => () => holdsAsWritten(formula, this.#slots, this.#keywords));
   }
 
-  #index(witnesses: readonly (readonly Witness[] | undefined)[]): LiteralIndex[] {
+  #index(witnesses: readonly (readonly RequiredLiteral[] | undefined)[]): LiteralIndex[] {
     const all = witnesses.flatMap((set, rule) =>
       (set ?? []).map(({ field, literal }) => ({ slot: this.#slots.of(field), literal, rule })),
     );
-    return [...Map.groupBy(all, ({ slot }) => slot)].map(
-      ([slot, literals]) => new LiteralIndex(slot, literals),
-    );
+    return [...Map.groupBy(all, ({ slot }) => slot)].map(([slot, literals]) => new LiteralIndex(slot, literals));
   }
 }

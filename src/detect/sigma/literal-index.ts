@@ -1,14 +1,20 @@
 import { AhoCorasick } from './aho-corasick.ts';
 import { Candidates } from './candidates.ts';
+import { type FieldCache, scalarText } from './field-cache.ts';
 import { fold, isAscii } from './fold.ts';
 import type { Literal } from './item.ts';
-import { type Slot, scalarText } from './slot.ts';
 
-/** Characters of a literal that are looked for: enough to tell, and 3,000 rules then take 4 MB and not 20 … */
+/**
+ * Maximum characters of a literal in the index. This length is selective enough, and saves 16 of 20 MB with 3,000
+ * rules.
+ */
 const maxLength = 12;
-/** … fewer where there are very many, so that the automaton has about as many states at the most … */
+/**
+ * Approximate maximum of the automaton's states. If there are many literals, the literals are shortened, so
+ * that the automaton keeps below this number.
+ */
 const maxStates = 2 ** 17;
-/** … but as many as still tell something. */
+/** Minimum characters to which literals are shortened. This length is still selective. */
 const minLength = 4;
 
 interface Entry {
@@ -18,15 +24,18 @@ interface Entry {
 }
 
 /**
- * The literals that rules look for in one field: whole values in a map, parts of values by one automaton. All are with
- * case folded. A literal that is found several times in one value is told once.
+ * The literals of rules in one field: whole values in a map, parts of values in one automaton, all
+ * case-folded. A literal that occurs several times in a value is reported once.
  */
 export class LiteralIndex {
-  readonly #slot: Slot;
+  readonly #slot: FieldCache;
   readonly #whole = new Map<string, number[]>();
-  /** Marks of whole values: a text without one is none of them, which is seen for a tenth of hashing it. */
+  /**
+   * Marks at the hashes of whole values. Most other texts have no mark, and checking the mark takes a tenth of a map
+   * look-up.
+   */
   readonly #marks = new Uint8Array(marks);
-  /** Of those that a number may be, so that ports need no text. */
+  /** Whole values that are numbers, so that ports need not be converted to texts. */
   readonly #numbers = new Map<number, number[]>();
   readonly #entries: readonly Entry[];
   readonly #automaton: AhoCorasick | undefined;
@@ -35,7 +44,7 @@ export class LiteralIndex {
   #length = 0;
   #candidates = new Candidates(0);
 
-  constructor(slot: Slot, literals: readonly { readonly literal: Literal; readonly rule: number }[]) {
+  constructor(slot: FieldCache, literals: readonly { readonly literal: Literal; readonly rule: number }[]) {
     this.#slot = slot;
     const parts = new Map<string, Entry>();
     const length = Math.min(maxLength, Math.max(minLength, Math.floor(maxStates / literals.length)));
@@ -55,7 +64,7 @@ export class LiteralIndex {
     this.#toldAt = new Float64Array(parts.size).fill(-1);
   }
 
-  /** Adds the rules that the field's value, or one of its values, may match. */
+  /** Adds the rules that the value of the field, or any value in a list, may match. */
   find(candidates: Candidates): void {
     const { value } = this.#slot;
     if (value === undefined || value === null) return;
@@ -66,7 +75,7 @@ export class LiteralIndex {
     } else for (let at = 0; at < value.length; at++) this.#look(value[at], undefined);
   }
 
-  /** @param folded - its text with case folded, where that is known */
+  /** @param folded - the case-folded text, if already known */
   #look(value: unknown, folded: string | undefined): void {
     if (typeof value === 'number' && this.#automaton === undefined && Number.isFinite(value)) {
       this.#tell(this.#numbers.get(value));
@@ -75,8 +84,7 @@ export class LiteralIndex {
     const text = scalarText(value);
     if (text === undefined) return;
     if (this.#whole.size > 0) this.#findWhole(folded ?? fold(text));
-    if (this.#automaton !== undefined)
-      this.#scan(folded ?? (isAscii(text) ? text : fold(text)), this.#automaton);
+    if (this.#automaton !== undefined) this.#scan(folded ?? (isAscii(text) ? text : fold(text)), this.#automaton);
   }
 
   #findWhole(text: string): void {
@@ -101,7 +109,7 @@ export class LiteralIndex {
     automaton.scan(text, this.#found);
   }
 
-  /** One function for all scans, so that none is made for a record. */
+  /** Reused for all scans, so that no function is created per record. */
   readonly #found = (literal: number, end: number): void => {
     if (this.#toldAt[literal] === this.#scans) return;
     const { where, text, rules } = this.#entries[literal]!;
@@ -116,10 +124,10 @@ export class LiteralIndex {
   }
 }
 
-/** A few hundred values leave most marks unset. */
+/** Number of marks: a few hundred values leave most marks unset. */
 const marks = 4096;
 
-/** By the length and three characters. */
+/** Hashes the length and three characters of a text. */
 function markOf(text: string): number {
   const { length } = text;
   if (length === 0) return 0;

@@ -3,12 +3,12 @@ import { shown } from './fault.ts';
 import { zeekLogs } from './fields/zeek-logs.ts';
 import type { RecordKind } from './record.ts';
 
-/** Which records a log source means. */
+/** The kinds of record that a log source stands for. */
 export interface Routed {
   readonly kinds: readonly RecordKind[];
   /**
-   * Kinds that stand in for the records that the rule was written for: it is asked of them only where they have all its
-   * fields, because without one that an exception asks for it would find what it spares.
+   * Kinds that replace the records for which the rule was written. The rule applies to these kinds only if they have
+   * all its fields, because the rule would match excepted records if a field of an exception is missing.
    */
   readonly standIns: readonly RecordKind[];
 }
@@ -17,10 +17,10 @@ const conn = ['zeek.conn', 'zeek.open_conn', 'zeek.conn_long'] as const;
 const connections = [...conn, 'suricata.flow', 'ecs.connection', 'candor.network_event'] as const;
 const names = ['zeek.dns', 'suricata.dns', 'ecs.dns', 'candor.dns_event'] as const;
 const web = ['zeek.http', 'suricata.http', 'ecs.http'] as const;
-/** Records in ECS of others than Zeek and Suricata, whose records are given back their own names. */
+/** Kinds of ECS records. Excludes records of Zeek and Suricata, which are converted back to the names of the sensor. */
 const ecsKinds = ['ecs.connection', 'ecs.dns', 'ecs.http', 'ecs.tls', 'ecs.other'] as const;
 
-/** Categories that say what is in a record, whoever wrote it, and services of the category `network`. */
+/** Categories of content, independent of the sensor, and services of the category `network`. */
 const generic: ReadonlyMap<string, readonly RecordKind[]> = new Map<string, readonly RecordKind[]>([
   ['dns', names],
   ['dns_query', names],
@@ -33,10 +33,10 @@ const generic: ReadonlyMap<string, readonly RecordKind[]> = new Map<string, read
   ['network dns', names],
 ]);
 
-/** Products whose hosts tell of connections and names what sensors see, too. */
+/** Products whose hosts log connections and names that sensors also see. */
 const hosts: ReadonlySet<string> = new Set(['windows', 'linux', 'macos']);
 
-/** Types of message that Suricata writes and rules are written for. */
+/** Suricata's record types for which there are rules. */
 const suricataTypes = [
   'alert',
   'anomaly',
@@ -72,9 +72,9 @@ const suricataTypes = [
 ] as const;
 
 /**
- * The records that a log source means (Sigma taxonomy 2.1.0), or the reason for which none of ours can be meant. Logs of
- * Zeek's that are stored are read again from history in our own shape, which therefore stands in for them; so do documents
- * of ECS that say the same.
+ * Returns the kinds of record for a log source (Sigma taxonomy 2.1.0), or the reason why it is not supported.
+ * Candor's own format replaces Zeek logs, because history is stored in Candor's format. ECS documents with equal
+ * content replace Zeek logs as well.
  */
 export function route({ category, product, service }: Logsource): Routed | { readonly reason: string } {
   if (category === undefined && product === undefined && service === undefined)
@@ -82,23 +82,20 @@ export function route({ category, product, service }: Logsource): Routed | { rea
   const ofCategory = kindsOf(category, service);
   if (product === undefined) {
     if (ofCategory !== undefined) return { kinds: ofCategory, standIns: [] };
-    return { reason: `is for ${named(category, service)}, of which no sensor here writes records` };
+    return { reason: `is for ${named(category, service)}, for which there are no records` };
   }
-  if (
-    hosts.has(product) &&
-    (category === 'dns_query' || category === 'network_connection') &&
-    service === undefined
-  )
+  if (hosts.has(product) && (category === 'dns_query' || category === 'network_connection') && service === undefined)
     return { kinds: [], standIns: ofCategory ?? [] };
   const all = productKinds(product, service);
-  if (all === undefined) return { reason: `is for ${shown(product)}, which writes none of the records here` };
+  if (all === undefined) return { reason: `is for ${shown(product)}, for which there are no records` };
   const kinds = category === undefined ? all : all.filter((kind) => ofCategory?.includes(kind));
   if (kinds.length === 0)
-    return { reason: `is for ${named(category, service)} of ${shown(product)}, which is no record here` };
+    return {
+      reason: `is for ${named(category, service)} of ${shown(product)}, for which there are no records`,
+    };
   return {
     kinds,
-    standIns:
-      product === 'zeek' ? standIns.filter(({ kind }) => kinds.includes(kind)).map(({ by }) => by) : [],
+    standIns: product === 'zeek' ? standIns.filter(({ kind }) => kinds.includes(kind)).map(({ by }) => by) : [],
   };
 }
 
@@ -111,10 +108,7 @@ const standIns = [
   { kind: 'zeek.ssl', by: 'ecs.tls' },
 ] as const;
 
-function kindsOf(
-  category: string | undefined,
-  service: string | undefined,
-): readonly RecordKind[] | undefined {
+function kindsOf(category: string | undefined, service: string | undefined): readonly RecordKind[] | undefined {
   if (category === undefined) return generic.get(service ?? '');
   return generic.get(service === undefined ? category : `${category} ${service}`);
 }
@@ -145,7 +139,10 @@ function named(category: string | undefined, service: string | undefined): strin
   return parts.flat().join(', ');
 }
 
-/** Whether a filter for one log source is for rules of the other: all that it says, the rule says, too. */
+/**
+ * Returns true if a filter's log source includes the log source of a rule: the rule has each of the filter's
+ * attributes.
+ */
 export function includesLogsource(filter: Logsource, rule: Logsource): boolean {
   return (['category', 'product', 'service'] as const).every(
     (part) => filter[part] === undefined || filter[part] === rule[part],

@@ -5,11 +5,11 @@ import { dashes } from './fold.ts';
 import type { MomentPart } from './moment.ts';
 import { literalOf, parsePattern, type Token, widened } from './pattern.ts';
 
-/** How numbers are compared. */
+/** Modifiers that compare numbers. */
 export const comparisons = ['lt', 'lte', 'gt', 'gte'] as const;
 export type Comparison = (typeof comparisons)[number];
 
-/** A value on its way through the modifiers of its field. */
+/** A value while modifiers are applied. */
 export type Value =
   | {
       readonly type: 'text';
@@ -48,10 +48,10 @@ export type Value =
 type TypeName = Value['type'];
 type Of<T extends TypeName> = Extract<Value, { readonly type: T }>;
 
-/** Says of one modifier which values it takes, and what it makes of each. */
+/** Defines the accepted types of a modifier, and its result for a value. */
 interface Row<T extends TypeName> {
   readonly takes: readonly T[];
-  /** It takes the value as it is written: no other but `expand` may stand before it. */
+  /** True if the modifier uses the value as written: only `expand` may precede it. */
   readonly first?: true;
   readonly apply: (value: Of<T>) => Value | readonly Value[];
 }
@@ -81,8 +81,8 @@ const encode = (bytes: (text: string) => Uint8Array) =>
 const flag = (name: 'i' | 'm' | 's') => row(['regex'], (value) => ({ ...value, [name]: true }));
 
 /**
- * Every modifier of Sigma 2.1.0 that changes a value. `all` and `neq`, which say how values are taken together, and
- * `expand`, which comes before all others, are in item.ts.
+ * Every modifier of Sigma 2.1.0 that changes a value. `all` and `neq`, which combine values, and `expand`,
+ * which precedes all other modifiers, are in item.ts.
  */
 const table = {
   contains: widen(true, true),
@@ -119,7 +119,7 @@ const table = {
   ),
 } as const satisfies Record<MomentPart | Comparison, unknown> & Record<string, unknown>;
 
-/** The table as it is looked up in, by names and with values that come from rules. */
+/** The modifiers with loose types, for look-ups by names and values from rules. */
 const rows: ReadonlyMap<string, Row<TypeName>> = new Map(
   Object.entries(table as unknown as Record<string, Row<TypeName>>),
 );
@@ -127,10 +127,10 @@ const rows: ReadonlyMap<string, Row<TypeName>> = new Map(
 export const valueModifiers: readonly string[] = Object.keys(table);
 
 /**
- * What the modifiers make of one value: several where it may look differently, of which one suffices.
+ * Applies modifiers to a value. Returns several values if there are alternatives.
  *
  * @param modifiers - of the table, in order
- * @throws SigmaFault where one of them cannot be applied, with the reason
+ * @throws RuleError with the reason for a modifier that cannot be applied
  */
 export function applyModifiers(
   value: string | number | boolean | null,
@@ -138,15 +138,12 @@ export function applyModifiers(
 ): readonly Value[] {
   let values: readonly Value[] = [initial(value)];
   modifiers.forEach((name, index) => {
-    const { takes, first, apply } =
-      rows.get(name) ?? refuse(`has the modifier ${shown(name)}, which is none`);
-    if (first && index > 0)
-      refuse(`has ${name} after ${modifiers[index - 1]}: it takes the value as it is written`);
+    const { takes, first, apply } = rows.get(name) ?? refuse(`has the unknown modifier ${shown(name)}`);
+    if (first && index > 0) refuse(`has ${name} after ${modifiers[index - 1]}: it must be the first modifier`);
     if (modifiers.indexOf(name) < index) refuse(`has ${name} twice`);
     values = values.flatMap((one) => {
       const given = takes.includes('text') && !takes.includes('number') ? numbersAsTexts(one) : one;
-      if (!takes.includes(given.type))
-        refuse(`has ${name} for ${named(one, value)}, where it takes ${list(takes)}`);
+      if (!takes.includes(given.type)) refuse(`has ${name} for ${named(one, value)}, where it takes ${list(takes)}`);
       return apply(given);
     });
   });
@@ -160,7 +157,7 @@ function initial(value: string | number | boolean | null): Value {
   return { type: 'text', source: value, tokens: parsePattern(value), cased: false, windash: false };
 }
 
-/** Numbers without quotation marks are texts to what looks at texts. */
+/** Converts unquoted numbers to texts, for text modifiers. */
 function numbersAsTexts(value: Value): Value {
   return value.type === 'number' ? textOf(String(value.number)) : value;
 }
@@ -169,17 +166,18 @@ function textOf(text: string): Of<'text'> {
   return { type: 'text', source: text, tokens: text === '' ? [] : [text], cased: false, windash: false };
 }
 
-/** Encodings know no wildcards; dashes are written in every way. */
+/**
+ * Returns the texts to encode. Encodings do not support wildcards; `windash` gives all variants of dashes.
+ */
 function plainTexts({ tokens, windash }: Of<'text'>): readonly string[] {
-  const text =
-    literalOf(tokens) ?? refuse('encodes a value with wildcards: they go after the encoding, by contains');
+  const text = literalOf(tokens) ?? refuse('encodes a value with wildcards: apply contains after the encoding instead');
   if (!windash) return [text];
   let texts = [''];
   for (const char of text) {
     const ways = (dashes as readonly string[]).includes(char) ? dashes : [char];
     texts = texts.flatMap((start) => ways.map((way) => start + way));
     if (texts.length > limits.maxSigmaExpandedValues)
-      refuse(`encodes a value that windash writes in more than ${limits.maxSigmaExpandedValues} ways`);
+      refuse(`encodes a value with more than ${limits.maxSigmaExpandedValues} windash variants`);
   }
   return texts;
 }
@@ -190,7 +188,7 @@ function bytesOf(value: Of<'text' | 'bytes'>): readonly Uint8Array[] {
 
 function offsets(bytes: Uint8Array): readonly Value[] {
   return base64Offsets(bytes).map((text) =>
-    text === '' ? refuse('encodes a value that is too short to be told from others in Base64') : textOf(text),
+    text === '' ? refuse('encodes a value that is too short to be found in Base64') : textOf(text),
   );
 }
 
@@ -200,10 +198,10 @@ const typeNames: Readonly<Record<TypeName, string>> = {
   number: 'a number',
   boolean: 'true or false',
   null: 'null',
-  exists: 'a question whether the field is there',
+  exists: 'an existence check',
   comparison: 'a comparison of numbers',
   regex: 'a regular expression',
-  cidr: 'a block of addresses',
+  cidr: 'a CIDR block',
   field: 'the name of a field',
 };
 

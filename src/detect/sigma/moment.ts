@@ -1,12 +1,12 @@
-/** What the time modifiers look at (Sigma modifiers 2.1.0). */
+/** The time modifiers (Sigma modifiers 2.1.0). */
 export const momentParts = ['minute', 'hour', 'day', 'week', 'month', 'year'] as const;
 export type MomentPart = (typeof momentParts)[number];
 
 /**
- * One part of a time, in UTC whatever zone the sensor is in: minute 0–59, hour 0–23, day of the month 1–31, ISO 8601 week
- * 1–53, month 1–12, year. Undefined for what is no time.
+ * Returns one part of a time, in UTC regardless of the sensor's zone: minute 0–59, hour 0–23, day of the month 1–31,
+ * ISO 8601 week 1–53, month 1–12, year. Returns undefined for other values.
  *
- * @param value - ISO 8601, UTC where it names no zone, or the seconds or milliseconds since 1970
+ * @param value - ISO 8601, in UTC by default, or seconds or milliseconds since 1970
  */
 export function momentPart(value: unknown, part: MomentPart): number | undefined {
   const millis = millisOf(value);
@@ -28,7 +28,7 @@ export function momentPart(value: unknown, part: MomentPart): number | undefined
   }
 }
 
-/** The first second past the year 9999: larger numbers are milliseconds. */
+/** The first second after the year 9999. Larger numbers are milliseconds. */
 const firstMillis = 253_402_300_800;
 
 function millisOf(value: unknown): number | undefined {
@@ -43,7 +43,7 @@ function millisOf(value: unknown): number | undefined {
 
 const iso = /^(\d{4}-\d{2}-\d{2})[T ](\d{2}:\d{2}:\d{2})(?:\.\d+)?\s*(?:Z|([+-])(\d{2}):?(\d{2})?)?$/i;
 
-/** The week of the year's first Thursday is the first; Monday begins it. */
+/** Returns the ISO 8601 week. The first week contains the year's first Thursday; weeks begin on Monday. */
 function isoWeek(date: Date): number {
   const day = date.getUTCDay() || 7;
   const thursday = Date.UTC(date.getUTCFullYear(), date.getUTCMonth(), date.getUTCDate() + 4 - day);

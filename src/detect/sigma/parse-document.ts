@@ -2,29 +2,22 @@ import { limits } from '../../limits.ts';
 import { Check, typeName } from './check.ts';
 import { parseCorrelation } from './correlation/parse-correlation.ts';
 import { readDetection } from './detection.ts';
-import type {
-  CorrelationDocument,
-  FilterDocument,
-  Head,
-  Problem,
-  RuleDocument,
-  SigmaDocument,
-} from './document.ts';
+import type { CorrelationDocument, FilterDocument, Head, Problem, RuleDocument, SigmaDocument } from './document.ts';
 import { readHead, readLogsource } from './head.ts';
 import { expansionRoom, type Room } from './item.ts';
 import { keepsLine } from './problem.ts';
 import { isObject, type JsonObject } from './record.ts';
 import { readYaml, type YamlDocument } from './yaml-text.ts';
 
-/** What a text holds. A broken document has problems, and doesn't stop those beside it. */
+/** The documents and problems of a text. A broken document has problems, and does not affect the other documents. */
 export interface ParsedText {
   readonly documents: readonly SigmaDocument[];
   readonly problems: readonly Problem[];
 }
 
 /**
- * The rules, correlations and filters of a text of YAML (Sigma 2.1.0). Any text is taken: what is wrong with it is among
- * the problems, of which there are at most `limits.maxSigmaProblems`.
+ * Parses the rules, correlations and filters of a YAML text (Sigma 2.1.0). Any text is accepted: its faults
+ * are returned as problems, at most `limits.maxSigmaProblems`.
  */
 export function parseSigma(text: string): ParsedText {
   const documents: SigmaDocument[] = [];
@@ -49,15 +42,14 @@ function readDocument(yaml: YamlDocument, expansion: Room): SigmaDocument | read
   }
   if (content.action !== undefined) check.problem(['action'], sigmaOneAction);
   const kind = kindOf(content);
-  if (kind === undefined)
-    check.problem([], 'has neither detection, correlation nor filter, or more than one of them');
+  if (kind === undefined) check.problem([], 'has neither detection, correlation nor filter, or more than one of them');
   const head = readHead(content, yaml, check);
   const document = kind === undefined ? undefined : readers[kind](content, head, check);
   return check.problems.length > 0 || document === undefined ? check.problems : document;
 }
 
 const sigmaOneAction =
-  'is of Sigma 1: there, documents of one file shared what the first said; write it in each of them';
+  'is an attribute of Sigma 1, which shared the first document of a file with the others; repeat it in each document';
 
 const kinds = ['detection', 'correlation', 'filter'] as const;
 type Kind = (typeof kinds)[number];
@@ -67,16 +59,14 @@ function kindOf(content: JsonObject): Kind | undefined {
   return more.length === 0 ? kind : undefined;
 }
 
-/** Each tells all that is wrong, even where the head is. */
+/** Readers by kind of document. Each reader reports all problems, including problems of the head. */
 const readers: Readonly<
   Record<Kind, (content: JsonObject, head: Head | undefined, check: Check) => SigmaDocument | undefined>
 > = { detection: readRule, correlation: readCorrelation, filter: readFilter };
 
 function readRule(content: JsonObject, head: Head | undefined, check: Check): RuleDocument | undefined {
   const logsource = readLogsource(content.logsource, check);
-  const section = check.required(check.mapping(content.detection, ['detection']), content.detection, [
-    'detection',
-  ]);
+  const section = check.required(check.mapping(content.detection, ['detection']), content.detection, ['detection']);
   const detection = section === undefined ? undefined : readDetection(section, ['detection'], [], check);
   if (head === undefined || logsource === undefined || detection === undefined) return undefined;
   return { ...head, kind: 'rule', logsource, ...detection };
@@ -87,7 +77,7 @@ function readFilter(content: JsonObject, head: Head | undefined, check: Check): 
   const section = check.required(check.mapping(content.filter, ['filter']), content.filter, ['filter']);
   if (section === undefined) return undefined;
   const path = ['filter', 'rules'];
-  // `any` is of the specification's next version, and what is written already.
+  // `any` is defined in the specification's next version and public rules already use it.
   const any = section.rules === 'any';
   const rules = any ? undefined : check.texts(check.required(section.rules, section.rules, path), path, 256);
   if (rules?.length === 0 && Array.isArray(section.rules)) check.problem(path, 'names no rule');
@@ -96,15 +86,10 @@ function readFilter(content: JsonObject, head: Head | undefined, check: Check): 
   return { ...head, kind: 'filter', logsource, rules, ...detection };
 }
 
-function readCorrelation(
-  content: JsonObject,
-  head: Head | undefined,
-  check: Check,
-): CorrelationDocument | undefined {
+function readCorrelation(content: JsonObject, head: Head | undefined, check: Check): CorrelationDocument | undefined {
   const at = (path: readonly (string | number)[]) => check.at(['correlation', ...path]);
   const { generate } = content;
-  if (generate !== undefined && typeof generate !== 'boolean')
-    check.problem(['generate'], 'must be true or false');
+  if (generate !== undefined && typeof generate !== 'boolean') check.problem(['generate'], 'must be true or false');
   const section = parseCorrelation(content.correlation, at, generate === true);
   if (Array.isArray(section)) {
     check.problems.push(...(section as readonly Problem[]));

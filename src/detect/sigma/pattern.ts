@@ -1,13 +1,13 @@
 import { limits } from '../../limits.ts';
 
-/** A part of a text with wildcards: literal characters, `?` for one of any, `*` for any number of any. */
+/** One part of a pattern: literal characters, `?` for any single character, or `*` for any number of characters. */
 export type Token = string | typeof one | typeof many;
 export const one: unique symbol = Symbol('?');
 export const many: unique symbol = Symbol('*');
 
 /**
- * A value with wildcards (Sigma rules 2.1.0, "escaping"): a backslash before `*`, `?` or another backslash makes a plain
- * character of it, and is itself plain before anything else. Literals next to each other are one token.
+ * Parses a value with wildcards (Sigma rules 2.1.0, "escaping"): a backslash escapes `*`, `?` and another
+ * backslash, and is literal before other characters. Adjacent literals are one token.
  */
 export function parsePattern(text: string): readonly Token[] {
   const tokens: Token[] = [];
@@ -27,7 +27,7 @@ export function parsePattern(text: string): readonly Token[] {
   return simplified(tokens);
 }
 
-/** As it would be written; the same for patterns that match the same texts. */
+/** Returns the pattern as text, which is equal for patterns with the same matches. */
 export function patternSource(tokens: readonly Token[]): string {
   const written = (token: Token): string => {
     if (token === one) return '?';
@@ -36,35 +36,35 @@ export function patternSource(tokens: readonly Token[]): string {
   return tokens.map(written).join('');
 }
 
-/** With any number of characters before it, after it, or both. */
+/** Allows any characters before the pattern, after it, or both. */
 export function widened(tokens: readonly Token[], before: boolean, after: boolean): readonly Token[] {
   return simplified([...(before ? star : []), ...tokens, ...(after ? star : [])]);
 }
 
 const star: readonly Token[] = [many];
 
-/** Stars next to each other are one. */
+/** Merges adjacent stars. */
 function simplified(tokens: readonly Token[]): readonly Token[] {
   return tokens.filter((token, at) => token !== many || tokens[at - 1] !== many);
 }
 
-/** The text that the tokens are, or undefined where there are wildcards among them. */
+/** Returns the text of the tokens; undefined if the tokens contain wildcards. */
 export function literalOf(tokens: readonly Token[]): string | undefined {
   const [only, ...more] = tokens;
   if (only === undefined) return '';
   return typeof only === 'string' && more.length === 0 ? only : undefined;
 }
 
-/** Every literal passed through a function, as folding does. */
+/** Applies a function, such as folding, to every literal. */
 export function mapLiterals(tokens: readonly Token[], change: (literal: string) => string): readonly Token[] {
   return tokens.map((token) => (typeof token === 'string' ? change(token) : token));
 }
 
 /**
- * Whether a whole text is like the tokens. The usual shapes are the engine's own searches; others go from star to star,
- * each part at the first place that it fits, which is right because what follows a star may begin anywhere later. Time
- * is in the length of the text times that of a part with `?`, wherefore only the beginning of very long ones is looked
- * at then.
+ * Returns a function that matches whole texts. The usual shapes use the engine's own searches. For other patterns,
+ * the parts between stars are found one after another, each at its first possible position, because the text after a
+ * star may begin at any later position. Searching for a part with `?` takes time proportional to the length of the
+ * text times the length of the part, so only the beginning of very long texts is matched in this case.
  */
 export function patternMatcher(tokens: readonly Token[]): (text: string) => boolean {
   const literal = literalOf(tokens);
@@ -73,8 +73,7 @@ export function patternMatcher(tokens: readonly Token[]): (text: string) => bool
   if (tokens.length === 1 && a === many) return () => true;
   if (tokens.length === 2 && a === many && typeof b === 'string') return (text) => text.endsWith(b);
   if (tokens.length === 2 && typeof a === 'string' && b === many) return (text) => text.startsWith(a);
-  if (tokens.length === 3 && a === many && typeof b === 'string' && c === many)
-    return (text) => text.includes(b);
+  if (tokens.length === 3 && a === many && typeof b === 'string' && c === many) return (text) => text.includes(b);
   return globMatcher(tokens);
 }
 
@@ -97,8 +96,7 @@ function globMatcher(tokens: readonly Token[]): (text: string) => boolean {
     return end >= at && last.isAt(text, end);
   };
   if (!bounded) return matches;
-  return (text) =>
-    matches(text.length > limits.maxRegexTextLength ? text.slice(0, limits.maxRegexTextLength) : text);
+  return (text) => matches(text.length > limits.maxRegexTextLength ? text.slice(0, limits.maxRegexTextLength) : text);
 }
 
 function splitAtStars(tokens: readonly Token[]): (readonly (string | typeof one)[])[] {
@@ -110,7 +108,7 @@ function splitAtStars(tokens: readonly Token[]): (readonly (string | typeof one)
   return parts;
 }
 
-/** What stands between two stars: characters, some of which may be any. */
+/** The part between two stars: characters, possibly including `?`. */
 class Part {
   readonly length: number;
   readonly #tokens: readonly (string | typeof one)[];

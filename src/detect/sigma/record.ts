@@ -1,6 +1,6 @@
 /**
- * A record as a sensor wrote it: parsed JSON, or a row of TSV. Names are looked up, never copied onto other objects,
- * so `__proto__` is a name like others.
+ * A record as received: parsed JSON, or a row of TSV. Names are looked up and never copied to other objects,
+ * so `__proto__` is an ordinary name.
  */
 export type JsonObject = Readonly<Record<string, unknown>>;
 
@@ -9,11 +9,11 @@ export function isObject(value: unknown): value is JsonObject {
 }
 
 /**
- * Which log or type of message a record is: `zeek.<path of the log>`, `suricata.<event_type>`, of others in ECS
- * `ecs.<connection, dns, http, tls or other>`, and in our own shape, in which history is read, too, `candor.network_event`
- * and `candor.dns_event`.
+ * The log or message type of a record: `zeek.<path of the log>`, `suricata.<event_type>`, `ecs.<connection, dns,
+ * http, tls or other>` for other records in ECS, and `candor.network_event` and `candor.dns_event` in Candor's own
+ * format. Stored history also has these two kinds.
  */
 export type RecordKind = string;
 
-/** How records of a kind are asked for a field; undefined where they don't have it. */
+/** Reads a field of a record; undefined if it is missing. */
 export type Accessor = (record: JsonObject) => unknown;

@@ -5,66 +5,63 @@ import { linkCorrelations } from './correlation/link-correlations.ts';
 import type { LinkedCorrelation, LinkedCorrelations } from './correlation/linked.ts';
 import { keyFieldOf, keyOf, type Named } from './correlation/references.ts';
 import { CostRoom, costOf, feedCost, type MeasureBudget } from './cost.ts';
-import type {
-  CorrelationDocument,
-  FilterDocument,
-  Problem,
-  RuleDocument,
-  SigmaDocument,
-} from './document.ts';
+import type { CorrelationDocument, FilterDocument, Problem, RuleDocument, SigmaDocument } from './document.ts';
 import { shown } from './fault.ts';
 import type { Path } from './field-name.ts';
 import { resolveField } from './fields/field.ts';
 import { type AppliedFilter, applyFilter, filtered } from './filters.ts';
 import type { Placeholders, Room } from './item.ts';
-import { type Asked, KindMatcher } from './kind-matcher.ts';
+import { type CandidateRule, KindMatcher } from './kind-matcher.ts';
 import { problemOf } from './problem.ts';
 import type { Accessor, JsonObject, RecordKind } from './record.ts';
 
-/** A document that is left out, and why. */
+/** A refused document and the reason. */
 export interface RefusedDocument {
   readonly document: SigmaDocument;
   readonly problems: readonly Problem[];
 }
 
-/** Rules as one thread asks them; it keeps state while it matches, and is not for two threads. */
+/** The rules of one thread. A set keeps state while matching, and must not be shared by threads. */
 export interface RuleSet {
-  /** In the order of their documents. */
+  /** Rules in the order of their documents. */
   readonly rules: readonly CompiledRule[];
   readonly refused: readonly RefusedDocument[];
-  /** Costs of rules and filters per record, by `costOf`; empty without `maxCost`. */
+  /** Costs of rules and filters per record, as estimated by `costOf`; empty without `maxCost`. */
   readonly costs: ReadonlyMap<SigmaDocument, number>;
-  /** Those that are refused for their cost. */
+  /** Documents refused for their cost. */
   readonly tooCostly: ReadonlySet<SigmaDocument>;
-  /** Each after those that it names. */
+  /** Correlations, each after the correlations that it names. */
   readonly correlations: readonly LinkedCorrelation[];
-  /** Kinds of record that any rule looks at: others need not come. */
+  /** Kinds of record that any rule uses. Other records need not be matched. */
   readonly kinds: ReadonlySet<RecordKind>;
-  /** Calls back for each rule that matches, in order of rules. The callback MUST NOT match another record. */
+  /** Calls `found` for each matching rule, in order. The callback MUST NOT match another record. */
   match(kind: RecordKind, record: JsonObject, found: (rule: CompiledRule) => void): void;
-  /** The rule that takes longest of a record, tried alone; undefined where none is tried. */
-  slowest(
-    kind: RecordKind,
-    record: JsonObject,
-  ): { readonly rule: CompiledRule; readonly ms: number } | undefined;
-  /** How records of a kind are asked for a field by any of its names, as feeds of correlations do. */
+  /**
+   * Returns the rule that takes longest for a record. Each rule is evaluated separately. Returns undefined if
+   * no rule is evaluated.
+   */
+  slowest(kind: RecordKind, record: JsonObject): { readonly rule: CompiledRule; readonly ms: number } | undefined;
+  /** Returns the accessor of a field, by any of its names, as used by inputs of correlations. */
   reader(kind: RecordKind, field: string): Accessor;
 }
 
 export interface CompileOptions {
-  /** What `%name%` stands for where a rule says `expand`. */
+  /** Values of `%name%` for the modifier `expand`. */
   readonly placeholders?: Placeholders;
-  /** False tries every rule of every record: it finds the same, and is what tests hold the index against. */
+  /**
+   * False to evaluate every rule for every record, with equal results: the reference for tests of the index.
+   */
   readonly indexed?: boolean;
-  /** The total cost of rules and filters for one kind of record. Documents that exceed it are refused. */
+  /** Maximum total cost of rules and filters for one kind of record. Documents that exceed it are refused. */
   readonly maxCost?: number;
-  /** Limits the time to measure costs of some documents; by default there is no limit. */
+  /** Limits the time to measure the costs of some documents; unlimited by default. */
   readonly measureBudget?: MeasureBudget;
 }
 
 /**
- * Compiles documents together: rules, what filters take away from them, and the correlations that name them. A document
- * that cannot be used here is refused with its reasons and doesn't stop others, except correlations that name it.
+ * Compiles documents together: rules, the filters that exclude records from the rules, and the correlations that name
+ * the rules. A document that cannot be used is refused with its reasons, and so are the correlations that name it;
+ * other documents are not affected.
  */
 export function compileRules(
   documents: readonly SigmaDocument[],
@@ -77,7 +74,7 @@ export function compileRules(
   const filters = applyEach(documents, formulas, refused, placeholders, room, costs);
   const linked = link(documents, formulas, refused, costs);
   const asked = formulas.map(
-    (rule): Asked<CompiledRule> => ({
+    (rule): CandidateRule<CompiledRule> => ({
       formula: filtered(rule, filters),
       rule: compiledRule(rule, filters, linked),
     }),
@@ -107,7 +104,7 @@ export function compileRules(
   };
 }
 
-/** Of 50 fields of 200 kinds of record. */
+/** Maximum cached accessors: enough for 50 fields of 200 kinds of record. */
 const maxReaders = 10_000;
 
 type Refused = Map<SigmaDocument, readonly Problem[]>;
@@ -124,7 +121,7 @@ function compileEach(
     if (document.kind !== 'rule') return [];
     const key = keyOf(document);
     const compiled = keys.has(key)
-      ? [problemOf(document, [keyFieldOf(document)], `is ${shown(key)}, as that of a rule before it`)]
+      ? [problemOf(document, [keyFieldOf(document)], `is ${shown(key)}, the same as in an earlier rule`)]
       : compileRule(document, placeholders, room);
     keys.add(key);
     if (!('formula' in compiled)) {
@@ -155,9 +152,7 @@ function applyEach(
       return [];
     }
     const kinds = new Set([...applied.rules].flatMap((rule) => rule.kinds));
-    const tooMuch = costs?.take(document, [...kinds], (left, budget) =>
-      costOf(applied.formula, left, budget),
-    );
+    const tooMuch = costs?.take(document, [...kinds], (left, budget) => costOf(applied.formula, left, budget));
     if (tooMuch === undefined) return [applied];
     refused.set(document, [problemOf(document, ['filter'], tooMuch)]);
     return [];
@@ -165,8 +160,9 @@ function applyEach(
 }
 
 /**
- * Links correlations twice: what a correlation groups by and counts is only known when it is linked, and where it asks a
- * rule for a field that none of its records has, or costs too much, it must go, and with it those that name it.
+ * Links correlations twice, because the fields that a correlation groups by and counts are only known after linking.
+ * If no record of a rule has such a field, or the cost is too high, the correlation is refused, as are the
+ * correlations that name it.
  */
 function link(
   documents: readonly SigmaDocument[],
@@ -175,9 +171,7 @@ function link(
   costs: CostRoom | undefined,
 ): LinkedCorrelations {
   const rules = documents.filter((document): document is RuleDocument => document.kind === 'rule');
-  const correlations = documents.filter(
-    (document): document is CorrelationDocument => document.kind === 'correlation',
-  );
+  const correlations = documents.filter((document): document is CorrelationDocument => document.kind === 'correlation');
   const unavailable = new Map<Named, Problem>();
   for (const rule of rules) {
     const [problem] = refused.get(rule) ?? [];
@@ -186,9 +180,7 @@ function link(
   const first = linkCorrelations(rules, correlations, unavailable);
   const unanswered = unansweredFeeds(first, formulas, costs);
   const linked =
-    unanswered.size === 0
-      ? first
-      : linkCorrelations(rules, correlations, new Map([...unavailable, ...unanswered]));
+    unanswered.size === 0 ? first : linkCorrelations(rules, correlations, new Map([...unavailable, ...unanswered]));
   for (const { document, problems } of linked.refused) refused.set(document, problems);
   return linked;
 }
@@ -209,19 +201,18 @@ function unansweredFeeds(
       const tooMuch = costs?.take(asking, kinds, () => feedCost);
       if (tooMuch !== undefined) unanswered.set(asking, problemOf(asking, ['correlation', 'rules'], tooMuch));
       if (lacking < 0) continue;
-      const reason = `asks for ${shown(fields[lacking])}, which no record of the rule ${shown(document.title)} has`;
+      const reason = `needs ${shown(fields[lacking])}, which no record of the rule ${shown(document.title)} has`;
       unanswered.set(asking, problemOf(asking, askedAt(asking, lacking, document), reason));
     }
   }
   return unanswered;
 }
 
-/** Where a correlation says which field of a rule it means by the nth that it groups by or counts: there, or in an alias. */
-function askedAt(
-  { groupBy, valueFields, aliases }: CorrelationDocument,
-  nth: number,
-  rule: RuleDocument,
-): Path {
+/**
+ * Returns the path at which a correlation names the nth field that it groups by or counts: in the list of
+ * fields or in an alias.
+ */
+function askedAt({ groupBy, valueFields, aliases }: CorrelationDocument, nth: number, rule: RuleDocument): Path {
   const alias = [...groupBy, ...valueFields][nth]!;
   const ofRules = aliases.get(alias);
   const named = [rule.id, rule.name].find((name) => name !== undefined && ofRules?.has(name));
@@ -252,10 +243,10 @@ function compiledRule(
 }
 
 function matchersOf(
-  asked: readonly Asked<CompiledRule>[],
+  asked: readonly CandidateRule<CompiledRule>[],
   indexed: boolean,
 ): Map<RecordKind, KindMatcher<CompiledRule>> {
-  const byKind = new Map<RecordKind, Asked<CompiledRule>[]>();
+  const byKind = new Map<RecordKind, CandidateRule<CompiledRule>[]>();
   for (const one of asked) {
     for (const kind of one.rule.kinds) {
       const its = byKind.get(kind);

@@ -1,24 +1,24 @@
+import { FieldCache, type MatchContext } from './field-cache.ts';
 import { resolveField } from './fields/field.ts';
 import type { RecordKind } from './record.ts';
-import { Slot, type Turn } from './slot.ts';
 
-/** The fields that rules ask of one kind of record: one slot for all names of a field. */
+/** The fields that rules use in one kind of record. All names of a field share one cache. */
 export class Slots {
   readonly #kind: RecordKind;
-  readonly #turn: Turn;
-  readonly #byKey = new Map<string, Slot>();
-  readonly #byName = new Map<string, Slot>();
+  readonly #turn: MatchContext;
+  readonly #byKey = new Map<string, FieldCache>();
+  readonly #byName = new Map<string, FieldCache>();
 
-  constructor(kind: RecordKind, turn: Turn) {
+  constructor(kind: RecordKind, turn: MatchContext) {
     this.#kind = kind;
     this.#turn = turn;
   }
 
-  of(name: string): Slot {
+  of(name: string): FieldCache {
     const known = this.#byName.get(name);
     if (known !== undefined) return known;
     const { key, read } = resolveField(this.#kind, name);
-    const slot = this.#byKey.get(key) ?? new Slot(key, read, this.#turn);
+    const slot = this.#byKey.get(key) ?? new FieldCache(key, read, this.#turn);
     this.#byKey.set(key, slot);
     this.#byName.set(name, slot);
     return slot;

@@ -16,29 +16,29 @@ import { fieldName, type Path } from './field-name.ts';
 
 /** One document of a text, as plain data. */
 export interface YamlDocument {
-  /** Mappings are objects without a prototype, so that `__proto__` and `constructor` are keys like others. */
+  /** The content. Mappings are objects without a prototype, so that `__proto__` and `constructor` are ordinary keys. */
   readonly content: unknown;
-  /** Where it begins, from 1. */
+  /** First line of the document, from 1. */
   readonly line: number;
-  /** Of the fields whose lines were to be kept, by `fieldName`. */
+  /** Lines of the fields selected by `keepsLine`, by `fieldName`. */
   readonly lines: ReadonlyMap<string, number>;
-  /** The line of what is there, or of the nearest thing above it that is. */
+  /** Returns the line of a path, or of its nearest existing ancestor. */
   readonly at: (path: Path) => number;
   readonly problems: readonly Problem[];
 }
 
 /**
- * The documents of a text of YAML 1.2 (core schema: no dates, no `yes`), separated by `---`. A document that is broken
- * has problems and spares the others. Aliases are followed as long as what they repeat stays within limits, so that a
- * few that multiply each other cannot fill the memory. The only file that knows the package.
+ * Reads the documents of a YAML 1.2 text (core schema: no dates, no `yes`), separated by `---`. A broken
+ * document has problems and does not affect the others. Aliases are expanded within limits, so that nested
+ * aliases cannot exhaust the memory. Only this file uses the `yaml` package.
  *
- * @param keepsLine - of which fields `lines` is to tell
+ * @param keepsLine - selects the fields for `lines`
  */
 export function readYaml(text: string, keepsLine: (path: Path) => boolean): readonly YamlDocument[] {
   if (text.length > limits.maxSigmaTextLength)
     return [broken(1, 1, `is longer than ${limits.maxSigmaTextLength} characters`)];
   const lines = new LineCounter();
-  // The package's own search for keys that are there twice takes 10 s for a map of 15,000.
+  // The package's own search for duplicate keys is not used, because it takes 10 s for a map of 15,000 keys.
   const parsed = parseAllDocuments(text, {
     lineCounter: lines,
     uniqueKeys: false,
@@ -52,13 +52,12 @@ export function readYaml(text: string, keepsLine: (path: Path) => boolean): read
     .slice(0, limits.maxSigmaDocuments)
     .map((document) => readDocument(document, lineOf, keepsLine));
   const next = documents[limits.maxSigmaDocuments];
-  if (next === undefined)
-    return read.filter(({ content, problems }) => content !== null || problems.length > 0);
+  if (next === undefined) return read.filter(({ content, problems }) => content !== null || problems.length > 0);
   const line = lineOf(next.range[0]);
-  return [...read, broken(line, line, `follows ${limits.maxSigmaDocuments} documents of the same text`)];
+  return [...read, broken(line, line, `exceeds the maximum of ${limits.maxSigmaDocuments} documents in a text`)];
 }
 
-/** One that begins in a line, and of which nothing is known but what is wrong in another. */
+/** Creates a document without content. Its only problem may be on another line. */
 function broken(line: number, at: number, reason: string): YamlDocument {
   const problems = [{ line: at, field: '', reason }];
   return { content: undefined, line, lines: new Map(), at: () => line, problems };
@@ -89,25 +88,22 @@ interface SyntaxFault {
 }
 
 /**
- * The first of what the package finds wrong, where it says, but for two that it tells where they are noticed: a line that
- * is indented too deep is part of the text before it until its colon, and a quotation mark is open until the end.
+ * Returns the first fault found by the package, at its position. Two kinds of fault are moved to their cause, because
+ * the package reports a later position: a line with too much indentation counts as part of the preceding text up to
+ * its colon, and an unclosed quotation mark extends to the end.
  */
 function syntaxFault(document: Document.Parsed): SyntaxFault | undefined {
   const [first, second] = [...document.errors, ...document.warnings];
   if (first === undefined) return undefined;
   const [offset] = first.pos;
-  if (
-    first.code === 'BLOCK_AS_IMPLICIT_KEY' &&
-    second?.code === 'MULTILINE_IMPLICIT_KEY' &&
-    second.pos[0] === offset
-  )
+  if (first.code === 'BLOCK_AS_IMPLICIT_KEY' && second?.code === 'MULTILINE_IMPLICIT_KEY' && second.pos[0] === offset)
     return { offset: second.pos[1] - 1, reason: syntax.get('BAD_INDENT')! };
   const quote = first.code === 'MISSING_CHAR' ? quoteUntil(document, offset) : undefined;
   if (quote !== undefined) return { offset: quote, reason: 'opens a quotation mark that is not closed' };
   return { offset, reason: syntax.get(first.code) ?? 'is not YAML' };
 }
 
-/** Where the text in quotation marks begins that goes on up to there. */
+/** Returns the start of the quoted text that extends to `end`. */
 function quoteUntil(document: Document.Parsed, end: number): number | undefined {
   let node: unknown = document.contents;
   while (isMap(node) || isSeq(node)) {
@@ -119,21 +115,21 @@ function quoteUntil(document: Document.Parsed, end: number): number | undefined 
   return node.type === 'QUOTE_DOUBLE' || node.type === 'QUOTE_SINGLE' ? node.range[0] : undefined;
 }
 
-/** What the package's codes mean, for those that people meet. */
+/** Reasons for the package's common error codes. */
 const syntax: ReadonlyMap<string, string> = new Map([
-  ['BAD_INDENT', 'is indented otherwise than what it belongs to'],
-  ['TAB_AS_INDENT', 'is indented by a tab'],
-  ['MULTILINE_IMPLICIT_KEY', 'is a key over several lines'],
-  ['MISSING_CHAR', 'lacks a character: a colon, a quotation mark or a bracket'],
+  ['BAD_INDENT', 'is indented inconsistently'],
+  ['TAB_AS_INDENT', 'is indented with a tab'],
+  ['MULTILINE_IMPLICIT_KEY', 'is a key that spans several lines'],
+  ['MISSING_CHAR', 'is missing a character: a colon, a quotation mark or a bracket'],
   ['BLOCK_AS_IMPLICIT_KEY', 'has a mapping where a key was expected'],
-  ['BAD_DQ_ESCAPE', 'has an escape that YAML does not know in double quotes'],
-  ['BAD_ALIAS', 'has an alias that cannot be'],
-  ['TAG_RESOLVE_FAILED', 'has a tag that says of what type a value is'],
-  ['UNEXPECTED_TOKEN', 'has something where nothing was expected'],
-  ['RESOURCE_EXHAUSTION', 'nests too deep'],
+  ['BAD_DQ_ESCAPE', 'has an unknown escape sequence in double quotes'],
+  ['BAD_ALIAS', 'has an invalid alias'],
+  ['TAG_RESOLVE_FAILED', 'has a type tag, which is not supported'],
+  ['UNEXPECTED_TOKEN', 'has an unexpected token'],
+  ['RESOURCE_EXHAUSTION', 'is nested too deeply'],
 ]);
 
-/** Turns nodes into plain data, within limits. */
+/** Converts nodes to plain data, within limits. */
 class Reader {
   readonly problems: Problem[] = [];
   readonly lines = new Map<string, number>();
@@ -142,11 +138,7 @@ class Reader {
   readonly #keepsLine: (path: Path) => boolean;
   #nodes = 0;
 
-  constructor(
-    document: Document.Parsed,
-    lineOf: (offset: number) => number,
-    keepsLine: (path: Path) => boolean,
-  ) {
+  constructor(document: Document.Parsed, lineOf: (offset: number) => number, keepsLine: (path: Path) => boolean) {
     this.#document = document;
     this.#lineOf = lineOf;
     this.#keepsLine = keepsLine;
@@ -156,31 +148,25 @@ class Reader {
     if (node === null || node === undefined) return null;
     if (this.#full) return undefined;
     if (++this.#nodes > limits.maxSigmaNodes)
-      return this.#problem(
-        node,
-        path,
-        `holds more than ${limits.maxSigmaNodes} values, or repeats them by aliases`,
-      );
-    if (depth > limits.maxSigmaNesting)
-      return this.#problem(node, path, `nests deeper than ${limits.maxSigmaNesting}`);
+      return this.#problem(node, path, `contains more than ${limits.maxSigmaNodes} values, or repeats them by aliases`);
+    if (depth > limits.maxSigmaNesting) return this.#problem(node, path, `nests deeper than ${limits.maxSigmaNesting}`);
     if (isAlias(node)) {
       const target = node.resolve(this.#document);
       if (target === undefined)
-        return this.#problem(node, path, `has the alias ${shown(node.source)} of nothing`);
+        return this.#problem(node, path, `has the alias ${shown(node.source)} without an anchor`);
       return this.read(target, path, depth + 1);
     }
     if (isScalar(node)) return this.#scalar(node.value, node, path);
-    if (isSeq(node))
-      return node.items.map((item, at) => this.#part(item as Node, item as Node, [...path, at], depth));
+    if (isSeq(node)) return node.items.map((item, at) => this.#part(item as Node, item as Node, [...path, at], depth));
     if (!isMap(node)) return this.#problem(node, path, 'is neither a value, a list nor a mapping');
     const mapping: Record<string, unknown> = Object.create(null);
     for (const { key, value } of node.items) {
       if (this.#full) break;
       const name = isScalar(key) ? this.#scalar(key.value, key, path) : undefined;
       if (name === undefined || name === null)
-        this.#problem((key as Node | null) ?? node, path, 'has a key that is no text');
+        this.#problem((key as Node | null) ?? node, path, 'has a key that is not a text');
       else if (Object.hasOwn(mapping, String(name)))
-        this.#problem(key as Node, [...path, String(name)], 'is there twice');
+        this.#problem(key as Node, [...path, String(name)], 'occurs twice');
       else mapping[String(name)] = this.#part(key as Node, value as Node, [...path, String(name)], depth);
     }
     return mapping;
@@ -191,7 +177,7 @@ class Reader {
     return this.read(node, path, depth + 1);
   }
 
-  /** Numbers past 2^53 come as BigInt or lose digits: neither is what the rule says. */
+  /** Returns a scalar as plain data. Infinite numbers and NaN become texts. */
   #scalar(value: unknown, node: Node, path: Path): string | number | boolean | null | undefined {
     if (typeof value === 'string') return value.toWellFormed();
     if (typeof value === 'number' && !Number.isFinite(value)) return String(value);
@@ -208,7 +194,10 @@ class Reader {
   }
 }
 
-/** Of keys, the key's own place: what people look for when a line is named. */
+/**
+ * Returns the offset of a path. For keys, this is the offset of the key itself, because users look for the
+ * key.
+ */
 function offsetOf(document: Document.Parsed, path: Path): number | undefined {
   let node: unknown = document.contents;
   let offset = document.contents?.range?.[0];

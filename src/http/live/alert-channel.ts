@@ -1,41 +1,16 @@
-import type { ParsedFilter } from '../../contract/query.ts';
 import type { Alert } from '../../contract/resources/alert.ts';
 import { withAssets } from '../../events/alert-assets.ts';
 import type { AssetSnapshot } from '../../events/asset-lookup.ts';
 import type { AlertUpdate } from '../../store/store.ts';
-import type { Channel, LiveBatch, LiveMessage, ReplayPart } from './channel.ts';
-
-type AlertPredicate = (alert: Alert) => boolean;
-
-interface AlertMatcher {
-  readonly filter: ParsedFilter;
-  readonly wanted: AlertPredicate;
-}
-
-/** Reads the newest state of alerts that changed past a sequence, in the analytics pool. */
-export type ReplayAlerts = (
-  query: { since: number; filter: ParsedFilter; limit: number },
-  signal: AbortSignal,
-) => Promise<ReplayPart>;
-
-/** `alerts`: every change of an alert, as the whole resource. */
-export function alertChannel(
-  head: () => number,
-  compileFilter: (filter: ParsedFilter) => AlertPredicate,
-  replayAlerts: ReplayAlerts,
-): Channel<AlertMatcher> {
-  return {
-    head,
-    compile: (filter) => ({ filter, wanted: compileFilter(filter) }),
-    // Alerts are few: asking every subscription costs less than finding which to ask.
-    lookup: () => undefined,
-    replay: ({ filter }, since, limit, signal) => replayAlerts({ since, filter, limit }, signal),
-  };
-}
+import type { LiveBatch, LiveMessage } from './channel.ts';
+import type { FilterMatcher } from './filtered-channel.ts';
 
 /** The alert changes of one commit. */
-export class LiveAlerts implements LiveBatch<AlertMatcher> {
-  /** Changes of one alert within a commit are one update, with the last of their sequences. */
+export class LiveAlerts implements LiveBatch<FilterMatcher<Alert>> {
+  /**
+   * This is undefined because sequences are skipped: several changes of one alert within a commit are one
+   * update, with the last sequence.
+   */
   readonly firstSeq = undefined;
   readonly lastSeq: number;
   readonly rows: number;
@@ -60,7 +35,7 @@ export class LiveAlerts implements LiveBatch<AlertMatcher> {
     this.#messages.clear();
   }
 
-  match({ wanted }: AlertMatcher): LiveMessage[] {
+  match({ wanted }: FilterMatcher<Alert>): LiveMessage[] {
     return this.#updates.filter(({ alert }) => wanted(alert)).map((update) => this.#message(update));
   }
 
@@ -75,5 +50,5 @@ export class LiveAlerts implements LiveBatch<AlertMatcher> {
   }
 }
 
-/** What an alert takes in memory, roughly: it has some forty attributes, and lists that are bounded. */
+/** Approximate memory of an alert: about forty attributes and some bounded lists. */
 const alertBytes = 4096;

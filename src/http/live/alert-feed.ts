@@ -5,45 +5,40 @@ import type { LiveBatch } from './channel.ts';
 interface AlertFeedOptions {
   readonly reader: Pick<StoreReader, 'assets' | 'head' | 'replayAlerts'>;
   readonly publish: (batch: LiveBatch) => void;
-  /** The same for others than subscribers: each change once, in order. */
+  /** Receives each change once, in order, for consumers other than subscribers. */
   readonly onChanged?: (updates: readonly AlertUpdate[]) => void;
 }
 
-/** Changes that are read at once. */
+/** Maximum number of changes in one read. */
 const readAtOnce = 500;
 
 /**
- * Brings changes of alerts to subscribers, in the order of their sequence. Most come with the answer of what caused
- * them; what the store raises by itself, counting events after their commit, is read from its tables: before what came
- * later, and once a second.
+ * Publishes changes of alerts in the order of their sequence. Changes that no notice contained, because the
+ * store thread died between a flush and its notice, are read from the tables.
  */
 export class AlertFeed {
   readonly #options: AlertFeedOptions;
   #seq: number;
 
-  /** Begins after what is stored now, as the hub does. */
+  /** Creates a feed that begins after the stored changes, as the hub does. */
   constructor(options: AlertFeedOptions) {
     this.#options = options;
     this.#seq = options.reader.head('alerts');
   }
 
-  /** Changes that were committed, in the order of their sequence. */
-  committed(updates: readonly AlertUpdate[]): void {
-    const first = updates[0];
-    if (first === undefined) return;
-    if (first.seq > this.#seq + 1) this.#readTo(first.seq - 1);
+  /**
+   * Publishes committed changes, in the order of their sequence. `head` is the sequence of the last change.
+   */
+  committed(updates: readonly AlertUpdate[], head: number): void {
+    const next = updates[0]?.seq ?? head + 1;
+    if (next > this.#seq + 1) this.#readTo(next - 1);
     this.#publish(updates.filter(({ seq }) => seq > this.#seq));
   }
 
-  /** @returns whether there was something that no answer had told of */
-  poll(): boolean {
-    const head = this.#options.reader.head('alerts');
-    if (head <= this.#seq) return false;
-    this.#readTo(head);
-    return true;
-  }
-
-  /** What changed again since stands under its later sequence only. */
+  /**
+   * Publishes stored changes up to `last`. An alert that has changed again since then is only read with its
+   * later sequence.
+   */
   #readTo(last: number): void {
     while (this.#seq < last) {
       const { events, next } = this.#options.reader.replayAlerts(this.#seq, { terms: [] }, readAtOnce);

@@ -1,30 +1,33 @@
 import type { ParsedFilter } from '../../contract/query.ts';
 
 /**
- * What a live channel offers to subscribers, whatever it carries. `Matcher` is a filter that the channel has
- * compiled: only the channel that made it can use it.
+ * The common interface of live channels. `Matcher` is a filter compiled by the channel, which only that
+ * channel can use.
  */
 export interface Channel<Matcher = unknown> {
-  /** @throws ServiceError INVALID_REQUEST naming the filter. */
+  /** Compiles a filter. Throws INVALID_REQUEST that names the invalid filter. */
   compile(filter: ParsedFilter): Matcher;
-  /** A field of which a message must have one of these values to match; undefined where there is none such. */
-  lookup(matcher: Matcher): Lookup | undefined;
-  /** Newest committed sequence. */
+  /**
+   * Returns a field and values of which a matching message must have one; undefined if there is no such
+   * field.
+   */
+  subscriptionKey(matcher: Matcher): SubscriptionKey | undefined;
+  /** Returns the newest committed sequence. */
   head(): number;
   /**
-   * What was committed after `since` and matches, oldest first, at most `limit` messages. One call sees everything
-   * that was published before it.
+   * Returns matching messages committed after `since`, oldest first, at most `limit`. A call includes every
+   * message that was published before the call.
    */
   replay(matcher: Matcher, since: number, limit: number, signal: AbortSignal): Promise<ReplayPart>;
 }
 
-/** Values as `LiveBatch.values` of the same channel writes them. */
-export interface Lookup {
+/** A field and values, in the form of the channel's `LiveBatch.values`. */
+export interface SubscriptionKey {
   readonly field: string;
-  readonly values: readonly LookupValue[];
+  readonly values: readonly SubscriptionValue[];
 }
 
-export type LookupValue = string | number;
+export type SubscriptionValue = string | number;
 
 export interface LiveMessage {
   readonly seq: number;
@@ -34,23 +37,26 @@ export interface LiveMessage {
 
 export interface ReplayPart {
   readonly messages: readonly LiveMessage[];
-  /** Everything up to here has been read. */
+  /** The sequence up to which all messages have been read. */
   readonly next: number;
-  /** What lies between `since` and the oldest that is still stored, matching or not. */
+  /** Number of messages after `since` that are no longer stored, matching or not. */
   readonly lost: number;
 }
 
-/** One commit on its way to subscribers. */
+/** One commit that is published to subscribers. */
 export interface LiveBatch<Matcher = unknown> {
-  /** Sequence of its first item, where every sequence has an item; undefined where some are skipped. */
+  /** The sequence of the first item, if every sequence has an item; undefined if sequences are skipped. */
   readonly firstSeq: number | undefined;
   readonly lastSeq: number;
   readonly rows: number;
-  /** Memory that it holds besides texts. */
+  /** Approximate memory of the batch in bytes, without texts. */
   readonly bytes: number;
-  /** The messages that match, oldest first. The text of each is made once until `forgetTexts`, whoever wants it. */
+  /**
+   * Returns matching messages, oldest first. The text of each message is created once for all subscribers,
+   * and is cached until `forgetTexts`.
+   */
   match(matcher: Matcher): readonly LiveMessage[];
-  /** Every value that the field has in this batch, repeated or not. */
-  values(field: string): Iterable<LookupValue>;
+  /** Returns all values of the field in this batch. Values may be repeated. */
+  values(field: string): Iterable<SubscriptionValue>;
   forgetTexts(): void;
 }

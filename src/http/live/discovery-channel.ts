@@ -1,38 +1,10 @@
-import type { ParsedFilter } from '../../contract/query.ts';
 import type { Scan } from '../../contract/resources/scan.ts';
 import type { ScanUpdate } from '../../store/store.ts';
-import type { Channel, LiveBatch, LiveMessage, ReplayPart } from './channel.ts';
+import type { LiveBatch, LiveMessage } from './channel.ts';
+import type { FilterMatcher } from './filtered-channel.ts';
 
-type ScanPredicate = (scan: Scan) => boolean;
-
-interface ScanMatcher {
-  readonly filter: ParsedFilter;
-  readonly wanted: ScanPredicate;
-}
-
-/** Reads the newest state of scans that changed past a sequence, in the analytics pool. */
-export type ReplayScans = (
-  query: { since: number; filter: ParsedFilter; limit: number },
-  signal: AbortSignal,
-) => Promise<ReplayPart>;
-
-/** `discovery`: every change of a scan's status and progress, as the whole resource. */
-export function discoveryChannel(
-  head: () => number,
-  compileFilter: (filter: ParsedFilter) => ScanPredicate,
-  replayScans: ReplayScans,
-): Channel<ScanMatcher> {
-  return {
-    head,
-    compile: (filter) => ({ filter, wanted: compileFilter(filter) }),
-    // One scan runs at a time: asking every subscription costs less than finding which to ask.
-    lookup: () => undefined,
-    replay: ({ filter }, since, limit, signal) => replayScans({ since, filter, limit }, signal),
-  };
-}
-
-/** One change of one scan. */
-export class LiveScan implements LiveBatch<ScanMatcher> {
+/** A change of a scan, as a batch. */
+export class LiveScan implements LiveBatch<FilterMatcher<Scan>> {
   readonly firstSeq: number;
   readonly lastSeq: number;
   readonly rows = 1;
@@ -54,7 +26,7 @@ export class LiveScan implements LiveBatch<ScanMatcher> {
     this.#message = undefined;
   }
 
-  match({ wanted }: ScanMatcher): LiveMessage[] {
+  match({ wanted }: FilterMatcher<Scan>): LiveMessage[] {
     return wanted(this.#scan) ? [this.#asMessage()] : [];
   }
 
@@ -65,5 +37,5 @@ export class LiveScan implements LiveBatch<ScanMatcher> {
   }
 }
 
-/** What a scan takes in memory, roughly: a dozen attributes, and a few targets. */
+/** Approximate memory of a scan: a dozen attributes and a few targets. */
 const scanBytes = 2048;

@@ -1,7 +1,7 @@
 import type { ServiceError } from '../../errors.ts';
 import { shownError } from '../error-reply.ts';
 
-/** An error as a socket is told it. `id` names the subscription that it is about. */
+/** Returns an error as the text of a WebSocket message. `id` names the subscription. */
 export function errorMessage(error: ServiceError, now: number, id?: string): string {
   const { code, message, details } = shownError(error);
   return JSON.stringify({

@@ -1,28 +1,31 @@
 import type { ParsedFilter } from '../../contract/query.ts';
 import type { AssetSnapshot } from '../../events/asset-lookup.ts';
-import { type EventBlock, openBlock } from '../../events/block.ts';
-import { BlockAssets } from '../../events/block-assets.ts';
-import type { EventFilter } from '../../events/filter.ts';
+import { type EventBlock, openBlock } from '../../events/format/block.ts';
+import { BlockAssets } from '../../events/format/block-assets.ts';
+import type { EventFilter } from '../../events/query/filter.ts';
+import { type CompiledFilter, compileFilter } from '../../events/query/select.ts';
 import type { Table } from '../../events/records.ts';
 import { writeEventJson } from '../../events/resource.ts';
-import { type CompiledFilter, compileFilter } from '../../events/select.ts';
 import type { CommittedBlock } from '../../store/store.ts';
-import type { Channel, LiveBatch, LiveMessage, Lookup, LookupValue, ReplayPart } from './channel.ts';
-import { lookupOf, valuesOf } from './event-lookup.ts';
+import type { Channel, LiveBatch, LiveMessage, ReplayPart, SubscriptionKey, SubscriptionValue } from './channel.ts';
+import { subscriptionKeyOf, valuesOf } from './event-subscription-key.ts';
 
 interface EventMatcher {
   readonly filter: EventFilter;
   readonly compiled: CompiledFilter;
-  readonly lookup: Lookup | undefined;
+  readonly key: SubscriptionKey | undefined;
 }
 
-/** Reads stored events past a sequence, in the analytics pool. */
+/** Reads stored events after a sequence, in the analytics pool. */
 export type ReplayEvents = (
   query: { table: Table; since: number; filter: EventFilter; limit: number },
   signal: AbortSignal,
 ) => Promise<ReplayPart>;
 
-/** `events.network` and `events.dns`: filters are those of the lists, run over the columns of each committed block. */
+/**
+ * Returns the channel `events.network` or `events.dns`. Its filters are those of the event lists, evaluated
+ * on the columns of each committed block.
+ */
 export function eventChannel(
   table: Table,
   head: () => number,
@@ -34,14 +37,14 @@ export function eventChannel(
     compile: (filter: ParsedFilter) => ({
       filter,
       compiled: compileFilter(table, filter, assets),
-      lookup: lookupOf(table, filter),
+      key: subscriptionKeyOf(table, filter),
     }),
-    lookup: ({ lookup }) => lookup,
+    subscriptionKey: ({ key }) => key,
     replay: ({ filter }, since, limit, signal) => replayEvents({ table, since, filter, limit }, signal),
   };
 }
 
-/** A committed block as subscribers see it. */
+/** A committed block in the form for subscribers. */
 export class LiveBlock implements LiveBatch<EventMatcher> {
   readonly firstSeq: number;
   readonly lastSeq: number;
@@ -49,15 +52,15 @@ export class LiveBlock implements LiveBatch<EventMatcher> {
   readonly bytes: number;
   readonly #block: EventBlock;
   readonly #assets: AssetSnapshot;
-  /** As long as the texts are kept. */
+  /** The assets of the block's addresses, cached until `forgetTexts`. */
   #owners: BlockAssets | undefined;
   readonly #messages = new Map<number, LiveMessage>();
 
   /**
-   * The block's buffer must stay as it is.
+   * Creates a batch from a block, whose buffer must not change.
    *
-   * @param assets - those that the channel's filters read; between two times that the texts are forgotten, no other
-   * batch may be asked anything
+   * @param assets - the assets that the channel's filters read; between two calls of `forgetTexts`, no other
+   * batch may be used
    */
   constructor(committed: CommittedBlock, assets: AssetSnapshot) {
     this.#block = openBlock(committed.buffer, committed.first_seq);
@@ -73,7 +76,7 @@ export class LiveBlock implements LiveBatch<EventMatcher> {
     return Array.from(compiled.select(this.#block), (row) => this.#message(row, owners));
   }
 
-  values(field: string): Iterable<LookupValue> {
+  values(field: string): Iterable<SubscriptionValue> {
     return valuesOf(this.#now(), field);
   }
 

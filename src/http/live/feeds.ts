@@ -1,29 +1,34 @@
-import type { AlertUpdate, Committed, ScanUpdate, StoreReader } from '../../store/store.ts';
+import type { AlertUpdate, CommitNotice, CommittedBlock, StoreReader } from '../../store/store.ts';
 import { AlertFeed } from './alert-feed.ts';
 import { LiveScan } from './discovery-channel.ts';
 import { LiveBlock } from './event-channel.ts';
 import type { Hub } from './hub.ts';
 import { TopologyFeed } from './topology-channel.ts';
 
-/** Brings what was committed to the channels of a hub. Call in commit order, after the flush. */
+interface LiveFeedsOptions {
+  readonly hub: Hub;
+  readonly reader: Pick<StoreReader, 'assets' | 'head' | 'replayAlerts' | 'topologySteps'>;
+  /** Receives each change of an alert once, in order. */
+  readonly onAlerts?: (updates: readonly AlertUpdate[]) => void;
+  readonly logError: (error: unknown, message: string) => void;
+}
+
+/**
+ * Publishes commits to the channels of a hub. Methods must be called in commit order, after the flush. Errors
+ * are only logged: the data is committed, and an error response would make the client send the data again.
+ */
 export class LiveFeeds {
-  readonly #hub: Hub;
-  readonly #reader: Pick<StoreReader, 'assets'>;
+  readonly #options: LiveFeedsOptions;
   readonly #alerts: AlertFeed;
   readonly #topology: TopologyFeed;
 
-  /** @param onAlerts - is told of every change of an alert, as subscribers are */
-  constructor(
-    hub: Hub,
-    reader: Pick<StoreReader, 'assets' | 'head' | 'replayAlerts' | 'topologySteps'>,
-    onAlerts: (updates: readonly AlertUpdate[]) => void = () => {},
-  ) {
-    this.#hub = hub;
-    this.#reader = reader;
+  constructor(options: LiveFeedsOptions) {
+    const { hub, reader, onAlerts } = options;
+    this.#options = options;
     this.#alerts = new AlertFeed({
       reader,
       publish: (batch) => hub.publish('alerts', batch),
-      onChanged: onAlerts,
+      ...(onAlerts === undefined ? {} : { onChanged: onAlerts }),
     });
     this.#topology = new TopologyFeed({
       reader,
@@ -32,32 +37,28 @@ export class LiveFeeds {
     });
   }
 
-  /** The buffers of the blocks stay the caller's. */
-  batch({ blocks, alerts }: Pick<Committed, 'blocks' | 'alerts'>): void {
-    for (const block of blocks)
-      this.#hub.publish(
-        block.table === 'network' ? 'events.network' : 'events.dns',
-        new LiveBlock(block, this.#reader.assets),
-      );
-    this.alerts(alerts);
-    this.topology();
+  /** Publishes stored events. The caller keeps the buffers of the blocks. */
+  events(blocks: readonly CommittedBlock[]): void {
+    const { hub, reader } = this.#options;
+    this.#logged(() => {
+      for (const block of blocks)
+        hub.publish(block.table === 'network' ? 'events.network' : 'events.dns', new LiveBlock(block, reader.assets));
+    });
   }
 
-  alerts(updates: readonly AlertUpdate[]): void {
-    this.#alerts.committed(updates);
+  committed({ alerts, scans, heads }: Pick<CommitNotice, 'alerts' | 'scans' | 'heads'>): void {
+    this.#logged(() => this.#alerts.committed(alerts, heads.alerts));
+    this.#logged(() => {
+      for (const scan of scans) this.#options.hub.publish('discovery', new LiveScan(scan));
+    });
+    this.#logged(() => this.#topology.publishTo(heads.topology));
   }
 
-  /** What the store raised by itself is looked for. @returns whether there was any */
-  raised(): boolean {
-    return this.#alerts.poll();
-  }
-
-  scan(update: ScanUpdate): void {
-    this.#hub.publish('discovery', new LiveScan(update));
-  }
-
-  /** Changes of the graph that came after a commit or without one are looked for anew. */
-  topology(): void {
-    this.#topology.poll();
+  #logged(publish: () => void): void {
+    try {
+      publish();
+    } catch (error) {
+      this.#options.logError(error, 'a committed change could not be published');
+    }
   }
 }

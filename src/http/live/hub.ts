@@ -2,45 +2,47 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { ChannelName } from '../../contract/channels.ts';
 import { errorCodes, ServiceError } from '../../errors.ts';
 import { type LimitName, limits } from '../../limits.ts';
-import { type Backlogged, Backlogs } from './backlogs.ts';
-import type { Channel, LiveBatch, LiveMessage, Lookup } from './channel.ts';
+import { type Backlogged, Backpressure } from './backpressure.ts';
+import type { Channel, LiveBatch, LiveMessage, SubscriptionKey } from './channel.ts';
+import { ConcurrencyLimit } from './concurrency-limit.ts';
+import { CpuBudget } from './cpu-budget.ts';
 import { errorMessage } from './error-message.ts';
-import { Interests } from './interests.ts';
 import { RecentBatches } from './recent-batches.ts';
-import { ShareOfTime } from './share-of-time.ts';
-import { Turns } from './turns.ts';
+import { SubscriptionIndex } from './subscription-index.ts';
 
-/** A connected reader: what the hub needs of a socket. */
+/** A connected reader, which is the part of a socket that the hub uses. */
 export interface Reader extends Backlogged {
   send(text: string): void;
-  /** Sends within `write` leave in one system call. */
+  /** Calls `write`, and sends its messages in one system call. */
   cork(write: () => void): void;
 }
 
 /**
  * ```
- *   subscribe ──since──► replaying ──► reads what was missed, waiting for the reader and for its turn
+ *   subscribe ──since──► replaying ──► reads missed messages, waiting for the reader and for a slot
  *       │                  │    ▲
  *       │     reached the  │    │ publish had no time left, or a commit is missing before this one
  *       │   recent batches ▼    │
- *       └────────────────► live ──► sends while the backlog allows, else dropped += n, told by `lagged`
+ *       └────────────────► live ──► sends while the backlog allows, else dropped += n, reported by `lagged`
  * ```
- * `after` is the sequence up to which a subscription has been served: nothing at or before it is sent again. It is
- * exact while replaying, and at least that of the start of the subscription while live.
+ *
+ * `after` is the sequence up to which a subscription has been served: messages up to this sequence are not
+ * sent again. It is exact during a replay; in the live state, it may lag, but not behind the start of the
+ * subscription.
  */
 interface Subscription {
   readonly id: string;
   readonly stream: Stream;
   readonly matcher: unknown;
-  readonly lookup: Lookup | undefined;
+  readonly key: SubscriptionKey | undefined;
   readonly reader: Reader;
-  /** `{"type":"event","channel":…,"id":…,"seq":` — the same for each of its messages. */
+  /** The common prefix of the subscription's messages: `{"type":"event","channel":…,"id":…,"seq":`. */
   readonly prefix: string;
-  /** Aborted when the subscription ends. */
+  /** Aborts the work of the subscription when it ends. */
   readonly stop: AbortController;
   state: 'live' | 'replaying' | 'ended';
   after: number;
-  /** Not sent, and not yet told. */
+  /** Number of messages that were not sent, and whose loss was not reported yet. */
   dropped: number;
   /** Resumes a replay that waits for the reader. */
   resume: (() => void) | undefined;
@@ -49,33 +51,33 @@ interface Subscription {
 interface Stream {
   readonly name: ChannelName;
   readonly channel: Channel;
-  readonly live: Interests<Subscription>;
+  readonly live: SubscriptionIndex<Subscription>;
   readonly recent: RecentBatches;
   published: number;
-  /** In whatever state. */
+  /** Number of subscriptions in any state. */
   subscriptions: number;
 }
 
 export interface HubObserver {
-  /** Messages handed to sockets, and those skipped for readers that fell behind. */
+  /** Counts messages sent to sockets, and messages skipped for slow readers. */
   live(outcome: 'sent' | 'dropped', n: number): void;
   limitReached(limit: LimitName): void;
 }
 
-/** Delivers commits to subscriptions. Owner of all subscriptions; lives on the main thread. */
+/** Delivers commits to subscriptions. Owns all subscriptions; runs on the main thread. */
 export class Hub {
   readonly #streams: Readonly<Record<ChannelName, Stream>>;
   readonly #observer: HubObserver;
   readonly #logError: (error: unknown, message: string) => void;
   readonly #byReader = new Map<Reader, Map<string, Subscription>>();
-  readonly #backlogs: Backlogs;
-  readonly #turns = new Turns(limits.maxConcurrentReplays);
-  readonly #matchTime: ShareOfTime;
+  readonly #backlogs: Backpressure;
+  readonly #turns = new ConcurrencyLimit(limits.maxConcurrentReplays);
+  readonly #matchTime: CpuBudget;
   #subscriptions = 0;
-  /** Messages sent that the observer has not been told of. */
+  /** Number of messages that were sent and not yet reported to the observer. */
   #sent = 0;
 
-  /** Every commit after this is to be published. */
+  /** Creates a hub. Every later commit must be published. */
   constructor(
     channels: Readonly<Record<ChannelName, Channel>>,
     observer: HubObserver,
@@ -85,32 +87,32 @@ export class Hub {
     const stream = (name: ChannelName, channel: Channel): Stream => {
       const published = channel.head();
       const recent = new RecentBatches(published);
-      return { name, channel, live: new Interests(), recent, published, subscriptions: 0 };
+      return { name, channel, live: new SubscriptionIndex(), recent, published, subscriptions: 0 };
     };
     this.#streams = Object.fromEntries(
       Object.entries(channels).map(([name, channel]) => [name, stream(name as ChannelName, channel)]),
     ) as Record<ChannelName, Stream>;
     this.#observer = observer;
     this.#logError = logError;
-    this.#backlogs = new Backlogs(observer.limitReached.bind(observer));
-    this.#matchTime = new ShareOfTime(limits.maxLiveMatchMsPerS, limits.maxLiveMatchMsPerS / 4, clock);
+    this.#backlogs = new Backpressure(observer.limitReached.bind(observer));
+    this.#matchTime = new CpuBudget(limits.maxLiveMatchMsPerS, limits.maxLiveMatchMsPerS / 4, clock);
   }
 
   channel(name: ChannelName): Channel {
     return this.#streams[name].channel;
   }
 
-  /** Of all readers. */
+  /** The number of subscriptions of all readers. */
   get subscriptions(): number {
     return this.#subscriptions;
   }
 
-  /** Where a subscription without `since` begins: the newest sequence that was published. */
+  /** Returns the newest published sequence, which is the start of a subscription without `since`. */
   published(channelName: ChannelName): number {
     return this.#streams[channelName].published;
   }
 
-  /** Whether a channel has any subscription. */
+  /** Returns whether a channel has any subscription. */
   isWatched(channelName: ChannelName): boolean {
     return this.#streams[channelName].subscriptions > 0;
   }
@@ -123,29 +125,24 @@ export class Hub {
     return this.#byReader.get(reader)?.has(id) ?? false;
   }
 
-  /** The ids of a reader's subscriptions to one channel. */
+  /** Returns the ids of a reader's subscriptions to one channel. */
   idsOf(reader: Reader, channelName: ChannelName): string[] {
     const own = this.#byReader.get(reader)?.values() ?? [];
     return [...own].filter(({ stream }) => stream.name === channelName).map(({ id }) => id);
   }
 
   /**
-   * Begins a subscription; the caller has checked that the id is free and that `since` is not beyond the channel's
-   * head. With `since`, what was missed is sent first, then what is new, without gap or repetition.
+   * Starts a subscription. The caller must have checked that the id is free and that `since` is not after the
+   * channel's head. With `since`, missed messages are sent first, then new messages, without gaps or
+   * repetitions.
    */
-  subscribe(
-    reader: Reader,
-    id: string,
-    channelName: ChannelName,
-    matcher: unknown,
-    since: number | undefined,
-  ): void {
+  subscribe(reader: Reader, id: string, channelName: ChannelName, matcher: unknown, since: number | undefined): void {
     const stream = this.#streams[channelName];
     const subscription: Subscription = {
       id,
       stream,
       matcher,
-      lookup: stream.channel.lookup(matcher),
+      key: stream.channel.subscriptionKey(matcher),
       reader,
       prefix: `{"type":"event","channel":${JSON.stringify(channelName)},"id":${JSON.stringify(id)},"seq":`,
       stop: new AbortController(),
@@ -166,7 +163,7 @@ export class Hub {
     else this.#startReplay(subscription);
   }
 
-  /** Ends one subscription and names its channel; undefined when there is none of that id. */
+  /** Ends a subscription and returns its channel; undefined if the id does not exist. */
   unsubscribe(reader: Reader, id: string): ChannelName | undefined {
     const subscription = this.#byReader.get(reader)?.get(id);
     if (!subscription) return undefined;
@@ -175,18 +172,18 @@ export class Hub {
     return subscription.stream.name;
   }
 
-  /** Ends all subscriptions of a reader, which may still read what it was sent. */
+  /** Ends all subscriptions of a reader, which may still read earlier messages. */
   silence(reader: Reader): void {
     for (const subscription of this.#byReader.get(reader)?.values() ?? []) this.#end(subscription);
   }
 
-  /** A reader is gone. */
+  /** Removes a reader that has disconnected. */
   remove(reader: Reader): void {
     this.silence(reader);
     this.#backlogs.forget(reader);
   }
 
-  /** A reader has caught up with some of its backlog. */
+  /** Continues the subscriptions of a reader that has read a part of its backlog. */
   drain(reader: Reader): void {
     this.#backlogs.look(reader);
     if (!this.#backlogs.hasCaughtUp(reader)) return;
@@ -196,14 +193,15 @@ export class Hub {
     }
   }
 
-  /** Sends one commit to all that want it. Call in commit order, after the flush. */
+  /** Sends one commit to all matching subscriptions. Must be called in commit order, after the flush. */
   publish(channelName: ChannelName, batch: LiveBatch): void {
     const stream = this.#streams[channelName];
     const before = stream.published;
     if (batch.lastSeq <= before) {
-      // Where sequences have no gaps, whoever was live when it was missing has begun to read from disk.
+      // Without skipped sequences, a late batch is expected: subscriptions that were live at the gap are
+      // already reading from disk.
       if (batch.firstSeq === undefined)
-        this.#logError(new Error(`${channelName}: ${batch.lastSeq} came after ${before}`), 'out of order');
+        this.#logError(new Error(`${channelName}: ${batch.lastSeq} arrived after ${before}`), 'out of order');
       return;
     }
     stream.published = batch.lastSeq;
@@ -221,7 +219,7 @@ export class Hub {
     const timestamp = timestampNow();
     let late = false;
     for (const subscription of stream.live.candidates(batch)) {
-      // Sending may have ended it.
+      // Sending may have ended the subscription.
       if (subscription.state !== 'live') continue;
       if (this.#matchTime.isLeft()) {
         const messages = this.#matchTime.measure(() => batch.match(subscription.matcher));
@@ -235,7 +233,9 @@ export class Hub {
     this.#tellSent();
   }
 
-  /** Once a commit, because a metric takes longer to count than a message to send. */
+  /**
+   * Reports sent messages, once per commit, because updating a metric takes longer than sending a message.
+   */
   #tellSent(): void {
     if (this.#sent > 0) this.#observer.live('sent', this.#sent);
     this.#sent = 0;
@@ -245,7 +245,7 @@ export class Hub {
     const { reader, after } = subscription;
     const unserved = (messages[0]?.seq ?? 0) > after ? messages : messages.filter(({ seq }) => seq > after);
     let sent = 0;
-    // A reader that is told of a gap must be told before it sees what follows the gap.
+    // A gap must be reported to the reader before any later message.
     const open = subscription.dropped === 0 || this.#backlogs.hasCaughtUp(reader);
     if (open) {
       reader.cork(() => {
@@ -274,7 +274,7 @@ export class Hub {
     subscription.reader.send(JSON.stringify({ type: 'lagged', channel: stream.name, id, dropped }));
   }
 
-  /** A live subscription that this batch cannot be sent to reads it, and what follows, from disk. */
+  /** Switches a live subscription to reading from disk, from the sequence `before`. */
   #fallBack(subscription: Subscription, before: number): void {
     subscription.stream.live.delete(subscription);
     subscription.after = Math.max(subscription.after, before);
@@ -297,12 +297,7 @@ export class Hub {
         const reached = this.#goLive(subscription);
         if (reached === 'live') return;
         if (reached === 'not yet') {
-          const part = await stream.channel.replay(
-            matcher,
-            subscription.after,
-            limits.maxReplayMessages,
-            stop.signal,
-          );
+          const part = await stream.channel.replay(matcher, subscription.after, limits.maxReplayMessages, stop.signal);
           if (stop.signal.aborted) return;
           subscription.dropped += part.lost;
           subscription.after += part.lost;
@@ -320,7 +315,7 @@ export class Hub {
     }
   }
 
-  /** Sends what the recent batches have past the subscription's place, and makes it live. */
+  /** Sends the recent batches after the subscription's position, and makes the subscription live. */
   #goLive(subscription: Subscription): 'live' | 'not yet' | 'reader is slow' {
     const { stream, matcher } = subscription;
     const batches = stream.recent.since(subscription.after);
@@ -333,7 +328,7 @@ export class Hub {
       if (!all) return 'reader is slow';
       subscription.after = Math.max(subscription.after, batch.lastSeq);
     }
-    // Sending may have ended it.
+    // Sending may have ended the subscription.
     if (subscription.state === 'replaying') {
       subscription.state = 'live';
       stream.live.add(subscription);
@@ -341,7 +336,10 @@ export class Hub {
     return 'live';
   }
 
-  /** Sends, behind the notice of what was lost, while the reader keeps up; true when all were sent. */
+  /**
+   * Reports lost messages, then sends messages while the reader keeps up. Returns true if all messages were
+   * sent.
+   */
   #sendMissed(subscription: Subscription, messages: readonly LiveMessage[]): boolean {
     const { reader, prefix } = subscription;
     if (!this.#backlogs.hasCaughtUp(reader)) return false;
@@ -365,7 +363,7 @@ export class Hub {
     return place === messages.length;
   }
 
-  /** The reader is told how far it got and may subscribe again from there. */
+  /** Reports the failure with the last served sequence, from which the reader may subscribe again. */
   #failReplay(subscription: Subscription, error: unknown): void {
     if (subscription.state === 'ended') return;
     const { id, stream, after, reader } = subscription;
@@ -378,10 +376,9 @@ export class Hub {
     reader.send(errorMessage(told, Date.now(), id));
   }
 
-  /** Resolves when the reader's backlog allows another part of a replay, or the subscription has ended. */
+  /** Waits until the reader's backlog allows another part of a replay, or the subscription has ended. */
   #readerReady(subscription: Subscription): Promise<void> {
-    if (subscription.state === 'ended' || this.#backlogs.hasCaughtUp(subscription.reader))
-      return Promise.resolve();
+    if (subscription.state === 'ended' || this.#backlogs.hasCaughtUp(subscription.reader)) return Promise.resolve();
     return new Promise((resolve) => {
       subscription.resume = () => {
         subscription.resume = undefined;
@@ -403,7 +400,7 @@ export class Hub {
   }
 }
 
-/** The part of an event message between `seq` and the resource. */
+/** Returns the part of an event message between `seq` and the resource. */
 function timestampNow(): string {
   return `,"timestamp":"${new Date().toISOString()}","data":`;
 }

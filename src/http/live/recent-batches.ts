@@ -2,15 +2,15 @@ import { limits } from '../../limits.ts';
 import type { LiveBatch } from './channel.ts';
 
 /**
- * The last batches of a channel, in order and without a gap: where a replay that has read the disk up to here goes on,
- * so that it need not catch up with a head that moves while it reads.
+ * The latest batches of a channel, in order and without gaps. A replay that has read from disk up to these
+ * batches continues with them, so it does not chase a moving head.
  */
 export class RecentBatches {
   #batches: LiveBatch[] = [];
   #bytes = 0;
   #floor: number;
 
-  /** @param head - sequence of the newest commit before the first that will be pushed */
+  /** @param head - sequence of the newest commit before the first batch */
   constructor(head: number) {
     this.#floor = head;
   }
@@ -26,14 +26,14 @@ export class RecentBatches {
     }
   }
 
-  /** Forgets all; what is pushed next follows `head`. */
+  /** Removes all batches. The next batch must follow `head`. */
   restart(head: number): void {
     this.#batches = [];
     this.#bytes = 0;
     this.#floor = head;
   }
 
-  /** The batches with anything past this sequence, oldest first; undefined where they are not all here. */
+  /** Returns the batches after `seq`, oldest first; undefined if one of them is missing. */
   since(seq: number): LiveBatch[] | undefined {
     if (seq < this.#floor) return undefined;
     let first = this.#batches.length;

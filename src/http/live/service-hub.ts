@@ -4,24 +4,24 @@ import type { Alert } from '../../contract/resources/alert.ts';
 import type { Scan } from '../../contract/resources/scan.ts';
 import type { Pool } from '../../rpc/pool.ts';
 import type { StoreReader } from '../../store/store.ts';
-import { alertChannel } from './alert-channel.ts';
-import { discoveryChannel } from './discovery-channel.ts';
 import { eventChannel } from './event-channel.ts';
+import { filteredChannel } from './filtered-channel.ts';
 import { Hub, type HubObserver } from './hub.ts';
 import { topologyChannel } from './topology-channel.ts';
 
 export interface ServiceHubOptions {
   readonly reader: Pick<StoreReader, 'assets' | 'head'>;
-  /** What subscribers missed is read there. */
+  /** Reads messages that subscribers missed. */
   readonly queries: Pick<Pool<Queries>, 'run'>;
-  /** Filters as the lists have them. */
+  /** Compiles a filter of the list of alerts. */
   readonly alertFilter: (filter: ParsedFilter) => (alert: Alert) => boolean;
+  /** Compiles a filter of the list of scans. */
   readonly scanFilter: (filter: ParsedFilter) => (scan: Scan) => boolean;
   readonly observer: HubObserver;
   readonly logError: (error: unknown, message: string) => void;
 }
 
-/** The channels of the contract, over the reader's heads and the pool's replays. */
+/** Creates a hub with all channels of the API, using the reader's heads and the pool's replays. */
 export function serviceHub(options: ServiceHubOptions): Hub {
   const { reader, queries, alertFilter, scanFilter, observer, logError } = options;
   const events = (table: 'network' | 'dns') =>
@@ -31,7 +31,8 @@ export function serviceHub(options: ServiceHubOptions): Hub {
       (query, signal) => queries.run('replayEvents', query, { signal }),
       reader.assets,
     );
-  const alerts = alertChannel(
+  // Sends the whole resource for each change of an alert, and of a scan's status and progress.
+  const alerts = filteredChannel(
     () => reader.head('alerts'),
     alertFilter,
     (query, signal) => queries.run('replayAlerts', query, { signal }),
@@ -40,7 +41,7 @@ export function serviceHub(options: ServiceHubOptions): Hub {
     () => reader.head('topology'),
     (query, signal) => queries.run('replayTopology', query, { signal }),
   );
-  const discovery = discoveryChannel(
+  const discovery = filteredChannel(
     () => reader.head('discovery'),
     scanFilter,
     (query, signal) => queries.run('replayScans', query, { signal }),

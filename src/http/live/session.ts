@@ -1,3 +1,4 @@
+import { TokenBuckets } from '../../admission/token-buckets.ts';
 import { type ClientMessage, closeCodes } from '../../contract/channels.ts';
 import { validateClientMessage } from '../../contract/validate.ts';
 import { invalidField, ServiceError } from '../../errors.ts';
@@ -6,46 +7,53 @@ import { errorMessage } from './error-message.ts';
 import type { Hub, Reader } from './hub.ts';
 import { type MayRead, type Preset, Subscriptions } from './subscriptions.ts';
 
-/** Who a socket belongs to, as long as `expiresAt` (epoch milliseconds) is ahead. */
+/** The owner of a socket, valid until `expiresAt` (epoch milliseconds). */
 export interface SocketIdentity {
   readonly principalId: string;
-  /** Absent for client certificates. */
+  /** The id of the session or token; absent for client certificates. */
   readonly jti?: string;
-  /** As of now. */
+  /** Checks access at each call, because the policy may change. */
   readonly mayRead: MayRead;
   readonly expiresAt: number;
 }
 
-/** A connected socket: what a session needs of it. */
+/** The part of a connected socket that a session uses. */
 export interface Wire extends Reader {
-  /** Closes it once what was sent has been read. */
+  /** Closes the socket when the sent bytes have been read. */
   close(code: number, reason: string): void;
 }
 
 export interface SessionOptions {
   readonly hub: Hub;
-  /** @throws ServiceError UNAUTHENTICATED */
+  /** Returns the identity for a token. Throws UNAUTHENTICATED if the token is not valid. */
   readonly authenticate: (token: string) => Promise<SocketIdentity>;
   readonly now: () => number;
   readonly limitReached: (limit: LimitName) => void;
-  /** Told once, when the credentials of the socket are known and good for it. */
+  /** Called once, when valid and sufficient credentials were received. */
   readonly onAdmitted?: () => void;
-  /** Credentials of the upgrade that mean nobody do not end it: a token may come in a message. */
+  /**
+   * Whether a socket with invalid credentials in the upgrade stays open, because a token may follow in a
+   * message.
+   */
   readonly othersMayCome?: boolean;
-  /** Told of what is a bug. */
+  /** Receives errors that are bugs. */
   readonly logError: (error: unknown, message: string) => void;
-  /** Subscribed to as soon as the socket is authenticated: the `…/stream` paths. */
+  /** The subscription of a `…/stream` path, which begins when the socket is authenticated. */
   readonly preset?: Preset;
 }
 
+const messageMs = 1000 / limits.maxSocketMessagesPerS;
+const messageRate = { tokenMs: messageMs, bucketMs: limits.maxSocketMessageBurst * messageMs };
+
 /**
- * The protocol of one socket. Messages are answered in the order in which they came: while a token is being checked,
- * later messages wait.
+ * The protocol of one socket. Messages are processed in order: while a token is being checked, later messages
+ * wait.
  *
  * ```
  *   open ──► waiting for auth (5 s) ──auth──► open for subscriptions ──► closed
  *     └────── credentials of the upgrade ──────────┘   ├─ 4401 when the credentials expire or are revoked
- *                                                      └─ 4403 when nothing is left that they may read
+ *                                                      └─ 4403 when the credentials may no longer read
+ *                                                         any channel
  * ```
  */
 export class Session {
@@ -53,31 +61,32 @@ export class Session {
   readonly #options: SessionOptions;
   readonly #subscriptions: Subscriptions;
   #identity: SocketIdentity | undefined;
-  /** Reads the credentials that `#identity` came from. */
+  /** Repeats the check of the credentials from which `#identity` was read. */
   #check: (() => Promise<SocketIdentity>) | undefined;
   #timer: NodeJS.Timeout | undefined;
   #turn: Promise<void> = Promise.resolve();
-  /** Messages that wait for their turn: bounded, because a client may send faster than tokens can be checked. */
+  /**
+   * Number of waiting messages, which is limited because a client may send faster than tokens can be checked.
+   */
   #waiting = 0;
-  /** Messages that may come now; grows with time. */
-  #credit: number = limits.maxSocketMessageBurst;
-  #creditAt: number;
+  readonly #messages = new TokenBuckets(messageRate);
   #closed = false;
 
-  /** @param check - tells what the credentials of the upgrade mean, where it had any */
+  /**
+   * Begins a session.
+   *
+   * @param check - checks the credentials of the upgrade, if the upgrade had credentials
+   */
   constructor(wire: Wire, options: SessionOptions, check: (() => Promise<SocketIdentity>) | undefined) {
     this.#wire = wire;
     this.#options = options;
     this.#subscriptions = new Subscriptions(wire, options);
-    this.#creditAt = options.now();
     this.#timer = setTimeout(() => {
       options.limitReached('socketAuthTimeoutMs');
-      this.#end('authTimeout', new ServiceError('UNAUTHENTICATED', 'no credentials came in time'));
+      this.#end('authTimeout', new ServiceError('UNAUTHENTICATED', 'no credentials were sent in time'));
     }, limits.socketAuthTimeoutMs);
     if (check)
-      this.#turn = this.#authenticate(check, options.othersMayCome).catch((error: unknown) =>
-        this.#fail(error),
-      );
+      this.#turn = this.#authenticate(check, options.othersMayCome).catch((error: unknown) => this.#fail(error));
   }
 
   get jti(): string | undefined {
@@ -88,16 +97,16 @@ export class Session {
     return this.#identity?.principalId;
   }
 
-  /** One message of the client, already decoded; undefined where it was no text. */
+  /** Handles a decoded message from the client. `text` is undefined for a binary message. */
   receive(text: string | undefined): void {
     if (this.#closed) return;
-    if (!this.#isInTime())
-      return this.#tooMany('maxSocketMessagesPerS', 'messages come faster than a client may send them');
+    if (this.#messages.take(this.#options.now()) > 0)
+      return this.#tooMany('maxSocketMessagesPerS', 'messages exceed the rate limit');
     if (this.#waiting >= limits.maxWaitingSocketMessages)
-      return this.#tooMany('maxWaitingSocketMessages', 'messages come faster than they can be answered');
-    // An answer that the reader leaves unread would only pile up.
+      return this.#tooMany('maxWaitingSocketMessages', 'messages arrive faster than they can be answered');
+    // Replies would accumulate for a client that does not read.
     if (this.#wire.backlogBytes() > 2 * limits.maxSocketBacklogBytes)
-      return this.#tooMany('maxSocketBacklogBytes', 'answers are left unread');
+      return this.#tooMany('maxSocketBacklogBytes', 'too many unread answers');
     this.#waiting++;
     this.#turn = this.#turn
       .then(async () => {
@@ -111,31 +120,34 @@ export class Session {
     this.#options.hub.drain(this.#wire);
   }
 
-  /** The socket is gone. */
+  /** Ends the session after the socket has closed. */
   closed(): void {
     this.#closed = true;
     clearTimeout(this.#timer);
     this.#options.hub.remove(this.#wire);
   }
 
-  /** The token or session of this socket was revoked. */
+  /** Ends the session because its token or session was revoked. */
   revoke(): void {
     this.#end('unauthenticated', new ServiceError('UNAUTHENTICATED', 'the credentials were revoked'));
   }
 
-  /** Something changed that its credentials depend on: they are read again, and it ends where they are no longer good. */
+  /**
+   * Checks the credentials again after a change that may affect them, and closes the socket if they no longer
+   * suffice.
+   */
   judgeAnew(): void {
     const check = this.#check;
     if (this.#closed || check === undefined) return;
     this.#turn = this.#turn
       .then(async () => {
-        // Other credentials may have come meanwhile: they have just been read.
+        // Newer credentials that have arrived need no check, because they have just been checked.
         if (!this.#closed && this.#check === check) await this.#authenticate(check);
       })
       .catch((error: unknown) => this.#fail(error));
   }
 
-  /** The service stops. */
+  /** Ends the session because the service is stopping. */
   stop(): void {
     if (this.#closed) return;
     this.#leave();
@@ -159,10 +171,7 @@ export class Session {
       return this.#authenticate(() => this.#options.authenticate(token));
     }
     if (!this.#identity)
-      return this.#end(
-        'unauthenticated',
-        new ServiceError('UNAUTHENTICATED', 'the first message must be auth'),
-      );
+      return this.#end('unauthenticated', new ServiceError('UNAUTHENTICATED', 'the first message must be auth'));
     switch (message.type) {
       case 'ping':
         return this.#wire.send(pong);
@@ -172,7 +181,7 @@ export class Session {
         if (this.#subscriptions.count >= limits.maxSubscriptionsPerSocket)
           return this.#tooMany(
             'maxSubscriptionsPerSocket',
-            `a socket holds at most ${limits.maxSubscriptionsPerSocket} subscriptions`,
+            `a socket may have at most ${limits.maxSubscriptionsPerSocket} subscriptions`,
           );
         return this.#subscriptions.subscribe(message, this.#identity.mayRead);
     }
@@ -213,8 +222,9 @@ export class Session {
 
   #expireAt(time: number): void {
     if (!Number.isFinite(time)) return;
-    // Timers are 32-bit: a long-lived token is looked at again when the longest timer ends. One that ran for as long as
-    // was left ends the session, whatever a clock that was set back says then.
+    // Timers are 32-bit, so for a long-lived token, the expiry is checked again when the longest possible
+    // timer ends. Because the timer runs for the whole remaining time, the session ends even if the clock was
+    // set back.
     const left = time - this.#options.now();
     const delay = Math.min(left, 2 ** 31 - 1);
     this.#timer = setTimeout(() => {
@@ -224,23 +234,14 @@ export class Session {
     this.#timer.unref();
   }
 
-  /** Takes one message out of what the client may send. */
-  #isInTime(): boolean {
-    const now = this.#options.now();
-    const grown = this.#credit + (Math.max(0, now - this.#creditAt) * limits.maxSocketMessagesPerS) / 1000;
-    this.#creditAt = now;
-    this.#credit = Math.min(limits.maxSocketMessageBurst, grown) - 1;
-    return this.#credit >= 0;
-  }
-
   #tooMany(limit: LimitName, message: string): void {
     this.#options.limitReached(limit);
     this.#end('tooMany', new ServiceError('RATE_LIMITED', message));
   }
 
-  /** A bug: the socket ends, the service goes on. */
+  /** Closes the socket after an error that is a bug. */
   #fail(error: unknown): void {
-    this.#options.logError(error, 'a WebSocket message could not be answered');
+    this.#options.logError(error, 'could not answer a WebSocket message');
     this.#end('internal', new ServiceError('INTERNAL', 'internal error'));
   }
 
@@ -250,7 +251,7 @@ export class Session {
     this.#options.hub.silence(this.#wire);
   }
 
-  /** The last thing that the client is told. Nothing is sent behind it. */
+  /** Sends the error as the last message and closes the socket. */
   #end(code: keyof typeof closeCodes | 'internal', error: ServiceError): void {
     if (this.#closed) return;
     this.#leave();
@@ -266,10 +267,10 @@ function asServiceError(error: unknown): ServiceError {
 
 const pong = JSON.stringify({ type: 'pong' });
 
-/** RFC 6455, section 7.4.1. */
+/** The close code for an internal error (RFC 6455, section 7.4.1). */
 const internalError = 1011;
 
-/** @throws ServiceError INVALID_REQUEST */
+/** Parses a message. Throws INVALID_REQUEST. */
 function parseMessage(text: string | undefined): ClientMessage {
   if (text === undefined) throw invalidField('message', 'must be text');
   try {

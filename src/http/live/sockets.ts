@@ -1,9 +1,9 @@
+import { addressOf } from '../../admission/connections.ts';
 import { type ChannelName, channels, closeCodes } from '../../contract/channels.ts';
 import { type OperationId, operationIds, routeOf } from '../../contract/routes.ts';
 import { ServiceError } from '../../errors.ts';
 import { type LimitName, limits } from '../../limits.ts';
 import { isAllowed } from '../access.ts';
-import { addressOf } from '../connections.ts';
 import type { Authenticator, Credentials } from '../endpoint.ts';
 import type { SocketFront } from '../server.ts';
 import type { Transport } from '../tls-transport.ts';
@@ -17,7 +17,7 @@ import { UwsWire } from './wire.ts';
 export interface SocketServices {
   readonly hub: Hub;
   readonly authenticate: Authenticator<SocketCredentials>;
-  /** Who may, as of now. */
+  /** Returns the roles that may call an operation under the current policy. */
   readonly accessOf: (operation: OperationId) => 'public' | SocketCredentials['roles'];
   readonly now: () => number;
   readonly maxSockets: number;
@@ -25,28 +25,30 @@ export interface SocketServices {
   readonly logError: (error: unknown, message: string) => void;
 }
 
-/** What the authenticator knows of a caller, as far as a socket needs it. */
+/** The properties of authenticated credentials that a socket needs. */
 export interface SocketCredentials {
   readonly principal: { readonly id: string; readonly name: string };
   readonly roles: readonly ('viewer' | 'analyst' | 'admin' | 'sensor' | 'auditor')[];
-  /** Absent for client certificates. */
+  /** The id of the session or token; absent for client certificates. */
   readonly jti?: string;
-  /** Epoch milliseconds; absent where the credentials do not expire. */
+  /** When the credentials expire, epoch milliseconds; absent if they do not expire. */
   readonly expiresAt?: number;
 }
 
 export interface Sockets {
   register(app: TemplatedApp, front: SocketFront): void;
   count(): number;
-  /** A token or session was revoked: its sockets are closed. */
+  /** Closes the sockets of a token or session that was revoked. */
   revoked(jti: string): void;
-  /** A principal's roles, status or sessions changed: its sockets stay open only as far as their credentials still do. */
+  /**
+   * Checks the credentials of a principal's sockets again, after a change of its roles, status or sessions.
+   */
   principalChanged(id: string): void;
-  /** Who may do what changed: the same for all sockets. */
+  /** Checks the credentials of all sockets again, after a change of the access policy. */
   policyChanged(): void;
-  /** The service stops: every socket is told so and closed, and none is opened any more. */
+  /** Closes every socket with the reason, because the service is stopping. Later upgrades are refused. */
   closeAll(): void;
-  /** The certificate of these connections was replaced: their sockets are told to come back. */
+  /** Closes the WebSockets of connections whose certificate was replaced. Their clients should reconnect. */
   leave(transport: Transport): void;
 }
 
@@ -59,16 +61,24 @@ interface SocketData extends Omit<Upgrade, 'protocol'> {
 type Socket = WebSocket<SocketData>;
 type UpgradeContext = Parameters<HttpResponse['upgrade']>[4];
 
-/** By channel, who may subscribe; the compiler proves that these are operations. */
+/**
+ * Channels, each with the operation whose access rules apply to its subscribers. The compiler checks that the
+ * names are operations.
+ */
 const readers = channels satisfies Record<ChannelName, { readonly operation: OperationId }>;
 
-/** The WebSocket side of the front: `/ws` and a pre-subscribed socket for each stream path of the contract. */
+const socketLimits = {
+  maxSockets: 'too many open WebSockets; retry later',
+  maxUnauthenticatedSockets: 'too many unauthenticated WebSockets; send a token with the upgrade, or retry later',
+} as const satisfies Partial<Record<LimitName, string>>;
+
+/** Creates the WebSocket endpoints: `/ws`, and a pre-subscribed socket for each stream path of the API. */
 export function createSockets(services: SocketServices): Sockets {
   const { limitReached, logError } = services;
   const open = new Set<Socket>();
-  /** They have not said who they are … */
-  const strangers = new Set<Socket>();
-  /** … or it is not known yet whether that is true. */
+  /** Sockets without credentials. */
+  const unauthenticated = new Set<Socket>();
+  /** Sockets whose credentials are being checked. */
   const unchecked = new Set<Socket>();
   let stopping = false;
 
@@ -90,7 +100,7 @@ export function createSockets(services: SocketServices): Sockets {
     const wire = new UwsWire(ws, limitReached);
     data.wire = wire;
     const { credentials, operation } = data;
-    const unknown = bears(credentials) ? unchecked : strangers;
+    const unknown = bears(credentials) ? unchecked : unauthenticated;
     if (open.size >= services.maxSockets) return refuse(wire, 'maxSockets');
     if (unknown.size >= limits.maxUnauthenticatedSockets) return refuse(wire, 'maxUnauthenticatedSockets');
     open.add(ws);
@@ -99,8 +109,8 @@ export function createSockets(services: SocketServices): Sockets {
       try {
         return await authenticate(credentials, operation);
       } catch (error) {
-        // Without a token yet, it waits for one as others do.
-        if (unchecked.delete(ws) && strangers.add(ws).size > limits.maxUnauthenticatedSockets)
+        // The socket now waits for a token, like sockets without credentials.
+        if (unchecked.delete(ws) && unauthenticated.add(ws).size > limits.maxUnauthenticatedSockets)
           refuse(wire, 'maxUnauthenticatedSockets');
         throw error;
       }
@@ -114,7 +124,7 @@ export function createSockets(services: SocketServices): Sockets {
         limitReached,
         logError,
         onAdmitted() {
-          strangers.delete(ws);
+          unauthenticated.delete(ws);
           unchecked.delete(ws);
         },
         othersMayCome: credentials.authorization === undefined,
@@ -124,19 +134,19 @@ export function createSockets(services: SocketServices): Sockets {
     );
   };
 
-  const refuse = (wire: UwsWire<SocketData>, limit: LimitName): void => {
+  const refuse = (wire: UwsWire<SocketData>, limit: keyof typeof socketLimits): void => {
     limitReached(limit);
-    const error = new ServiceError('RATE_LIMITED', 'too many sockets are open');
+    const error = new ServiceError('RATE_LIMITED', socketLimits[limit]);
     wire.send(errorMessage(error, services.now()));
     wire.close(closeCodes.tooMany, error.message);
   };
 
-  /** Nothing may be thrown into uWebSockets.js: it would end the process. */
+  /** Runs `work` in a callback of uWebSockets.js, where an uncaught exception would end the process. */
   const guarded = (ws: Socket, work: () => void): void => {
     try {
       work();
     } catch (error) {
-      logError(error, 'a WebSocket could not be served');
+      logError(error, 'could not serve a WebSocket');
       ws.getUserData().wire?.close(internalError, 'internal error');
     }
   };
@@ -146,18 +156,18 @@ export function createSockets(services: SocketServices): Sockets {
     channel: ChannelName | undefined,
     front: SocketFront,
   ): WebSocketBehavior<SocketData> => ({
-    // Our own limit answers with an error and a close code; beyond this one the connection is just cut.
+    // The session responds to messages over its own limit with an error and a close code. For messages over
+    // this length, uWebSockets.js closes the connection.
     maxPayloadLength: 4 * limits.maxSocketMessageBytes,
-    // The hub stops long before. Only one who asks and never reads gets here.
+    // The hub stops at a much smaller backlog. Only a client that sends requests and never reads reaches this
+    // limit.
     maxBackpressure: 4 * limits.maxSocketBacklogBytes,
     idleTimeout: limits.socketIdleTimeoutS,
     sendPingsAutomatically: true,
     upgrade: (res, req, context) => upgrade(res, req, context, operation, channel, front),
     open: (ws) => guarded(ws, () => begin(ws)),
     message: (ws, message, isBinary) =>
-      guarded(ws, () =>
-        ws.getUserData().session?.receive(isBinary ? undefined : Buffer.from(message).toString()),
-      ),
+      guarded(ws, () => ws.getUserData().session?.receive(isBinary ? undefined : Buffer.from(message).toString())),
     drain: (ws) =>
       guarded(ws, () => {
         const { session, wire } = ws.getUserData();
@@ -168,7 +178,7 @@ export function createSockets(services: SocketServices): Sockets {
       const { address, session, wire } = ws.getUserData();
       front.connections.ended(address);
       open.delete(ws);
-      strangers.delete(ws);
+      unauthenticated.delete(ws);
       unchecked.delete(ws);
       wire?.gone();
       session?.closed();
@@ -177,10 +187,10 @@ export function createSockets(services: SocketServices): Sockets {
   });
 
   /**
-   * Answers 101, or leaves it to the front to answer why the request cannot be met. Credentials are checked behind it, and told by
-   * close codes, which browsers show to a page and statuses they don't. It must not wait: an upgrade that comes later
-   * is corked, and uWebSockets.js takes what then lies in the place of the response for its state, and closes the new
-   * socket at random.
+   * Responds with 101, or lets the HTTP server respond with the reason for the refusal. Credentials are
+   * checked afterwards, and failures are reported by close codes, which browsers show to a page, unlike
+   * statuses. The upgrade must be synchronous: during a later upgrade, uWebSockets.js reads the corked state
+   * from memory that is no longer the response, and closes new sockets at random.
    */
   const upgrade = (
     res: HttpResponse,
@@ -194,7 +204,7 @@ export function createSockets(services: SocketServices): Sockets {
       front.rate?.fromAddress(addressOf(res), performance.now());
       if (stopping) throw new ServiceError('UNAVAILABLE', 'the service is stopping');
       const { protocol, ...wanted } = readUpgrade(res, req, channel, front, services.now());
-      // A browser takes the connection only if one of the protocols that it offered is answered.
+      // A browser accepts the connection only if the response names one of the offered protocols.
       res.upgrade(
         { ...wanted, operation },
         req.getHeader('sec-websocket-key'),
@@ -244,8 +254,8 @@ export function createSockets(services: SocketServices): Sockets {
   };
 }
 
-/** RFC 6455, section 7.4.1. */
+/** The close code for an internal error (RFC 6455, section 7.4.1). */
 const internalError = 1011;
 
-/** How uWebSockets.js says that a message was over `maxPayloadLength`. */
+/** The close reason of uWebSockets.js for a message over `maxPayloadLength`. */
 const tooBig = Buffer.from('Received too big message');

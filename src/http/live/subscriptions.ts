@@ -1,28 +1,26 @@
-import {
-  type ChannelName,
-  type ClientMessage,
-  channels,
-  type ServerMessage,
-} from '../../contract/channels.ts';
+import { type ChannelName, type ClientMessage, channels, type ServerMessage } from '../../contract/channels.ts';
 import { type ParsedFilter, parseFilters, shorten } from '../../contract/query.ts';
 import { invalidField, ServiceError } from '../../errors.ts';
 import { type LimitName, limits } from '../../limits.ts';
 import { errorMessage } from './error-message.ts';
 import type { Hub, Reader } from './hub.ts';
 
-/** Whether somebody may have a socket of this path, or read what a channel tells. */
+/**
+ * A function that returns whether the credentials may open a socket of this path (without an argument), or
+ * read a channel.
+ */
 export type MayRead = (channel?: ChannelName) => boolean;
 
-/** What a `…/stream` path subscribes to by itself. */
+/** The automatic subscription of a `…/stream` path. */
 export interface Preset {
   readonly channel: ChannelName;
   readonly filter: ParsedFilter;
   readonly since?: number;
-  /** The filters as the client wrote them, to be echoed. */
+  /** The filters as the client wrote them, which the server echoes. */
   readonly filters: Readonly<Record<string, unknown>>;
 }
 
-/** What one socket subscribes to. The hub has the subscriptions; this is how a client gets and loses them. */
+/** Adds and removes the subscriptions of one socket, which the hub owns. */
 export class Subscriptions {
   readonly #reader: Reader;
   readonly #hub: Hub;
@@ -43,7 +41,7 @@ export class Subscriptions {
     this.#limitReached = parts.limitReached;
   }
 
-  /** Whether there is anything on such a socket that they may read. */
+  /** Returns whether the credentials may read any channel on such a socket. */
   static areOpenTo(mayRead: MayRead, preset: Preset | undefined): boolean {
     return mayRead() && (preset === undefined ? channelNames.some(mayRead) : mayRead(preset.channel));
   }
@@ -63,18 +61,15 @@ export class Subscriptions {
     }
   }
 
-  /** @throws FORBIDDEN, CONFLICT, OVERLOADED, INVALID_REQUEST */
-  begin(
-    { id, channel: name, filter, filters, since }: Preset & { readonly id: string },
-    mayRead: MayRead,
-  ): void {
+  /** Begins a subscription. Throws FORBIDDEN, CONFLICT, OVERLOADED and INVALID_REQUEST. */
+  begin({ id, channel: name, filter, filters, since }: Preset & { readonly id: string }, mayRead: MayRead): void {
     const channel = this.#hub.channel(name);
     if (!mayRead(name)) throw forbidden(name);
     if (this.#hub.has(this.#reader, id))
-      throw new ServiceError('CONFLICT', `there is a subscription ${shorten(id)} already`, { field: 'id' });
+      throw new ServiceError('CONFLICT', `a subscription ${shorten(id)} already exists`, { field: 'id' });
     if (this.#hub.subscriptions >= limits.maxSubscriptions) {
       this.#limitReached('maxSubscriptions');
-      throw new ServiceError('OVERLOADED', `all ${limits.maxSubscriptions} subscriptions are taken`);
+      throw new ServiceError('OVERLOADED', `subscription limit reached (${limits.maxSubscriptions})`);
     }
     if (since !== undefined && since > channel.head())
       throw invalidField('since', `is beyond the newest sequence, ${channel.head()}`);
@@ -96,7 +91,10 @@ export class Subscriptions {
     );
   }
 
-  /** Ends those to channels that may no longer be read, each with its error; the others go on. */
+  /**
+   * Ends subscriptions to channels that the caller may no longer read, and sends an error for each. Other
+   * subscriptions continue.
+   */
   withdraw(mayRead: MayRead): void {
     for (const name of channelNames) {
       if (mayRead(name)) continue;
@@ -117,7 +115,7 @@ export class Subscriptions {
     this.#reader.send(JSON.stringify(message));
   }
 
-  /** Answers what cannot be met; the socket goes on. */
+  /** Reports an error; the socket stays open. */
   #refuse(error: ServiceError, id: string | undefined): void {
     this.#reader.send(errorMessage(error, this.#now(), id));
   }
@@ -125,5 +123,4 @@ export class Subscriptions {
 
 const channelNames = Object.keys(channels) as ChannelName[];
 
-const forbidden = (channel: ChannelName) =>
-  new ServiceError('FORBIDDEN', `this role may not read ${channel}`);
+const forbidden = (channel: ChannelName) => new ServiceError('FORBIDDEN', `this role may not read ${channel}`);

@@ -2,37 +2,34 @@ import type { ParsedFilter } from '../../contract/query.ts';
 import { onlyId } from '../../contract/singleton.ts';
 import type { AssetSnapshot } from '../../events/asset-lookup.ts';
 import type { StoreReader } from '../../store/store.ts';
-import { type Step, updateOf } from '../../topology/update.ts';
-import { viewOf } from '../../topology/update-view.ts';
+import { type Step, updateOf } from '../../topology/model/update.ts';
+import { viewOf } from '../../topology/model/update-view.ts';
 import type { Channel, LiveBatch, LiveMessage, ReplayPart } from './channel.ts';
 
 interface TopologyMatcher {
   readonly filter: ParsedFilter;
-  /** Of filters that say the same. */
+  /** Key of the filter, equal for equivalent filters. */
   readonly key: string;
 }
 
-/** Reads the changes of the graph past a sequence, in the analytics pool. */
+/** Reads the changes of the graph after a sequence, in the analytics pool. */
 export type ReplayTopology = (
   query: { since: number; filter: ParsedFilter; limit: number },
   signal: AbortSignal,
 ) => Promise<ReplayPart>;
 
-/** `topology`: what is to be added to a graph that is as of the sequence before. */
-export function topologyChannel(
-  head: () => number,
-  replayTopology: ReplayTopology,
-): Channel<TopologyMatcher> {
+/** Returns the channel `topology`, whose messages are additions to the graph as of the previous sequence. */
+export function topologyChannel(head: () => number, replayTopology: ReplayTopology): Channel<TopologyMatcher> {
   return {
     head,
     compile: (filter) => ({ filter, key: JSON.stringify(filter.terms) }),
-    // Those who look at the graph are few, and nearly all at all of it.
-    lookup: () => undefined,
+    // Filters are not indexed: subscribers are few, and most watch the whole graph.
+    subscriptionKey: () => undefined,
     replay: ({ filter }, since, limit, signal) => replayTopology({ since, filter, limit }, signal),
   };
 }
 
-/** One change of the graph. */
+/** A change of the graph, as a batch. */
 class LiveStep implements LiveBatch<TopologyMatcher> {
   readonly firstSeq: number;
   readonly lastSeq: number;
@@ -72,14 +69,15 @@ class LiveStep implements LiveBatch<TopologyMatcher> {
   }
 }
 
-/** What a row takes in memory, with its nodes and names, roughly. */
+/** Approximate memory of a row with its nodes and names. */
 const bytesPerRow = 300;
 
 /**
- * Changes up to a sequence that are not told from here: what follows begins after them, so that who was served up to
- * one before reads from disk, and hears of a gap there where one is more than subscribers are told.
+ * A batch for changes up to a sequence that were not published. The next batch starts after these changes, so
+ * a subscription that has not reached them reads them from disk, where changes too large to publish are
+ * reported as a gap.
  */
-class UntoldSteps implements LiveBatch<TopologyMatcher> {
+class UnpublishedSteps implements LiveBatch<TopologyMatcher> {
   readonly firstSeq: number;
   readonly lastSeq: number;
   readonly rows = 0;
@@ -99,47 +97,45 @@ class UntoldSteps implements LiveBatch<TopologyMatcher> {
   forgetTexts(): void {}
 }
 
-/** Steps read at a time. */
+/** Maximum number of steps in one read. */
 const stepsAtOnce = 64;
 
 export interface TopologyFeedOptions {
   readonly reader: Pick<StoreReader, 'topologySteps' | 'assets' | 'head'>;
-  /** Whether there is any subscriber. */
+  /** Returns whether there is any subscriber. */
   isWatched(): boolean;
   publish(batch: LiveBatch): void;
 }
 
 /**
- * Brings the changes of the graph from the store's tables to subscribers. They are written when the inventory is, which
- * may be with a commit or a moment after it: `poll` is called after commits, and once a second. While nobody is
- * subscribed no more is read than how far they are.
+ * Publishes changes of the graph, which are read from the store's tables only if the channel has subscribers.
  */
 export class TopologyFeed {
   readonly #options: TopologyFeedOptions;
   #seq: number;
 
-  /** Begins after what is stored now, as the hub does. */
+  /** Creates a feed that begins after the stored changes, as the hub does. */
   constructor(options: TopologyFeedOptions) {
     this.#options = options;
     this.#seq = options.reader.head('topology');
   }
 
-  poll(): void {
-    const head = this.#options.reader.head('topology');
-    if (head === this.#seq) return;
-    if (this.#options.isWatched()) this.#tell();
+  /** Publishes the changes up to sequence `head`. */
+  publishTo(head: number): void {
+    if (head <= this.#seq) return;
+    if (this.#options.isWatched()) this.#publishSteps();
     else {
-      this.#options.publish(new UntoldSteps(head));
+      this.#options.publish(new UnpublishedSteps(head));
       this.#seq = head;
     }
   }
 
-  #tell(): void {
+  #publishSteps(): void {
     const { reader, publish } = this.#options;
     for (;;) {
       const steps = reader.topologySteps(this.#seq, stepsAtOnce);
       for (const { seq, step } of steps) {
-        publish(step === undefined ? new UntoldSteps(seq) : new LiveStep(step, reader.assets));
+        publish(step === undefined ? new UnpublishedSteps(seq) : new LiveStep(step, reader.assets));
         this.#seq = seq;
       }
       if (steps.length < stepsAtOnce) return;

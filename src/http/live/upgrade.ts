@@ -1,7 +1,7 @@
+import { addressOf } from '../../admission/connections.ts';
 import { type ChannelName, channels } from '../../contract/channels.ts';
 import { decodeQuery, parseStream } from '../../contract/query.ts';
 import { invalidField, ServiceError } from '../../errors.ts';
-import { addressOf } from '../connections.ts';
 import type { Credentials } from '../endpoint.ts';
 import { copyHead, framing, type RequestHead } from '../request.ts';
 import type { SocketFront } from '../server.ts';
@@ -11,22 +11,22 @@ import { refuseCredentials } from '../url-credentials.ts';
 import type { HttpRequest, HttpResponse } from '../uws.ts';
 import type { Preset } from './subscriptions.ts';
 
-/** A request for a WebSocket that can be met. */
+/** A valid request for a WebSocket. */
 export interface Upgrade {
-  /** Where it came from: a socket that is closed does not tell any more. */
+  /** The client's address, kept because a closed socket has no address. */
   readonly address: string;
   readonly transport: Transport;
-  /** Not checked yet. */
+  /** The credentials, not checked yet. */
   readonly credentials: Credentials;
-  /** What the path and its query subscribe to. */
+  /** The subscription that the path and its query specify. */
   readonly preset: Preset | undefined;
-  /** The subprotocol to be answered; empty for none. */
+  /** The subprotocol for the response; empty for none. */
   readonly protocol: string;
 }
 
 /**
- * Headers that a handshake must have (RFC 6455, section 4.2.1). uWebSockets.js only looks for a key; a proxy that knows
- * the others would take what follows for HTTP.
+ * Headers that a handshake must have (RFC 6455, section 4.2.1). uWebSockets.js checks only the key; a proxy
+ * that also checks the other headers would treat the following bytes as HTTP.
  */
 const handshake = [
   ['upgrade', 'websocket'],
@@ -36,9 +36,9 @@ const handshake = [
 /**
  * Reads a request for a WebSocket, at `now` (epoch milliseconds).
  *
- * @param channel - what the path is the stream of
- * @throws INVALID_REQUEST, FORBIDDEN for a page of another site, UNAUTHENTICATED without a certificate where one is
- * required
+ * @param channel - the channel of a stream path
+ * @throws INVALID_REQUEST, FORBIDDEN for a page of another site, UNAUTHENTICATED without a required
+ * certificate
  */
 export function readUpgrade(
   res: HttpResponse,
@@ -49,9 +49,8 @@ export function readUpgrade(
 ): Upgrade {
   const head = copyHead(req);
   const address = addressOf(res);
-  if (address === '') throw new ServiceError('CANCELLED', 'the client went away');
-  if (framing(head).body)
-    throw invalidField('content-length', 'must be 0: a WebSocket begins without a body');
+  if (address === '') throw new ServiceError('CANCELLED', 'the client disconnected');
+  if (framing(head).body) throw invalidField('content-length', 'must be 0: a WebSocket begins without a body');
   for (const [name, value] of handshake) {
     if (req.getHeader(name).toLowerCase() !== value) throw invalidField(name, `must be ${value}`);
   }
@@ -73,23 +72,25 @@ export function readUpgrade(
   };
 }
 
-/** Whether there is anything to be checked. */
+/** Returns whether there are credentials to check. */
 export const bears = ({ authorization, certificate }: Credentials): boolean =>
   authorization !== undefined || certificate !== undefined;
 
-/** The subprotocol that carries a token. */
+/** Returns the token in the list of subprotocols; undefined without a token. */
 function bearerOf(protocols: string): string | undefined {
   const offered = protocols.split(',').map((name) => name.trim());
   return offered.find((name) => name.startsWith('bearer.'));
 }
 
-/** What the query of a stream path subscribes to. `since` is no filter and is not echoed as one. */
+/**
+ * Returns the subscription that the query of a stream path specifies. `since` is not a filter and is not
+ * echoed with the filters.
+ */
 function presetOf(channel: ChannelName | undefined, head: RequestHead): Preset | undefined {
   const raw = decodeQuery(head.query);
   if (channel === undefined) {
     const [unknown] = raw.keys();
-    if (unknown !== undefined)
-      throw invalidField(unknown.slice(0, 100).toWellFormed(), 'is not a known parameter');
+    if (unknown !== undefined) throw invalidField(unknown.slice(0, 100).toWellFormed(), 'is not a known parameter');
     return undefined;
   }
   const parsed = parseStream(channels[channel].filters, raw);

@@ -2,10 +2,10 @@ import { type LimitName, limits } from '../../limits.ts';
 import type { WebSocket } from '../uws.ts';
 import type { Wire } from './session.ts';
 
-/** The longest reason that fits a close frame (RFC 6455, section 5.5). */
+/** Maximum bytes of the reason in a close frame (RFC 6455, section 5.5). */
 const maxReasonBytes = 123;
 
-/** A uWebSockets.js socket, which may not be touched once it is closed. */
+/** A uWebSockets.js socket, which must not be used after it has closed. */
 export class UwsWire<T> implements Wire {
   readonly #ws: WebSocket<T>;
   readonly #limitReached: (limit: LimitName) => void;
@@ -24,7 +24,7 @@ export class UwsWire<T> implements Wire {
 
   send(text: string): void {
     if (this.#state !== 'open' || this.#ws.send(text) !== dropped) return;
-    // It would never know what it missed.
+    // Closes the socket, because the client could not know which messages it missed.
     this.#limitReached('maxSocketBacklogBytes');
     this.#state = 'closing';
     setImmediate(() => this.#cut());
@@ -35,8 +35,8 @@ export class UwsWire<T> implements Wire {
   }
 
   /**
-   * Nothing is sent after this. A reader that is behind is given time to read up to the close frame, which would
-   * otherwise hold what it has not read for as long as uWebSockets.js waits.
+   * Stops sending and closes the socket. A slow reader gets limited time to read up to the close frame;
+   * uWebSockets.js itself would keep the unread bytes without a time limit.
    */
   close(code: number, reason: string): void {
     if (this.#state !== 'open') return;
@@ -63,12 +63,12 @@ export class UwsWire<T> implements Wire {
   }
 }
 
-/** What `send` returns when the socket's buffer was full and the message was thrown away. */
+/** The result of `send` if the socket's buffer was full and the message was dropped. */
 const dropped = 2;
 
 function shortened(reason: string): string {
   const bytes = Buffer.from(reason);
   if (bytes.byteLength <= maxReasonBytes) return reason;
-  // Cuts between characters: what is left of the last one decodes to U+FFFD.
+  // Cuts between characters: a truncated last character decodes to U+FFFD, which is removed.
   return bytes.toString('utf8', 0, maxReasonBytes - 2).replace(/\uFFFD+$/, '');
 }

@@ -9,8 +9,6 @@ import { invalidField, ServiceError } from '../../errors.ts';
 import { withAssets } from '../../events/alert-assets.ts';
 import { limits } from '../../limits.ts';
 import type { AlertChange, AlertChanged } from '../../store/store.ts';
-import { afterCommit } from '../after-commit.ts';
-import { type QueryContext, queriesOf } from '../asked-by.ts';
 import { changeEach } from '../bulk-change.ts';
 import type { Context, Handlers } from '../context.ts';
 import { requireWhole } from '../export-pages.ts';
@@ -20,6 +18,7 @@ import { ifMatchVersion } from '../if-match.ts';
 import { listReply, pooledList } from '../list-reply.ts';
 import { requireLog } from '../log-required.ts';
 import { created, data, type Reply, resource } from '../reply.ts';
+import { type QueryContext, queriesOf } from '../run-options.ts';
 import type { Services } from '../services.ts';
 
 export const alertsHandlers = {
@@ -67,8 +66,7 @@ export const alertsHandlers = {
     return data(found);
   },
 
-  getAlert: ({ services, params }) =>
-    resource('alert', params.alert_id, readAlert(params.alert_id, services)),
+  getAlert: ({ services, params }) => resource('alert', params.alert_id, readAlert(params.alert_id, services)),
 
   async updateAlert(context) {
     const { services, params, headers, body, identity, audited } = context;
@@ -78,7 +76,7 @@ export const alertsHandlers = {
     const version = ifMatchVersion(headers['if-match']);
     const update = await services.store.changeAlert(params.alert_id, body, identity.principal, version);
     if (toBeLogged) audited?.noteEntries();
-    return announce(update, services);
+    return changedAlert(update, services);
   },
 
   listAlertHistory: (context) => listOfAlert(context, 'listAlertHistory'),
@@ -86,37 +84,37 @@ export const alertsHandlers = {
   listAlertNotes: (context) => listOfAlert(context, 'listNotes'),
 
   async addAlertNote({ services, params, body, identity }) {
-    const { note, update } = await services.store.addNote(params.alert_id, body.text, identity.principal);
-    afterCommit(services, () => services.publishAlert(update));
-    const { id, ...attributes } = note;
+    const { id, ...attributes } = await services.store.addNote(params.alert_id, body.text, identity.principal);
     return created('alert_note', id, attributes, `/api/v1/alerts/${params.alert_id}/notes`);
   },
 } satisfies Handlers<typeof alertsRoutes>;
 
-/** Entries of the transparency log that the change may cause for each alert. */
+/** Returns the number of transparency log entries that the change may cause for each alert. */
 const entriesOfEach = ({ ai_override, severity }: AlertChange): number =>
   Number(ai_override !== undefined) + Number(isHigh(severity));
 
 const isHigh = (level: AlertChange['severity']): boolean =>
   level !== undefined && severities.indexOf(level) >= severities.indexOf('high');
 
-/** The audit record of the call names all entries that it caused, and has room for so many. */
-const mostOf = (logged: number): number =>
-  logged === 0 ? limits.maxBulkAlerts : Math.floor(maxEntryIds / logged);
+/**
+ * Returns the maximum number of alerts in a bulk change that causes `logged` log entries per alert. The audit
+ * record of the call lists all log entries, so its capacity limits the alerts.
+ */
+const mostOf = (logged: number): number => (logged === 0 ? limits.maxBulkAlerts : Math.floor(maxEntryIds / logged));
 
-/** The ids of the alerts that are meant, each once. */
+/** Returns the distinct ids of the alerts to change. */
 async function alertsOf(
   { ids, filter }: AlertBulkInput,
   most: number,
   context: QueryContext,
 ): Promise<readonly string[]> {
-  if (ids !== undefined && filter !== undefined) throw invalidField('filter', 'excludes ids');
+  if (ids !== undefined && filter !== undefined) throw invalidField('filter', 'cannot be combined with ids');
   if (ids !== undefined) {
     const distinct = [...new Set(ids.map((id) => id.toLowerCase()))];
     if (distinct.length > most) throw invalidField('ids', tooMany('names', distinct.length, most));
     return distinct;
   }
-  if (filter === undefined) throw invalidField('ids', 'is required, or filter instead');
+  if (filter === undefined) throw invalidField('ids', 'is required unless filter is given');
   const query = { filter: parseListFilter(alertFilterQuery, filter), limit: most };
   const { ids: found, total } = await queriesOf(context).run('matchAlerts', query);
   if (total > most) {
@@ -127,35 +125,35 @@ async function alertsOf(
 }
 
 const tooMany = (verb: string, count: number, most: number): string =>
-  `${verb} ${count} alerts; at most ${most} can be changed so at a time`;
+  `${verb} ${count} alerts; at most ${most} can be changed at once in this way`;
 
 const endings = { ndjson: '.ndjson', ocsf: '.ocsf.ndjson' } as const;
 
-/** An override of the AI's verdict, and a severity that brings an alert to high. */
+/**
+ * Returns whether the change must be logged: if it overrides the verdict of the AI, or raises the severity to
+ * high or above.
+ */
 function mustBeLogged({ ai_override, severity }: AlertChange, id: string, services: Services): boolean {
   return ai_override !== undefined || (isHigh(severity) && !isHigh(readAlert(id, services).severity));
 }
 
-const listOfAlert = (
-  context: Context<'listAlertHistory' | 'listAlertNotes'>,
-  task: 'listAlertHistory' | 'listNotes',
-) =>
+const listOfAlert = (context: Context<'listAlertHistory' | 'listAlertNotes'>, task: 'listAlertHistory' | 'listNotes') =>
   listReply(context, async (query, options) => {
     const { services, params } = context;
-    // First, because it refuses a cursor of another list, whatever the alert.
+    // The page is read first, so that a cursor of another list is refused even for unknown alerts.
     const page = await services.queries.run(task, { alertId: params.alert_id, query }, options);
     readAlert(params.alert_id, services);
     return page;
   });
 
-/** The alert, or NOT_FOUND. */
+/** Returns the alert. Throws NOT_FOUND. */
 function readAlert(id: string, { reader }: Services): Alert {
   const alert = reader.getAlert(id);
   if (alert === undefined) throw new ServiceError('NOT_FOUND', `there is no alert ${id}`);
   return alert;
 }
 
-/** @throws INVALID_REQUEST where a change names an assignee who is not an active user. */
+/** Checks the assignee of a change. Throws INVALID_REQUEST if the assignee is not an active user. */
 function requireAssignee({ assignee }: AlertChange, { reader }: Pick<Services, 'reader'>): void {
   if (!assignee) return;
   const user = reader.principalByName(assignee);
@@ -163,14 +161,8 @@ function requireAssignee({ assignee }: AlertChange, { reader }: Pick<Services, '
     throw invalidField('assignee', 'must be the name of an active user');
 }
 
-/** Tells subscribers and the outbox pump of a committed change, and makes it the answer. */
-function announce(update: AlertChanged, services: Services): Reply {
-  afterCommit(services, () => {
-    if (!update.unchanged) services.publishAlert(update);
-    services.pokeOutbox();
-  });
-  const { assets } = services.reader;
+function changedAlert({ alert }: AlertChanged, { reader: { assets } }: Services): Reply {
   assets.refresh();
-  const { id, ...attributes } = withAssets(update.alert, assets);
+  const { id, ...attributes } = withAssets(alert, assets);
   return resource('alert', id, attributes);
 }

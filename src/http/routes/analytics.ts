@@ -1,9 +1,9 @@
 import type { analyticsRoutes } from '../../contract/routes/analytics.ts';
 import { onlyId } from '../../contract/singleton.ts';
 import { defaultWindow } from '../../contract/vocabulary.ts';
-import { queriesOf } from '../asked-by.ts';
 import type { Handlers } from '../context.ts';
 import { resource } from '../reply.ts';
+import { queriesOf } from '../run-options.ts';
 
 export const analyticsHandlers = {
   async getDashboard(context) {

@@ -1,12 +1,12 @@
 import type { assetsRoutes } from '../../contract/routes/assets.ts';
 import { defaultWindow } from '../../contract/vocabulary.ts';
-import { queriesOf } from '../asked-by.ts';
-import { canonicalAsset, canonicalIdentifiers, requireIdentity } from '../asset-input.ts';
+import { canonicalAsset, canonicalIdentifiers, requireIdentity } from '../../inventory/asset-input.ts';
 import { assetReply, createdAsset, readAsset } from '../asset-reads.ts';
 import type { Handlers } from '../context.ts';
 import { ifMatchVersion } from '../if-match.ts';
 import { listReply, pooledList } from '../list-reply.ts';
 import { noContent, resource } from '../reply.ts';
+import { queriesOf } from '../run-options.ts';
 
 export const assetsHandlers = {
   listAssets: (context) => pooledList(context, 'listAssets'),
@@ -16,8 +16,7 @@ export const assetsHandlers = {
     return createdAsset(await services.store.createAsset(canonicalAsset(body), identity.principal));
   },
 
-  getAsset: ({ services, params }) =>
-    resource('asset', params.asset_id, readAsset(params.asset_id, services)),
+  getAsset: ({ services, params }) => resource('asset', params.asset_id, readAsset(params.asset_id, services)),
 
   async updateAsset({ services, params, headers, body, identity }) {
     const version = ifMatchVersion(headers['if-match']);
@@ -47,12 +46,8 @@ export const assetsHandlers = {
   listAssetHistory(context) {
     const { services, params } = context;
     return listReply(context, async (query, options) => {
-      // First, because it refuses a cursor of another list, whatever the asset.
-      const page = await services.queries.run(
-        'listAssetHistory',
-        { assetId: params.asset_id, query },
-        options,
-      );
+      // The page is read first, so that a cursor of another list is refused even for unknown assets.
+      const page = await services.queries.run('listAssetHistory', { assetId: params.asset_id, query }, options);
       readAsset(params.asset_id, services);
       return page;
     });

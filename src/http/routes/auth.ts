@@ -1,12 +1,12 @@
-import { addressGroup } from '../../address-group.ts';
 import type { Caller } from '../../contract/resources/principal.ts';
 import type { authRoutes } from '../../contract/routes/auth.ts';
 import { operationIds } from '../../contract/routes.ts';
 import { principalAttributes } from '../../contract/shown-attributes.ts';
 import { ServiceError } from '../../errors.ts';
+import { addressGroup } from '../../net/address-group.ts';
 import { isAllowed } from '../access.ts';
 import type { Handlers } from '../context.ts';
-import { countingRefusals } from '../reached.ts';
+import { withLimitMetrics } from '../limit-metrics.ts';
 import { bareJson, noContent, resource } from '../reply.ts';
 
 const passwordLimits = {
@@ -21,9 +21,8 @@ export const authHandlers = {
       services.revoked(jti);
     };
     const session = services.auth.login(body, addressGroup(remoteAddress), ended, audited?.id);
-    const tokens = await countingRefusals(services.metrics, passwordLimits, session);
+    const tokens = await withLimitMetrics(services.metrics, passwordLimits, session);
     audited?.noteEntries();
-    services.pokeOutbox();
     return bareJson(tokens);
   },
 
@@ -32,26 +31,20 @@ export const authHandlers = {
       audited?.noteEntries();
       services.revoked(jti);
     };
-    try {
-      return bareJson(await services.auth.refresh(body.refresh_token, ended, audited?.id));
-    } finally {
-      // A token that is used twice ends its session, which is a critical event.
-      services.pokeOutbox();
-    }
+    return bareJson(await services.auth.refresh(body.refresh_token, ended, audited?.id));
   },
 
   async logout({ services, identity, audited }) {
     await services.auth.logout(identity);
     audited?.noteEntries();
     if (identity.jti !== undefined) services.revoked(identity.jti);
-    services.pokeOutbox();
     return noContent;
   },
 
-  /** `roles` are those of the credentials, which may be fewer than the principal's. */
+  /** Returns the caller with the roles of the credentials, which may be fewer than the principal's roles. */
   whoAmI({ services, identity }) {
     const principal = services.reader.principal(identity.principal.id);
-    if (principal === undefined) throw new ServiceError('UNAUTHENTICATED', 'the principal is no more');
+    if (principal === undefined) throw new ServiceError('UNAUTHENTICATED', 'the principal no longer exists');
     const { policy } = services;
     const caller: Caller = {
       ...principalAttributes({ ...principal, roles: identity.roles }),
@@ -63,9 +56,8 @@ export const authHandlers = {
   async changePassword(context) {
     const { services, body, identity, remoteAddress } = context;
     const changing = services.auth.changePassword(identity, body, addressGroup(remoteAddress));
-    await countingRefusals(services.metrics, passwordLimits, changing);
+    await withLimitMetrics(services.metrics, passwordLimits, changing);
     services.principalChanged(identity.principal.id);
-    services.pokeOutbox();
     return noContent;
   },
 } satisfies Handlers<typeof authRoutes>;

@@ -24,8 +24,7 @@ export const discoveryHandlers = {
     return scanReply({ id, ...scan });
   },
 
-  cancelScan: async ({ services, params }) =>
-    scanReply(await services.scans.cancel(params.scan_id.toLowerCase())),
+  cancelScan: async ({ services, params }) => scanReply(await services.scans.cancel(params.scan_id.toLowerCase())),
 } satisfies Handlers<typeof discoveryRoutes>;
 
 function scanReply({ id, ...attributes }: StoredScan): Reply {

@@ -8,8 +8,8 @@ import { bulkParts } from '../shippers/filter-path.ts';
 import { storeBody } from '../store-body.ts';
 
 /**
- * Shippers that speak Elasticsearch's interface want to see its name, and a version that is not older than their own:
- * newer than any of version 8.
+ * The description of the server. Elasticsearch shippers expect these names, and a version that is not older
+ * than their own. This version is newer than all 8.x versions.
  */
 const info = JSON.stringify({
   name: 'candor',
@@ -38,10 +38,10 @@ const license = {
   issuer: 'candor',
 };
 
-/** Answers by path prefix. Other paths are answered with an empty object. */
+/** Response bodies by path prefix. Other paths get an empty object. */
 const answers: readonly { readonly under: string; readonly answer: object }[] = [
   { under: '/_license', answer: { license } },
-  // Without lifecycle management, shippers write to the index that they are told.
+  // Shippers write to their configured index if lifecycle management is not available.
   { under: '/_xpack', answer: { license, features: { ilm: { available: false, enabled: false } } } },
   {
     under: '/_cluster/health',
@@ -54,12 +54,12 @@ const answers: readonly { readonly under: string; readonly answer: object }[] = 
     },
   },
   { under: '/_cat/', answer: [{ cluster: 'candor', status: 'green' }] },
-  // Without nodes, clients that look for others keep using this one.
+  // Clients that discover nodes keep using this address if no nodes are listed.
   { under: '/_nodes', answer: { cluster_name: 'candor', nodes: {} } },
 ];
 
 export const elasticsearchHandlers = {
-  /** Browsers, which want a page, are answered by the console and never get here. */
+  /** Describes the server. Browsers, which prefer a page, get the console instead. */
   elasticsearchInfo({ head, refusal }) {
     if (refusal !== undefined) throw refusal;
     return elasticsearchReply(head, info);
@@ -78,14 +78,11 @@ export const elasticsearchHandlers = {
 } satisfies Handlers<typeof elasticsearchRoutes>;
 
 /**
- * Elasticsearch's bulk request, answered when its records are on disk.
+ * Stores the records of an Elasticsearch bulk request, and responds when they are on disk.
  *
- * @param index - repeated for items that name none
+ * @param index - the index of items that name no index
  */
-async function takeBulk(
-  context: Omit<Context<'elasticsearchBulk'>, 'params'>,
-  index: string,
-): Promise<Reply> {
+async function takeBulk(context: Omit<Context<'elasticsearchBulk'>, 'params'>, index: string): Promise<Reply> {
   const { query, head, identity, body } = context;
   if (body.arrived.length === 0) {
     body.arrived.release();
@@ -98,12 +95,12 @@ async function takeBulk(
     framing: {
       name: 'elasticsearch_bulk',
       index,
-      // Which were creations must be known in any case.
+      // The status is always needed, to distinguish creations.
       fields: parts.items ? parts.fields : ['status'],
       sender: identity.principal.id,
     },
   });
-  if (stored.items === undefined) throw new Error('a bulk request came back without its items');
+  if (stored.items === undefined) throw new Error('a bulk request was stored without its items');
   const tookMs = Math.round(performance.now() - started);
   const reply = elasticsearchReply(head, await bulkAnswer(stored.items, stored, parts, tookMs));
   return withHeader(reply, stored.receipt);

@@ -3,12 +3,12 @@ import type { eventsRoutes } from '../../contract/routes/events.ts';
 import { onlyId } from '../../contract/singleton.ts';
 import type { Table } from '../../events/records.ts';
 import { limits } from '../../limits.ts';
-import { type QueryContext, queriesOf } from '../asked-by.ts';
 import type { Handlers } from '../context.ts';
 import { getEventProof } from '../event-proof.ts';
 import { getEvent, listEvents, withDamage } from '../event-reads.ts';
 import { eventHistogram } from '../histograms.ts';
 import { type Reply, resource } from '../reply.ts';
+import { type QueryContext, queriesOf } from '../run-options.ts';
 import type { Services } from '../services.ts';
 
 export const eventsHandlers = {
@@ -38,7 +38,7 @@ type ValuesContext = QueryContext & {
   readonly query: { readonly by: string; readonly limit?: number };
 };
 
-/** Counted in the analytics pool. */
+/** Lists the values of an attribute with their counts, from the analytics pool. */
 async function eventValues(table: Table, context: ValuesContext): Promise<Reply> {
   const { by, limit = limits.defaultShownValues, ...which } = context.query;
   const asked = { table, filter: listFilterOf(which), by, limit };

@@ -8,15 +8,18 @@ import { callerOf } from '../access.ts';
 import { severalOperations } from '../audit-caps.ts';
 import type { Handlers } from '../context.ts';
 import { ifMatchVersion } from '../if-match.ts';
+import { withLimitMetrics } from '../limit-metrics.ts';
 import { listReply, pooledList } from '../list-reply.ts';
 import { requireLog } from '../log-required.ts';
-import { countingRefusals } from '../reached.ts';
 import { created, noContent, resource } from '../reply.ts';
 import type { Services } from '../services.ts';
 
 const passwordLimits = { OVERLOADED: 'maxPasswordChecksInFlight' } as const;
 
-/** Operations in audit records. The schema cannot list them, because it is part of the table of operations. */
+/**
+ * The names of operations in audit records. The schema cannot list them, because it is part of the table of
+ * operations.
+ */
 const recordedOperations: ReadonlySet<unknown> = new Set([...operationIds, severalOperations]);
 
 export const identitiesHandlers = {
@@ -25,8 +28,7 @@ export const identitiesHandlers = {
   async createPrincipal({ services, body, identity }) {
     await requireLog(services);
     const creating = services.auth.createPrincipal(body, callerOf(identity));
-    const principal = await countingRefusals(services.metrics, passwordLimits, creating);
-    services.pokeOutbox();
+    const principal = await withLimitMetrics(services.metrics, passwordLimits, creating);
     const location = `/api/v1/principals/${principal.id}`;
     return created('principal', principal.id, principalAttributes(principal), location);
   },
@@ -40,18 +42,11 @@ export const identitiesHandlers = {
     const { services, params, headers, body, identity, audited } = context;
     if (mustBeLogged(body)) await requireLog(services);
     const version = ifMatchVersion(headers['if-match']);
-    const { kind, version: before } = readPrincipal(params.principal_id, services);
-    const change = () => {
-      const known = readPrincipal(params.principal_id, services);
-      return services.auth.changePrincipal(known, body, callerOf(identity), version);
-    };
-    const changing = mayTakeAway(kind, body)
-      ? services.policy.changePrincipal(params.principal_id, body, change)
-      : change();
-    const { principal } = await countingRefusals(services.metrics, passwordLimits, changing);
-    if (principal.version === before) audited?.noteNoChange();
+    const known = readPrincipal(params.principal_id, services);
+    const changing = services.auth.changePrincipal(known, body, callerOf(identity), version);
+    const { principal } = await withLimitMetrics(services.metrics, passwordLimits, changing);
+    if (principal.version === known.version) audited?.noteNoChange();
     services.principalChanged(principal.id);
-    services.pokeOutbox();
     return resource('principal', principal.id, principalAttributes(principal));
   },
 
@@ -63,9 +58,7 @@ export const identitiesHandlers = {
     const { policy } = services;
     const before = policy.current.version;
     const version = ifMatchVersion(headers['if-match']);
-    const replaced = await policy.replace(body.rules, identity.principal, version, (entryId) =>
-      audited?.noteEntries([entryId]),
-    );
+    const replaced = await policy.replace(body.rules, identity.principal, version);
     if (replaced.version === before) audited?.noteNoChange();
     return resource('policy', policy.id, replaced);
   },
@@ -74,7 +67,7 @@ export const identitiesHandlers = {
     await requireLog(services);
     const { policy } = services;
     const before = policy.current.version;
-    const reloaded = await policy.reload(identity.principal, (entryId) => audited?.noteEntries([entryId]));
+    const reloaded = await policy.reload(identity.principal);
     if (reloaded.version === before) audited?.noteNoChange();
     return resource('policy', policy.id, reloaded);
   },
@@ -95,13 +88,7 @@ export const identitiesHandlers = {
     if (principal === undefined) throw invalidField('principal_id', 'is not the id of a principal');
     const terms = { name, roles, ...(expires_at === undefined ? {} : { expires_at }) };
     const { token, record } = await services.auth.issueLongLived(principal, terms, callerOf(identity));
-    services.pokeOutbox();
-    return created(
-      'token',
-      record.jti,
-      { ...tokenAttributes(record), token },
-      `/api/v1/tokens/${record.jti}`,
-    );
+    return created('token', record.jti, { ...tokenAttributes(record), token }, `/api/v1/tokens/${record.jti}`);
   },
 
   getToken({ services, params }) {
@@ -112,10 +99,8 @@ export const identitiesHandlers = {
 
   async revokeToken({ services, params, identity }) {
     const revoked = await services.store.revokeToken(params.token_id, identity.principal);
-    if (!revoked)
-      throw new ServiceError('NOT_FOUND', `there is no token ${params.token_id}, or it was revoked`);
+    if (!revoked) throw new ServiceError('NOT_FOUND', `there is no token ${params.token_id}, or it was revoked`);
     services.revoked(params.token_id);
-    services.pokeOutbox();
     return noContent;
   },
 
@@ -135,28 +120,22 @@ export const identitiesHandlers = {
   },
 
   async revokeKey({ services, params, body, identity, audited }) {
-    const { entry_ids, ...key } = await services.ledger.revokeKey(
-      params.key_id,
-      body.reason,
-      identity.principal.id,
-    );
+    const { entry_ids, ...key } = await services.ledger.revokeKey(params.key_id, body.reason, identity.principal.id);
     audited?.noteEntries(entry_ids);
     await services.keysChanged();
     return resource('key', key.kid, key);
   },
 } satisfies Handlers<typeof identitiesRoutes>;
 
-/** Whether it could be the last one who is able to administer: users only are. */
-function mayTakeAway(kind: Principal['kind'], { roles, status }: PrincipalUpdateInput): boolean {
-  return kind === 'user' && (roles !== undefined || (status !== undefined && status !== 'active'));
-}
-
-/** True for changes that grant access. A suspension must work while the log accepts no entries: its entry waits. */
+/**
+ * Returns whether a change grants access and must therefore be logged first. A suspension must work while the
+ * log accepts no entries; its entry waits in the outbox.
+ */
 function mustBeLogged({ roles, status }: PrincipalUpdateInput): boolean {
   return roles !== undefined || status === 'active';
 }
 
-/** @throws NOT_FOUND */
+/** Returns the principal. Throws NOT_FOUND. */
 function readPrincipal(id: string, { reader }: Pick<Services, 'reader'>): Principal {
   const principal = reader.principal(id);
   if (principal === undefined) throw new ServiceError('NOT_FOUND', `there is no principal ${id}`);

@@ -1,6 +1,6 @@
+import { Budget, BudgetOfEach } from '../../admission/budget.ts';
 import { operationIds, routeOf } from '../../contract/routes.ts';
 import { limits } from '../../limits.ts';
-import { Budget, BudgetOfEach } from '../budget.ts';
 import { type BodyBudgets, bind, type Handler, type HttpOperation, refuseUpgrade } from '../context.ts';
 import type { Endpoint } from '../endpoint.ts';
 import type { Services } from '../services.ts';
@@ -24,7 +24,7 @@ import { systemHandlers } from './system.ts';
 import { topologyHandlers } from './topology.ts';
 import { transparencyHandlers } from './transparency.ts';
 
-/** Every operation of the contract that is answered over HTTP, and what answers it. */
+/** The handlers of all HTTP operations. */
 export const handlers = {
   ...authHandlers,
   ...ingestHandlers,
@@ -47,13 +47,13 @@ export const handlers = {
   ...transparencyHandlers,
 } satisfies { [Op in HttpOperation]: Handler<Op> };
 
-/** A single body fits in any case. */
+/** Returns the maximum ingest bytes in progress of one principal, at least a body of maximum length. */
 function ingestBytesOfPrincipal(config: Services['config']): number {
   const all = config['limits.max_ingest_in_flight_bytes'];
   return Math.max(all * limits.maxIngestShareOfPrincipal, Math.min(all, config['limits.max_body_bytes']));
 }
 
-/** The endpoints of the whole contract, for `startServer`. */
+/** Returns the endpoints of the whole API, for `startServer`. */
 export function endpoints(services: Services): Endpoint[] {
   const budgets: BodyBudgets = {
     json: new Budget(limits.maxJsonInFlightBytes),
@@ -65,7 +65,7 @@ export function endpoints(services: Services): Endpoint[] {
   };
   services.metrics.watch(
     'candor_ingest_body_bytes',
-    'Bytes of ingest bodies received or in work.',
+    'Bytes of ingest bodies being received or processed.',
     () => budgets.ingest.used,
   );
   const serve = <Op extends HttpOperation>(operation: Op) =>

@@ -15,7 +15,10 @@ export const ingestHandlers = {
 type IngestContext = BodyContext & Pick<Context<'ingest'>, 'headers'>;
 type IngestOptions = Omit<StoreOptions, 'idempotencyKey' | 'framing'>;
 
-/** Bytes of a sensor to the answer of the three ingest operations: acknowledged when they are on disk, or parsed. */
+/**
+ * Stores a sensor's body. Returns the response of the three ingest operations when the body is on disk, or
+ * with `ack=memory` when it is parsed.
+ */
 async function takeBody(context: IngestContext, options: IngestOptions): Promise<Reply> {
   const { headers, body, identity } = context;
   let key: string | undefined;
@@ -32,10 +35,11 @@ async function takeBody(context: IngestContext, options: IngestOptions): Promise
   return withHeader(data(answer), receipt);
 }
 
-/** Scoped to the principal: senders do not know of each other's keys. */
+/**
+ * Returns the idempotency key, scoped to the principal so that the keys of different senders do not collide.
+ */
 function idempotencyKey(header: string | undefined, principalId: string): string | undefined {
   if (header === undefined) return undefined;
-  if (!/^[\x21-\x7e]+$/.test(header))
-    throw invalidField('idempotency-key', 'must be visible ASCII characters');
+  if (!/^[\x21-\x7e]+$/.test(header)) throw invalidField('idempotency-key', 'must be visible ASCII characters');
   return `${principalId}:${header}`;
 }

@@ -1,9 +1,9 @@
 import type { intelRoutes } from '../../contract/routes/intel.ts';
 import type { Handlers } from '../context.ts';
 import { ifMatchVersion } from '../if-match.ts';
+import { queryLimits, withLimitMetrics } from '../limit-metrics.ts';
 import { listReply } from '../list-reply.ts';
 import { requireLog } from '../log-required.ts';
-import { countingRefusals, queryLimits } from '../reached.ts';
 import { created, noContent, resource } from '../reply.ts';
 
 export const intelHandlers = {
@@ -12,7 +12,7 @@ export const intelHandlers = {
   async createIntel({ services, body, identity }) {
     await requireLog(services);
     const creating = services.intel.create(body, identity.principal);
-    const { id, list } = await countingRefusals(services.metrics, queryLimits, creating);
+    const { id, list } = await withLimitMetrics(services.metrics, queryLimits, creating);
     return created('intel_list', id, list, `/api/v1/intel/${id}`);
   },
 
@@ -22,16 +22,14 @@ export const intelHandlers = {
   },
 
   listIndicators: (context) =>
-    listReply(context, (query, options) =>
-      context.services.intel.indicators(context.params.intel_id, query, options),
-    ),
+    listReply(context, (query, options) => context.services.intel.indicators(context.params.intel_id, query, options)),
 
   async updateIntel(context) {
     const { services, params, headers, body, identity, audited } = context;
     await requireLog(services);
     const version = ifMatchVersion(headers['if-match']);
     const updating = services.intel.update(params.intel_id, body, identity.principal, version);
-    const { id, list, unchanged } = await countingRefusals(services.metrics, queryLimits, updating);
+    const { id, list, unchanged } = await withLimitMetrics(services.metrics, queryLimits, updating);
     if (unchanged === true) audited?.noteNoChange();
     return resource('intel_list', id, list);
   },

@@ -15,9 +15,9 @@ export const otlpHandlers = {
     const { answer, receipt } = await storeBody(context, { ...query, framing });
     const { accepted, rejected, ignored, duplicates } = answer;
     const nothing = accepted + rejected + ignored + duplicates === 0;
-    // OTLP requires that unknown names, such as those in snake_case, are ignored. The warning reveals the mistake.
-    const warning =
-      nothing && encoding === 'json' && length > 2 ? 'the request holds no log records to store' : '';
+    // Warns about a request without records, because OTLP requires that unknown names, such as names in
+    // snake_case, are ignored.
+    const warning = nothing && encoding === 'json' && length > 2 ? 'the request contains no log records to store' : '';
     const reply = {
       kind: 'bare',
       status: 200,
@@ -28,21 +28,22 @@ export const otlpHandlers = {
   },
 } satisfies Handlers<typeof otlpRoutes>;
 
-/** Reasons that are told; more would be cut in logs of collectors. */
+/** Maximum number of reasons in the response; collectors would truncate more in their logs. */
 const toldReasons = 5;
-/** … and their length in all: names in them come from what was sent. */
+/** Maximum total length of the reasons, which contain field names from the request. */
 const toldCharacters = 1000;
 
 /**
- * ExportLogsServiceResponse: `partial_success` where records were rejected, which nobody sends again. What came before, and
- * what is of kinds that are not stored, was accepted. `warning` is told where nothing was rejected.
+ * Returns an ExportLogsServiceResponse, with `partial_success` if records were rejected; exporters do not
+ * resend rejected records. Duplicates, and records of kinds that are not stored, count as accepted. `warning`
+ * is included if no records were rejected.
  */
 function otlpAnswer(answer: IngestAnswer, warning = ''): OtlpMessage {
   const { rejected } = answer;
   const text = rejected > 0 ? reasonsOf(answer) : warning;
   if (text === '') return { json: () => ({}), protobuf: () => message() };
   return {
-    // Numbers of 64 bits are texts in the JSON of Protocol Buffers, and what is 0 is left out.
+    // In the JSON of Protocol Buffers, 64-bit numbers are strings, and zeros are omitted.
     json: () => ({
       partialSuccess: {
         ...(rejected > 0 ? { rejectedLogRecords: String(rejected) } : {}),
@@ -60,7 +61,5 @@ function reasonsOf({ rejected, accepted, ignored, duplicates, errors }: IngestAn
   });
   if (rejected > told.length) told.push('…');
   const all = rejected + accepted + ignored + duplicates;
-  return `${rejected} of ${all} log records were rejected; ${told.join('; ')}`
-    .slice(0, toldCharacters)
-    .toWellFormed();
+  return `${rejected} of ${all} log records were rejected; ${told.join('; ')}`.slice(0, toldCharacters).toWellFormed();
 }

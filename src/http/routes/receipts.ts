@@ -10,7 +10,7 @@ import type { Services } from '../services.ts';
 import { loggedProof, writeProofBundle } from '../write-bundle.ts';
 
 export const receiptHandlers = {
-  /** Sensors see their own receipts; another's does not exist for them. */
+  /** Returns a receipt. Sensors can read only their own receipts; for other receipts they get NOT_FOUND. */
   async getReceipt(context) {
     const { services, params, identity } = context;
     const id = params.receipt_id.toLowerCase();
@@ -22,17 +22,14 @@ export const receiptHandlers = {
   },
 } satisfies Handlers<typeof receiptRoutes>;
 
-/** The attributes as JSON: the head in the proof has a timestamp of more digits than a double prints. */
-async function writeReceipt(
-  services: Services,
-  { receipt, batch }: StoredReceipt,
-  view: LogView,
-): Promise<string> {
+/**
+ * Returns the attributes of a receipt as JSON text, because the head in the proof has a timestamp with more
+ * digits than a double can represent.
+ */
+async function writeReceipt(services: Services, { receipt, batch }: StoredReceipt, view: LogView): Promise<string> {
   const signature = await signatureOf(services, receipt);
   const keys =
-    signature === undefined
-      ? []
-      : (await services.ledger.keys()).filter(({ kid }) => kid === signature.key_id);
+    signature === undefined ? [] : (await services.logReader.keys(view)).filter(({ kid }) => kid === signature.key_id);
   const proof = batch === undefined ? undefined : await loggedProof(services, batch.entry_id, view);
   const attributes = JSON.stringify({ receipt, ...signature, keys, batch });
   return proof === undefined ? attributes : `${attributes.slice(0, -1)},"proof":${writeProofBundle(proof)}}`;

@@ -1,11 +1,11 @@
 import type { rulesRoutes } from '../../contract/routes/rules.ts';
-import { askedBy } from '../asked-by.ts';
 import type { Handlers } from '../context.ts';
 import { ifMatchVersion } from '../if-match.ts';
+import { ruleTaskLimits, withLimitMetrics } from '../limit-metrics.ts';
 import { listReply } from '../list-reply.ts';
 import { requireLog } from '../log-required.ts';
-import { countingRefusals, ruleTaskLimits } from '../reached.ts';
 import { created, data, noContent, resource } from '../reply.ts';
+import { runOptions } from '../run-options.ts';
 
 export const rulesHandlers = {
   listRules: (context) => listReply(context, async (query) => context.services.rules.list(query)),
@@ -25,14 +25,14 @@ export const rulesHandlers = {
 
   async validateRule(context) {
     const { services, body } = context;
-    const validated = services.rules.validate(body.source, askedBy(context));
-    return data(await countingRefusals(services.metrics, ruleTaskLimits, validated));
+    const validated = services.rules.validate(body.source, runOptions(context));
+    return data(await withLimitMetrics(services.metrics, ruleTaskLimits, validated));
   },
 
   async testRule(context) {
     const { services, body } = context;
-    const tested = services.rules.test(body, askedBy(context));
-    return data(await countingRefusals(services.metrics, ruleTaskLimits, tested));
+    const tested = services.rules.test(body, runOptions(context));
+    return data(await withLimitMetrics(services.metrics, ruleTaskLimits, tested));
   },
 
   getRule({ services, params }) {

@@ -10,8 +10,7 @@ export const servicesHandlers = {
 
   getService({ services, params }) {
     const service = services.reader.getService(params.service_id);
-    if (service === undefined)
-      throw new ServiceError('NOT_FOUND', `there is no service ${params.service_id}`);
+    if (service === undefined) throw new ServiceError('NOT_FOUND', `there is no service ${params.service_id}`);
     return resource('service', params.service_id, service);
   },
 
@@ -20,7 +19,7 @@ export const servicesHandlers = {
     const ofAsset = { field: 'asset_id', values: [params.asset_id] };
     return listReply(context, async (query, options) => {
       const wanted = { ...query, terms: [...query.terms, ofAsset] };
-      // First, because it refuses a cursor of another list, whatever the asset.
+      // The page is read first, so that a cursor of another list is refused even for unknown assets.
       const page = await services.queries.run('listServices', wanted, options);
       readAsset(params.asset_id, services);
       return page;

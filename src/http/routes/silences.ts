@@ -1,10 +1,10 @@
+import { canonicalSilence } from '../../alerts/silence-input.ts';
 import type { silencesRoutes } from '../../contract/routes/silences.ts';
 import { ServiceError } from '../../errors.ts';
 import type { Handlers } from '../context.ts';
 import { ifMatchVersion } from '../if-match.ts';
 import { pooledList } from '../list-reply.ts';
 import { created, noContent, resource } from '../reply.ts';
-import { canonicalSilence } from '../silence-input.ts';
 
 export const silencesHandlers = {
   listSilences: (context) => pooledList(context, 'listSilences'),
@@ -16,8 +16,7 @@ export const silencesHandlers = {
 
   getSilence({ services, params }) {
     const silence = services.reader.getSilence(params.silence_id, Date.now());
-    if (silence === undefined)
-      throw new ServiceError('NOT_FOUND', `there is no silence ${params.silence_id}`);
+    if (silence === undefined) throw new ServiceError('NOT_FOUND', `there is no silence ${params.silence_id}`);
     return resource('silence', params.silence_id, silence);
   },
 

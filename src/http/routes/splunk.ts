@@ -17,7 +17,10 @@ export const splunkHandlers = {
 
   splunkRaw: (context) => collect(context, 'splunk_raw'),
 
-  /** Whether bodies are on disk, by the ids that their answers had: true for each that was given on the channel. */
+  /**
+   * Returns which bodies are on disk, by the ids in the responses to them: true for each id issued on the
+   * channel.
+   */
   async splunkAck(context) {
     const { services, headers, query, identity, body } = context;
     try {
@@ -32,8 +35,8 @@ export const splunkHandlers = {
   },
 
   /**
-   * Whether events are taken now. Shippers ask with the token that they will send, before they begin: one that may send
-   * nothing is told so, and who shows none is answered all the same.
+   * Responds whether events are currently accepted. Shippers query this before they start, with the token
+   * that they will use. A token without permission to send is refused; a request without a token is accepted.
    */
   async splunkHealth({ services, head }) {
     const authorization = head.headers.get('authorization');
@@ -44,7 +47,7 @@ export const splunkHandlers = {
     if (status === 'unavailable') return splunkReply(collectorAnswers.full, { message: advice });
     if (collectorOf(services).isFull(performance.now()))
       return splunkReply(collectorAnswers.full, {
-        message: 'events were refused just now, for want of room',
+        message: 'events were refused recently for lack of space',
       });
     return splunkReply(collectorAnswers.healthy);
   },
@@ -52,24 +55,25 @@ export const splunkHandlers = {
 
 async function asked({ arrived, coding }: Context<'splunkAck'>['body'], maxBytes: number): Promise<unknown> {
   if (arrived.length > maxBytes)
-    throw new ServiceError('PAYLOAD_TOO_LARGE', `the body has more than ${maxBytes} bytes`, {
+    throw new ServiceError('PAYLOAD_TOO_LARGE', `the body must have at most ${maxBytes} bytes`, {
       max_bytes: maxBytes,
     });
   return readJson(arrived.bytes, isPlain(arrived) ? undefined : coding, maxBytes);
 }
 
-/** Vector names the coding of its other bodies here as well, and leaves these as they are. */
+/**
+ * Returns whether the body is uncompressed. Vector declares a coding for these bodies too, but does not
+ * compress them.
+ */
 function isPlain({ bytes }: ArrivedBody): boolean {
   return /^\s*\{/.test(Buffer.from(bytes).toString('latin1', 0, 16));
 }
 
 function idsIn(question: unknown): readonly number[] {
-  const ids =
-    typeof question === 'object' && question !== null && 'acks' in question ? question.acks : undefined;
+  const ids = typeof question === 'object' && question !== null && 'acks' in question ? question.acks : undefined;
   if (!Array.isArray(ids)) throw invalidField('acks', 'must be an array of ids');
   for (const id of ids)
-    if (!Number.isSafeInteger(id) || id < 0)
-      throw invalidField('acks', 'must have whole numbers from 0 only');
+    if (!Number.isSafeInteger(id) || id < 0) throw invalidField('acks', 'must contain only whole numbers from 0');
   return ids;
 }
 
@@ -80,8 +84,7 @@ async function maySend(services: Services, authorization: string): Promise<boole
     if (access !== 'public') authorize(access, identity);
     return true;
   } catch (error) {
-    if (error instanceof ServiceError && (error.code === 'UNAUTHENTICATED' || error.code === 'FORBIDDEN'))
-      return false;
+    if (error instanceof ServiceError && (error.code === 'UNAUTHENTICATED' || error.code === 'FORBIDDEN')) return false;
     throw error;
   }
 }

@@ -42,7 +42,7 @@ export const systemHandlers = {
   async createBackup({ services, identity, audited }) {
     await requireLog(services);
     const { id, attributes } = await services.backups.begin(identity.principal.id);
-    // Its entry has its id.
+    // The log entry of the backup has the id of the backup.
     audited?.noteEntries([id]);
     return accepted('backup', id, backupText(attributes), `/api/v1/backups/${id}`);
   },
@@ -54,7 +54,6 @@ export const systemHandlers = {
 
   async confirmClock({ services }) {
     await services.ledger.confirmClock();
-    services.pokeOutbox();
     return resource('status', onlyId, await currentStatus(services));
   },
 
@@ -67,7 +66,10 @@ export const systemHandlers = {
     return jsonText(written.json);
   },
 
-  /** 503 only where nothing can be done for anyone: a degraded log still leaves a service that ingests and reads. */
+  /**
+   * Responds with 503 only if the service cannot serve any client: with a degraded log, it still ingests and
+   * reads.
+   */
   async getHealth({ services }) {
     const health = await services.health.state();
     return bareJson(
@@ -86,9 +88,9 @@ export const systemHandlers = {
     if (services.config['ledger.publication_delay_ms'] > 0 && (await shownIdentity(context)) === undefined)
       throw new ServiceError(
         'UNAUTHENTICATED',
-        'metrics count log entries, and the log is published with a delay',
+        'metrics require credentials, because they count log entries that are published with a delay',
       );
-    // A scrape must also succeed while a thread is down: that is when it is wanted most.
+    // A scrape must succeed even while a thread is down, because metrics are then needed most.
     const status = await currentStatus(services).catch(() => undefined);
     const body = await services.metrics.scrape(status);
     return { kind: 'bare', status: 200, mediaType, body };
@@ -97,7 +99,7 @@ export const systemHandlers = {
 
 const configReply = (config: Config): Reply => resource('config', onlyId, config);
 
-/** The attributes as JSON, the integers of the head in exact digits. */
+/** Returns the attributes of a backup as JSON, with the exact digits of the tree head. */
 function backupText({ sth, ...attributes }: Backup): string {
   const text = JSON.stringify(attributes);
   return sth === undefined ? text : `${text.slice(0, -1)},"sth":${writeTreeHead(sth)}}`;

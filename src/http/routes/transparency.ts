@@ -18,7 +18,7 @@ import type { Services } from '../services.ts';
 import { writeProofBundle } from '../write-bundle.ts';
 
 export const transparencyHandlers = {
-  /** The bare head of the specification, its timestamp in exact digits. */
+  /** Returns a tree head without an envelope, with the exact digits of its timestamp. */
   async getTreeHead(context) {
     const { services, query } = context;
     return jsonText(writeTreeHead(await services.logReader.head(await logView(context), query.tree_size)));
@@ -46,7 +46,10 @@ export const transparencyHandlers = {
     return jsonText(writeLeaf(leaf));
   },
 
-  /** Whole, those that there were when the first was read: they are listed oldest first. */
+  /**
+   * Lists tree heads. An export contains the heads that existed when its first page was read, because heads
+   * are in ascending order.
+   */
   async listTreeHeads(context) {
     const { logReader } = context.services;
     const view = await logView(context);
@@ -63,17 +66,16 @@ export const transparencyHandlers = {
         const shown = heads.slice(0, left);
         const after = (left ?? total) - shown.length;
         const bytes = writeList(shown.map(headText), 'lines');
-        return after > 0 && shown.length > 0
-          ? { bytes, next: { number: number + 1, left: after } }
-          : { bytes };
+        return after > 0 && shown.length > 0 ? { bytes, next: { number: number + 1, left: after } } : { bytes };
       });
     const { heads, total } = await logReader.heads(view, { ...range, page: number, per_page });
     return page({ json: writeList(heads.map(headText)), total, page: number }, per_page);
   },
 
   /**
-   * Without a role only of kinds that are public, which have to be named: a list never leaves out in silence. Whole,
-   * those that there were when the first was read: they are listed oldest first.
+   * Lists log entries. Callers without the role must name the kinds, all of which must be public: a list
+   * never omits entries silently. An export contains the entries that existed when its first page was read,
+   * because entries are in ascending order.
    */
   async listEntries(context) {
     const { query, refusal } = context;
@@ -82,7 +84,7 @@ export const transparencyHandlers = {
     return listLeaves(context, { ...range, ...(kinds === undefined ? {} : { kinds }) });
   },
 
-  /** Everything that verifiers need offline. */
+  /** Returns a proof bundle, which contains everything that verifiers need offline. */
   async getProofBundle(context) {
     const { services, query, refusal } = context;
     const view = await logView(context);
@@ -95,7 +97,7 @@ export const transparencyHandlers = {
   },
 
   async getCheckpoint(context) {
-    await logView(context); // a checkpoint is of a published head for everybody, and counts as a read
+    await logView(context); //  called because the request counts as a read; the checkpoint is always of a published head
     return {
       kind: 'bare',
       status: 200,
@@ -118,14 +120,16 @@ export const transparencyHandlers = {
     return tileReply(body, services.policy.accessOf('getEntryBundle') === 'public');
   },
 
-  /** The entries about keys, for everybody: auditors follow the keys of the log with them. */
+  /**
+   * Lists the entries about keys, which are public because auditors use them to follow the keys of the log.
+   */
   listKeyHistory: async (context) => listLeaves(context, { kinds: keyHistoryKinds }),
 
-  /** Every public key ever used, oldest first. */
+  /** Lists all public keys ever used, oldest first. */
   async listPublicKeys(context) {
     const { services, query, head } = context;
     const { page: number = 1, per_page = limits.defaultPerPage } = query;
-    const keys = await services.ledger.keys();
+    const keys = await services.logReader.keys(await logView(context));
     const form = exportForm(head);
     if (form !== undefined)
       return exportList<number>(context, form, async (from = 0) => {
@@ -137,10 +141,12 @@ export const transparencyHandlers = {
     return page({ json: writeList(shown.map(keyItem)), total: keys.length, page: number }, per_page);
   },
 
-  getKeySet: async ({ services }) => bareJson({ keys: await services.ledger.currentKeys() }),
+  async getKeySet(context) {
+    return bareJson({ keys: await context.services.logReader.currentKeys(await logView(context)) });
+  },
 } satisfies Handlers<typeof transparencyRoutes>;
 
-/** Timestamps in exact digits, in the ids too. */
+/** Returns a tree head as an item of a list. Its id and attributes have the exact digits of the timestamp. */
 function headText(head: Parameters<typeof writeTreeHead>[0]): string {
   const id = `${head.tree_size}-${BigInt(head.timestamp_ns)}`;
   return `{"id":"${id}","type":"tree_head","attributes":${writeTreeHead(head)}}`;
@@ -167,31 +173,28 @@ async function listLeaves(
       const left = (place?.left ?? total) - shown.length;
       const bytes = writeList(shown.map(leafItem), 'lines');
       const last = shown.at(-1);
-      return last === undefined || left <= 0
-        ? { bytes }
-        : { bytes, next: { from: last.leaf_index + 1, left } };
+      return last === undefined || left <= 0 ? { bytes } : { bytes, next: { from: last.leaf_index + 1, left } };
     });
   const { leaves, total } = await read(services, view, { ...wanted, page: number, per_page });
   return page({ json: writeList(leaves.map(leafItem)), total, page: number }, per_page);
 }
 
-/** However long the entries are, so many are not too long for one answer. */
+/** The pages of an export, with the number of entries of maximum length that fit in one response. */
 const exported = { page: 1, per_page: Math.floor(limits.maxEntriesPageBytes / limits.maxEntryBytes) };
 
 const read = ({ logReader, metrics }: Services, view: LogView, query: EntriesQuery) =>
   logReader.entries(view, query).catch((error: unknown) => {
-    // By its schema the parameter is right: the entries of the page are too long.
+    // The schema has validated the parameter, so the error means that the entries of the page are too long.
     if (error instanceof ServiceError && error.details?.field === 'per_page')
       metrics.limitReached('maxEntriesPageBytes');
     throw error;
   });
 
-const keyItem = (jwk: PublicJwk): string =>
-  JSON.stringify({ id: jwk.kid, type: 'public_key', attributes: jwk });
+const keyItem = (jwk: PublicJwk): string => JSON.stringify({ id: jwk.kid, type: 'public_key', attributes: jwk });
 
 /**
- * A tile of one width never changes, whether it is full or not. What not everybody may see is kept by the client's own
- * cache only.
+ * Returns a reply with a tile. A tile of a given width never changes, even if it is partial. A tile that is
+ * not public may be cached only by the client.
  */
 const tileReply = (body: Uint8Array, isPublic: boolean): Reply => ({
   kind: 'bare',
@@ -201,12 +204,15 @@ const tileReply = (body: Uint8Array, isPublic: boolean): Reply => ({
   headers: [['Cache-Control', `${isPublic ? 'public' : 'private'}, max-age=31536000, immutable`]],
 });
 
-/** The address that a path has. INVALID_REQUEST naming the parameter for anything but the one spelling of one. */
+/**
+ * Parses the tile address in a path. Throws INVALID_REQUEST that names the parameter if the address does not
+ * have the canonical form.
+ */
 function addressIn<T>(parameter: string, path: string, parse: (path: string) => T): T {
   try {
     return parse(path);
   } catch (error) {
     if (!(error instanceof TlogError)) throw error;
-    throw invalidField(parameter, 'must be the path of a tile as C2SP tlog-tiles writes it');
+    throw invalidField(parameter, 'must be a tile path of C2SP tlog-tiles');
   }
 }

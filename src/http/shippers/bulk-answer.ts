@@ -1,5 +1,5 @@
 import { blankId, endsOf } from '../../contract/bulk-items.ts';
-import { type EventBlock, openBlock } from '../../events/block.ts';
+import { type EventBlock, openBlock } from '../../events/format/block.ts';
 import { rowId } from '../../events/resource.ts';
 import type { BulkItems } from '../../ingest/framing/framing.ts';
 import type { StoredBody } from '../store-body.ts';
@@ -8,8 +8,8 @@ import type { BulkParts } from './filter-path.ts';
 type Stored = Pick<StoredBody, 'blocks' | 'refused'>;
 
 /**
- * The answer to a bulk request: that of the framing, with what only the commit told: which ids came before, and which ids
- * the others have now.
+ * Completes the response to a bulk request with the results of the commit: ids that already existed, and the
+ * ids of the other records.
  *
  * @param tookMs - whole milliseconds
  */
@@ -27,25 +27,20 @@ export async function bulkAnswer(
       : await withRefused(items, rows, parts);
   const members: (string | Buffer)[][] = [];
   if (parts.took) members.push([`"took":${tookMs}`]);
-  // Shippers look for these very bytes, without a space.
+  // Shippers search for these exact bytes, without a space.
   if (parts.errors) members.push([`"errors":${items.failed || conflicts}`]);
   if (parts.items && (json.length > 0 || parts.fields.length > 1)) members.push(['"items":[', json, ']']);
   const pieces = members.flatMap((member, n) => (n === 0 ? member : [',', ...member]));
-  return Buffer.concat(
-    ['{', ...pieces, '}'].map((piece) => (typeof piece === 'string' ? Buffer.from(piece) : piece)),
-  );
+  return Buffer.concat(['{', ...pieces, '}'].map((piece) => (typeof piece === 'string' ? Buffer.from(piece) : piece)));
 }
 
-/** Items that are looked at before others get their turn: each takes 1 to 3 µs of the thread that serves all. */
+/** Number of items processed per iteration of the event loop. Each item takes the main thread 1 to 3 µs. */
 const itemsInTurn = 2000;
 
 const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
 
-/** Writes the ids of the rows that were stored into the answers that keep a place for them. */
-async function fillIds(
-  { json, ends, blanks, blocks, rows: rowOf }: BulkItems,
-  rows: StoredRows,
-): Promise<void> {
+/** Writes the ids of stored rows into the item results that have a placeholder. */
+async function fillIds({ json, ends, blanks, blocks, rows: rowOf }: BulkItems, rows: StoredRows): Promise<void> {
   const bytes = Buffer.from(json);
   for (const [n, item] of blanks.entries()) {
     if (n % itemsInTurn === itemsInTurn - 1) await nextTurn();
@@ -54,7 +49,7 @@ async function fillIds(
   }
 }
 
-/** The answers of all items, told anew where the id of one came before. */
+/** Returns the results of all items, rewritten for ids that already existed. */
 async function withRefused(
   items: BulkItems,
   rows: StoredRows,
@@ -82,32 +77,33 @@ async function withRefused(
 
 const comma = Buffer.from(',');
 
-/** An answer with another end than that of a record that was stored. */
+/** Replaces the final members of an item's result. */
 function toldAnew(said: Buffer, action: string, before: string, now: string): Buffer {
   if (said.length === 0) return Buffer.from(now === '' ? '' : `{"${action}":{${now}}}`);
-  const subject = said
-    .toString('utf8', 0, said.length - Buffer.byteLength(before) - 2)
-    .replace(blankMember, '');
+  const subject = said.toString('utf8', 0, said.length - Buffer.byteLength(before) - 2).replace(blankMember, '');
   const open = subject.endsWith(',') || subject.endsWith('{') ? subject : `${subject},`;
   const text = `${open}${now}`;
   return Buffer.from(`${text.endsWith(',') ? text.slice(0, -1) : text}}}`);
 }
 
-/** Of a record that came with an id within itself, and has none in the answer. */
+/** The member with the placeholder. Results of records whose sender chose the id do not have this member. */
 const blankMember = `"_id":"${blankId}",`;
 
-/** Where the answer of an item begins: behind the comma after those before it. */
+/** Returns the offset of an item's result, after the comma that follows the previous item. */
 function startOf(ends: Uint32Array, item: number): number {
   const before = item === 0 ? 0 : ends[item - 1]!;
   return before === 0 || before === ends[item] ? before : before + 1;
 }
 
-/** What became of the rows of a body's blocks. */
+/** Finds the rows of a body's blocks after the commit. */
 class StoredRows {
   readonly #blocks: StoredBody['blocks'];
-  /** Of blocks that lost rows: where the others went. */
+  /**
+   * Row numbers in the stored block by row numbers in the submitted block, for blocks of which some rows were
+   * not stored.
+   */
   readonly #moved: ReadonlyMap<number, ReadonlyMap<number, number>>;
-  /** Blocks of which nothing was stored: they are not among those that were. */
+  /** Blocks of which no row was stored. They are missing in the result of the commit. */
   readonly #lost: readonly number[];
   readonly #opened = new Map<number, EventBlock>();
 
@@ -124,7 +120,7 @@ class StoredRows {
     return moved === undefined || moved.has(row);
   }
 
-  /** Undefined where it was not stored. */
+  /** Returns the id of a row; undefined if the row was not stored. */
   idOf(block: number, row: number): string | undefined {
     const moved = this.#moved.get(block);
     const now = moved === undefined ? row : moved.get(row);

@@ -1,10 +1,5 @@
 import type { IngestAnswer } from '../../contract/resources/ingest.ts';
-import {
-  type CollectorAnswer,
-  channelHeader,
-  collectorAnswers,
-  envelopeAnswer,
-} from '../../contract/splunk.ts';
+import { type CollectorAnswer, channelHeader, collectorAnswers, envelopeAnswer } from '../../contract/splunk.ts';
 import { errorCodes, ServiceError } from '../../errors.ts';
 import type { SplunkFraming } from '../../ingest/framing/framing.ts';
 import type { Context } from '../context.ts';
@@ -14,12 +9,13 @@ import { collectorOf } from './splunk-collector.ts';
 import { splunkReply } from './splunk-reply.ts';
 
 /**
- * Events for Splunk's collector, answered when they are on disk.
+ * Stores events for Splunk's collector, and responds when they are on disk.
  *
- * There, the events before the first bad one are kept, and none behind it. Here all good ones are, and the answer is a
- * success that tells of the others: after 400, most shippers drop the body, some send it again, for ever, and some what
- * follows the bad event. 400 is for a body of which nothing was kept because of its envelopes, as there, and is about the
- * first. Events that are whole and no records of ours are a success there: syslog-ng would wait behind them for ever.
+ * Splunk keeps the events before the first invalid event, and no events after it. Candor keeps all valid
+ * events, and responds with a success that lists the invalid events: after 400, most shippers drop the body,
+ * some retry it forever, and some resend the events after the invalid event. As in Splunk, 400 means that no
+ * event was kept because of the envelopes, and refers to the first event. A body whose complete events are
+ * all of unsupported kinds is a success, because syslog-ng would retry it forever.
  */
 export async function collect(
   context: Context<'splunkEvent'> | Context<'splunkRaw'>,
@@ -61,14 +57,14 @@ async function stored(
   }
 }
 
-/** How the whole is refused; undefined where something was kept, or would be there. */
+/** Returns the refusal of the whole body; undefined if Splunk would have kept any events. */
 function refusalOf({ accepted, ignored, duplicates, errors }: IngestAnswer): CollectorAnswer | undefined {
   if (accepted + ignored + duplicates > 0) return undefined;
   const answers = errors.map(({ field, reason }) => envelopeAnswer(field, reason));
   return answers.includes(undefined) ? undefined : answers[0];
 }
 
-/** What was left out, under names that no client of Splunk's reads as a failure of the whole. */
+/** Lists the rejected events, under names that no Splunk client interprets as a failure of the whole body. */
 function faultsOf({ rejected, errors }: IngestAnswer): object {
   if (rejected === 0) return {};
   return {

@@ -1,15 +1,15 @@
 /**
- * How shippers show a token where what they speak has ways of its own, as `Bearer` has it (RFC 6750):
+ * Converts the token formats of shippers' protocols to `Bearer` (RFC 6750):
  *
  * | header | the token is |
  * |---|---|
  * | `Basic base64(user:token)` (RFC 7617) | the password; the user may be anything |
  * | `ApiKey base64(id:token)` (Elasticsearch) | the key; the id may be anything |
- * | `ApiKey token` | itself |
- * | `Splunk token` (HTTP Event Collector) | itself |
+ * | `ApiKey token` | the value |
+ * | `Splunk token` (HTTP Event Collector) | the value |
  *
- * Passwords of people are none: each request would have to check one, at 20 ms and 19 MiB, and they would lie in the
- * files of shippers. What is none of these is left as it is, for whoever reads it to refuse.
+ * Users' passwords are not accepted: checking a password for each request would cost 20 ms and 19 MiB, and
+ * passwords would be stored in the files of shippers. Other headers are returned unchanged.
  */
 export function asBearer(authorization: string | undefined): string | undefined {
   const [, scheme = '', value = ''] = /^([A-Za-z]+) +(\S+)$/.exec(authorization ?? '') ?? [];
@@ -23,7 +23,10 @@ const tokens: ReadonlyMap<string, (value: string) => string | undefined> = new M
   ['splunk', (value: string) => value],
 ]);
 
-/** A token as the service issues it. Decoded as base64 it may hold a colon by chance. */
+/**
+ * Returns whether the value is a token of this service. Such a token is not decoded, because as base64 it may
+ * contain a colon by chance.
+ */
 const isToken = (value: string): boolean => /^candor_|\./.test(value);
 
 function behindColon(value: string): string | undefined {

@@ -5,7 +5,7 @@ import type { RequestHead } from '../request.ts';
 import { elasticsearchHeaders, isVersioned } from './elasticsearch-reply.ts';
 import type { ErrorReply } from './error-replies.ts';
 
-/** How Elasticsearch calls what went wrong; what is not here, it has no better name for. */
+/** Elasticsearch's error types by error code. No type fits the other codes. */
 const types: Partial<Record<ErrorCode, string>> = {
   INVALID_REQUEST: 'illegal_argument_exception',
   UNAUTHENTICATED: 'security_exception',
@@ -17,15 +17,15 @@ const types: Partial<Record<ErrorCode, string>> = {
 };
 
 /**
- * A request of which nothing was kept and that may be sent again, for whatever reason: 429 is what shippers try again (some
- * nothing else: OpenTelemetry's exporter by default). The official clients, which name the version of the interface, do so
- * with 503, and not with 429.
+ * Returns the status and error type of a request that was not stored and may be retried. Shippers retry 429
+ * (OpenTelemetry's exporter by default only 429). The official clients, which name the version of the
+ * interface, retry 503 but not 429.
  */
 function whileFull(head: RequestHead): { readonly status: 429 | 503; readonly type: string } {
   return { status: isVersioned(head) ? 503 : 429, type: 'es_rejected_execution_exception' };
 }
 
-/** An error of the service as Elasticsearch would tell it: `{error: {root_cause, type, reason}, status}`. */
+/** Renders an error in Elasticsearch's form: `{error: {root_cause, type, reason}, status}`. */
 export const elasticsearchError: ErrorReply = (error, head) => {
   const { code, message } = shownError(error);
   const { status: usual, retry } = errorCodes[code];
@@ -37,5 +37,8 @@ export const elasticsearchError: ErrorReply = (error, head) => {
   return { status, headers, body: JSON.stringify({ error: { root_cause: [cause], ...cause }, status }) };
 };
 
-/** RFC 9110, section 11.6.1: clients that send a password only when they are asked for it must be asked. */
+/**
+ * The challenge of a response with status 401 (RFC 9110, section 11.6.1). Some clients send a password only
+ * after a challenge.
+ */
 const challenge = 'Basic realm="candor", charset="UTF-8", Bearer realm="candor", ApiKey';

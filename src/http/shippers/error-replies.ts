@@ -6,7 +6,7 @@ import { elasticsearchError } from './elasticsearch-error.ts';
 import { otlpError } from './otlp-error.ts';
 import { splunkError } from './splunk-error.ts';
 
-/** An error as the callers of a protocol's endpoints are told it. `head` is that of the request. */
+/** Renders an error in the form of a protocol. `head` is the head of the request. */
 export type ErrorReply = (error: ServiceError, head: RequestHead) => Rendered;
 
 export const errorReplies: Readonly<Record<ShipperProtocol, ErrorReply>> = {

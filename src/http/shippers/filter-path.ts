@@ -1,20 +1,21 @@
 import { type BulkField, type BulkFields, bulkFields } from '../../contract/bulk-items.ts';
 
-/** What a client wants of the answer to a bulk request. */
+/** The parts of the response to a bulk request that the client wants. */
 export interface BulkParts {
   readonly took: boolean;
   readonly errors: boolean;
   readonly items: boolean;
-  /** Of each item. */
+  /** The wanted fields of each item. */
   readonly fields: BulkFields;
 }
 
 const everything: BulkParts = { took: true, errors: true, items: true, fields: bulkFields };
 
 /**
- * `?filter_path=` as shippers use it: names of parts with commas between, of items as `items.*.status` or
- * `items.create.error.reason`. Of an error all is told where a part of it is wanted. What is written otherwise (`**`, parts
- * of names, exclusions) leaves nothing out: who reads the answer finds what it asked for.
+ * Parses `?filter_path=` in the form that shippers use: names of parts separated by commas, such as `errors`,
+ * `items.*.status` or `items.create.error.reason`. If a part of an error is wanted, the whole error is
+ * returned. Other forms (`**`, parts of names, exclusions) do not filter: the response then contains all
+ * parts.
  */
 export function bulkParts(filterPath: string | undefined): BulkParts {
   const paths = (filterPath ?? '').split(',').filter((path) => path !== '');

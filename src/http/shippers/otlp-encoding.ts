@@ -1,6 +1,6 @@
 import type { RequestHead } from '../request.ts';
 
-/** What an answer of OTLP/HTTP says, in both of its encodings: one of them is made. */
+/** The content of an OTLP/HTTP response in both encodings, created on request. */
 export interface OtlpMessage {
   readonly json: () => object;
   readonly protobuf: () => Uint8Array;
@@ -8,7 +8,9 @@ export interface OtlpMessage {
 
 export type OtlpEncoding = keyof OtlpMessage;
 
-/** The encoding of the request, which is that of its answer; JSON where it has neither. */
+/**
+ * Returns the encoding of the request, which the response uses too; JSON if the request has neither encoding.
+ */
 export function encodingOf({ headers }: RequestHead): OtlpEncoding {
   return /^\s*application\/x-protobuf\b/i.test(headers.get('content-type') ?? '') ? 'protobuf' : 'json';
 }

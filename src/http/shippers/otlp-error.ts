@@ -5,7 +5,9 @@ import type { ErrorReply } from './error-replies.ts';
 import { encoded, encodingOf, mediaTypes, type OtlpMessage } from './otlp-encoding.ts';
 import { message, messageField, numberField, textField } from './protobuf-message.ts';
 
-/** google.rpc.Code of what went wrong; what is not here, is INTERNAL there too. Exporters go by the status of HTTP. */
+/**
+ * The google.rpc.Code of each error code; INTERNAL for all other codes. Exporters use only the HTTP status.
+ */
 const codes: Partial<Record<ErrorCode, number>> = {
   INVALID_REQUEST: 3,
   PAYLOAD_TOO_LARGE: 3,
@@ -20,8 +22,8 @@ const codes: Partial<Record<ErrorCode, number>> = {
 const internal = 13;
 
 /**
- * An error of the service as OTLP/HTTP has it: a google.rpc.Status in the encoding of the request, with the offending
- * field as a google.rpc.BadRequest. Exporters send a request again after 429, 502, 503 and 504, and no other.
+ * Renders an error in the form of OTLP/HTTP: a google.rpc.Status in the encoding of the request, with the
+ * offending field as a google.rpc.BadRequest. Exporters retry only 429, 502, 503 and 504.
  */
 export const otlpError: ErrorReply = (error, head) => {
   const { code, message, details } = shownError(error);

@@ -1,7 +1,7 @@
-/** A message in Protocol Buffers' wire format, of the fields that are given, in order. */
+/** Encodes a message in Protocol Buffers' wire format, with the given fields in order. */
 export const message = (...fields: readonly Uint8Array[]): Buffer => Buffer.concat(fields);
 
-/** A field with a whole number from 0; what is the default is left out, as proto3 does. */
+/** Encodes a field with a non-negative integer; zero is omitted, as in proto3. */
 export function numberField(field: number, value: number): Buffer {
   return value === 0 ? nothing : Buffer.concat([varint(field * 8), varint(value)]);
 }
@@ -10,7 +10,7 @@ export function textField(field: number, value: string): Buffer {
   return value === '' ? nothing : messageField(field, Buffer.from(value));
 }
 
-/** A field with another message, which is there even where it is empty. */
+/** Encodes a field with another message, even if the message is empty. */
 export function messageField(field: number, value: Uint8Array): Buffer {
   return Buffer.concat([varint(field * 8 + 2), varint(value.length), value]);
 }

@@ -2,15 +2,16 @@ import { type LimitName, limits } from '../../limits.ts';
 import type { Services } from '../services.ts';
 
 /**
- * What the front remembers for shippers that speak to Splunk's collector: the channels, and whether there was room.
+ * The HTTP server's state for Splunk shippers: their channels, and whether a body was recently refused for
+ * lack of space.
  *
- * Answers come after the flush. So the ids of a channel, given one after the other from 0, are all true, and one number is
- * kept of each. It begins anew with the service, or when a channel was forgotten: `false` is then said of ids that were
- * given before. Who sends their records again, sends them twice.
+ * Responses are sent after the flush. Therefore all ids that a channel has issued, in order from 0, are
+ * acknowledged, and one number per channel suffices. The number restarts at 0 with the service, or after the
+ * channel was dropped: earlier ids are then reported as `false`, and shippers may send their records twice.
  */
 export class SplunkCollector {
   readonly #limitReached: (limit: LimitName) => void;
-  /** Principal → channel → the id that comes next; of each, those first that were used longest ago. */
+  /** The next id by principal and channel. Principals and channels are in order of their last use. */
   readonly #channels = new Map<string, Map<string, number>>();
   #count = 0;
   #fullUntil = 0;
@@ -19,12 +20,12 @@ export class SplunkCollector {
     this.#limitReached = limitReached;
   }
 
-  /** How many channels are remembered. */
+  /** The number of channels kept. */
   get channels(): number {
     return this.#count;
   }
 
-  /** The id of a body that is on disk. */
+  /** Issues the id of a body that is on disk. */
   ackId(principal: string, channel: string): number {
     const id = this.#channels.get(principal)?.get(channel);
     if (id === undefined) this.#makeRoom(principal);
@@ -32,7 +33,7 @@ export class SplunkCollector {
     return id ?? 0;
   }
 
-  /** One past the last id that was given on the channel. */
+  /** Returns the id that the next body of the channel will get. */
   nextId(principal: string, channel: string): number {
     const next = this.#channels.get(principal)?.get(channel);
     if (next === undefined) return 0;
@@ -40,12 +41,12 @@ export class SplunkCollector {
     return next;
   }
 
-  /** A body was refused for want of room, at `now` (milliseconds of any clock that never goes back). */
+  /** Records that a body was refused for lack of space, at `now` (milliseconds of a monotonic clock). */
   refused(now: number): void {
     this.#fullUntil = now + limits.splunkFullMs;
   }
 
-  /** A body was stored. */
+  /** Records that a body was stored, so that the service is not reported as full any more. */
   stored(): void {
     this.#fullUntil = 0;
   }
@@ -54,7 +55,10 @@ export class SplunkCollector {
     return now < this.#fullUntil;
   }
 
-  /** Puts both last: maps are in order of insertion. */
+  /**
+   * Sets the next id, and moves the principal and the channel to the end of their maps, which keep the order
+   * of insertion.
+   */
   #put(principal: string, channel: string, next: number): void {
     const own = this.#channels.get(principal) ?? new Map<string, number>();
     if (!own.delete(channel)) this.#count++;
@@ -84,7 +88,7 @@ export class SplunkCollector {
   }
 }
 
-/** One for each service that this process runs. */
+/** The collector of each service in this process. */
 const collectors = new WeakMap<Services, SplunkCollector>();
 
 export function collectorOf(services: Services): SplunkCollector {

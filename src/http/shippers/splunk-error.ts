@@ -7,8 +7,8 @@ import { isSecretName } from '../url-credentials.ts';
 import type { ErrorReply } from './error-replies.ts';
 
 /**
- * An error of the service as Splunk's collector would tell it, `{text, code}`, and what it is about as `message`. All that
- * may be sent again is 503: shippers try that again, and whatever has 4xx never.
+ * Renders an error in the form of Splunk's collector, `{text, code}`, with the subject of the error as
+ * `message`. Errors after which a retry can succeed are 503: shippers retry 503, but not 4xx.
  */
 export const splunkError: ErrorReply = (error, head) => {
   const { message } = shownError(error);
@@ -36,7 +36,10 @@ function answerOf(error: ServiceError, { headers }: RequestHead): CollectorAnswe
   }
 }
 
-/** A token in Splunk's ways is a bad one; what has another way is told apart, as there. */
+/**
+ * Returns the response for refused credentials: an invalid token for credentials in Splunk's format, and a
+ * different code for other formats, as in Splunk.
+ */
 function refusedCredentials(authorization: string | undefined): CollectorAnswer {
   if (authorization === undefined) return collectorAnswers.tokenRequired;
   return /^(Splunk|Basic) +\S/i.test(authorization)
@@ -47,9 +50,7 @@ function refusedCredentials(authorization: string | undefined): CollectorAnswer 
 function invalid({ details }: ServiceError): CollectorAnswer {
   const field = String(details?.field);
   if (field === 'channel' || field === channelHeader)
-    return details?.reason === 'is required'
-      ? collectorAnswers.channelMissing
-      : collectorAnswers.invalidChannel;
+    return details?.reason === 'is required' ? collectorAnswers.channelMissing : collectorAnswers.invalidChannel;
   if (field === noData.field && details?.reason === noData.reason) return collectorAnswers.noData;
   return isSecretName(field) ? collectorAnswers.tokenInUrl : collectorAnswers.invalidData;
 }

@@ -1,14 +1,14 @@
-/** JSON texts one behind the other with commas between, as bytes, and where each of them ends. */
+/** JSON texts separated by commas, as bytes, and the end position of each text. */
 export class AnswerBytes {
   #bytes = Buffer.allocUnsafeSlow(64 * 1024);
   #length = 0;
   #ends = new Uint32Array(1024);
   #count = 0;
 
-  /** An empty text has no comma either. */
+  /** Adds a text. An empty text gets no comma. */
   add(text: string): void {
     if (text !== '') {
-      // UTF-8 needs at most three bytes for each unit of UTF-16.
+      // UTF-8 needs at most three bytes per UTF-16 code unit.
       const most = this.#length + text.length * 3 + 1;
       if (most > this.#bytes.length) this.#grow(most);
       if (this.#length > 0) this.#bytes[this.#length++] = comma;
@@ -22,7 +22,7 @@ export class AnswerBytes {
     this.#ends[this.#count++] = this.#length;
   }
 
-  /** Both in buffers of their own, to be moved. */
+  /** Returns the JSON and the ends in separate buffers, so that they can be transferred. */
   finish(): { readonly json: ArrayBuffer; readonly ends: Uint32Array } {
     const json = new Uint8Array(this.#bytes.subarray(0, this.#length)).buffer;
     return { json, ends: this.#ends.slice(0, this.#count) };

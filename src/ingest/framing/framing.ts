@@ -1,32 +1,34 @@
 import type { BulkFields } from '../../contract/bulk-items.ts';
-import type { Items } from '../items.ts';
+import type { ItemReader } from '../item-reader.ts';
 
-/** Elasticsearch's `_bulk`: actions, each with its document on the next line. */
+/** Elasticsearch's `_bulk`: action lines, each followed by a line with its document. */
 export interface BulkFraming {
   readonly name: 'elasticsearch_bulk';
-  /** Of the items that name none. */
+  /** Default index for items without an index. */
   readonly index: string;
-  /** What is wanted of their answers. */
+  /** Fields that the client requests in the results of items. */
   readonly fields: BulkFields;
-  /** The principal: its ids of documents are its own. */
+  /** The principal, to which document ids are scoped. */
   readonly sender: string;
 }
 
-/** Requests of OpenTelemetry's protocol with log records, in one of its encodings. */
+/** OTLP requests with log records, in one of the OTLP encodings. */
 export interface OtlpFraming<Name = 'otlp_json' | 'otlp_protobuf'> {
   readonly name: Name;
-  /** The principal: the ids that it gives its records are its own. */
+  /** The principal, to which record ids are scoped. */
   readonly sender: string;
 }
 
 /** Splunk's HTTP Event Collector: events in envelopes, or raw lines. */
 export interface SplunkFraming<Name = 'splunk_event' | 'splunk_raw'> {
   readonly name: Name;
-  /** Names the sensor of what names none. */
+  /** Default sensor for records that do not name a sensor. */
   readonly host?: string;
 }
 
-/** How the records lie in a body where its media type does not say it. Plain data: it crosses threads. */
+/**
+ * Framing of the records in a body, if the media type does not determine it. Plain data: it crosses threads.
+ */
 export type FramingOptions =
   | BulkFraming
   | OtlpFraming<'otlp_json'>
@@ -35,31 +37,33 @@ export type FramingOptions =
   | SplunkFraming<'splunk_raw'>;
 
 /**
- * What the answer of a bulk request says of its items, written before it is known which explicit ids came before. Plain
- * data, made to be moved.
+ * The results of a bulk request's items, written before it is known which explicit ids are duplicates. Plain
+ * data, made to be transferred.
  */
 export interface BulkItems {
-  /** Whether one of them has failed already. */
+  /** True if an item has already failed. */
   readonly failed: boolean;
-  /** The answers of all items, JSON in UTF-8, with commas between. */
+  /** The results of all items, as JSON in UTF-8, separated by commas. */
   readonly json: ArrayBuffer;
-  /** Where the answer of each ends in it. */
+  /** The end position of each item's result in `json`. */
   readonly ends: Uint32Array;
-  /** 1 for each that must create its record, so that it fails where that is there. */
+  /**
+   * A number for each item: 1 if the item must create its record, and fails if the record already exists;
+   * otherwise 0.
+   */
   readonly creations: Uint8Array;
-  /** The row that each became: its block among those of the body, -1 for none, and the row in it. */
+  /** Index of the block of each item's record, among the blocks of the body; -1 without a record. */
   readonly blocks: Int32Array;
+  /** Row of each item's record. */
   readonly rows: Uint16Array;
-  /** The items, by their number from 0, in whose answer `blankId` keeps the place of the id of their row. */
+  /**
+   * Numbers, from 0, of items whose result contains `blankId` as a placeholder for the id of the item's row.
+   */
   readonly blanks: Uint32Array;
 }
 
 /**
- * Tells the items of a body to `items`, in order. INVALID_REQUEST for field `body` where they cannot be told apart:
- * nothing of it is kept then. It leaves the bytes as they were: they may be read again.
+ * Passes the items of a body to `items`, in order. Leaves the bytes unchanged, so that they can be read again.
+ * Throws INVALID_REQUEST for field `body` if the items cannot be separated; no item is then stored.
  */
-export type Framing<O extends FramingOptions> = (
-  bytes: Buffer,
-  items: Items,
-  options: O,
-) => BulkItems | undefined;
+export type Framing<O extends FramingOptions> = (bytes: Buffer, items: ItemReader, options: O) => BulkItems | undefined;

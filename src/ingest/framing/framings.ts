@@ -1,4 +1,4 @@
-import type { Items } from '../items.ts';
+import type { ItemReader } from '../item-reader.ts';
 import { elasticsearchBulk } from './elasticsearch-bulk.ts';
 import type { BulkItems, Framing, FramingOptions } from './framing.ts';
 import { otlpJson } from './otlp-json.ts';
@@ -8,7 +8,7 @@ import { splunkRaw } from './splunk-raw.ts';
 
 type Named<N extends FramingOptions['name']> = Extract<FramingOptions, { readonly name: N }>;
 
-/** The framings of shippers' protocols, one a file. */
+/** The framings of shipper protocols, by name. */
 const framings: { readonly [N in FramingOptions['name']]: Framing<Named<N>> } = {
   elasticsearch_bulk: elasticsearchBulk,
   otlp_json: otlpJson,
@@ -17,6 +17,6 @@ const framings: { readonly [N in FramingOptions['name']]: Framing<Named<N>> } = 
   splunk_raw: splunkRaw,
 };
 
-export function frame(bytes: Buffer, items: Items, options: FramingOptions): BulkItems | undefined {
+export function frame(bytes: Buffer, items: ItemReader, options: FramingOptions): BulkItems | undefined {
   return (framings[options.name] as Framing<FramingOptions>)(bytes, items, options);
 }

@@ -8,33 +8,35 @@ const backslash = 92;
 const closeBracket = 93;
 const openBrace = 123;
 const closeBrace = 125;
-/** `null` begins with it, and nothing else. */
+/** The first letter of `null`. No other JSON value begins with it. */
 export const letterN = 110;
 
-/** Names of members, for `member`. */
-export const namesOf = (...names: readonly string[]): readonly Buffer[] =>
-  names.map((name) => Buffer.from(name));
+/** Encodes member names for `member`. */
+export const namesOf = (...names: readonly string[]): readonly Buffer[] => names.map((name) => Buffer.from(name));
 
-/** What `member` says behind the last one, and of one that nobody asked for. */
+/** Result of `member` after the last member. */
 export const noMore = -2;
+/** Result of `member` for a name that is not requested. */
 export const unknownMember = -1;
 
 /**
- * Walks through JSON in UTF-8 in place, value by value, for who knows what to expect and wants a small part of it: no value
- * is made. What is skipped is only looked at as far as to find its end. However deep it nests, it takes no stack.
+ * Walks through JSON in UTF-8 in place, value by value, for readers that know the structure and need a small
+ * part of the JSON. Creates no values. Skipped values are only scanned for their end, and deep nesting uses no
+ * stack.
  *
- * What cannot be JSON, as far as it is looked at, is a Rejection of field `json`.
+ * Invalid JSON in scanned parts is a Rejection of field `json`.
  */
 export class JsonCursor {
   readonly #bytes: Buffer;
-  /** Where the next value begins, or white space before it. */
+  /** The position of the next value, or of the white space before that value. */
   at: number;
-  /** Of the text or value that was skipped: `[start, end)`, a text without its quotes. */
+  /** Start of the skipped text or value. A text excludes its quotes. */
   start = 0;
+  /** End of the skipped text or value, exclusive. */
   end = 0;
-  /** Whether the text has escapes. */
+  /** True if the text contains escapes. */
   escaped = false;
-  /** How deep brackets nest in the value that was skipped. */
+  /** Nesting depth of brackets in the skipped value. */
   depth = 0;
 
   constructor(bytes: Buffer, at: number) {
@@ -42,7 +44,7 @@ export class JsonCursor {
     this.at = at;
   }
 
-  /** The first byte of the next value; undefined where there is nothing more. */
+  /** Returns the first byte of the next value; undefined at the end. */
   peek(): number | undefined {
     const bytes = this.#bytes;
     let at = this.at;
@@ -51,17 +53,17 @@ export class JsonCursor {
     return bytes[at];
   }
 
-  /** Goes into an object; false, and nothing done, where the next value is none. */
+  /** Enters an object; returns false, without moving, if the next value is not an object. */
   intoObject(): boolean {
     return this.#into(openBrace);
   }
 
-  /** Goes into an array; false, and nothing done, where the next value is none. */
+  /** Enters an array; returns false, without moving, if the next value is not an array. */
   intoArray(): boolean {
     return this.#into(openBracket);
   }
 
-  /** Goes to the next value of an array; false, and out of it, behind the last. */
+  /** Moves to the next value of an array. After the last value, leaves the array and returns false. */
   element(first: boolean): boolean {
     if (this.#closes(first, closeBracket)) return false;
     this.peek();
@@ -69,12 +71,12 @@ export class JsonCursor {
   }
 
   /**
-   * Goes to the value of the next member of an object: the index of its name in `names`, `unknownMember`, or `noMore`, and
-   * out of the object, behind the last.
+   * Moves to the value of an object's next member. Returns the index of the member's name in `names`, or
+   * `unknownMember`. After the last member, leaves the object and returns `noMore`.
    */
   member(first: boolean, names: readonly Buffer[]): number {
     if (this.#closes(first, closeBrace)) return noMore;
-    if (this.peek() !== quote) reject('json', 'has an object with something else than a name');
+    if (this.peek() !== quote) reject('json', 'has an object with something other than a name');
     this.#text();
     const found = this.escaped ? this.#escapedName(names) : this.#name(names);
     if (this.peek() !== colon) reject('json', 'has a name without a value');
@@ -83,7 +85,7 @@ export class JsonCursor {
     return found;
   }
 
-  /** Goes behind the next value, and tells where it was. */
+  /** Moves past the next value and records its position. */
   skip(): void {
     const first = this.peek();
     if (first === quote) return this.#text();
@@ -105,9 +107,9 @@ export class JsonCursor {
     const byte = this.peek();
     if (byte === bracket) this.at++;
     else if (!first) {
-      if (byte !== comma) reject('json', byte === undefined ? 'is cut off' : 'has no comma between values');
+      if (byte !== comma) reject('json', byte === undefined ? 'is truncated' : 'has no comma between values');
       this.at++;
-    } else if (byte === undefined) reject('json', 'is cut off');
+    } else if (byte === undefined) reject('json', 'is truncated');
     return byte === bracket;
   }
 
@@ -143,7 +145,7 @@ export class JsonCursor {
       escaped = true;
       at++;
     }
-    if (at >= length) reject('json', 'is cut off');
+    if (at >= length) reject('json', 'is truncated');
     this.start = start;
     this.end = at;
     this.escaped = escaped;
@@ -162,7 +164,7 @@ export class JsonCursor {
       }
       if (byte === openBrace || byte === openBracket) deepest = Math.max(deepest, ++depth);
       else if (byte === closeBrace || byte === closeBracket) depth--;
-      else if (byte === undefined) reject('json', 'is cut off');
+      else if (byte === undefined) reject('json', 'is truncated');
       this.at++;
     } while (depth > 0);
     this.depth = deepest;
@@ -173,7 +175,7 @@ export class JsonCursor {
     const start = this.at;
     let at = start;
     while (at < bytes.length && ofWord[bytes[at] as number] === 1) at++;
-    if (at === start) reject('json', at === bytes.length ? 'is cut off' : 'lacks a value');
+    if (at === start) reject('json', at === bytes.length ? 'is truncated' : 'is missing a value');
     this.at = at;
   }
 }
@@ -182,11 +184,11 @@ function isBlank(byte: number): boolean {
   return byte === 32 || byte === 10 || byte === 13 || byte === 9;
 }
 
-/** What numbers, `true`, `false` and `null` are written with. */
+/** Bytes of numbers, `true`, `false` and `null`. */
 const ofWord = new Uint8Array(256);
 for (const character of '+-.0123456789Eabcdefghijklmnopqrstuvwxyz') ofWord[character.charCodeAt(0)] = 1;
 
-/** A text between its quotes. */
+/** Returns the text between the quotes at `start` and `end`. */
 export function parseText(bytes: Buffer, start: number, end: number): string {
   return parseJson(`"${bytes.toString('utf8', start, end)}"`) as string;
 }
@@ -200,7 +202,7 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** The character of ASCII that stands behind a backslash for another, by its code; 0 for none. */
+/** The ASCII character for the character after a backslash, by code; 0 for invalid escapes. */
 const escapes = new Uint8Array(256);
 for (const [letter, character] of Object.entries({
   b: '\b',
@@ -216,8 +218,9 @@ for (const [letter, character] of Object.entries({
 const letterU = 117;
 
 /**
- * Writes what a text between its quotes says over it, which is never longer, and tells where it ends then. Where it has
- * escapes of other characters than ASCII's, the text itself: its bytes say nothing any more.
+ * Replaces a text between its quotes by the unescaped text, which is never longer, and returns its end. If the
+ * text has escapes of characters other than ASCII, returns the unescaped text instead. The bytes at its place
+ * are then invalid.
  */
 export function unescapeInPlace(bytes: Buffer, start: number, end: number): number | string {
   let to = start;
@@ -237,7 +240,10 @@ export function unescapeInPlace(bytes: Buffer, start: number, end: number): numb
   return to;
 }
 
-/** The character of ASCII that four digits stand for; 0 where they stand for another one, or are none. */
+/**
+ * Returns the ASCII character of a four-digit escape; 0 if the escape is another character, or does not have
+ * four digits.
+ */
 function asciiAt(bytes: Buffer, at: number, end: number): number {
   if (at + 4 > end) return 0;
   const digits = bytes.toString('latin1', at, at + 4);

@@ -1,12 +1,12 @@
 import { limits } from '../../limits.ts';
 import { type ProtobufReader, wire } from './protobuf-reader.ts';
 
-/** A KeyValue in protobuf, of which only a text is wanted: nothing is made of it before it is asked for. */
+/** A KeyValue in protobuf whose text value is requested. Strings are created only when needed. */
 export class TextAttribute {
   readonly #bytes: Buffer;
   #keyStart = 0;
   #keyStop = 0;
-  /** A value that is no text begins at -1. */
+  /** Start of the value; -1 if the value is not a text. */
   #valueStart = -1;
   #valueStop = 0;
 
@@ -14,7 +14,7 @@ export class TextAttribute {
     this.#bytes = bytes;
   }
 
-  /** The one in the field that is read. */
+  /** Reads the attribute in the current field. */
   read(reader: ProtobufReader): void {
     this.#keyStart = 0;
     this.#keyStop = 0;
@@ -34,7 +34,7 @@ export class TextAttribute {
     return this.#text(this.#keyStart, this.#keyStop);
   }
 
-  /** Whether `name`, of ASCII, is its key. */
+  /** Returns whether the key equals `name`, which must be ASCII. */
   isCalled(name: string): boolean {
     return this.#keyStop - this.#keyStart === name.length && this.key === name;
   }
@@ -54,7 +54,7 @@ export class TextAttribute {
     reader.leave(outer);
   }
 
-  /** Cut at a length that no name and no id has. */
+  /** Returns the text, truncated at a length that no name and no id exceeds. */
   #text(start: number, stop: number): string {
     return this.#bytes.toString('utf8', start, Math.min(stop, start + limits.maxTextBytes));
   }

@@ -30,18 +30,18 @@ const ofValue = namesOf(
   ...['stringValue', 'bytesValue', 'kvlistValue', 'boolValue', 'intValue', 'doubleValue', 'arrayValue'],
 );
 
-/** What lies in the body of a record. */
+/** The kind of a record's body. */
 type Body = 'none' | 'text' | 'bytes' | 'list' | 'other';
 const bodies: readonly Body[] = ['text', 'bytes', 'list', 'other', 'other', 'other', 'other'];
 
 const id = Buffer.from(idAttribute);
-/** Digits of 64 bits, each escaped. */
+/** Maximum bytes of a 64-bit number, with every digit escaped. */
 const maxNumberBytes = 120;
 
 /**
- * Reads log records in OTLP's JSON. One for each body. Where the parts of a record are is found first, and only what a
- * sensor wrote is read. The text of a body is unescaped where it is, so that it can be read as bytes like a line; when that
- * is done, the bytes are as they were.
+ * Reads log records in OTLP's JSON; one instance per body. Finds the parts of a record, and then reads only the
+ * part that the sensor wrote. The text of a record's body is unescaped in place, so that it can be read as
+ * bytes like a line. The original bytes are restored afterwards.
  */
 export class JsonLogRecords {
   readonly #bytes: Buffer;
@@ -54,11 +54,12 @@ export class JsonLogRecords {
   #bodyStart = 0;
   #bodyEnd = 0;
   #bodyEscaped = false;
-  /** The text that is written over, as it was; -1 where there is none. */
+  /** The original bytes of the overwritten text. */
   #saved = Buffer.alloc(0);
+  /** Position of the overwritten text; -1 if no text was overwritten. */
   #savedStart = -1;
   #savedLength = 0;
-  /** Of the array; -1 where there is none. */
+  /** Start of the array of attributes; -1 if the record has none. */
   #attributesStart = -1;
   #attributesEnd = 0;
 
@@ -69,15 +70,14 @@ export class JsonLogRecords {
     this.#sender = sender;
   }
 
-  /** The record that is next; goes behind it. */
+  /** Reads the next record and moves past it. */
   read(sensor: string | undefined): void {
     const cursor = this.#cursor;
     const { at } = cursor;
     this.#envelope.sensor = sensor;
     try {
-      if (!this.#find()) return void this.#items.refuse('log_record', 'is no object');
-      if (cursor.at - at > limits.maxLogRecordBytes)
-        return void this.#items.refuse('log_record', reasons.tooLong);
+      if (!this.#find()) return void this.#items.refuse('log_record', 'is not an object');
+      if (cursor.at - at > limits.maxLogRecordBytes) return void this.#items.refuse('log_record', reasons.tooLong);
     } catch (error) {
       if (!(error instanceof Rejection)) throw error;
       cursor.at = at;
@@ -102,7 +102,9 @@ export class JsonLogRecords {
     else this.#items.refuse('body', reasons.nothing);
   }
 
-  /** Goes behind the record, and knows where its parts are; false where it is no object. */
+  /**
+   * Moves past the record and notes the positions of its parts. Returns false if the record is not an object.
+   */
   #find(): boolean {
     const cursor = this.#cursor;
     let time: number | undefined;
@@ -113,11 +115,7 @@ export class JsonLogRecords {
       cursor.skip();
       return false;
     }
-    for (
-      let member = cursor.member(true, ofLogRecord);
-      member !== noMore;
-      member = cursor.member(false, ofLogRecord)
-    ) {
+    for (let member = cursor.member(true, ofLogRecord); member !== noMore; member = cursor.member(false, ofLogRecord)) {
       if (member === 0) this.#findBody();
       else {
         const first = cursor.peek();
@@ -137,21 +135,17 @@ export class JsonLogRecords {
   #findBody(): void {
     const cursor = this.#cursor;
     if (!cursor.intoObject()) {
-      if (cursor.peek() !== letterN) reject('body', 'is no value of OTLP');
+      if (cursor.peek() !== letterN) reject('body', 'is not an OTLP value');
       return cursor.skip();
     }
-    for (
-      let member = cursor.member(true, ofValue);
-      member !== noMore;
-      member = cursor.member(false, ofValue)
-    ) {
+    for (let member = cursor.member(true, ofValue); member !== noMore; member = cursor.member(false, ofValue)) {
       const text = cursor.peek() === quote;
       const absent = member < 0 || cursor.peek() === letterN;
       cursor.skip();
       if (absent) continue;
       if (!text) this.#requireFlat();
       const body = bodies[member] as Body;
-      if (!text && (body === 'text' || body === 'bytes')) reject('body', 'has a text that is none');
+      if (!text && (body === 'text' || body === 'bytes')) reject('body', 'has a text that is not a string');
       this.#body = body;
       this.#bodyStart = cursor.start;
       this.#bodyEnd = cursor.end;
@@ -159,12 +153,18 @@ export class JsonLogRecords {
     }
   }
 
-  /** The value that was skipped may be parsed: megabytes of brackets would take a quarter of a second. */
+  /**
+   * Rejects a deeply nested value that may be parsed later: parsing megabytes of brackets would take a
+   * quarter of a second.
+   */
   #requireFlat(): void {
     if (this.#cursor.depth > maxBrackets) reject('json', reasons.tooDeep);
   }
 
-  /** What is to be read of a record, but for bytes of this body; undefined where it is these, or there is nothing. */
+  /**
+   * Returns the record if it must be read as a value. Returns undefined if the record can be read from the
+   * bytes of the body, or is missing.
+   */
   #record(): JsonObject | string | undefined {
     const start = this.#bodyStart;
     const end = this.#bodyEnd;
@@ -197,7 +197,10 @@ export class JsonLogRecords {
     return orNothing(withoutOrigin(jsonMembers(parseJson(attributes), 1)));
   }
 
-  /** The text of the body where it cannot be read from its bytes; else it begins where its object does, or at -1. */
+  /**
+   * Returns the body's text if it cannot be read in place. Otherwise, sets `#bodyStart` to the start of the
+   * record, or to -1 if there is no record.
+   */
   #unescaped(): string | undefined {
     const bytes = this.#bytes;
     if (this.#bodyEscaped) {
@@ -225,7 +228,7 @@ export class JsonLogRecords {
   #id(): string | undefined {
     if (this.#attributesStart < 0) return undefined;
     const attributes = this.#bytes.subarray(this.#attributesStart, this.#attributesEnd);
-    // No encoder escapes letters and dots.
+    // The name can be found without unescaping, because encoders do not escape letters and dots.
     if (!attributes.includes(id)) return undefined;
     let found: string | undefined;
     eachText(parseJson(attributes.toString()), (key, text) => {
@@ -234,24 +237,26 @@ export class JsonLogRecords {
     return found;
   }
 
-  /** Nanoseconds in the value that was skipped, a text or a number, in milliseconds; 0 is unknown. */
+  /**
+   * Returns the skipped value, which is nanoseconds as a text or a number, in milliseconds. The value 0 means
+   * unknown.
+   */
   #millis(field: string, isText: boolean): number | undefined {
     const text = this.#short(isText);
     if (text === 'null' || /^0*$/.test(text)) return undefined;
-    // A double has its last digits wrong, which is less than a microsecond.
+    // The last digits of a double are inexact by less than a microsecond.
     if (/^\d{1,20}$/.test(text)) return Number(text.slice(0, -6));
     const nanos = Number(text);
-    return nanos >= 0 && nanos < 2 ** 64
-      ? Math.floor(nanos / 1e6)
-      : reject(field, 'is no number of nanoseconds');
+    return nanos >= 0 && nanos < 2 ** 64 ? Math.floor(nanos / 1e6) : reject(field, 'is not a number of nanoseconds');
   }
 
-  /** The value that was skipped, if it is as short as a number may be; else what is none. */
+  /**
+   * Returns the skipped value if it is short enough for a number; otherwise returns a text that is not a
+   * number.
+   */
   #short(isText: boolean): string {
     const { start, end, escaped } = this.#cursor;
     if (end - start > maxNumberBytes) return '-';
-    return isText && escaped
-      ? parseText(this.#bytes, start, end)
-      : this.#bytes.toString('latin1', start, end);
+    return isText && escaped ? parseText(this.#bytes, start, end) : this.#bytes.toString('latin1', start, end);
   }
 }

@@ -3,35 +3,35 @@ import { isObject, type JsonObject } from '../fields.ts';
 import { reject } from '../rejection.ts';
 import { integer, reasons, setMember } from './otlp-record.ts';
 
-/** How deep brackets nest in a value that is parsed: a list in a list has four. */
+/** Maximum nesting of brackets in a parsed value. Each level has at most four brackets. */
 export const maxBrackets = 4 * (limits.maxNesting + 2);
 
-/** Key-value pairs as OTLP has them in JSON, as an object. What is null or absent is an empty list. */
+/** Converts key-value pairs of OTLP's JSON to an object. If `pairs` is null or absent, the object is empty. */
 export function jsonMembers(pairs: unknown, depth: number): JsonObject {
   const object: Record<string, unknown> = {};
   for (const pair of listOf(pairs)) {
-    if (!isObject(pair)) return reject('json', 'has a key-value pair that is no object');
+    if (!isObject(pair)) return reject('json', 'has a key-value pair that is not an object');
     const key = pair.key ?? '';
-    if (typeof key !== 'string') return reject('json', 'has a key that is no text');
+    if (typeof key !== 'string') return reject('json', 'has a key that is not a string');
     setMember(object, key, jsonValue(pair.value, depth));
   }
   return object;
 }
 
-/** Visits key-value pairs with the text that is the value of each; undefined for values of other types. */
+/** Visits key-value pairs with their text values. For a value of another type, the text is undefined. */
 export function eachText(pairs: unknown, visit: (key: unknown, text: string | undefined) => void): void {
   for (const pair of listOf(pairs)) {
-    if (!isObject(pair)) return reject('json', 'has a key-value pair that is no object');
+    if (!isObject(pair)) return reject('json', 'has a key-value pair that is not an object');
     const text = isObject(pair.value) ? pair.value.stringValue : undefined;
     visit(pair.key, typeof text === 'string' ? text : undefined);
   }
 }
 
-/** An AnyValue as OTLP has it in JSON, as what it says, just as `anyValue` reads it. */
+/** Converts an AnyValue of OTLP's JSON, with the same results as `anyValue`. */
 function jsonValue(value: unknown, depth: number): unknown {
   let found: unknown = null;
   if (value === undefined || value === null) return found;
-  if (!isObject(value)) return reject('json', 'has a value that is no object');
+  if (!isObject(value)) return reject('json', 'has a value that is not an object');
   for (const name in value) {
     const inner = value[name];
     if (inner === null || inner === undefined) continue;
@@ -52,14 +52,13 @@ const readers: Readonly<Record<string, (value: unknown, depth: number) => unknow
     const inside = deeper(depth);
     return listOf(value.values).map((element) => jsonValue(element, inside));
   },
-  kvlistValue: (value, depth) =>
-    isObject(value) ? jsonMembers(value.values, deeper(depth)) : wrong('kvlistValue'),
+  kvlistValue: (value, depth) => (isObject(value) ? jsonMembers(value.values, deeper(depth)) : wrong('kvlistValue')),
 };
 
 function integerOf(value: unknown): number | string {
   if (Number.isSafeInteger(value)) return value as number;
   if (typeof value === 'string' && /^-?\d{1,19}$/.test(value)) return integer(BigInt(value));
-  // Past 2^53 the double is what was left of it.
+  // Integers above 2^53 have already lost digits in the double.
   return Number.isInteger(value) ? (value as number) : wrong('intValue');
 }
 
@@ -70,7 +69,7 @@ function doubleOf(value: unknown): number {
 
 function listOf(value: unknown): readonly unknown[] {
   if (value === undefined || value === null) return [];
-  return Array.isArray(value) ? value : reject('json', 'has a list that is no array');
+  return Array.isArray(value) ? value : reject('json', 'has a list that is not an array');
 }
 
 function deeper(depth: number): number {
@@ -78,5 +77,5 @@ function deeper(depth: number): number {
 }
 
 function wrong(name: string): never {
-  return reject('json', `has a ${name} that is none`);
+  return reject('json', `has an invalid ${name}`);
 }

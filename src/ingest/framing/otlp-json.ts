@@ -9,19 +9,19 @@ import { eachText, maxBrackets } from './otlp-json-value.ts';
 import { Sender, type Sink } from './otlp-record.ts';
 
 /**
- * The log records of an ExportLogsServiceRequest in JSON, as OTLP has it: names in lowerCamelCase, others ignored; numbers
- * of 64 bits as texts or numbers; bytes in base64.
+ * Reads the log records of an ExportLogsServiceRequest in OTLP's JSON: names in lowerCamelCase, unknown names
+ * ignored; 64-bit numbers as texts or numbers; bytes in base64.
  *
- * A record that cannot be decoded is refused alone, as long as it is known where it ends. INVALID_REQUEST for field `body`
- * where what it lies in is broken. `bytes` are written over while they are read, and are what they were afterwards.
+ * A record that cannot be decoded is refused individually, if its end is known. Throws INVALID_REQUEST for
+ * field `body` if the structure around records is broken. `bytes` are overwritten during reading and restored
+ * afterwards.
  */
 export function otlpJson(bytes: Buffer, items: Sink, { sender }: OtlpFraming): undefined {
   const cursor = new JsonCursor(bytes, textStart(bytes));
   try {
     new Request(bytes, cursor, new JsonLogRecords(bytes, cursor, items, sender)).read();
   } catch (error) {
-    if (error instanceof Rejection)
-      throw invalidField('body', `is no request of OTLP: its JSON ${error.reason}`);
+    if (error instanceof Rejection) throw invalidField('body', `is not an OTLP request: its JSON ${error.reason}`);
     throw error;
   }
 }
@@ -46,7 +46,7 @@ class Request {
 
   read(): void {
     this.#members(ofRequest, () => this.#elements(() => this.#resourceLogs()));
-    if (this.#cursor.peek() !== undefined) reject('json', 'goes on behind its end');
+    if (this.#cursor.peek() !== undefined) reject('json', 'continues after its end');
   }
 
   #resourceLogs(): void {
@@ -96,7 +96,9 @@ class Request {
     });
   }
 
-  /** Visits the members of an object that are asked for; `visit` goes behind each. Null is as good as none. */
+  /**
+   * Visits the requested members of an object. `visit` must move past each value. Null is treated as absent.
+   */
   #members(names: readonly Buffer[], visit: (member: number) => void): void {
     const cursor = this.#cursor;
     if (!cursor.intoObject()) return this.#absent('an object');
@@ -106,7 +108,10 @@ class Request {
     }
   }
 
-  /** Visits the first of `names` in what is left of the object, from the value of a member; and comes back. */
+  /**
+   * Visits the first member with one of the `names` in the rest of the object, and then returns to the current
+   * member.
+   */
   #ahead(names: readonly Buffer[], visit: () => void): void {
     const cursor = this.#cursor;
     const { at } = cursor;
@@ -118,7 +123,7 @@ class Request {
     cursor.at = at;
   }
 
-  /** `visit` goes behind each element. */
+  /** Visits the elements of an array. `visit` must move past each element. */
   #elements(visit: () => void): void {
     const cursor = this.#cursor;
     if (!cursor.intoArray()) return this.#absent('an array');
@@ -126,7 +131,7 @@ class Request {
   }
 
   #absent(wanted: string): void {
-    if (this.#cursor.peek() !== letterN) reject('json', `has something else where ${wanted} is`);
+    if (this.#cursor.peek() !== letterN) reject('json', `has another value instead of ${wanted}`);
     this.#cursor.skip();
   }
 }

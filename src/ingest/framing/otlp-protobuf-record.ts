@@ -16,12 +16,13 @@ import {
 import { type Members, member } from './otlp-value.ts';
 import { ProtobufReader, wire } from './protobuf-reader.ts';
 
-/** What lies in the body of a record. */
+/** The kind of a record's body. */
 type Body = 'none' | 'text' | 'list' | 'other';
 
 /**
- * Reads log records (opentelemetry/proto/logs/v1) in protobuf. One for each body. What a sensor wrote is found first, and
- * read afterwards: of a record whose body is a text nothing else is made, which takes 0.3 µs more than the line itself.
+ * Reads log records (opentelemetry/proto/logs/v1) in protobuf; one instance per body. Finds the part that the
+ * sensor wrote, and then reads it. If the body of a record is a text, nothing else is decoded, and reading the
+ * record takes only 0.3 µs more than reading the line.
  */
 export class LogRecords {
   readonly #bytes: Buffer;
@@ -32,9 +33,11 @@ export class LogRecords {
   readonly #attribute: TextAttribute;
   readonly #envelope: LogEnvelope = { id: undefined, sensor: undefined, at: undefined };
   #body: Body = 'none';
-  /** Of the text of the body; of its lists, one after the other. */
+  /** Start of the record's body, if the body is a text. */
   #start = 0;
+  /** End of that text. */
   #stop = 0;
+  /** Starts and ends of the lists that form the record's body. */
   readonly #lists: number[] = [];
   #attributes = 0;
 
@@ -46,7 +49,7 @@ export class LogRecords {
     this.#attribute = new TextAttribute(bytes);
   }
 
-  /** The record in `[start, stop)`. */
+  /** Reads the record in `[start, stop)`. */
   read(start: number, stop: number, sensor: string | undefined): void {
     if (stop - start > limits.maxLogRecordBytes) {
       this.#items.refuse('log_record', reasons.tooLong);
@@ -68,7 +71,7 @@ export class LogRecords {
     else this.#items.refuse('body', reasons.nothing);
   }
 
-  /** Reads the envelope, and finds the rest. */
+  /** Reads the envelope and finds the other parts. */
   #find(start: number, stop: number): void {
     const reader = this.#reader;
     let time: number | undefined;
@@ -89,8 +92,7 @@ export class LogRecords {
         case 6:
           this.#attributes++;
           this.#attribute.read(reader);
-          if (this.#attribute.isCalled(idAttribute))
-            this.#envelope.id = idOf(this.#sender, this.#attribute.text);
+          if (this.#attribute.isCalled(idAttribute)) this.#envelope.id = idOf(this.#sender, this.#attribute.text);
           break;
         case 11:
           reader.expect(wire.eight);
@@ -116,7 +118,7 @@ export class LogRecords {
           break;
         case 6:
           reader.expect(wire.bytes);
-          // Two lists after each other are one, as messages are merged.
+          // Two lists in sequence form one list, because repeated messages are merged.
           if (this.#body !== 'list') this.#lists.length = 0;
           this.#body = 'list';
           this.#lists.push(reader.start, reader.stop);
@@ -132,7 +134,7 @@ export class LogRecords {
     reader.leave(outer);
   }
 
-  /** A text that is no object is nothing that a sensor wrote. */
+  /** Discards a body text that is not a sensor's record. */
   #judgeText(): void {
     if (this.#body !== 'text') return;
     this.#start = recordStart(this.#bytes, this.#start, this.#stop);

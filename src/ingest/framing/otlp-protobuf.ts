@@ -7,19 +7,20 @@ import { Sender, type Sink } from './otlp-record.ts';
 import { ProtobufReader, wire } from './protobuf-reader.ts';
 
 /**
- * The log records of an ExportLogsServiceRequest (opentelemetry/proto/collector/logs/v1) in Protocol Buffers' wire format:
+ * Reads the log records of an ExportLogsServiceRequest (opentelemetry/proto/collector/logs/v1) in Protocol
+ * Buffers' wire format:
  *
  *     request → resource_logs* → scope_logs* → log_records*
  *                     └ resource      └ scope
  *
- * A record that cannot be decoded is refused alone, as long as it is known where it ends. INVALID_REQUEST for field `body`
- * where what it lies in is broken.
+ * A record that cannot be decoded is refused individually, if its end is known. Throws INVALID_REQUEST for
+ * field `body` if the structure around records is broken.
  */
 export function otlpProtobuf(bytes: Buffer, items: Sink, { sender }: OtlpFraming): undefined {
   try {
     new Request(bytes, new LogRecords(bytes, items, sender)).read();
   } catch (error) {
-    if (error instanceof Rejection) throw invalidField('body', `is no request of OTLP: it ${error.reason}`);
+    if (error instanceof Rejection) throw invalidField('body', `is not an OTLP request: it ${error.reason}`);
     throw error;
   }
 }
@@ -41,7 +42,7 @@ class Request {
     while (reader.next()) if (reader.field === 1) this.#resourceLogs();
   }
 
-  /** Fields come in any order: the resource is looked for first, over its records. */
+  /** Reads the resource before the records, because fields may be in any order. */
   #resourceLogs(): void {
     const reader = this.#reader;
     this.#sender.beginResource();

@@ -4,25 +4,20 @@ import { reject } from '../rejection.ts';
 import { integer, reasons, setMember } from './otlp-record.ts';
 import { type ProtobufReader, wire } from './protobuf-reader.ts';
 
-/** An object that is being filled. */
+/** An object under construction. */
 export type Members = Record<string, unknown>;
 
 const bits = new DataView(new ArrayBuffer(8));
 
 /**
- * The AnyValue (opentelemetry/proto/common/v1/common.proto) in the field that is read, as JSON: bytes as base64, integers
- * that a double does not hold as their digits, an empty one as null. Of several values the last counts, and two lists after
- * each other are one, as messages are merged.
+ * Reads the AnyValue (opentelemetry/proto/common/v1/common.proto) in the current field as JSON: bytes as
+ * base64, integers beyond the range of a double as digits, an empty value as null. Repeated messages are
+ * merged: the last of several values is used, and two lists in sequence form one list.
  *
- * @param depth - how many lists it is in
- * @param before - what the same field came to, if it was there before
+ * @param depth - number of enclosing lists
+ * @param before - the result of an earlier occurrence of the field
  */
-export function anyValue(
-  reader: ProtobufReader,
-  bytes: Buffer,
-  depth: number,
-  before: unknown = null,
-): unknown {
+export function anyValue(reader: ProtobufReader, bytes: Buffer, depth: number, before: unknown = null): unknown {
   let value = before;
   const outer = reader.enter();
   while (reader.next()) {
@@ -60,7 +55,9 @@ export function anyValue(
   return value;
 }
 
-/** The KeyValueList in the field that is read, added to `object`. Of several values of one key the last counts. */
+/**
+ * Adds the KeyValueList in the current field to `object`. If a key has several values, the last value is used.
+ */
 function members(reader: ProtobufReader, bytes: Buffer, depth: number, object: Members): Members {
   const outer = reader.enter();
   while (reader.next()) if (reader.field === 1) member(reader, bytes, depth, object);
@@ -68,7 +65,7 @@ function members(reader: ProtobufReader, bytes: Buffer, depth: number, object: M
   return object;
 }
 
-/** The KeyValue in the field that is read, added to `object`. */
+/** Adds the KeyValue in the current field to `object`. */
 export function member(reader: ProtobufReader, bytes: Buffer, depth: number, object: Members): void {
   let key = '';
   let value: unknown = null;

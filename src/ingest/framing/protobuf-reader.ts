@@ -1,30 +1,32 @@
 import { reject } from '../rejection.ts';
 
-/** How a field's value lies on the wire. */
+/** Wire types of fields. */
 export const wire = { varint: 0, eight: 1, bytes: 2, four: 5 } as const;
 export type Wire = (typeof wire)[keyof typeof wire];
 
 const longestLength = 2 ** 31;
 
 /**
- * The fields of a message in Protocol Buffers' wire format, one after the other, in place: nothing is copied and nothing
- * allocated. `next` has looked at the whole value when it returns, so that to skip a field is to ask for the next one.
+ * Reads the fields of a message in Protocol Buffers' wire format one after the other, in place, without
+ * copying or allocating. `next` checks the whole value, so a field is skipped by calling `next` again.
  *
- * What no message can be is a Rejection of field `protobuf`: lengths that lead out of the message, varints of more than 64
- * bits, groups (which proto3 does not have), field 0, and what `expect` is asked.
+ * An invalid message is a Rejection of field `protobuf`: lengths beyond the message, varints of more than 64
+ * bits, groups (which proto3 does not have), field 0, and a wire type other than `expect` requires.
  */
 export class ProtobufReader {
   readonly #bytes: Buffer;
   #at: number;
   #end: number;
-  /** Number of the field. */
+  /** Field number of the current field. */
   field = 0;
   #wire = 0;
-  /** Of a field of bytes, where its value is: `[start, stop)`. */
+  /** Start of the value of a field of bytes. */
   start = 0;
+  /** End of the value of a field of bytes, exclusive. */
   stop = 0;
-  /** Of any other, its bits: the upper and lower 32, unsigned. */
+  /** Upper 32 bits of the value of any other field, unsigned. */
   high = 0;
+  /** Lower 32 bits of that value, unsigned. */
   low = 0;
 
   constructor(bytes: Buffer, start = 0, end = bytes.length) {
@@ -33,7 +35,7 @@ export class ProtobufReader {
     this.#end = end;
   }
 
-  /** Goes on to the next field of the message; false behind the last. */
+  /** Moves to the next field of the message; returns false after the last field. */
   next(): boolean {
     if (this.#at >= this.#end) return false;
     this.#varint();
@@ -62,17 +64,17 @@ export class ProtobufReader {
         this.high = 0;
         return true;
       default:
-        return reject('protobuf', 'has a group, or what is no field');
+        return reject('protobuf', 'has a group, or an invalid wire type');
     }
   }
 
-  /** The field that is read must lie so on the wire. */
+  /** Rejects the message unless the current field has this wire type. */
   expect(wanted: Wire): void {
     if (this.#wire !== wanted)
       reject('protobuf', `has field ${this.field} with wire type ${this.#wire}, not ${wanted}`);
   }
 
-  /** Reads the fields of the message in the field that is read. What it returns, `leave` is given to go on behind it. */
+  /** Enters the message in the current field. Pass the result to `leave` to continue after the message. */
   enter(): number {
     this.expect(wire.bytes);
     const outer = this.#end;
@@ -86,20 +88,20 @@ export class ProtobufReader {
     this.#end = outer;
   }
 
-  /** Reads the fields of the message in `[start, end)` from now on. */
+  /** Continues with the fields of the message in `[start, end)`. */
   moveTo(start: number, end: number): void {
     this.#at = start;
     this.#end = end;
   }
 
-  /** The text of the field that is read. What is no UTF-8 in it becomes U+FFFD, as everywhere in what sensors send. */
+  /** Returns the text of the current field. Invalid UTF-8 becomes U+FFFD, as in all data from sensors. */
   text(): string {
     this.expect(wire.bytes);
     return this.#bytes.toString('utf8', this.start, this.stop);
   }
 
   #skip(bytes: number): void {
-    if (bytes > this.#end - this.#at) reject('protobuf', 'is cut off');
+    if (bytes > this.#end - this.#at) reject('protobuf', 'is truncated');
     this.#at += bytes;
   }
 
@@ -114,7 +116,7 @@ export class ProtobufReader {
     );
   }
 
-  /** Into `low` and `high`. Ten bytes at most, of which the last has one bit. */
+  /** Reads a varint into `low` and `high`. A varint has at most ten bytes; the tenth byte has only one bit. */
   #varint(): void {
     const bytes = this.#bytes;
     const end = this.#end;
@@ -122,7 +124,7 @@ export class ProtobufReader {
     let low = 0;
     let high = 0;
     for (let shift = 0; ; shift += 7) {
-      if (at >= end) reject('protobuf', 'is cut off');
+      if (at >= end) reject('protobuf', 'is truncated');
       const byte = bytes[at++] as number;
       const bits = byte & 127;
       if (shift < 28) low |= bits << shift;

@@ -1,10 +1,9 @@
 /**
- * Where the members of one event's envelope lie, in Splunk's form: `{"time": …, "host": …, "fields": {…}, "event": …}`.
- * Places are of the body; a start of -1 means that it has no such member. Of two with one name the later counts, as with
- * JSON.parse.
+ * Positions of the members of one event envelope in Splunk's form: `{"time": …, "host": …, "fields": {…},
+ * "event": …}`. Positions are in the body; a start of -1 means that the member is missing. If two members have
+ * the same name, the later member is used, as by JSON.parse.
  *
- * Only brackets and quotes are looked at: values are passed over, whatever is in them and however much, and read where
- * they are wanted.
+ * Values are skipped by their brackets and quotes, and read only when needed.
  */
 export class SplunkEnvelope {
   readonly #bytes: Buffer;
@@ -18,14 +17,17 @@ export class SplunkEnvelope {
     ['host', this.host],
     ['fields', this.fields],
   ] as const;
-  /** One past what was looked at. */
+  /** End of the scanned part. */
   end = 0;
 
   constructor(bytes: Buffer) {
     this.#bytes = bytes;
   }
 
-  /** Reads the object whose brace is at `start`; false, with `end` where it is none, unless it ends before `limit`. */
+  /**
+   * Reads the object whose brace is at `start`. Returns false if the object is invalid or does not end before
+   * `limit`; `end` is then the position where the scan stopped.
+   */
   read(start: number, limit: number): boolean {
     const bytes = this.#bytes;
     for (const [, member] of this.#members) member.start = -1;
@@ -79,15 +81,13 @@ const closeBracket = 93;
 const openBrace = 123;
 const closeBrace = 125;
 
-/** Whether these ASCII characters stand there. */
+/** Returns whether these ASCII characters are at `start`. */
 export function says(bytes: Buffer, start: number, characters: string): boolean {
-  for (let at = 0; at < characters.length; at++)
-    if (bytes[start + at] !== characters.charCodeAt(at)) return false;
+  for (let at = 0; at < characters.length; at++) if (bytes[start + at] !== characters.charCodeAt(at)) return false;
   return true;
 }
 
-const isBlank = (byte: number | undefined): boolean =>
-  byte === 32 || byte === 9 || byte === 10 || byte === 13;
+const isBlank = (byte: number | undefined): boolean => byte === 32 || byte === 9 || byte === 10 || byte === 13;
 
 export function skipBlank(bytes: Buffer, start: number, limit: number): number {
   let at = start;
@@ -95,7 +95,7 @@ export function skipBlank(bytes: Buffer, start: number, limit: number): number {
   return at;
 }
 
-/** One past the value that starts here, `limit` where it does not end before. */
+/** Returns the end of the value that starts here; `limit` if the value does not end before `limit`. */
 export function valueEnd(bytes: Buffer, start: number, limit: number): number {
   const first = bytes[start];
   if (first === quote) return stringEnd(bytes, start, limit);
@@ -116,7 +116,7 @@ export function valueEnd(bytes: Buffer, start: number, limit: number): number {
 const endsLiteral = (byte: number | undefined): boolean =>
   byte === comma || byte === closeBrace || byte === closeBracket || byte === quote || isBlank(byte);
 
-/** One past the quote that closes the string which opens here. */
+/** Returns the position after the closing quote of the string that starts here. */
 function stringEnd(bytes: Buffer, open: number, limit: number): number {
   for (let at = open + 1; at < limit; at++) {
     if (bytes[at] === backslash) at++;

@@ -1,34 +1,34 @@
 import { envelopeFaults, noData } from '../../contract/splunk.ts';
 import { invalidField } from '../../errors.ts';
-import { maxTime } from '../../events/columns.ts';
+import { maxTime } from '../../events/format/columns.ts';
 import { limits } from '../../limits.ts';
-import type { Items } from '../items.ts';
+import type { EnvelopeContext } from '../envelope-context.ts';
+import type { ItemReader } from '../item-reader.ts';
 import { named, Rejection, reject } from '../rejection.ts';
-import type { Said } from '../said.ts';
 import { textStart } from '../split.ts';
 import { epochMillis } from '../time.ts';
 import type { SplunkFraming } from './framing.ts';
 import { type Span, SplunkEnvelope, says, skipBlank, valueEnd } from './splunk-envelope.ts';
 
 /**
- * The events of Splunk's HTTP Event Collector: envelopes one behind the other, with or without white space between, or in
- * an array.
+ * Reads the events of Splunk's HTTP Event Collector: envelopes in sequence, optionally separated by white
+ * space, or in an array.
  *
- * An envelope that is broken is refused alone, as far as that can be told: where its brackets close on its line, the next
- * one begins behind them, else on the next line. What was taken for it is looked at again so, line by line: each byte
- * three times at most.
+ * A broken envelope is refused individually where possible: if its brackets close on the same line, the next
+ * envelope starts after the closing bracket; otherwise, it starts on the next line. The skipped bytes are
+ * scanned again line by line. Each byte is scanned at most three times.
  */
-export function splunkEvent(bytes: Buffer, items: Items, { host }: SplunkFraming<'splunk_event'>): undefined {
+export function splunkEvent(bytes: Buffer, items: ItemReader, { host }: SplunkFraming<'splunk_event'>): undefined {
   const events = new Events(bytes, items, host);
   const { length } = bytes;
   let at = skipBlank(bytes, textStart(bytes), length);
   const inArray = bytes[at] === openBracket;
   if (inArray) at = skipBlank(bytes, at + 1, length);
   let isOpen = inArray;
-  /** Up to here envelopes may not go past their line, because one that did was broken. */
+  /** Position up to which envelopes must end on their line, because an envelope of several lines was broken. */
   let byLine = 0;
   let line = -1;
-  /** Where the line ends that `at` is on; looked for once a line. */
+  /** Returns the end of the line at `at`. Each line is searched once. */
   const lineEnd = () => {
     if (at > line) line = nextLine(bytes, at);
     return line;
@@ -67,26 +67,26 @@ function nextLine(bytes: Buffer, at: number): number {
   return found < 0 ? bytes.length : found;
 }
 
-/** Where the next object may begin: at a brace of this line, else behind it. */
+/** Returns the position of the next brace on this line, or the end of the line. */
 function nextBrace(bytes: Buffer, start: number): number {
   let at = start;
   while (at < bytes.length && bytes[at] !== openBrace && bytes[at] !== newline) at++;
   return at;
 }
 
-/** Reads envelopes, and tells what is in them. */
+/** Reads envelopes and the records in them. */
 class Events {
   readonly #bytes: Buffer;
-  readonly #items: Items;
+  readonly #items: ItemReader;
   readonly #envelope: SplunkEnvelope;
-  /** One for all: it is read at once. */
-  readonly #said: Said;
+  /** Envelope data, reused for all envelopes, because the data is read immediately. */
+  readonly #said: EnvelopeContext;
   readonly #host: string | undefined;
-  /** The last host that was read, as bytes of the body. */
+  /** Position of the last host in the body. */
   readonly #hostAt: Span = { start: 0, end: 0 };
   #hostRead: string | undefined;
 
-  constructor(bytes: Buffer, items: Items, host: string | undefined) {
+  constructor(bytes: Buffer, items: ItemReader, host: string | undefined) {
     this.#bytes = bytes;
     this.#items = items;
     this.#envelope = new SplunkEnvelope(bytes);
@@ -94,12 +94,12 @@ class Events {
     this.#said = { id: undefined, sensor: undefined, at: undefined };
   }
 
-  /** One past the last envelope. */
+  /** The end of the last envelope. */
   get end(): number {
     return this.#envelope.end;
   }
 
-  /** False where the envelope is broken, and so refused. */
+  /** Reads an envelope. Returns false if the envelope is broken, and therefore refused. */
   read(start: number, limit: number): boolean {
     const isWhole = this.#envelope.read(start, limit);
     try {
@@ -134,14 +134,17 @@ class Events {
     if (end - start > limits.maxLineBytes) reject('event', `is longer than ${limits.maxLineBytes} bytes`);
     const value = this.#valueOf(event);
     if (value === undefined) reject('envelope.event', 'is not valid JSON');
-    return typeof value === 'string' ? value : reject('event', `is ${named(value)}, not an object or a text`);
+    return typeof value === 'string' ? value : reject('event', `is ${named(value)}, not an object or a string`);
   }
 
   #isAbsent({ start, end }: Span): boolean {
     return start < 0 || (end - start === 4 && says(this.#bytes, start, 'null'));
   }
 
-  /** Epoch milliseconds of a time in seconds, which may be in a text as well; undefined for an empty one. */
+  /**
+   * Converts a time in seconds, which may be a text, to epoch milliseconds; returns undefined for an empty
+   * value.
+   */
   #timeOf({ start, end }: Span): number | undefined {
     const quotes = this.#bytes[start] === quote ? 1 : 0;
     if (end - start > maxTimeLength) reject('envelope.time', 'is not epoch seconds');
@@ -156,12 +159,11 @@ class Events {
 
   #nameOf(host: Span): string | undefined {
     const last = this.#hostAt;
-    // Mostly one sender after the other: comparing takes a fifth of reading.
-    if (this.#bytes.compare(this.#bytes, host.start, host.end, last.start, last.end) === 0)
-      return this.#hostRead;
+    // Consecutive events usually have the same host: comparing takes a fifth of the time of reading.
+    if (this.#bytes.compare(this.#bytes, host.start, host.end, last.start, last.end) === 0) return this.#hostRead;
     if (host.end - host.start > maxHostBytes) return this.#host;
     const value = this.#valueOf(host);
-    if (typeof value !== 'string') reject('envelope.host', 'is not a text');
+    if (typeof value !== 'string') reject('envelope.host', 'is not a string');
     const name = nameOf(value);
     last.start = host.start;
     last.end = host.end;
@@ -169,7 +171,7 @@ class Events {
     return this.#hostRead;
   }
 
-  /** What it says; undefined where it is no JSON. */
+  /** Returns the parsed value; undefined if the bytes are not JSON. */
   #valueOf({ start, end }: Span): unknown {
     try {
       return JSON.parse(this.#bytes.toString('utf8', start, end));
@@ -180,15 +182,14 @@ class Events {
   }
 }
 
-const refuse = ({ field, reason }: { readonly field: string; readonly reason: string }) =>
-  reject(field, reason);
+const refuse = ({ field, reason }: { readonly field: string; readonly reason: string }) => reject(field, reason);
 
-/** A double with all its digits has 25. */
+/** Maximum length of a time. A double with all digits has 25 characters. */
 const maxTimeLength = 64;
 
-/** As long as `?sensor=` may be: nothing is refused for the name of its shipper. */
+/** Maximum length of a sensor's name, as in `?sensor=`. Longer names are ignored rather than refused. */
 const maxNameLength = 200;
-/** … each of its characters escaped. */
+/** Maximum length of a sensor's name with every character escaped. */
 const maxHostBytes = 6 * maxNameLength + 2;
 
 export function nameOf(host: string | undefined): string | undefined {

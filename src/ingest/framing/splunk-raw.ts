@@ -1,16 +1,16 @@
 import { noData } from '../../contract/splunk.ts';
 import { invalidField } from '../../errors.ts';
-import type { Items } from '../items.ts';
+import type { ItemReader } from '../item-reader.ts';
 import { eachLine, eachValue, textStart } from '../split.ts';
 import type { SplunkFraming } from './framing.ts';
 import { skipBlank } from './splunk-envelope.ts';
 import { nameOf } from './splunk-event.ts';
 
 /**
- * What Splunk's HTTP Event Collector calls raw: a record a line, of any kind of ours, or an array of them. Objects may
- * follow each other on one line: Vector puts nothing between those that it sends.
+ * Reads the body of Splunk's raw endpoint: each line is a record of any supported kind, or an array of records.
+ * A line may also contain several objects, because Vector sends objects without separators.
  */
-export function splunkRaw(bytes: Buffer, items: Items, { host }: SplunkFraming<'splunk_raw'>): undefined {
+export function splunkRaw(bytes: Buffer, items: ItemReader, { host }: SplunkFraming<'splunk_raw'>): undefined {
   const sensor = nameOf(host);
   const envelope = sensor === undefined ? undefined : { id: undefined, sensor, at: undefined };
   const take = (start: number, end: number) => items.bytes(start, end, envelope);
@@ -30,7 +30,9 @@ export function splunkRaw(bytes: Buffer, items: Items, { host }: SplunkFraming<'
 const openBracket = 91;
 const openBrace = 123;
 
-/** Where an object may follow another right behind it; past the end where none does. */
+/**
+ * Returns the position where an object directly follows another object; otherwise a position past the end.
+ */
 function nextPair(bytes: Buffer, from: number): number {
   const found = bytes.indexOf('}{', from, 'latin1');
   return found < 0 ? Number.POSITIVE_INFINITY : found;

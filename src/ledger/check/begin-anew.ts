@@ -1,7 +1,7 @@
 import { existsSync, statSync } from 'node:fs';
 import { copyFile, mkdir, rename, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { flushFolder } from '../../durable-file.ts';
+import { flushFolder } from '../../files/durable-file.ts';
 import { readAnchor } from '../anchor.ts';
 import type { LedgerOptions } from '../durable-ledger.ts';
 import { fromJson, milliseconds } from '../heads.ts';
@@ -22,26 +22,24 @@ export interface NewLog {
   readonly replaced: SignedHead | undefined;
 }
 
-/** The folder still has a log. The message has the alternative. */
+/** Thrown if the folder still has a log. The message names the alternative. */
 export class LogThereError extends Error {
   override readonly name = 'LogThereError';
 }
 
 /**
- * Begins a new log in place of a lost one, on command of the operator. The remains of the old log (anchor,
- * journal, keys, an unusable file) are moved aside and never deleted; the events stay. The new log has its
- * own keys: a key serves one log, and heads of two logs under one key would be a fork. The old public keys
- * are not published any more, because nothing here is signed by them; holders of old proofs have the old
- * keys. The first entry of the new log begins its life and names the last known head of the old one.
+ * Begins a new log in place of a lost one, at the operator's command. The remains of the old log (anchor, journal,
+ * keys, an unusable file) are moved aside and never deleted; the events stay. The new log has its own keys: a key
+ * serves one log, and heads of two logs under one key would be a fork. The old public keys are no longer published,
+ * because the new log has no signatures by them; holders of old proofs have the old keys. The first entry of the new
+ * log begins its life and names the last known head of the old log.
  *
- * A crash before the new keys exist leaves a folder that has lost its log, and the next run continues. After
- * a later crash, the next start begins the log.
+ * A crash before the new keys exist leaves a folder without a log, and the next run continues. After a later crash, the
+ * next start begins the log.
  *
  * @throws LogThereError if ledger.mdb has heads or cannot be read, unless `evenIfThere`
  */
-export async function beginAnew(
-  options: LedgerOptions & { readonly evenIfThere?: boolean },
-): Promise<NewLog> {
+export async function beginAnew(options: LedgerOptions & { readonly evenIfThere?: boolean }): Promise<NewLog> {
   const { dataDir, clock, evenIfThere = false } = options;
   const anchorPath = options.anchorPath ?? join(dataDir, 'anchor.json');
   if (canHoldLog(join(dataDir, 'ledger.mdb')) && !evenIfThere)
@@ -53,9 +51,7 @@ export async function beginAnew(
   const kept = join(dataDir, `lost-log-${at.toISOString().replaceAll(/[:.]/g, '-')}`);
   await mkdir(kept, { mode: 0o700 });
   const moved: string[] = [];
-  const names = ['ledger.mdb', 'ledger.mdb-lock', 'journal.ndjson', 'keys'].map((name) =>
-    join(dataDir, name),
-  );
+  const names = ['ledger.mdb', 'ledger.mdb-lock', 'journal.ndjson', 'keys'].map((name) => join(dataDir, name));
   for (const path of [...names, anchorPath].filter((one) => existsSync(one))) {
     await move(path, join(kept, basename(path)));
     moved.push(basename(path));
@@ -74,8 +70,8 @@ export async function beginAnew(
 }
 
 /**
- * Whether a file may hold a log. A file without a head holds nothing that was promised; one that cannot be
- * opened may still hold all of it.
+ * Returns whether a file may hold a log. A file without a head holds no promised entries; a file that cannot be opened
+ * may still hold all of them.
  */
 function canHoldLog(path: string): boolean {
   if (!existsSync(path) || statSync(path).size === 0) return false;
@@ -93,19 +89,19 @@ function canHoldLog(path: string): boolean {
 }
 
 /**
- * Returns the known facts about the lost log. If its keys are gone too, the anchor is believed without a
+ * Returns the known facts about the lost log. If the log's keys are lost too, the anchor is accepted without a
  * signature check.
  */
 async function lostLife(dataDir: string, anchorPath: string): Promise<KnownLife> {
   const known = await knownLife(dataDir, anchorPath);
   const begun = (await KeyRing.load(join(dataDir, 'keys'))).all().find(({ file }) => file.svc_life_start);
-  const earlier = begun?.file.svc_life_start?.previous; // of an interrupted run
+  const earlier = begun?.file.svc_life_start?.previous; // left by an interrupted run
   if (earlier !== undefined) return { origin: earlier.origin, head: earlier.head && fromJson(earlier.head) };
   const anchor = await readAnchor(anchorPath).catch(() => undefined);
   return { ...known, head: known.head ?? (anchor?.kind === 'head' ? anchor.head : undefined) };
 }
 
-/** Moves a file, also between volumes. */
+/** Moves a file, also across volumes. */
 async function move(from: string, to: string): Promise<void> {
   try {
     await rename(from, to);

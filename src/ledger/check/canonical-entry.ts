@@ -28,7 +28,7 @@ class Literal {
     this.#last = view.getInt32(text.length - 4, true);
   }
 
-  /** Whether the bytes are at `at` in memory and end before `end`. */
+  /** Returns whether the bytes are at `at` in memory and end before `end`. */
   isAt(view: DataView, at: number, end: number): boolean {
     const words = this.#words;
     const last = at + this.bytes - 4;
@@ -95,15 +95,15 @@ const sorts = Uint8Array.from({ length: 256 }, (_, byte) => {
  */
 export class EntryReader {
   /**
-   * The buffer that the bytes are a view of, the same for all rows of a table. All positions below are
-   * offsets in it.
+   * The buffer that the entry's bytes are a view of; it is the same for all rows of a table. All positions below are
+   * offsets in this buffer.
    */
   #memory: Uint8Array = new Uint8Array(0);
   #view = new DataView(this.#memory.buffer);
   #start = 0;
   #at = 0;
   #end = 0;
-  /** False once the entry has something that only a full parser can recognise as canonical. */
+  /** Whether the entry has no feature so far that only a full parser can recognise as canonical. */
   #isSimple = true;
   #id = 0;
   readonly #idWords = new Int32Array(4);
@@ -113,8 +113,8 @@ export class EntryReader {
   #keyIdBytes = literal(' '.repeat(uuidBytes));
 
   /**
-   * Whether these bytes, from `start` onwards, are the JCS form (RFC 8785) of an entry. Their memory is
-   * referenced until the next call.
+   * Returns whether these bytes, from `start` onwards, are the JCS form (RFC 8785) of an entry. Keeps a reference to
+   * `bytes` until the next call.
    */
   read(bytes: Buffer, start = 0): boolean {
     if (this.#view.buffer !== bytes.buffer) {
@@ -149,7 +149,7 @@ export class EntryReader {
     return Buffer.from(this.#text(this.#signature + 13, 128), 'hex');
   }
 
-  /** The bytes that the signature covers: everything except its own member. */
+  /** The bytes that the signature covers: everything except the member `signature`. */
   get signedBytes(): Uint8Array {
     const before = this.#memory.subarray(this.#start, this.#signature);
     return Buffer.concat([before, this.#memory.subarray(this.#signature + signatureMemberBytes, this.#end)]);
@@ -172,9 +172,7 @@ export class EntryReader {
     if (!this.#literal(parts.signature) || !this.#hex(128)) return false;
     if (!this.#literal(parts.subject) || !this.#string()) return false;
     if (!this.#literal(parts.type) || !this.#string()) return false;
-    return (
-      this.#at === this.#end - 2 && this.#memory[this.#at] === brace && this.#memory[this.#at + 1] === brace
-    );
+    return this.#at === this.#end - 2 && this.#memory[this.#at] === brace && this.#memory[this.#at + 1] === brace;
   }
 
   /** Compares with the previous key id first, because most entries are signed by the same key. */
@@ -320,7 +318,7 @@ export class EntryReader {
     }
   }
 
-  /** Consumes a number. Anything but an integer of up to 15 digits is left to the full parser. */
+  /** Consumes a number. All numbers except integers of up to 15 digits are left to the full parser. */
   #number(): boolean {
     const start = this.#at;
     for (; this.#at < this.#end; this.#at++) {
@@ -336,10 +334,7 @@ export class EntryReader {
   }
 }
 
-/**
- * Text that is mostly equal to the previous one. A new string, which takes 0.1 µs, is made only if it
- * differs.
- */
+/** Text that is usually equal to the previous text. A new string (0.1 µs) is created only if the text differs. */
 class RepeatedText {
   #bytes = new Uint8Array(0);
   text = '';
@@ -369,7 +364,7 @@ function firstByte(found: number): number {
   return (31 - Math.clz32(found & -found)) >> 3;
 }
 
-/** Whether one ASCII text sorts before another. */
+/** Returns whether one ASCII text sorts before another. */
 function isBelow(bytes: Uint8Array, a: number, aEnd: number, b: number, bEnd: number): boolean {
   for (; a < aEnd && b < bEnd; a++, b++) {
     if (bytes[a] !== bytes[b]) return bytes[a]! < bytes[b]!;

@@ -1,5 +1,5 @@
-import { importPublicKey, verifyEd25519 } from '../../ed25519.ts';
-import { sha256 } from '../../sha256.ts';
+import { importPublicKey, verifyEd25519 } from '../../crypto/ed25519.ts';
+import { sha256 } from '../../crypto/sha256.ts';
 import { TlogError } from '../../tlog/fault.ts';
 import { noteKeyId, parseNote, signatureTypes } from '../../tlog/note.ts';
 import type { KeyFile } from '../keys/key-file.ts';
@@ -18,8 +18,8 @@ export interface CheckpointKeyEvidence {
 }
 
 /**
- * `right`: the active key is valid. `open`: unknown until the log grows. `replaced`: the active key is not
- * valid.
+ * Verdict on the active checkpoint key. `right`: the key is valid. `open`: the verdict is unknown until the log grows.
+ * `replaced`: the key is not valid.
  */
 export type CheckpointKeyVerdict =
   | { readonly kind: 'right'; readonly kid: string }
@@ -43,22 +43,20 @@ export function judgeCheckpointKey({
   if (key === undefined) return { kind: 'open' };
   const kid = active.find((file) => history.replaced.get(file.kid) === undefined)?.kid ?? key.kid;
   const other = active.find((file) => file.kid !== kid && history.replaced.get(file.kid) !== kid);
-  if (other !== undefined)
-    return replaced(`the folder keys has two active checkpoint keys, ${kid} and ${other.kid}`);
+  if (other !== undefined) return replaced(`the folder keys has two active checkpoint keys, ${kid} and ${other.kid}`);
   if (kept !== undefined && !isSignedByOne(kept, keys))
     return replaced('the checkpoint in ledger.mdb is not signed by any key in the folder keys');
   const first = recorded ?? firstOf(keys, history);
   const starts = first === undefined ? history.begun : new Set([first, ...history.begun]);
   if ([...starts].some((from) => leadsTo(from, kid, history))) return { kind: 'right', kid };
-  // A new life ends all keys. Its first entry names the new ones, and is logged once one of them has signed a
-  // head.
+  // A new life retires all keys. The entry that names the new keys is logged only after a new key has signed a head.
   const isRetired = keys.some((file) => file.kid === first && file.svc_state === 'retired');
   const isOldHead = !files.some((file) => file.svc_state === 'active' && file.kid === lastSigner);
   if (isRetired && isOldHead) return { kind: 'open' };
   return replaced(`checkpoint key ${kid} is active, but no entry of the log says that it replaced ${first}`);
 }
 
-/** Returns the checkpoint key that replaced no other, for logs without a record. */
+/** Returns the checkpoint key that did not replace another key, for logs without a record. */
 function firstOf(keys: readonly KeyFile[], { replaced }: KeyHistory): string | undefined {
   const successors = new Set(replaced.values());
   return keys.toSorted((a, b) => (a.kid < b.kid ? -1 : 1)).find((file) => !successors.has(file.kid))?.kid;
@@ -74,7 +72,7 @@ function leadsTo(from: string, to: string, { replaced }: KeyHistory): boolean {
 }
 
 /**
- * Whether one of the keys made the log's own signature on a note. A note without such a signature proves
+ * Returns whether one of the keys made the log's own signature on a note. A note without the log's signature proves
  * nothing.
  */
 function isSignedByOne(note: string, keys: readonly KeyFile[]): boolean {
@@ -88,8 +86,7 @@ function isSignedByOne(note: string, keys: readonly KeyFile[]): boolean {
         keys.some(({ x }) => {
           const raw = new Uint8Array(Buffer.from(x, 'base64url'));
           const key = importPublicKey(raw);
-          if (key === undefined || noteKeyId(sha256, name, signatureTypes.ed25519, raw) !== keyId)
-            return false;
+          if (key === undefined || noteKeyId(sha256, name, signatureTypes.ed25519, raw) !== keyId) return false;
           return verifyEd25519(key, new TextEncoder().encode(text), signature);
         }),
       )

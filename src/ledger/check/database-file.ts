@@ -1,9 +1,8 @@
 /**
- * Reads ledger.mdb page by page, without LMDB, for checking and recovering a file that may be damaged
- * anywhere. LMDB maps a file and follows what it finds there; a flipped bit in a page number then ends the
- * process with SIGSEGV. Here every number is checked before it is followed, nothing is written, not even a
- * lock file, and reading a table continues after an unreadable page. It is also faster: 0.6 µs per row
- * instead of 2.1.
+ * Reads ledger.mdb page by page, without LMDB, for checking and recovering a file that may be damaged anywhere. LMDB
+ * maps a file and follows every page number in it; a flipped bit in a page number then ends the process with SIGSEGV.
+ * Here every number is checked before it is followed, nothing is written, not even a lock file, and reading a table
+ * continues after an unreadable page. This reader is also faster than LMDB: 0.6 µs per row instead of 2.1.
  *
  * The format is liblmdb/mdb.c's (data version 2, 64-bit, little-endian):
  *
@@ -17,40 +16,32 @@
  */
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { type Meta, readMetas, readTable, type Table, wholeFile, withoutMeta } from './database-meta.ts';
-import {
-  headerBytes,
-  leafPage,
-  maxValueBytes,
-  nodeAt,
-  number64,
-  overflowPage,
-  tableValue,
-} from './database-page.ts';
+import { headerBytes, leafPage, maxValueBytes, nodeAt, number64, overflowPage, tableValue } from './database-page.ts';
 import { FilePieces, type Reading } from './file-pieces.ts';
 import { lastRowDamage, RowCursor } from './row-cursor.ts';
 
 export type { Table } from './database-meta.ts';
 
-/** Bytes per read when searching for the zeros at the end of a file. */
+/** Bytes per read in the search for the zeros at the end of a file. */
 const pieceBytes = 65_536;
 
 export interface DatabaseFileOptions extends Reading {
   /**
-   * For recovery, when the caller can tell good rows from bad. Pages beyond those counted by the meta page
-   * are read too, because the newer meta page may be torn. A file without a meta page is read with 4096-byte
-   * pages, for stray rows only.
+   * Whether to read for recovery; only for callers that can validate rows. Pages beyond those counted by the meta page
+   * are read too, because the newer meta page may be torn. In a file without a meta page, only stray rows are read,
+   * with 4096-byte pages.
    */
   readonly isRescue?: boolean;
-  /** Longer values are reported as damage. Default: the limit for values of the log. */
+  /** Maximum bytes of a value; larger values are reported as damage. Default: the maximum for values of the log. */
   readonly maxValueBytes?: number;
 }
 
-/** The file cannot be opened as an LMDB database. */
+/** Thrown if the file cannot be opened as an LMDB database. */
 export class NotADatabase extends Error {
   override readonly name = 'NotADatabase';
 }
 
-/** A page that cannot be followed, and with it the rows below it. */
+/** A page that cannot be followed; the rows below it are unreadable too. */
 export interface PageDamage {
   readonly table: string;
   readonly page: number;
@@ -67,18 +58,18 @@ export class DatabaseFile {
    * (lmdb.ts).
    */
   readonly fileBytes: number;
-  /** The unreadable meta page, if any: a torn write damages one of the two. */
+  /** Number of the unreadable meta page, if any: a torn write damages one of the two. */
   readonly tornMeta: 0 | 1 | undefined;
   /**
-   * Whether the meta pages belong to consecutive transactions, each on the page of its parity. If one is
-   * torn, whether the intact one is on its page.
+   * Whether the meta pages belong to consecutive transactions, the even one on page 0 and the odd one on page 1. If one
+   * page is torn, whether the intact one is on the right page.
    */
   readonly areMetasInStep: boolean;
   readonly #sizeOnDisk: number;
   readonly #meta: Meta;
   readonly #pieces: FilePieces;
 
-  /** @throws NotADatabase; the system's error if the file cannot be read */
+  /** Opens the file. @throws NotADatabase; the system's error if the file cannot be read */
   constructor(path: string, options: DatabaseFileOptions = {}) {
     const { isRescue = false, maxValueBytes: longest = maxValueBytes, ...reading } = options;
     this.path = path;
@@ -122,7 +113,7 @@ export class DatabaseFile {
     return this.#meta.free;
   }
 
-  /** Returns the named tables. Calls `onDamage` for unreadable ones. */
+  /** Returns the named tables. Calls `onDamage` for unreadable tables. */
   tables(onDamage: (damage: PageDamage) => void): Map<string, Table> {
     const found = new Map<string, Table>();
     const cursor = new RowCursor(this, this.#meta.tables, onDamage);
@@ -142,7 +133,7 @@ export class DatabaseFile {
   }
 
   /**
-   * Whether a missing page at the end of the file was in use. LMDB omits free pages, which are in no table.
+   * Returns whether a missing page at the end of the file was in use. LMDB omits free pages, which are in no table.
    * Walks every table: 1 s per GB.
    */
   lacksPagesInUse(): boolean {
@@ -195,14 +186,13 @@ export class DatabaseFile {
   }
 
   /**
-   * Returns why a value of this size on overflow pages cannot be followed, judged by the header of the first
-   * page; undefined if it can.
+   * Returns why a value of this size on overflow pages cannot be read, according to the header of the first page;
+   * undefined if it can be read.
    */
   overflowWrong(first: number, size: number): string | undefined {
     if (!(first > 1 && first <= this.#meta.lastPage)) return `there is no page ${first}`;
-    // The value may end with pages of zeros, the header cannot.
-    if (first * this.pageBytes + headerBytes + size > this.#sizeOnDisk)
-      return 'it is beyond the end of the file';
+    // A value may end with pages of zeros, which `fileBytes` omits, so the size on disk is used here. A header cannot.
+    if (first * this.pageBytes + headerBytes + size > this.#sizeOnDisk) return 'it is beyond the end of the file';
     const header = Buffer.allocUnsafe(headerBytes);
     const failed = this.#pieces.copy(first * this.pageBytes, header, headerBytes);
     if (failed !== undefined) return failed;
@@ -220,8 +210,8 @@ export class DatabaseFile {
   }
 
   /**
-   * Yields every row of leaf pages anywhere in the file, reachable or not, including old versions: the rows
-   * that a damaged tree leaves for callers that can tell good rows from bad.
+   * Yields every row of leaf pages anywhere in the file, reachable or not, including old versions. Callers that can
+   * validate rows use this to recover a damaged tree.
    */
   *strayRows(): Generator<StrayRow> {
     const page = Buffer.allocUnsafe(this.pageBytes);

@@ -9,7 +9,7 @@ const noPage = 0xffff_ffff_ffff_ffffn;
 /** The record of a table. */
 export interface Table {
   readonly name: string;
-  /** Undefined while the table is empty. */
+  /** Number of the root page; undefined while the table is empty. */
   readonly root: number | undefined;
   readonly depth: number;
   readonly rows: number;
@@ -28,10 +28,8 @@ export interface Meta {
 export function readMetas(file: number, size: number): FoundMeta | undefined {
   const first = Buffer.alloc(metaBytes);
   readSync(file, first, 0, metaBytes, 0);
-  // Both pages hold the page size. If the first is torn, the second is at a power of two.
-  const sizes = isMeta(first)
-    ? [first.readUInt32LE(48)]
-    : [4096, 8192, 16_384, 32_768, 65_536, 2048, 1024, 512];
+  // Both meta pages hold the page size. If the first is torn, the second is found at a power of two.
+  const sizes = isMeta(first) ? [first.readUInt32LE(48)] : [4096, 8192, 16_384, 32_768, 65_536, 2048, 1024, 512];
   for (const pageBytes of sizes) {
     if (!(pageBytes >= 512 && pageBytes <= 65_536 && Number.isInteger(Math.log2(pageBytes)))) break;
     const second = Buffer.alloc(metaBytes);
@@ -39,7 +37,7 @@ export function readMetas(file: number, size: number): FoundMeta | undefined {
     const metas = [first, second].map((bytes) => parseMeta(bytes, pageBytes));
     const [one, two] = metas;
     if (one === undefined && two === undefined) continue;
-    // If both have the same transaction, the second is left over from a failed first commit, and LMDB takes
+    // If both meta pages have the same transaction, the second is left over from a failed first commit, and LMDB uses
     // the first.
     const meta = two === undefined || (one !== undefined && one.transaction >= two.transaction) ? one! : two;
     const torn = one === undefined ? 0 : two === undefined ? 1 : undefined;
@@ -59,9 +57,9 @@ export interface FoundMeta {
 }
 
 /**
- * Whether the meta pages are of consecutive transactions. A commit overwrites the meta page of the older
- * transaction. A new file has 0 in both, a compacted copy in the first; with that page alone, the file would
- * be empty.
+ * Returns whether the meta pages are of consecutive transactions. A commit overwrites the meta page of the older
+ * transaction. A new file has transaction 0 in both meta pages, and a compacted copy in the first; if only a page with
+ * transaction 0 is intact, the result is false, because the file would read as empty.
  */
 function areInStep(first: Meta | undefined, second: Meta | undefined): boolean {
   if (first === undefined) return second !== undefined && second.transaction % 2 === 1;
@@ -92,16 +90,14 @@ export function mendMeta(path: string): 0 | 1 | undefined {
   }
 }
 
-/** Substitute for a file without a valid meta page. */
+/** Returns a substitute for the meta page of a file without a valid one. */
 export function withoutMeta(): FoundMeta {
   const none = (name: string): Table => ({ name, root: undefined, depth: 0, rows: 0, keyOrder: 'bytes' });
   const meta = { transaction: 0, lastPage: 1, free: none('free list'), tables: none('tables') };
   return { pageBytes: 4096, meta, whole: [], torn: undefined, areInStep: false };
 }
 
-/**
- * Returns the meta data without its bounds, so that all pages of the file count, whatever their transaction.
- */
+/** Returns the metadata without its bounds, so that all pages of the file are read, whatever their transaction. */
 export function wholeFile({ meta, pageBytes }: FoundMeta, size: number): Meta {
   const lastPage = Math.max(meta.lastPage, Math.floor(size / pageBytes) - 1);
   return { ...meta, lastPage, transaction: Number.MAX_SAFE_INTEGER };

@@ -1,5 +1,5 @@
 import { verify } from 'node:crypto';
-import { sha256 } from '../../sha256.ts';
+import { sha256 } from '../../crypto/sha256.ts';
 import { pageColumns, pageHashes, pageRows } from '../../tlog/page.ts';
 import { equalHashes, type Hash, hashBytes, nodeHash } from '../../tlog/tree.ts';
 import { EntryReader } from './canonical-entry.ts';
@@ -19,12 +19,13 @@ export interface EntriesInput {
   readonly keys: PublicKeys;
   readonly findings: Findings;
   readonly indexes: SegmentIndexes;
-  /** Index of the first leaf, a multiple of 65,536, and the number of leaves, at most 65,536. */
+  /** Index of the first leaf, a multiple of 65,536. */
   readonly first: number;
+  /** Number of leaves, at most 65,536. */
   readonly leaves: number;
   readonly signatures: boolean;
   onDamage(damage: PageDamage): void;
-  /** Called when the tree has `size` of these leaves. Not called after a leaf that is not known. */
+  /** Called when the tree has `size` of these leaves. Not called after an unknown leaf. */
   onSize(size: number, root: () => Hash): void;
 }
 
@@ -46,7 +47,7 @@ export class EntriesCheck {
   /** Index of a row that was read ahead, after a gap. */
   #ahead: number | undefined;
   #more: boolean;
-  /** A leaf is missing without substitute, so that no later root is known. */
+  /** Whether a leaf is missing without a substitute, so that no later root is known. */
   #broken = false;
   #key: PublicKey | undefined;
 
@@ -69,7 +70,7 @@ export class EntriesCheck {
     return this.#tree.size === this.#input.leaves;
   }
 
-  /** The root of the leaves so far; undefined if one of them is not known. */
+  /** The root of the leaves so far; undefined if a leaf is unknown. */
   get root(): Hash | undefined {
     return this.#broken ? undefined : this.#tree.root();
   }
@@ -93,12 +94,12 @@ export class EntriesCheck {
     this.#checkPage(0, page, stored);
   }
 
-  /** Checks the page above. */
+  /** Checks the page of nodes above the pages of leaves. */
   end(): void {
     if (this.#tree.size >= pageColumns && !this.#broken) this.#checkPage(1, 0, this.#stored(1, 0));
   }
 
-  /** Hashes entries `from` … from their bytes. Returns the columns of missing entries. */
+  /** Hashes the entries from `from` onwards. Returns the columns of missing entries. */
   #readEntries(from: number, width: number): Set<number> {
     const missing = new Set<number>();
     for (let column = 0; column < width; column++) {
@@ -128,7 +129,7 @@ export class EntriesCheck {
     return this.#ahead;
   }
 
-  /** @param bytes - the entry, preceded by one other byte */
+  /** Compares an entry with its node. @param bytes - the entry, preceded by one byte that is not part of it */
   #checkEntry(index: number, bytes: Buffer): void {
     const { findings, indexes, signatures } = this.#input;
     const reader = this.#reader;
@@ -202,14 +203,14 @@ export class EntriesCheck {
   }
 }
 
-/** Whether the nth hash of a page equals `hash`. */
+/** Returns whether the nth hash of a page equals `hash`. */
 function isAt(page: Uint8Array, n: number, hash: Hash): boolean {
   const start = n * hashBytes;
   for (let i = 0; i < hashBytes; i++) if (page[start + i] !== hash[i]) return false;
   return true;
 }
 
-/** Whether every node of a page above its first row is the hash of the two nodes below it. */
+/** Returns whether every node of a page above its first row is the hash of the two nodes below it. */
 function isHashed(page: Buffer, width: number): boolean {
   const at = (i: number) => page.subarray(i * hashBytes, (i + 1) * hashBytes);
   let below = 0;
@@ -217,8 +218,7 @@ function isHashed(page: Buffer, width: number): boolean {
     const here = below + count;
     count = Math.floor(count / 2);
     for (let i = 0; i < count; i++) {
-      if (!equalHashes(at(here + i), nodeHash(sha256, at(below + 2 * i), at(below + 2 * i + 1))))
-        return false;
+      if (!equalHashes(at(here + i), nodeHash(sha256, at(below + 2 * i), at(below + 2 * i + 1)))) return false;
     }
     below = here;
   }

@@ -17,18 +17,18 @@ export interface HeadLookup {
 export interface ExpectedHeads {
   /** Leaves of the log. */
   readonly size: number;
-  /** Signed heads in anchor and journal. They are released only after they are in the history. */
+  /** Signed heads in anchor and journal. A head is written there only after it is in the history. */
   readonly named: readonly { readonly head: SignedHead; readonly source: string }[];
   /** The checkpoint stored in ledger.mdb, which was made from a head. */
   readonly kept: string | undefined;
   readonly history: KeyHistory;
-  /** The last restore or rebuild. Heads of the sizes in between were given up on purpose. */
+  /** The last restore or rebuild. Heads of sizes between its `to_size` and `from_size` were deliberately abandoned. */
   readonly regression: Regression | undefined;
 }
 
 /**
- * Yields heads that the history must have but lacks. Each commit signs one head, and a retired tree-head key
- * signed the first head of its last size.
+ * Yields heads that the history must have but lacks. Each commit signs one head. A retired tree-head key signed the
+ * first head of its last size.
  */
 export function* missingHeads(
   heads: HeadLookup,

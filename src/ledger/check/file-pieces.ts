@@ -1,20 +1,21 @@
 import { closeSync, constants, openSync, readSync } from 'node:fs';
 
-/** Bytes that are cached: 16 MB. Neighbours in a table are mostly neighbours in the file. */
+/** Bytes that are cached: 16 MB. Adjacent rows of a table are usually close together in the file. */
 const cachedBytes = 2 ** 24;
 
-/** Bytes per read, for scattered rows and for a whole file. */
+/** Bytes per read, for scattered rows. */
 export const scatteredPieceBytes = 2 ** 14;
+/** Bytes per read, for a whole file. */
 export const wholePieceBytes = 2 ** 18;
 
-/** How a file is read. */
+/** Options for reading a file. */
 export interface Reading {
-  /** Default: `scatteredPieceBytes`. */
+  /** Bytes per read. Default: `scatteredPieceBytes`. */
   readonly pieceBytes?: number;
   /**
-   * Bypasses the system's page cache if the file system supports it (O_DIRECT), so that the disk's content is
-   * checked and large files do not evict other data. 10 GB take 2 s of processor time then, and up to 25 s
-   * through the cache. Default: false.
+   * Bypasses the system's page cache if the file system supports it (O_DIRECT), so that the disk's content is checked
+   * and large files do not evict other data. Reading 10 GB then takes 2 s of processor time, and up to 25 s through the
+   * cache. Default: false.
    */
   readonly isDirect?: boolean;
 }
@@ -29,18 +30,14 @@ export class FilePieces {
   readonly #path: string;
   readonly #size: number;
   readonly #pieceBytes: number;
-  /** By number of the piece in the file, most recently used last. */
+  /** Pieces by their number in the file, most recently used last. */
   readonly #pieces = new Map<number, Piece>();
   #last: { readonly at: number; readonly piece: Piece } | undefined;
   #file: number;
   #isDirect: boolean;
 
-  /** @throws the system's error */
-  constructor(
-    path: string,
-    size: number,
-    { pieceBytes = scatteredPieceBytes, isDirect = false }: Reading = {},
-  ) {
+  /** Opens the file. @throws the system's error */
+  constructor(path: string, size: number, { pieceBytes = scatteredPieceBytes, isDirect = false }: Reading = {}) {
     this.#path = path;
     this.#size = size;
     this.#isDirect = isDirect;
@@ -129,7 +126,7 @@ export class FilePieces {
   }
 }
 
-/** Direct reads need page-aligned memory. V8 maps a resizable buffer as whole pages. */
+/** Returns page-aligned memory, which direct reads need. V8 maps a resizable buffer as whole pages. */
 function pageAligned(length: number): Buffer {
   return Buffer.from(new ArrayBuffer(length, { maxByteLength: length }));
 }

@@ -1,10 +1,12 @@
-/** Findings of one code that are listed individually; the rest are only counted. */
+import { restoreAdvice } from '../../database/damage.ts';
+
+/** Maximum findings of one code that are listed individually; the others are only counted. */
 const maxListed = 100;
 
 /**
- * The meaning of a finding. `derived`: damaged data that can be recomputed from the entries. `content`:
- * entries or heads are missing or altered. `rollback`: more than the file holds, or something different, was
- * signed. `witness`: not the log itself but a file that monitors it.
+ * The meaning of a finding. `derived`: damaged data that can be recomputed from the entries. `content`: entries or
+ * heads are missing or altered. `rollback`: the log signed more than the file holds, or something different. `witness`:
+ * the log is intact, but a file that monitors it is damaged.
  */
 type Severity = 'derived' | 'content' | 'rollback' | 'witness';
 
@@ -13,20 +15,19 @@ interface Code {
   readonly advice: string;
 }
 
-const rebuild =
-  'Stop the service and run `candor rebuild`, which computes it again from the entries; nothing is lost.';
-const restore =
-  'Only if that does not help: `candor restore --replace <backup>`. It loses every entry after the backup, and the log ' +
-  'continues as a new life under new keys, which every auditor sees.';
+const rebuild = 'Stop the service and run `candor rebuild`, which computes it again from the entries; nothing is lost.';
 const rescue =
   'Stop the service, copy the folder and check the disk. `candor rebuild --dry-run` shows what can be recovered from the ' +
-  `file, and \`candor rebuild\` recovers it. ${restore}`;
+  `file, and \`candor rebuild\` recovers it. ${restoreAdvice()}`;
 const rolledBack =
   'The file was rolled back, replaced or altered. Stop the service and find out who did it. If the newer ledger.mdb still ' +
   'exists, put it back. `candor rebuild --dry-run` shows what this file still holds, and `candor rebuild --accept-loss` ' +
-  `continues from it. ${restore}`;
+  `continues from it. ${restoreAdvice()}`;
 const watch =
   'Compare the log with what auditors hold. If they agree with it, stop the service, move this file aside and start again.';
+
+const missing =
+  'Find out who removed it, and compare the log with the heads that auditors hold. The next start writes a new one.';
 
 /** Every kind of finding, with advice for the operator. */
 export const findingCodes = {
@@ -42,7 +43,7 @@ export const findingCodes = {
   table_missing: { severity: 'derived', advice: rebuild },
   /** A row that does not belong in its table. */
   row_unknown: { severity: 'derived', advice: rebuild },
-  /** Not initialised, or of another format. */
+  /** The file is not initialised, or has another format. */
   format_unknown: { severity: 'derived', advice: rescue },
   entry_missing: { severity: 'content', advice: rescue },
   entry_altered: { severity: 'content', advice: rescue },
@@ -53,7 +54,7 @@ export const findingCodes = {
     advice: 'Put the key file back from a backup; if there never was one, treat the entry as forged.',
   },
   entry_signature: { severity: 'content', advice: rolledBack },
-  /** Beyond the last head: an interrupted commit, or a removed head. */
+  /** An entry beyond the last head, because of an interrupted commit or a removed head. */
   entry_beyond: {
     severity: 'derived',
     advice: 'Stop the service and run `candor rebuild`, which omits it, because no head was signed for it.',
@@ -69,18 +70,18 @@ export const findingCodes = {
     severity: 'content',
     advice: 'Put the key file back from a backup: without it this head cannot be verified.',
   },
-  /** Signed by a key for a size that it does not cover. */
+  /** A head signed by a key that does not cover its size. */
   head_range: {
     severity: 'witness',
     advice: 'Auditors refuse this head. Sign a new one by rotating the tree-head key.',
   },
   head_order: { severity: 'content', advice: rolledBack },
   /**
-   * A head that was signed, as anchor, journal, checkpoint, entries or its number show, but is missing from
-   * the history.
+   * A head that is missing from the history although the anchor, the journal, the checkpoint, an entry or the numbering
+   * shows that it was signed.
    */
   head_missing: { severity: 'derived', advice: rescue },
-  /** The active checkpoint key is neither the first one nor one that an entry names as its replacement. */
+  /** The active checkpoint key is neither the first checkpoint key nor named as a replacement by an entry. */
   checkpoint_key_replaced: {
     severity: 'witness',
     advice:
@@ -100,6 +101,12 @@ export const findingCodes = {
   journal_signature: { severity: 'witness', advice: watch },
   journal_ahead: { severity: 'rollback', advice: rolledBack },
   journal_root: { severity: 'rollback', advice: rolledBack },
+  /** A key file records a larger size of the log. */
+  keys_ahead: { severity: 'rollback', advice: rolledBack },
+  /** siem.mdb records entries, or a life of the log, that the log does not have. */
+  store_ahead: { severity: 'rollback', advice: rolledBack },
+  anchor_missing: { severity: 'witness', advice: missing },
+  journal_missing: { severity: 'witness', advice: missing },
   key_damaged: { severity: 'witness', advice: 'Put the key file back from a backup.' },
   /** No key file of one purpose is active, so the log cannot continue. */
   key_missing: {
@@ -123,20 +130,20 @@ export interface FsckFinding {
   readonly advice: string;
 }
 
-/** Whether one of these codes means that the file itself is damaged. */
+/** Returns whether one of these codes means that the file itself is damaged. */
 export function isDamage(codes: readonly FindingCode[]): boolean {
   return codes.some((code) => ['derived', 'content'].includes(findingCodes[code].severity));
 }
 
-/** Findings in a form that crosses threads. */
+/** Findings in a form that can be sent to another thread. */
 export type FoundThings = Pick<Findings, 'list' | 'counts'>;
 
-/** Collects findings: lists the first of each code, counts all. */
+/** Collects findings: lists the first of each code and counts all of them. */
 export class Findings {
   readonly list: FsckFinding[] = [];
   readonly counts: Partial<Record<FindingCode, number>> = {};
 
-  /** @param times - number of occurrences that the one finding stands for */
+  /** Adds a finding. @param times - number of occurrences that the one finding stands for */
   add(code: FindingCode, message: string, position?: number, times = 1): void {
     const before = this.counts[code] ?? 0;
     this.counts[code] = before + times;

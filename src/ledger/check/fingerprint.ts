@@ -8,9 +8,9 @@ export interface FingerprintSums {
 }
 
 /**
- * An order-independent sum over rows, so that tables in different orders can be compared without storing
- * either. It consists of two sums of 32-bit hashes with random seeds: different rows have equal sums with
- * probability 2^-64, and an attacker cannot aim at a collision.
+ * An order-independent sum over rows, so that tables in different orders can be compared without storing either table.
+ * It consists of two sums of 32-bit hashes with random seeds: different rows have equal sums with probability 2^-64,
+ * and an attacker cannot construct a collision.
  */
 export class Fingerprint {
   readonly #one: number;
@@ -31,7 +31,7 @@ export class Fingerprint {
     this.#count += 1;
   }
 
-  /** The sums as numbers, to cross threads. */
+  /** The sums as numbers, which can be sent to another thread. */
   get sums(): FingerprintSums {
     return { left: this.#left, right: this.#right, count: this.#count };
   }
@@ -77,5 +77,5 @@ function mix(seed: number, a: number, b: number, c: number, d: number, e: number
   return scramble(x ^ f);
 }
 
-/** The finalizer of MurmurHash3 with an offset, so that zeros have an effect too. */
+/** Computes the finaliser of MurmurHash3 with an offset, so that zeros have an effect too. */
 const scramble = (word: number): number => finish(word + 0x9e3779b9) | 0;

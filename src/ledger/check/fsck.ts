@@ -1,12 +1,20 @@
+import { existsSync, rmSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
 import { createPool, type Pool } from '../../rpc/pool.ts';
-import { workerUrl } from '../../worker-url.ts';
-import type { Regression } from '../journal.ts';
+import { workerUrl } from '../../rpc/worker-url.ts';
+import type { LogPositions } from '../../store/log-positions.ts';
+import { UntrustedLogError } from '../distrust.ts';
+import { noJournal, type Regression } from '../journal.ts';
+import { KeyRing } from '../keys/key-ring.ts';
+import { newestPosition } from '../lives/log-positions.ts';
+import { recover } from '../startup.ts';
 import { segmentLeaves } from '../storage/leaf-index.ts';
+import { LmdbStorage } from '../storage/lmdb-store.ts';
 import type { SignedHead } from '../storage/storage.ts';
 import { DatabaseFile, NotADatabase, type PageDamage, type Table } from './database-file.ts';
+import { type ExternalHead, missingRecords, readExternalHeads } from './external-heads.ts';
 import { type FindingCode, Findings, type FsckFinding, isDamage } from './findings.ts';
 import { randomSeeds } from './fingerprint.ts';
 import { checkHeads } from './heads.ts';
@@ -17,23 +25,29 @@ import { findRow, RowCursor } from './row-cursor.ts';
 import { keyNumber, numberKey } from './row-keys.ts';
 import { type FsckTasks, type SegmentJob, SegmentReader, type SegmentResult } from './segment.ts';
 import { TreeJoin } from './tree.ts';
-import { readWitnesses, type WitnessedHead } from './witnesses.ts';
 
 export interface FsckOptions {
   /**
-   * Folder with ledger.mdb and keys and, if present, anchor.json and journal.ndjson: of a stopped service, or
-   * a backup.
+   * Folder of a stopped service, or a backup. Holds ledger.mdb, the keys and, optionally, anchor.json and
+   * journal.ndjson.
    */
   readonly dataDir: string;
-  /** Default: ledger.mdb of the folder. */
+  /** Path of the database. Default: ledger.mdb of the folder. */
   readonly ledgerPath?: string;
-  /** Default: anchor.json of the folder. */
+  /** Path of the anchor. Default: anchor.json of the folder. */
   readonly anchorPath?: string;
-  /** Whether to verify the signature of every entry: 83 µs each. */
+  /** The log positions that siem.mdb records. An undamaged log is compared with them, as at start-up. */
+  readonly positions?: LogPositions;
+  /**
+   * Whether the folder belongs to a service, so that a missing anchor or journal beside a log with entries is a finding.
+   * A backup has no anchor.
+   */
+  readonly isInService?: boolean;
+  /** Whether to verify the signature of every entry, which takes 83 µs per entry. */
   readonly signatures?: boolean;
   /**
-   * Threads that read segments of 65,536 leaves. Default: one more than there are processors, up to five,
-   * because each sometimes waits for the disk.
+   * Threads that read segments of 65,536 leaves. Default: the number of processors plus one, at most five, because each
+   * thread sometimes waits for the disk.
    */
   readonly threads?: number;
   /** Called about once a second. */
@@ -51,56 +65,55 @@ export interface FsckReport {
   /** Leaves of the last head in the file. */
   readonly size: number;
   readonly head: SignedHead | undefined;
-  /** The first hundred of each code, in order of detection. */
+  /** The first hundred findings of each code, in order of detection. */
   readonly findings: readonly FsckFinding[];
   /** Number of findings of each code. */
   readonly counts: Readonly<Partial<Record<FindingCode, number>>>;
-  /** Entries or heads are missing or altered, or derived data is damaged. */
+  /** Whether entries or heads are missing or altered, or derived data is damaged. */
   readonly isDamaged: boolean;
-  /** More than the file holds, or something different, was signed. */
+  /** Whether the log signed more than the file holds, or something different. */
   readonly isRolledBack: boolean;
   readonly elapsedMs: number;
 }
 
 const tableNames = ['meta', 'entries', 'ids', 'pages', 'heads', 'leaves'];
 const progressMs = 1000;
-/** Missing entries that are searched individually. */
+/** Maximum missing entries that are searched individually. */
 const maxMissing = 1_000_000;
 
 /**
- * Recomputes the whole log from its entries and compares: each leaf, each node, each head of the history
- * (root, signature, time, key), the indexes by id, kind and leaf hash, and the heads in anchor and journal.
- * Nothing is written, and no pointer in the file is followed unchecked, so the file may be damaged anywhere
- * (database-file.ts).
+ * Recomputes the whole log from its entries and compares: each leaf, each node, each head of the history (root,
+ * signature, time, key), the indexes by id, kind and leaf hash, the heads in anchor and journal, and the positions that
+ * siem.mdb records. Nothing is written, and no pointer in the file is followed unchecked, so the file may be damaged
+ * anywhere (database-file.ts).
  *
- * The file must not change during the check, so no service may be running on it. Memory does not depend on
- * its size: 100 MB per thread.
+ * The file must not change during the check, so no service may be running on it. Memory does not depend on the file's
+ * size: 100 MB per thread.
  *
  * @throws the system's error if ledger.mdb or the keys cannot be read
  */
 export async function fsck(options: FsckOptions): Promise<FsckReport> {
   const startedMs = performance.now();
   const findings = new Findings();
-  const {
-    dataDir,
-    ledgerPath = join(dataDir, 'ledger.mdb'),
-    anchorPath = join(dataDir, 'anchor.json'),
-  } = options;
+  const { dataDir, ledgerPath = join(dataDir, 'ledger.mdb'), anchorPath = join(dataDir, 'anchor.json') } = options;
   const keys = PublicKeys.load(join(dataDir, 'keys'));
   for (const damaged of keys.damaged) findings.add('key_damaged', damaged);
-  for (const purpose of keys.missing)
-    findings.add('key_missing', `the folder keys has no active key for ${purpose}`);
-  const { heads: witnesses, regression } = await readWitnesses(
-    { anchor: anchorPath, journal: join(dataDir, 'journal.ndjson') },
-    keys,
-    findings,
-  );
+  for (const purpose of keys.missing) findings.add('key_missing', `the folder keys has no active key for ${purpose}`);
+  const paths = { anchor: anchorPath, journal: join(dataDir, 'journal.ndjson') };
+  const { heads: witnesses, ...records } = await readExternalHeads(paths, keys, findings);
+  const regression = records.journal?.regression;
   const file = openFile(ledgerPath, findings);
   const head =
     file &&
-    (await new LogCheck(file, { keys, witnesses, regression, findings }, options)
-      .run()
-      .finally(() => file.close()));
+    (await new LogCheck(file, { keys, witnesses, regression, findings }, options).run().finally(() => file.close()));
+  // A life whose first entry is not logged yet has no anchor, and siem.mdb does not record it yet.
+  if (!keys.isUnlogged) {
+    if (options.isInService === true && head !== undefined)
+      for (const name of missingRecords(head, records))
+        findings.add(`${name}_missing`, `the ${name} ${paths[name]} is missing or empty`);
+    if (options.positions !== undefined && !isDamage(findings.codes) && findings.counts.keys_ahead === undefined)
+      await comparePositions({ dataDir, ledgerPath, positions: options.positions }, findings);
+  }
   return {
     ok: findings.list.length === 0,
     size: head?.size ?? 0,
@@ -123,10 +136,30 @@ function openFile(path: string, findings: Findings): DatabaseFile | undefined {
   }
 }
 
+/** Compares an undamaged log with the records of siem.mdb, as start-up does. */
+async function comparePositions(
+  { dataDir, ledgerPath, positions }: Required<Pick<FsckOptions, 'dataDir' | 'ledgerPath' | 'positions'>>,
+  findings: Findings,
+): Promise<void> {
+  const keys = await KeyRing.load(join(dataDir, 'keys'));
+  const lock = `${ledgerPath}-lock`;
+  const hadLock = existsSync(lock);
+  const storage = new LmdbStorage(ledgerPath, { readOnly: true });
+  try {
+    recover(storage, keys, { anchor: { kind: 'missing' }, anchorPath: '', journal: noJournal, positions });
+  } catch (error) {
+    if (!(error instanceof UntrustedLogError)) throw error;
+    if (error.fault === 'rollback') findings.add('store_ahead', error.what, newestPosition(positions));
+  } finally {
+    await storage.close();
+    if (!hadLock) rmSync(lock, { force: true });
+  }
+}
+
 class LogCheck {
   readonly #file: DatabaseFile;
   readonly #keys: PublicKeys;
-  readonly #witnesses: readonly WitnessedHead[];
+  readonly #witnesses: readonly ExternalHead[];
   readonly #regression: Regression | undefined;
   readonly #findings: Findings;
   readonly #options: FsckOptions;
@@ -137,7 +170,7 @@ class LogCheck {
     file: DatabaseFile,
     outside: {
       readonly keys: PublicKeys;
-      readonly witnesses: readonly WitnessedHead[];
+      readonly witnesses: readonly ExternalHead[];
       readonly regression: Regression | undefined;
       readonly findings: Findings;
     },
@@ -163,12 +196,23 @@ class LogCheck {
     if (this.#keys.size === 0 && (shared.tables.get('heads')?.rows ?? 0) > 0)
       this.#findings.add('keys_missing', 'the folder keys has no usable key');
     const head = checkHeads(shared);
+    this.#checkKeySizes(head?.size ?? 0);
     checkHistory(shared, {
       ...{ last: head, witnesses: this.#witnesses },
       ...{ files: this.#keys.files, regression: this.#regression },
     });
     await this.#checkEntries(this.#plausible(head?.size ?? 0, shared), shared);
     return head;
+  }
+
+  #checkKeySizes(size: number): void {
+    const { recordedSize } = this.#keys;
+    if (size < recordedSize)
+      this.#findings.add(
+        'keys_ahead',
+        `the log has ${size} leaves, but a key file records that it had ${recordedSize}`,
+        recordedSize,
+      );
   }
 
   /** Limits the size to check by the number of rows in the file, because a head may claim any size. */
@@ -245,7 +289,7 @@ class LogCheck {
     }
   }
 
-  /** Keeps as many segments in progress as there are threads, and one more waiting. */
+  /** Keeps one segment in progress per thread, and one more waiting. */
   async *#inWorkers(
     pool: Pool<FsckTasks>,
     threads: number,
@@ -276,7 +320,7 @@ class LogCheck {
   }
 
   /** Returns witnessed heads up to this size. */
-  #witnessedUpTo(size: number): WitnessedHead[] {
+  #witnessedUpTo(size: number): ExternalHead[] {
     return this.#witnesses.filter(({ head }) => head.size <= size);
   }
 
@@ -320,11 +364,8 @@ class LogCheck {
     const meta = tables.get('meta');
     const row = meta && findRow(this.#file, meta, Buffer.from('format'));
     if (meta !== undefined && !isReady(row))
-      this.#findings.add(
-        'format_unknown',
-        'ledger.mdb is not marked as an initialised log of a known format',
-      );
-    // LMDB reads the free list to write: an unreadable page in it would stop the next append.
+      this.#findings.add('format_unknown', 'ledger.mdb is not marked as an initialised log of a known format');
+    // LMDB reads the free list before it writes: an unreadable page in the list would stop the next append.
     const free = new RowCursor(this.#file, this.#file.freeList, this.#onDamage);
     while (free.next());
     return tables;

@@ -6,7 +6,7 @@ import type { DatabaseFile, Table } from './database-file.ts';
 import { findRow, RowCursor } from './row-cursor.ts';
 import { numbersKey } from './row-keys.ts';
 
-/** Gaps recorded individually; later ones are merged into the last one. */
+/** Maximum gaps recorded individually; later gaps are merged into the last gap. */
 const maxGaps = 10_000;
 
 /** The table `heads` of a file that may be damaged. Memory does not depend on the number of heads. */
@@ -15,7 +15,7 @@ export class HeadTable {
   readonly #table: Table | undefined;
   /** Ascending ranges of sizes in which the cursor may have skipped rows. Both ends are included. */
   readonly #gaps: { readonly from: number; to: number }[] = [];
-  /** The last heads, signed or not: as many as fit on a page. */
+  /** The last heads, signed or not, as many as fit on a page. */
   readonly #last: SignedHead[] = [];
 
   /** Reads the whole table. */
@@ -25,7 +25,7 @@ export class HeadTable {
     this.#findGaps();
   }
 
-  /** Yields the rows that can be followed, by size and time. Signatures are not verified. */
+  /** Yields the readable rows, by size and time. Signatures are not verified. */
   *heads(onDamage = () => {}): Generator<SignedHead> {
     if (this.#table === undefined) return;
     for (const rows = new RowCursor(this.#file, this.#table, onDamage); rows.next(); ) {
@@ -34,7 +34,7 @@ export class HeadTable {
     }
   }
 
-  /** Returns the leaves of the largest head that `isSigned` accepts; 0 without one. */
+  /** Returns the size of the largest head that `isSigned` accepts; 0 if it accepts none. */
   largest(isSigned: (head: SignedHead) => boolean): number {
     const last = this.#last.findLast(isSigned);
     if (last !== undefined) return last.size;
@@ -56,8 +56,8 @@ export class HeadTable {
   }
 
   /**
-   * Finds ranges in doubt. A search may find rows of a page that the cursor skips, because the page follows
-   * one with an invalid number. The page before the damage is therefore in doubt too.
+   * Finds ranges in doubt. A search may find rows of a page that the cursor skips because the preceding page has an
+   * invalid number. The page before the damage is therefore in doubt too.
    */
   #findGaps(): void {
     const pageRows = Math.ceil(this.#file.pageBytes / headRowBytes);

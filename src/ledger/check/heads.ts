@@ -57,24 +57,19 @@ export function checkSignature(head: SignedHead, keys: PublicKeys, findings: Fin
   const key = keys.get(head.keyId, 'transparency-sth');
   const name = `the head of ${head.size} leaves`;
   if (key === undefined) {
-    findings.add(
-      'head_key',
-      `${name} is signed by key ${head.keyId}, which is not in the folder keys`,
-      head.size,
-    );
+    findings.add('head_key', `${name} is signed by key ${head.keyId}, which is not in the folder keys`, head.size);
     return;
   }
-  if (!keys.isSigned(head))
-    findings.add('head_signature', `the signature of ${name} is not valid`, head.size);
+  if (!keys.isSigned(head)) findings.add('head_signature', `the signature of ${name} is not valid`, head.size);
   if (head.size < key.fromSize || head.size > key.toSize) {
     const range = `${key.fromSize} to ${key.toSize === Number.MAX_SAFE_INTEGER ? 'now' : key.toSize}`;
     findings.add('head_range', `${name} is signed by key ${key.kid}, which covers sizes ${range}`, head.size);
   }
 }
 
-type Place = Pick<SignedHead, 'size' | 'timestampNs'>;
+type HeadPosition = Pick<SignedHead, 'size' | 'timestampNs'>;
 
-/** Compares the table `history` with the heads. It may end early, because start-up numbers the rest. */
+/** Compares the table `history` with the heads. The table may end early, because start-up numbers the rest. */
 class NumberedHeads {
   readonly #findings: Findings;
   readonly #rows: RowCursor | undefined;
@@ -97,7 +92,7 @@ class NumberedHeads {
         continue;
       }
       if (!isHere) {
-        this.#more = false; // one wrong number makes all later ones wrong
+        this.#more = false; // one wrong number makes all later numbers wrong
         const message = `head number ${this.#number - 1} is not the one of ${head.size} leaves`;
         this.#findings.add('head_numbers', message, head.size);
       }
@@ -107,7 +102,7 @@ class NumberedHeads {
   }
 
   /** Returns the head of the next number; size −1 if its row is malformed, undefined after the last. */
-  #next(): Place | undefined {
+  #next(): HeadPosition | undefined {
     const number = this.#number++;
     this.#more = this.#more && this.#rows?.next() === true;
     if (!this.#more || this.#rows === undefined) return undefined;
@@ -116,15 +111,10 @@ class NumberedHeads {
     return { size: Number(value.readBigUInt64BE()), timestampNs: value.readBigUInt64BE(8) };
   }
 
-  /** Whether a place is between the last head and this one, where a head was removed. */
-  #isBetween({ size, timestampNs }: Place, head: SignedHead): boolean {
+  /** Returns whether a place is between the last head and this head; a head was removed there. */
+  #isBetween({ size, timestampNs }: HeadPosition, head: SignedHead): boolean {
     const last = this.#last ?? { size: 0, timestampNs: 0n };
-    return (
-      size >= last.size &&
-      size <= head.size &&
-      timestampNs > last.timestampNs &&
-      timestampNs < head.timestampNs
-    );
+    return size >= last.size && size <= head.size && timestampNs > last.timestampNs && timestampNs < head.timestampNs;
   }
 
   end(): void {

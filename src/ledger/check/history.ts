@@ -6,12 +6,12 @@ import type { SignedHead } from '../storage/storage.ts';
 import { judgeCheckpointKey } from './checkpoint-key.ts';
 import type { DatabaseFile, PageDamage, Table } from './database-file.ts';
 import { type HeadLookup, missingHeads } from './expected-heads.ts';
+import type { ExternalHead } from './external-heads.ts';
 import { Findings } from './findings.ts';
 import { readHeads } from './heads.ts';
 import { promisedEntries, readKeyHistory } from './key-history.ts';
 import { findRow, RowCursor } from './row-cursor.ts';
 import { keyNamed, numberKey, numbersKey } from './row-keys.ts';
-import type { WitnessedHead } from './witnesses.ts';
 
 interface HistoryInput {
   readonly file: DatabaseFile;
@@ -24,7 +24,7 @@ interface HistoryInput {
 interface Outside {
   /** The last head of the history. */
   readonly last: SignedHead | undefined;
-  readonly witnesses: readonly WitnessedHead[];
+  readonly witnesses: readonly ExternalHead[];
   readonly files: readonly KeyFile[];
   readonly regression: Regression | undefined;
 }
@@ -37,8 +37,7 @@ export function checkHistory(input: HistoryInput, { last, witnesses, files, regr
   const kept = metaText(input, 'checkpoint');
   const history = readKeyHistory((kind) => entriesOf(input, kind), promisedEntries(files));
   const expected = { size: last?.size ?? 0, named: witnesses, kept, history, regression };
-  for (const { size, message } of missingHeads(lookup(input), expected))
-    findings.add('head_missing', message, size);
+  for (const { size, message } of missingHeads(lookup(input), expected)) findings.add('head_missing', message, size);
   const recorded = metaText(input, 'checkpoint_key');
   const verdict = judgeCheckpointKey({ files, history, recorded, kept, lastSigner: last?.keyId });
   if (verdict.kind === 'replaced') findings.add('checkpoint_key_replaced', verdict.why);

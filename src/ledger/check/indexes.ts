@@ -11,8 +11,9 @@ import { Fingerprint, type FingerprintSums } from './fingerprint.ts';
 import { findRow, RowCursor } from './row-cursor.ts';
 import { keyNamed, keyNumber, keyNumbers, numberKey, numbersKey } from './row-keys.ts';
 
-/** Entries per row of the index by kind, and bytes per entry (kind-index.ts). */
+/** Entries per row of the index by kind (kind-index.ts). */
 const chunkEntries = 256;
+/** Bytes per entry in the index by kind. */
 const indexBytes = 6;
 const idBytes = 16;
 /** Levels of pages in a tree of 2^53 leaves. */
@@ -31,15 +32,13 @@ interface IndexesInput {
 interface SegmentIndexesInput extends IndexesInput {
   readonly first: number;
   readonly seeds: readonly [number, number];
-  /**
-   * The segment's share of the index by id: from `idsFrom` to before `idsBefore`. Default: the first and the
-   * last id.
-   */
+  /** First id of the segment's share of the index by id. Default: the first id. */
   readonly idsFrom?: string;
+  /** Id after the segment's share of the index by id. Default: no limit. */
   readonly idsBefore?: string;
 }
 
-/** The indexed parts of an entry. */
+/** The indexed members of an entry. */
 export interface IndexedEntry {
   readonly kind: string;
   idWord(n: number): number;
@@ -47,20 +46,21 @@ export interface IndexedEntry {
 
 /** Index sums of a segment, to be added to those of other segments. */
 export interface IndexSums {
-  /** By id and by kind, computed from the entries. */
+  /** Sums by id, computed from the entries. */
   readonly ids: FingerprintSums;
+  /** Sums by kind, computed from the entries. */
   readonly kinds: FingerprintSums;
   /** The segment's share of the rows of the index by id. */
   readonly storedIds: FingerprintSums;
-  /** Unreadable entries, which make the indexes incomparable. */
+  /** Number of unreadable entries. With unreadable entries, the indexes cannot be compared. */
   readonly skipped: number;
 }
 
 /**
- * Computes what the entries of a segment must have in the indexes. By id and by kind these are sums
- * (fingerprint.ts), because those tables have another order. By leaf hash these are the rows themselves,
- * which are compared with the table here. The rows of the index by id are summed along with the entries: ids
- * are nearly in the order of entries, so both are close to each other in the file.
+ * Computes the rows that the entries of a segment must have in the indexes. For ids and kinds, it computes sums
+ * (fingerprint.ts), because those tables have another order. For leaf hashes, it computes the rows, which are compared
+ * with the table here. The rows of the index by id are summed along with the entries: ids are nearly in the order of
+ * entries, so a row and its entry are close to each other in the file.
  */
 export class SegmentIndexes {
   readonly #input: SegmentIndexesInput;
@@ -107,7 +107,7 @@ export class SegmentIndexes {
     this.#skipped += 1;
   }
 
-  /** Adds the first four bytes of the hash of a leaf that the tree took, in order. */
+  /** Adds the first four bytes of the hash of a leaf that was added to the tree, in order. */
   addLeaf(prefix: number): void {
     this.#leafCount += 1;
     const buckets = this.#leaves.addPrefix(prefix);
@@ -121,8 +121,8 @@ export class SegmentIndexes {
   }
 
   /**
-   * Compares the runs that were merged while the segment grew with their sources. Older versions did not
-   * merge; missing runs are searched unmerged.
+   * Compares the runs that were merged while the segment grew with their sources. Older versions did not merge; if runs
+   * are missing, their sources are searched instead.
    */
   checkRuns(): void {
     const { first } = this.#input;
@@ -205,9 +205,11 @@ export class ComputedIndexes {
 export interface StoredRows {
   /** The index by kind. */
   readonly kinds: Fingerprint;
-  /** Rows of the leaf-hash index and of the nodes that do not belong to a log of this size. */
+  /** Rows of the leaf-hash index that do not belong to a log of this size. */
   readonly unexpectedLeaves: number;
+  /** Merged runs of the leaf-hash index that do not belong to a log of this size. */
   readonly unexpectedRuns: number;
+  /** Pages of nodes that do not belong to a log of this size. */
   readonly unexpectedPages: number;
 }
 
@@ -235,7 +237,7 @@ export class StoredIndexes {
       if (bytes !== undefined && reader.read(bytes)) ids.push(reader.id);
     }
     ids.sort();
-    while (ids.length < segments - 1) ids.push(lastId); // in place of unreadable first entries
+    while (ids.length < segments - 1) ids.push(lastId); // used in place of unreadable first entries
     return ids;
   }
 
@@ -265,14 +267,13 @@ export class StoredIndexes {
     };
   }
 
-  /** Compares the tables with the sums of the entries of all segments. */
+  /** Compares the tables with the sums over the entries of all segments. */
   compare(size: number, computed: ComputedIndexes, stored: StoredRows): void {
     const { findings } = this.#input;
     const { kinds } = stored;
     const comparable = computed.skipped === 0;
     const { ids, storedIds } = computed;
-    if (comparable ? !storedIds.equals(ids) : storedIds.count < ids.count)
-      this.#reportMissingIds(storedIds.count);
+    if (comparable ? !storedIds.equals(ids) : storedIds.count < ids.count) this.#reportMissingIds(storedIds.count);
     if (kinds.count > size) {
       findings.add('kind_index', `the index by kind has ${kinds.count} entries, but the log has ${size}`);
     } else if (comparable && !kinds.equals(this.#upTo(kinds.count, size, computed.kinds))) {
@@ -284,7 +285,7 @@ export class StoredIndexes {
   }
 
   /**
-   * Returns the sum without the last entries, which the index of an older file may lack; start-up adds them.
+   * Returns the sum without the last entries, which the index of an older file may lack; start-up adds these entries.
    */
   #upTo(total: number, size: number, kinds: Fingerprint): Fingerprint {
     if (total === size) return kinds;
@@ -301,9 +302,7 @@ export class StoredIndexes {
     return kinds.without(missing);
   }
 
-  /**
-   * Reports the entries that the index by id does not lead to. Called when the sums show that there are some.
-   */
+  /** Reports entries that are missing from the index by id. Called when the sums show that there are such entries. */
   #reportMissingIds(rows: number): void {
     const { file, tables, findings } = this.#input;
     const ids = tables.get('ids');
@@ -321,8 +320,8 @@ export class StoredIndexes {
   }
 
   /**
-   * Sums up the index by kind. The indices of a kind must ascend and fill one row after the other; the sum
-   * covers the rest.
+   * Sums up the index by kind. The indices of a kind must ascend and fill one row after the other; the sum covers all
+   * other properties.
    */
   async #readKinds(): Promise<Fingerprint> {
     const { findings } = this.#input;
@@ -339,15 +338,11 @@ export class StoredIndexes {
       const [kind, chunk] = name;
       if (kind !== last.kind) last = { kind, word: fnv(kind) | 0, places: 0, index: -1 };
       if (last.places !== chunk * chunkEntries)
-        findings.add(
-          'kind_index',
-          `row ${chunk} of kind ${kind} does not continue at position ${last.places}`,
-        );
+        findings.add('kind_index', `row ${chunk} of kind ${kind} does not continue at position ${last.places}`);
       for (let at = 0; at < value.length; at += indexBytes) {
         const [high, low] = [value.readUInt16BE(at), value.readUInt32BE(at + 2)];
         const index = high * 2 ** 32 + low;
-        if (index <= last.index)
-          findings.add('kind_index', `the entries of kind ${kind} are out of order`, index);
+        if (index <= last.index) findings.add('kind_index', `the entries of kind ${kind} are out of order`, index);
         last.index = index;
         sum.add(last.word, high, low, 0, 0, 0);
       }

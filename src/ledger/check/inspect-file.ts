@@ -2,12 +2,12 @@ import { corrupt, halfWritten } from '../distrust.ts';
 import { DatabaseFile, NotADatabase, type PageDamage } from './database-file.ts';
 
 /**
- * Inspects ledger.mdb before LMDB maps it: LMDB follows what it finds, and an invalid page number ends the
- * process. Reads the meta pages, the list of free pages, and the paths to the first and the last row of each
- * table, which a start and the first appends need. The rest is checked when it is read, or by `candor fsck`.
+ * Inspects ledger.mdb before LMDB maps it: LMDB does not validate page numbers, and an invalid one ends the process.
+ * Reads the meta pages, the list of free pages, and the paths to the first and the last row of each table, which a
+ * start and the first appends need. The rest is checked when it is read, or by `candor fsck`.
  *
- * Returns whether the file is shorter than its pages in use. The caller then degrades the log once it is
- * open, and serves the remaining data.
+ * Returns whether the file is shorter than its pages in use. The caller then degrades the log once it is open, and
+ * serves the remaining data.
  *
  * @throws UntrustedLogError if the file cannot be opened as a database; Error with a one-line message if it cannot be
  * read
@@ -40,7 +40,7 @@ export function requireReadableLog(path: string): void {
   }
 }
 
-/** Returns the reason for which start-up distrusts a truncated file. */
+/** Returns the reason for which start-up does not trust a truncated file. */
 export function cutShort(): Error {
   return halfWritten('ledger.mdb is shorter than its pages in use');
 }

@@ -4,28 +4,25 @@ import type { SignedHead } from '../storage/storage.ts';
 import type { KnownHeads } from './known-heads.ts';
 import type { PublicKeys } from './public-keys.ts';
 
-/** Signed heads that cannot be kept: larger than the recovered log, or with another root. */
+/** Signed heads that are dropped: larger than the recovered log, or with another root. */
 export interface DroppedHeads {
   readonly count: number;
-  /** The first hundred, by size and time. */
+  /** The first hundred dropped heads, by size and time. */
   readonly first: readonly SignedHead[];
   readonly largest: SignedHead | undefined;
 }
 
-/**
- * Each call yields the next heads up to a size, which must be that of the caller's tree, by size and time.
- */
+/** Yields, in each call, the next heads up to a size, by size and time. The size must be that of the caller's tree. */
 export type KeptHeads = (size: number, root: () => Hash) => Generator<SignedHead>;
 
 const maxListed = 100;
 
-/** Runs of refused heads that are cached: 1.6 MB. Later heads are judged again. */
+/** Maximum cached runs of refused heads, 1.6 MB. Heads refused after that are verified again. */
 const maxRuns = 100_000;
 
 /**
- * Determines which heads match the leaves while a tree grows, and repeats the result while another tree
- * grows. Judging a head takes 100 µs, for signature and root, so refused heads are cached as runs of numbers
- * up to a limit.
+ * Determines which heads match the leaves while a tree grows, and repeats the result while another tree grows.
+ * Verifying signature and root of a head takes 100 µs, so refused heads are cached as runs of numbers up to a limit.
  */
 export class HeadVerdictCache {
   readonly #known: KnownHeads;
@@ -84,7 +81,7 @@ export class HeadVerdictCache {
     };
   }
 
-  /** @param dropped - the head, unless it is unsigned or a duplicate */
+  /** Records a refused head. @param dropped - the head, unless it is unsigned or a duplicate */
   #refuse(number: number, dropped: SignedHead | undefined): void {
     this.#refused.add(number);
     if (dropped === undefined) return;
@@ -118,7 +115,7 @@ class HeadsPass {
   }
 
   /**
-   * Whether the head is signed by a key of the log and is not a duplicate. Must be called in order, once for
+   * Returns whether the head is signed by a key of the log and is not a duplicate. Must be called in order, once for
    * each head.
    */
   isNew(head: SignedHead): boolean {
@@ -142,17 +139,15 @@ class HeadsPass {
 }
 
 function isSame(a: SignedHead, b: SignedHead): boolean {
-  return (
-    a.size === b.size && a.timestampNs === b.timestampNs && a.keyId === b.keyId && equalHashes(a.root, b.root)
-  );
+  return a.size === b.size && a.timestampNs === b.timestampNs && a.keyId === b.keyId && equalHashes(a.root, b.root);
 }
 
-/** Numbers, added in order, stored as runs of consecutive ones. */
+/** Numbers added in ascending order, stored as runs of consecutive numbers. */
 class NumberRuns {
   readonly #limit: number;
   readonly #from: number[] = [];
   readonly #before: number[] = [];
-  /** The first number that no longer fitted. */
+  /** The first number that exceeded the limit. */
   #end = Number.POSITIVE_INFINITY;
 
   constructor(limit: number) {

@@ -1,7 +1,7 @@
 import type { KeyFile } from '../keys/key-file.ts';
 import type { UnsignedEntry } from '../ledger.ts';
 
-/** The log's entries about its keys, as far as start-up and fsck need them. */
+/** The log's entries about its keys that start-up and fsck need. */
 export interface KeyHistory {
   /** Retired tree-head keys with the size of the largest tree whose head each signed. */
   readonly retired: readonly { readonly kid: string; readonly toSize: number }[];
@@ -9,7 +9,7 @@ export interface KeyHistory {
   readonly replaced: ReadonlyMap<string, string>;
   /** Checkpoint keys with which a life of the log began. */
   readonly begun: ReadonlySet<string>;
-  /** Sizes that earlier lives signed and the log gave up: those above `after`, up to `to`. */
+  /** Sizes that earlier lives signed and the log abandoned: sizes above `after`, up to `to`. */
   readonly lost: readonly { readonly after: number; readonly to: number }[];
 }
 
@@ -39,10 +39,7 @@ export function readKeyHistory(
   for (const { subject, data } of parsed(entriesOf('key.retired')))
     if (data.purpose === 'transparency-sth' && Number.isSafeInteger(data.to_size))
       retired.push({ kid: subject.id, toSize: data.to_size as number });
-  const revocations = [
-    ...parsed(entriesOf('key.revoked')),
-    ...promised.filter(({ kind }) => kind === 'key.revoked'),
-  ];
+  const revocations = [...parsed(entriesOf('key.revoked')), ...promised.filter(({ kind }) => kind === 'key.revoked')];
   for (const { subject, data } of revocations)
     if (data.purpose === 'checkpoint' && typeof data.replaced_by === 'string')
       replaced.set(subject.id, data.replaced_by);
@@ -68,8 +65,7 @@ function* parsed(entries: Iterable<Uint8Array>): Generator<KeyEntry> {
   for (const canonical of entries) {
     try {
       const entry = JSON.parse(new TextDecoder().decode(canonical)) as KeyEntry;
-      if (typeof entry.subject.id === 'string' && typeof entry.data === 'object' && entry.data !== null)
-        yield entry;
+      if (typeof entry.subject.id === 'string' && typeof entry.data === 'object' && entry.data !== null) yield entry;
     } catch {}
   }
 }

@@ -10,9 +10,9 @@ export interface KnownHeadsInput {
   readonly file: DatabaseFile;
   readonly table: Table | undefined;
   readonly keys: PublicKeys;
-  /** From anchor, journal, or an auditor's pin. */
+  /** Heads from anchor, journal, or an auditor's pin. */
   readonly elsewhere: readonly SignedHead[];
-  /** Default: `maxStrayHeads`. */
+  /** Maximum stray heads kept in memory. Default: `maxStrayHeads`. */
   readonly maxStrays?: number | undefined;
 }
 
@@ -30,7 +30,7 @@ export class KnownHeads {
   readonly #table: HeadTable;
   readonly #strays: OrphanHeads;
   readonly #elsewhere: readonly SignedHead[];
-  /** Leaves of the largest signed head; 0 without one. */
+  /** Size of the largest signed head; 0 without a signed head. */
   readonly largest: number;
 
   constructor({ file, table, keys, elsewhere, maxStrays = maxStrayHeads }: KnownHeadsInput) {
@@ -46,8 +46,8 @@ export class KnownHeads {
   }
 
   /**
-   * Lower bound of the number of signed stray heads, the smallest ones, that were dropped because of the
-   * memory limit.
+   * Lower bound of the number of signed stray heads that were dropped because of the memory limit; the smallest heads
+   * are dropped first.
    */
   get overlooked(): number {
     return this.#strays.overlooked;
@@ -72,7 +72,7 @@ export class KnownHeads {
   }
 }
 
-/** Merges two ordered sequences; of equal heads, that of `a` comes first. */
+/** Merges two ordered sequences; of two equal heads, the head of `a` comes first. */
 function* merge(a: Iterable<SignedHead>, b: Iterable<SignedHead>): Generator<SignedHead> {
   const others = b[Symbol.iterator]();
   let other = others.next();

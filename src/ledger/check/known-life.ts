@@ -18,9 +18,9 @@ export interface KnownLife {
 }
 
 /**
- * Returns the largest known head of the log in a data folder, which is the least that was promised, from the
- * readable ones of database, anchor and journal. Only heads signed by a key of the current life count. If the
- * folder has lost its keys, the folder `otherKeys` of a backup is used.
+ * Returns the largest known head of the log in a data folder, from those files that are readable: database, anchor and
+ * journal. The log promised at least this head. Only heads signed by a key of the current life count. If the folder has
+ * lost its keys, the folder `otherKeys` of a backup is used.
  */
 export async function knownLife(dataDir: string, anchorPath: string, otherKeys?: string): Promise<KnownLife> {
   const own = await KeyRing.load(join(dataDir, 'keys'));
@@ -36,13 +36,11 @@ export async function knownLife(dataDir: string, anchorPath: string, otherKeys?:
     .filter((head) => head !== undefined)
     .filter((head) => isSigned(head) && isCurrent(head));
   const [head] = heads.sort((a, b) => b.size - a.size);
-  const named = keys
-    .all()
-    .filter(({ purpose, file }) => purpose === 'checkpoint' && file.svc_life === keys.life);
+  const named = keys.all().filter(({ purpose, file }) => purpose === 'checkpoint' && file.svc_life === keys.life);
   return { head, origin: named.at(-1)?.file.svc_origin };
 }
 
-/** Returns the previous life as the entry of a new life names it. */
+/** Returns the previous life in the form in which the first entry of a new life contains it. */
 export function previousOf({ head, origin }: KnownLife): Pick<LifeStart, 'previous'> {
   if (origin === undefined) return {};
   return { previous: { origin, ...(head === undefined ? {} : { head: toJson(head) }) } };

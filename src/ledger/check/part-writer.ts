@@ -1,4 +1,4 @@
-import { sha256 } from '../../sha256.ts';
+import { sha256 } from '../../crypto/sha256.ts';
 import { GrowingTree } from '../../tlog/growing-tree.ts';
 import { leafHash } from '../../tlog/tree.ts';
 import { LeafIndex } from '../storage/leaf-index.ts';

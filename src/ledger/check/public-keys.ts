@@ -1,9 +1,9 @@
 import { type KeyObject, verify } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { importPublicKey } from '../../ed25519.ts';
+import { importPublicKey } from '../../crypto/ed25519.ts';
 import { encodeHead } from '../../tlog/head.ts';
-import { type KeyFile, KeyFileError, lostPurposes, parseKeyFile } from '../keys/key-file.ts';
+import { type KeyFile, KeyFileError, lostPurposes, parseKeyFile, recordedSize } from '../keys/key-file.ts';
 import { Key } from '../keys/signing-key.ts';
 import type { LedgerKeyPurpose } from '../ledger.ts';
 import type { SignedHead } from '../storage/storage.ts';
@@ -11,8 +11,9 @@ import type { SignedHead } from '../storage/storage.ts';
 export interface PublicKey {
   readonly kid: string;
   readonly purpose: string;
-  /** For heads: sizes `fromSize` ≤ size ≤ `toSize`. For entries: indices `fromSize` ≤ index < `toSize`. */
+  /** Smallest size of a head, or smallest index of an entry, that the key covers. */
   readonly fromSize: number;
+  /** Largest size of a head that the key covers; for entries, the index after the last that the key covers. */
   readonly toSize: number;
   readonly key: KeyObject;
   readonly life: string | undefined;
@@ -31,7 +32,7 @@ export class PublicKeys {
   /** The life whose tree-head key is active. */
   life: string | undefined;
   /** Whether the current life has no entry in the log yet. Until then heads of the previous life count. */
-  #isUnlogged = false;
+  isUnlogged = false;
 
   /**
    * Loads the keys; a missing folder is empty. @throws the system's error if the folder or a file cannot be
@@ -65,28 +66,28 @@ export class PublicKeys {
     return lostPurposes(this.files, ({ svc_state }) => svc_state === 'active');
   }
 
+  /** The largest size in the key files of the current life. */
+  get recordedSize(): number {
+    return recordedSize(this.files, this.life);
+  }
+
   get(kid: string, purpose: 'transparency-sth' | 'event-signing'): PublicKey | undefined {
     const key = this.#keys.get(kid);
     return key?.purpose === purpose ? key : undefined;
   }
 
   /** Whether the key of the head belongs to the current life. */
-  isCurrent = ({ keyId }: SignedHead): boolean =>
-    this.#isUnlogged || this.#keys.get(keyId)?.life === this.life;
+  isCurrent = ({ keyId }: SignedHead): boolean => this.isUnlogged || this.#keys.get(keyId)?.life === this.life;
 
   /** Whether a key of this log signed the head. */
   isSigned = (head: SignedHead): boolean => {
     const key = this.get(head.keyId, 'transparency-sth');
-    return (
-      key !== undefined &&
-      head.signature.length === 64 &&
-      verify(null, encodeHead(head), key.key, head.signature)
-    );
+    return key !== undefined && head.signature.length === 64 && verify(null, encodeHead(head), key.key, head.signature);
   };
 
   #add(kid: string, text: string): void {
     const file = parseKeyFile(text);
-    if (file.kid !== kid) throw new KeyFileError(`holds key ${file.kid}`);
+    if (file.kid !== kid) throw new KeyFileError(`contains key ${file.kid}`);
     Key.of(file); // rejects a private key that does not belong to the public key
     const key = importPublicKey(new Uint8Array(Buffer.from(file.x, 'base64url')));
     if (key === undefined) throw new KeyFileError('x is not an acceptable Ed25519 public key');
@@ -96,7 +97,7 @@ export class PublicKeys {
     const toSize = svc_to_size ?? (state === 'pending' ? 0 : Number.MAX_SAFE_INTEGER);
     this.#keys.set(kid, { kid, purpose, key, fromSize: svc_from_size, toSize, life });
     if (purpose === 'transparency-sth' && state === 'active') this.life = life;
-    if (file.svc_life_start !== undefined) this.#isUnlogged = true;
+    if (file.svc_life_start !== undefined) this.isUnlogged = true;
   }
 }
 

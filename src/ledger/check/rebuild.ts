@@ -1,9 +1,8 @@
 import { existsSync } from 'node:fs';
 import { copyFile, link, open, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { flushFolder } from '../../durable-file.ts';
+import { flushFolder } from '../../files/durable-file.ts';
 import { readAnchor } from '../anchor.ts';
-import { UntrustedLogError } from '../distrust.ts';
 import type { LedgerOptions } from '../durable-ledger.ts';
 import { milliseconds, toJson } from '../heads.ts';
 import { Journal } from '../journal.ts';
@@ -12,7 +11,7 @@ import { openAgent } from '../keys/open-agent.ts';
 import { startLife } from '../keys/start-life.ts';
 import { lifeStartOf, openAndClose } from '../lives/continue-copy.ts';
 import { recordInstance } from '../lives/instance.ts';
-import { recover } from '../startup.ts';
+import { newestPosition } from '../lives/log-positions.ts';
 import { LmdbStorage } from '../storage/lmdb-store.ts';
 import type { SignedHead } from '../storage/storage.ts';
 import { DatabaseFile } from './database-file.ts';
@@ -23,28 +22,28 @@ import { PartWriter, partEntries } from './part-writer.ts';
 import { PublicKeys } from './public-keys.ts';
 import { Salvage, type Salvaged } from './salvage.ts';
 
-/** Lost entries that are listed by id. */
+/** Maximum lost entries that are listed by id. */
 const maxNamed = 1000;
 
 export interface RebuildOptions
   extends Pick<
     LedgerOptions,
-    'dataDir' | 'anchorPath' | 'keyPassphrase' | 'agent' | 'origin' | 'notedPlaces' | 'clock' | 'hooks'
+    'dataDir' | 'anchorPath' | 'keyPassphrase' | 'agent' | 'origin' | 'logPositions' | 'clock' | 'hooks'
   > {
   /**
-   * Signed heads from elsewhere, such as an auditor's pin, which may cover more than the heads in the folder.
+   * Signed heads from outside the folder, such as an auditor's pin, which may cover more than the heads in the folder.
    */
   readonly heads?: readonly SignedHead[];
-  /** Continue although signed leaves are missing. */
+  /** Whether to continue although signed leaves are missing. */
   readonly acceptLoss?: boolean;
-  /** Only report what would be done. */
+  /** Whether to only report the planned changes. */
   readonly dryRun?: boolean;
   /**
    * Maximum signed heads outside the table that are kept in memory. Default: the constant `maxStrayHeads`.
    */
   readonly maxStrayHeads?: number;
   onProgress?(progress: RebuildProgress): void;
-  /** Called before each step that changes the state on disk, for tests that stop there. */
+  /** Called before each step that changes the state on disk, so that tests can stop there. */
   onStep?(step: RebuildStep): void;
 }
 
@@ -56,10 +55,9 @@ export interface RebuildProgress extends FsckProgress {
 export type RebuildStep = 'written' | 'verified' | 'old-kept' | 'swapped' | 'life-begun' | 'life-logged';
 
 /**
- * `whole`: there was nothing to do. `rebuilt`: the file was rewritten. `accepted`: the file is intact but
- * behind what was signed, and the log continues from it. `refused`: signed leaves would be missing, and
- * `acceptLoss` was not set. `hopeless`: no signed head matches the entries. `planned`: a dry run of a
- * rebuild.
+ * `whole`: the file was intact. `rebuilt`: the file was rewritten. `accepted`: the file is intact but lacks signed
+ * entries, and the log continues from it. `refused`: signed leaves would be missing, and `acceptLoss` was not set.
+ * `hopeless`: no signed head matches the entries. `planned`: a dry run of a rebuild.
  */
 export type RebuildOutcome = 'whole' | 'rebuilt' | 'accepted' | 'refused' | 'hopeless' | 'planned';
 
@@ -72,23 +70,25 @@ export interface RebuildReport {
   /** The largest head known to have been signed. */
   readonly previous: SignedHead | undefined;
   readonly lost: {
-    /** Entries `from` ≤ index < `to`. */
+    /** Index of the first lost entry. */
     readonly from: number;
+    /** Index after the last lost entry. */
     readonly to: number;
-    /** Why the recovered log ends there; undefined if no signed head covers more. */
+    /** Why the recovered log ends at `from`; undefined if no signed head covers more. */
     readonly why: string | undefined;
-    /** Ids of the first thousand, by index, as far as known. */
+    /** Known ids of the first thousand lost entries, by index. */
     readonly ids: ReadonlyMap<number, string>;
-    /** Signed heads that auditors may hold: the first hundred, by size, and their total number. */
+    /** Signed heads that auditors may hold: the first hundred, by size. */
     readonly heads: readonly SignedHead[];
+    /** Total number of signed heads that auditors may hold. */
     readonly headCount: number;
     /**
-     * Lower bound of the number of smaller signed heads that are in no table of the file and exceeded the
-     * memory limit. The history loses them; a larger head proves everything that they prove.
+     * Lower bound of the number of smaller signed heads that are in no table of the file and exceeded the memory limit.
+     * The history loses these heads; a larger head has the same proofs.
      */
     readonly overlookedHeads: number;
   };
-  /** Where the damaged file was moved. */
+  /** Path to which the damaged file was moved. */
   readonly kept: string | undefined;
 }
 
@@ -110,13 +110,17 @@ export interface RebuildReport {
 export async function rebuild(options: RebuildOptions): Promise<RebuildReport> {
   const { dataDir, anchorPath = join(dataDir, 'anchor.json'), onProgress, heads = [] } = options;
   const path = join(dataDir, 'ledger.mdb');
+  const positions = await options.logPositions?.();
   const found = await fsck({
     ...{ dataDir, anchorPath },
+    ...(positions === undefined ? {} : { positions }),
     onProgress: (progress) => onProgress?.({ step: 'check', ...progress }),
   });
   const keys = PublicKeys.load(join(dataDir, 'keys'));
   const elsewhere = [...(await witnessed(dataDir, anchorPath, keys)), ...heads.filter(keys.isCurrent)];
-  const newest = found.isDamaged ? undefined : await newestLostPlace(path, options);
+  const { keys_ahead = 0, store_ahead = 0 } = found.counts;
+  const isOlder = !found.isDamaged && keys_ahead + store_ahead > 0;
+  const newest = isOlder ? Math.max(newestPosition(positions), keys.recordedSize - 1) : undefined;
   const file = new DatabaseFile(path, { isRescue: true, isDirect: true, pieceBytes: wholePieceBytes });
   try {
     const salvage = new Salvage(file, keys, elsewhere, options.maxStrayHeads);
@@ -136,46 +140,24 @@ async function witnessed(dataDir: string, anchorPath: string, keys: PublicKeys):
   return [...(journal?.heads ?? []), ...anchored];
 }
 
-/**
- * Returns the highest leaf recorded by the event database if start-up would refuse this file as rolled back.
- */
-async function newestLostPlace(path: string, options: RebuildOptions): Promise<number | undefined> {
-  const places = await options.notedPlaces?.();
-  if (places === undefined) return undefined;
-  const keys = await KeyRing.load(join(options.dataDir, 'keys'));
-  const journal = await new Journal('').read({ isSigned: () => false });
-  const storage = new LmdbStorage(path);
-  try {
-    recover(storage, keys, { anchor: { kind: 'missing' }, anchorPath: '', journal, places });
-    return undefined;
-  } catch (error) {
-    if (error instanceof UntrustedLogError && error.fault === 'rollback')
-      return places.last?.leaf_index ?? places.places.find(({ kind }) => kind === 'alert')?.place ?? 0;
-    if (error instanceof UntrustedLogError) return undefined;
-    throw error;
-  } finally {
-    await storage.close();
-  }
-}
-
 class Plan {
   readonly #options: RebuildOptions;
   readonly #found: FsckReport;
   readonly #salvage: Salvage;
   readonly #saved: Salvaged;
   readonly #stamp: string;
-  /** The highest leaf recorded by the event database, if the log contradicts it. */
-  readonly #newestPlace: number | undefined;
+  /** The highest leaf recorded by the event database and the key files, if the log contradicts them. */
+  readonly #newestPosition: number | undefined;
 
   constructor(
     options: RebuildOptions,
     found: FsckReport,
     salvage: Salvage,
     saved: Salvaged,
-    newestPlace: number | undefined,
+    newestPosition: number | undefined,
   ) {
     this.#options = options;
-    this.#newestPlace = newestPlace;
+    this.#newestPosition = newestPosition;
     this.#found = found;
     this.#salvage = salvage;
     this.#saved = saved;
@@ -197,7 +179,7 @@ class Plan {
   }
 
   get #isLoss(): boolean {
-    return this.#saved.dropped.count > 0 || this.#newestPlace !== undefined;
+    return this.#saved.dropped.count > 0 || this.#newestPosition !== undefined;
   }
 
   get #now(): Date {
@@ -217,7 +199,7 @@ class Plan {
   /** Returns the new name of the old file. */
   async #replace(path: string): Promise<string> {
     const beside = `${path}.rebuilding`;
-    await rm(beside, { force: true }); // of an interrupted run
+    await rm(beside, { force: true }); // left by an interrupted run
     await rm(`${beside}-lock`, { force: true });
     await this.#write(beside);
     this.#step('written');
@@ -266,15 +248,13 @@ class Plan {
       ...(anchorPath === undefined ? {} : { anchorPath }),
       onProgress: (progress) => onProgress?.({ step: 'verify', ...progress }),
     });
-    // A head that no page and no other file holds cannot be recovered; fsck continues to report it.
+    // A head that is in no page and no other file cannot be recovered; fsck continues to report it.
     const { head_missing: _lost, ...counts } = report.counts;
     if (isDamage(Object.keys(counts) as FindingCode[]))
-      throw new Error(
-        `the rebuilt file is damaged (${report.findings.map(({ message }) => message).join('; ')})`,
-      );
+      throw new Error(`the rebuilt file is damaged (${report.findings.map(({ message }) => message).join('; ')})`);
   }
 
-  /** Changes the keys. The log is in its new life from here on; the next start logs it at the latest. */
+  /** Changes the keys. From here on the log is in its new life, which is logged by the next start at the latest. */
   async #changeKeys(anchorPath: string): Promise<void> {
     const { dataDir, keyPassphrase, origin } = this.#options;
     if (existsSync(anchorPath)) await copyFile(anchorPath, `${anchorPath}.replaced-${this.#stamp}`);
@@ -283,9 +263,7 @@ class Plan {
     const agent = await openAgent(dataDir, this.#options.agent, keys, () => undefined);
     const head = this.#largest;
     const previous =
-      keys.origin === undefined
-        ? {}
-        : { previous: { origin: keys.origin, ...(head && { head: toJson(head) }) } };
+      keys.origin === undefined ? {} : { previous: { origin: keys.origin, ...(head && { head: toJson(head) }) } };
     const start = lifeStartOf('loss_accepted', this.#options, previous);
     await startLife(keys, { start, origin, fromSize: this.#saved.head?.size ?? 0 });
     await agent?.close();
@@ -304,7 +282,7 @@ class Plan {
     const from = head?.size ?? 0;
     const lost = {
       from,
-      to: Math.max(known, (this.#newestPlace ?? -1) + 1),
+      to: Math.max(known, (this.#newestPosition ?? -1) + 1),
       why: stoppedAt && `entry ${stoppedAt.index} ${stoppedAt.why}`,
       ids: this.#salvage.idsOf(from, known, maxNamed),
       heads: dropped.first,
@@ -315,13 +293,13 @@ class Plan {
   }
 }
 
-/** Gives the file another name without removing its own, so that the path always exists. */
+/** Adds another name for the file without removing the current name, so that the path always exists. */
 async function keepUnder(path: string, name: string): Promise<void> {
   try {
     await link(path, name);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'EEXIST') return;
-    await copyFile(path, name); // a file system without hard links
+    await copyFile(path, name); // for a file system without hard links
     const copy = await open(name, 'r+');
     await copy.sync().finally(() => copy.close());
   }

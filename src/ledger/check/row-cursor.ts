@@ -18,7 +18,7 @@ import {
 } from './database-page.ts';
 import { keyNumber } from './row-keys.ts';
 
-/** Deeper trees would hold more rows than the largest file has bytes. */
+/** Depth limit: deeper trees would hold more rows than the largest file has bytes. */
 const maxDepth = 32;
 
 interface Level {
@@ -36,17 +36,21 @@ export class RowCursor {
   readonly #table: Table;
   readonly #onDamage: (damage: PageDamage) => void;
   readonly #levels: Level[] = [];
-  /** Last key of the previous leaf, and the branch key that separates it from the current leaf. */
+  /** Last key of the previous leaf. */
   #lastKey: Buffer | undefined;
+  /** Branch key that separates the previous leaf from the current one. */
   #separator: Buffer | undefined;
   #started = false;
   /** The first key to read, until it is reached. */
   #from: Buffer | undefined;
   readonly #before: Buffer | undefined;
-  /** The current row: start of its key and its value in the leaf, size of the value, and flags. */
+  /** Start of the current row's key in the leaf. */
   #key = 0;
+  /** Start of the current row's value in the leaf. */
   #value = 0;
+  /** Size of the current row's value. */
   #size = 0;
+  /** Flags of the current row. */
   #flags = 0;
   #big: Buffer | undefined;
   #leaf: Level | undefined;
@@ -78,7 +82,9 @@ export class RowCursor {
     return false;
   }
 
-  /** As `next`, but does not read a value on overflow pages, for callers that need only the key. */
+  /**
+   * Moves to the next row like `next`, but does not read a value on overflow pages, for callers that need only the key.
+   */
   nextKey(): boolean {
     if (!this.#started) this.#start();
     for (;;) {
@@ -102,24 +108,24 @@ export class RowCursor {
     return this.#big ?? this.#leaf!.page.subarray(this.#value, this.#value + this.#size);
   }
 
-  /** Returns a view of the value and one preceding byte of unspecified content. */
+  /** Returns a view of the value, preceded by one byte of unspecified content. */
   valueBehindByte(): Buffer {
     const value = this.#big ?? this.#leaf!.page;
     const start = value.byteOffset + (this.#big === undefined ? this.#value : 0);
     return Buffer.from(value.buffer, start - 1, 1 + this.#size);
   }
 
-  /** Returns the number that is the whole key; −1 if the key is not an integer from 0. */
+  /** Returns the key as a number; −1 if the key is not one integer of at least 0. */
   keyNumber(): number {
     return keyNumber(this.#leaf!.page, this.#key, this.#value);
   }
 
-  /** Whether the row consists of an adjacent key and value of these lengths in the leaf. */
+  /** Returns whether the row consists of an adjacent key and value of these lengths in the leaf. */
   hasForm(keyBytes: number, valueBytes: number): boolean {
     return this.#flags === 0 && this.#value - this.#key === keyBytes && this.#size === valueBytes;
   }
 
-  /** Returns the 32 bits at a byte of such a row. Creating two views instead takes 0.1 µs. */
+  /** Returns the 32 bits at byte `at` of a row that `hasForm` accepts. Creating two views instead takes 0.1 µs. */
   word(at: number): number {
     const { page } = this.#leaf!;
     const from = this.#key + at;
@@ -147,7 +153,7 @@ export class RowCursor {
     this.#size = number32(page, key - 8);
   }
 
-  /** As `next`, but reads only the header of a value on overflow pages. */
+  /** Moves to the next row like `next`, but reads only the header of a value on overflow pages. */
   nextRow(): boolean {
     while (this.nextKey()) {
       if (this.#flags !== bigValue) return true;
@@ -175,7 +181,7 @@ export class RowCursor {
   }
 
   get #bigWrong(): string | undefined {
-    // A record of the free list names up to a million pages; the file size bounds it.
+    // A record of the free list names up to a million pages, so only the size of the file limits it.
     const mostBytes = this.#table.keyOrder === 'integers' ? this.#file.fileBytes : this.#file.maxValueBytes;
     const pages = number64(this.#leaf!.page, this.#value + 16);
     const fits = this.#size <= mostBytes && pages === this.#file.pagesOf(this.#size);
@@ -188,19 +194,16 @@ export class RowCursor {
       const level = this.#level(depth);
       const isLeaf = depth === this.#table.depth - 1;
       const wrong =
-        this.#file.loadPage(page, isLeaf ? leafPage : branchPage, level.page) ??
-        this.#checkNodes(level, isLeaf);
+        this.#file.loadPage(page, isLeaf ? leafPage : branchPage, level.page) ?? this.#checkNodes(level, isLeaf);
       if (wrong === undefined && isLeaf) {
-        level.index =
-          this.#from === undefined ? -1 : firstNotBelow(level.page, this.#from, this.#table.keyOrder) - 1;
+        level.index = this.#from === undefined ? -1 : firstNotBelow(level.page, this.#from, this.#table.keyOrder) - 1;
         this.#from = undefined;
         this.#leaf = level;
         return;
       }
       let branch = depth;
       if (wrong === undefined) {
-        level.index =
-          this.#from === undefined ? 0 : (search(level.page, this.#from, false, this.#table.keyOrder) ?? 0);
+        level.index = this.#from === undefined ? 0 : (search(level.page, this.#from, false, this.#table.keyOrder) ?? 0);
       } else {
         this.#damaged(page, wrong);
         this.#from = undefined;
@@ -244,7 +247,7 @@ export class RowCursor {
     return this.#levels[depth];
   }
 
-  /** Returns why the nodes of a page cannot be followed. Sets their number. */
+  /** Returns why the nodes of a page cannot be followed. Sets the number of nodes of `level`. */
   #checkNodes(level: Level, isLeaf: boolean): string | undefined {
     const wrong = nodesWrong(level.page, isLeaf, this.#table.keyOrder, isLeaf ? this.#lastKey : undefined);
     if (wrong !== undefined) return wrong;
@@ -253,8 +256,8 @@ export class RowCursor {
   }
 
   /**
-   * A leaf's keys must be on the right side of the branch key that leads to it, or a search would miss them.
-   * Excludes rows from `#before` onwards.
+   * Checks that a leaf's keys are on the right side of the branch key that leads to it, because a search would miss
+   * them otherwise. Excludes rows from `#before` onwards.
    */
   #checkBounds(level: Level): string | undefined {
     const { page, nodes } = level;
@@ -290,16 +293,12 @@ function firstNotBelow(page: Buffer, key: Buffer, order: KeyOrder): number {
 }
 
 /** Returns the damage on the path to a table's last row, if any. */
-export function lastRowDamage(
-  file: DatabaseFile,
-  { name, root, depth, keyOrder }: Table,
-): PageDamage | undefined {
+export function lastRowDamage(file: DatabaseFile, { name, root, depth, keyOrder }: Table): PageDamage | undefined {
   const page = Buffer.allocUnsafe(file.pageBytes);
   let n = root;
   for (let level = 0; level < depth && n !== undefined; level++) {
     const isLeaf = level === depth - 1;
-    const wrong =
-      file.loadPage(n, isLeaf ? leafPage : branchPage, page) ?? nodesWrong(page, isLeaf, keyOrder);
+    const wrong = file.loadPage(n, isLeaf ? leafPage : branchPage, page) ?? nodesWrong(page, isLeaf, keyOrder);
     if (wrong !== undefined) return { table: name, page: n, what: wrong };
     if (!isLeaf) n = childOf(page, (page.readUInt16LE(20) >> 1) - 1);
   }

@@ -7,23 +7,20 @@
 const numberBytes = 9;
 const scratch = new DataView(new ArrayBuffer(8));
 
-/** Encodes one integer from 0. */
+/** Encodes one integer of at least 0. */
 export function numberKey(value: number): Buffer {
   const whole = wholeNumber(value);
-  const end =
-    whole[8] !== 0 ? 9 : whole[7] !== 0 || whole[6] !== 0 ? 8 : whole[5] !== 0 || whole[4] !== 0 ? 6 : 4;
+  const end = whole[8] !== 0 ? 9 : whole[7] !== 0 || whole[6] !== 0 ? 8 : whole[5] !== 0 || whole[4] !== 0 ? 6 : 4;
   return whole.subarray(0, end);
 }
 
-/** Encodes several integers from 0. */
+/** Encodes several integers of at least 0. */
 export function numbersKey(values: readonly number[]): Buffer {
-  const parts = values.flatMap((value, i) =>
-    i === 0 ? [wholeNumber(value)] : [Buffer.alloc(1), wholeNumber(value)],
-  );
+  const parts = values.flatMap((value, i) => (i === 0 ? [wholeNumber(value)] : [Buffer.alloc(1), wholeNumber(value)]));
   return Buffer.concat(parts);
 }
 
-/** Decodes a key of one number, from byte `at` to before `end`; −1 if it is not an integer from 0. */
+/** Decodes a key of one number, from byte `at` to before `end`; −1 if the key is not an integer of at least 0. */
 export function keyNumber(key: Buffer, at = 0, end = key.length): number {
   return end - at > numberBytes ? -1 : numberAt(key, at, end);
 }
@@ -53,10 +50,8 @@ export function keyNamed(key: Buffer): readonly [string, number] | undefined {
 function numberAt(key: Buffer, at: number, end: number): number {
   const byte = (i: number) => (at + i < end ? key[at + i]! : 0);
   if (byte(0) >> 4 !== 1 || (byte(8) & 15) !== 0) return -1;
-  const high =
-    (byte(0) & 15) * 2 ** 28 + byte(1) * 2 ** 20 + byte(2) * 2 ** 12 + byte(3) * 16 + (byte(4) >> 4);
-  const low =
-    (byte(4) & 15) * 2 ** 28 + byte(5) * 2 ** 20 + byte(6) * 2 ** 12 + byte(7) * 16 + (byte(8) >> 4);
+  const high = (byte(0) & 15) * 2 ** 28 + byte(1) * 2 ** 20 + byte(2) * 2 ** 12 + byte(3) * 16 + (byte(4) >> 4);
+  const low = (byte(4) & 15) * 2 ** 28 + byte(5) * 2 ** 20 + byte(6) * 2 ** 12 + byte(7) * 16 + (byte(8) >> 4);
   scratch.setUint32(0, high);
   scratch.setUint32(4, low);
   const value = scratch.getFloat64(0);

@@ -1,5 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import { sha256 } from '../../sha256.ts';
+import { sha256 } from '../../crypto/sha256.ts';
 import { GrowingTree } from '../../tlog/growing-tree.ts';
 import { pageColumns, pageHashes, pageWidth } from '../../tlog/page.ts';
 import { equalHashes, type Hash, hashBytes, leafHash } from '../../tlog/tree.ts';
@@ -16,9 +16,9 @@ import { StrayEntries } from './stray-entries.ts';
 
 /** The recoverable part of a log. */
 export interface Salvaged {
-  /** The largest signed head whose leaves are all readable and match its root; undefined without one. */
+  /** The largest signed head whose leaves are all readable and match its root; undefined if there is no such head. */
   readonly head: SignedHead | undefined;
-  /** Yields every signed head up to it whose root matches the leaves, while another tree grows. */
+  /** Yields every signed head up to `head` whose root matches the leaves, while another tree grows. */
   readonly kept: () => KeptHeads;
   readonly dropped: DroppedHeads;
   /** Lower bound of the number of smaller signed heads that were not examined: see `maxStrayHeads`. */
@@ -36,9 +36,9 @@ const noDamage = () => {};
 const stepLeaves = 16_384;
 
 /**
- * Reads the recoverable entries of a damaged file: from the table, and if that cannot be followed, from leaf
- * pages anywhere in the file. The result is the longest prefix of the log whose root was signed. Because the
- * signed heads determine the entries, nothing found this way can be wrong.
+ * Reads the recoverable entries of a damaged file: from the table, and if the table cannot be followed, from leaf pages
+ * anywhere in the file. The result is the longest prefix of the log whose root was signed. Because the signed heads
+ * determine the entries, the recovered entries cannot be wrong.
  */
 export class Salvage {
   readonly #file: DatabaseFile;
@@ -54,12 +54,7 @@ export class Salvage {
    * @param elsewhere - signed heads from the anchor, the journal, an auditor's pin
    * @param maxStrayHeads - default: the constant of that name
    */
-  constructor(
-    file: DatabaseFile,
-    keys: PublicKeys,
-    elsewhere: readonly SignedHead[],
-    maxStrayHeads?: number,
-  ) {
+  constructor(file: DatabaseFile, keys: PublicKeys, elsewhere: readonly SignedHead[], maxStrayHeads?: number) {
     this.#file = file;
     this.#keys = keys;
     this.#tables = file.tables(noDamage);
@@ -115,9 +110,7 @@ export class Salvage {
     for (const entry of this.#read(size)) yield entry?.hash;
   }
 
-  /**
-   * Returns the ids of these entries, at most `limit`, as far as the entries or the index by id have them.
-   */
+  /** Returns the known ids of these entries, at most `limit`, from the entries or the index by id. */
   idsOf(from: number, to: number, limit: number): Map<number, string> {
     const found = new Map<number, string>();
     const reader = new EntryReader();
@@ -132,8 +125,7 @@ export class Salvage {
       const [key, value] = [rows.key(), rows.value()];
       if (key.length !== 16 || value.length !== 8) continue;
       const index = Number(value.readBigUInt64BE());
-      if (index >= from && index < to && found.size < limit && !found.has(index))
-        found.set(index, bytesToUuid(key));
+      if (index >= from && index < to && found.size < limit && !found.has(index)) found.set(index, bytesToUuid(key));
     }
     return new Map([...found].sort(([a], [b]) => a - b));
   }
@@ -158,8 +150,7 @@ export class Salvage {
     const rows = table && new RowCursor(this.#file, table, noDamage);
     let at = rows?.next() === true ? keyNumber(rows.key()) : undefined;
     for (let index = 0; index < size; index++) {
-      while (rows !== undefined && at !== undefined && at < index)
-        at = rows.next() ? keyNumber(rows.key()) : undefined;
+      while (rows !== undefined && at !== undefined && at < index) at = rows.next() ? keyNumber(rows.key()) : undefined;
       yield this.#choose(index, size, at === index ? rows!.value() : undefined);
     }
   }
@@ -168,11 +159,7 @@ export class Salvage {
    * Returns the entry as stored, unless its node shows that it was altered and another copy in the file
    * matches the node.
    */
-  #choose(
-    index: number,
-    size: number,
-    stored: Buffer | undefined,
-  ): { bytes: Buffer; hash: Hash } | undefined {
+  #choose(index: number, size: number, stored: Buffer | undefined): { bytes: Buffer; hash: Hash } | undefined {
     const wanted = this.#nodes.leaf(index, size);
     const own = stored && { bytes: stored, hash: leafHash(sha256, stored) };
     if (own !== undefined && (wanted === undefined || equalHashes(own.hash, wanted))) return own;

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { sha256 } from '../../sha256.ts';
+import { sha256 } from '../../crypto/sha256.ts';
 import { panic } from '../../tlog/fault.ts';
 import { pageColumns, pageHashes, pageRows } from '../../tlog/page.ts';
 import { foldEdge, type Hash, hashBytes } from '../../tlog/tree.ts';
@@ -63,7 +63,7 @@ class GrowingPage {
   readonly root = this.#bytes.subarray(-hashBytes);
   width = 0;
 
-  /** Adds the next column, whose hash must be in place. */
+  /** Adds the next column, whose hash must already be written. */
   append(): void {
     let column = this.width;
     this.width = column + 1;
@@ -75,7 +75,7 @@ class GrowingPage {
     }
   }
 
-  /** Returns the roots of its complete subtrees, the largest first. */
+  /** Returns the roots of the page's complete subtrees, the largest first. */
   edge(): Hash[] {
     const hashes: Hash[] = [];
     for (let row = pageRows; row >= 0; row--) {
@@ -108,7 +108,7 @@ export function leafHashInto(behindByte: Buffer, into: Buffer, at: number): void
 }
 
 /**
- * Computes SHA-256 as src/sha256.ts does, written to its destination. A separate array for each hash takes
+ * Computes SHA-256 as src/crypto/sha256.ts does, written to its destination. A separate array for each hash takes
  * 0.1 µs.
  */
 function hashInto(bytes: Uint8Array, into: Buffer, at: number): void {

@@ -15,16 +15,15 @@ import { RootRecorder } from './wanted-roots.ts';
  * A part of the log that can be checked independently: 65,536 leaves, two complete levels of pages of nodes.
  */
 export interface SegmentJob {
-  /** Index of its first leaf, a multiple of 65,536. */
+  /** Index of the segment's first leaf, a multiple of 65,536. */
   readonly first: number;
-  /** Leaves of the log's last head. */
+  /** Size of the log's last head. */
   readonly size: number;
   readonly signatures: boolean;
   readonly seeds: readonly [number, number];
-  /**
-   * Its share of the index by id: from `idsFrom` to before `idsBefore`. Default: the first and the last id.
-   */
+  /** First id of the segment's share of the index by id. Default: the first id. */
   readonly idsFrom?: string;
+  /** Id after the segment's share of the index by id. Default: no limit. */
   readonly idsBefore?: string;
   /** Further sizes at which a root is needed, ascending. */
   readonly alsoAt: readonly number[];
@@ -33,11 +32,11 @@ export interface SegmentJob {
 export interface SegmentResult extends IndexSums {
   readonly first: number;
   readonly leaves: number;
-  /** Root of the segment's own leaves; undefined if one of them is not known. */
+  /** Root of the segment's own leaves; undefined if a leaf is unknown. */
   readonly root: Hash | undefined;
   /**
-   * Roots at each head in the segment and each size in `alsoAt` (wanted-roots.ts). None after a leaf that is
-   * not known.
+   * Roots at each head in the segment and each size in `alsoAt` (wanted-roots.ts). There are no roots after an unknown
+   * leaf.
    */
   readonly roots: Uint8Array;
   readonly found: FoundThings;
@@ -78,14 +77,13 @@ export class SegmentReader {
     const leaves = Math.min(segmentLeaves, size - first);
     const indexes = new SegmentIndexes({ ...shared, ...job });
     // Malformed rows are reported by `checkHeads`, which reads all of them.
-    const heads = () =>
-      readHeads({ ...shared, findings: new Findings() }, first === 0 ? 0 : first + 1, first + leaves);
+    const heads = () => readHeads({ ...shared, findings: new Findings() }, first === 0 ? 0 : first + 1, first + leaves);
     const wanted = new RootRecorder(heads(), job.alsoAt);
     const check = new EntriesCheck({
       ...{ ...shared, keys: this.#keys, indexes, first, leaves, signatures },
       onSize: (at, root) => wanted.reached(first + at, root),
     });
-    wanted.reached(first, () => new Uint8Array(0)); // a head of no leaves would come before all of them
+    wanted.reached(first, () => new Uint8Array(0)); // a head of an empty tree would precede all leaves
     while (!check.done) {
       check.step();
       indexes.readIds(pageColumns);

@@ -5,8 +5,8 @@ import { keyNumber } from './row-keys.ts';
 const leastEntryBytes = 128;
 
 /**
- * Locations of copies of each entry in the file: the first and the last that a scan of all pages found. 12
- * bytes per leaf.
+ * Locations of up to two copies of each entry in the file: the first and the last copy that a scan of all pages finds.
+ * Takes 12 bytes per leaf.
  */
 export class StrayEntries {
   readonly #file: DatabaseFile;

@@ -3,9 +3,9 @@ import type { SignedHead } from '../storage/storage.ts';
 import type { PublicKeys } from './public-keys.ts';
 
 /**
- * Limit of signed heads outside the table that are kept in memory: 200 bytes each, temporarily twice as many,
- * 200 MB in total. A torn page has 25 rows, so the limit is reached only if the whole table of heads is lost,
- * and then the newest heads matter.
+ * Maximum signed heads outside the table that are kept in memory: 200 bytes per head, temporarily twice that, 200 MB in
+ * total. A torn page has 25 rows, so the limit is reached only if the whole table of heads is lost, and then the newest
+ * heads matter.
  */
 export const maxStrayHeads = 500_000;
 
@@ -33,7 +33,7 @@ export class OrphanHeads {
     if (this.#rows.size >= 2 * this.#limit) this.#dropSmallest();
   }
 
-  /** Finishes adding. */
+  /** Completes the collection. Must be called after the last `add`. */
   end(): void {
     this.#dropSmallest();
     this.#rows = new Set([...this.#rows].sort());
@@ -44,7 +44,7 @@ export class OrphanHeads {
     return this.#overlooked;
   }
 
-  /** Leaves of the largest head. Valid after `end`. */
+  /** Size of the largest head. Valid after `end`. */
   get largest(): number {
     let last: string | undefined;
     for (const text of this.#rows) last = text;
@@ -82,11 +82,6 @@ function sortable(row: Buffer): string {
 
 function headIn(text: string): SignedHead {
   const bytes = Buffer.from(text, 'latin1');
-  const row = Buffer.concat([
-    bytes.subarray(0, 8),
-    bytes.subarray(16, 48),
-    bytes.subarray(8, 16),
-    bytes.subarray(48),
-  ]);
+  const row = Buffer.concat([bytes.subarray(0, 8), bytes.subarray(16, 48), bytes.subarray(8, 16), bytes.subarray(48)]);
   return readHeadValue(row)!;
 }

@@ -1,37 +1,33 @@
 import { statSync } from 'node:fs';
+import { unusableStoreAdvice } from '../../database/damage.ts';
 import { DatabaseFile, NotADatabase, type PageDamage, type Table } from './database-file.ts';
 import { mendMeta } from './database-meta.ts';
 import { branchPage, childOf, nodesWrong } from './database-page.ts';
 import { RowCursor } from './row-cursor.ts';
 
-/** Limit for values of tables outside the log. */
+/** Maximum bytes of a value in tables outside the log. */
 const maxValueBytes = 2 ** 30;
 /**
- * Tables whose leaves are not read at the start on a larger file. Reading them takes 1 s per GB, and 5 s on a
+ * Tables whose leaves are not read at start-up if the file is large. Reading them takes 1 s per GB, and 5 s per GB on a
  * slow disk.
  */
-const largeTables: ReadonlySet<string> = new Set([
-  'event-parts',
-  'event-headers',
-  'event-ids',
-  'event-leavings',
-]);
+const largeTables: ReadonlySet<string> = new Set(['event-parts', 'event-headers', 'event-ids', 'event-leavings']);
 const maxWalkedAtStart = 2 ** 30;
-/** Damaged places that are listed. */
+/** Maximum damaged places that are listed. */
 const maxNamed = 100;
 
 interface WalkOptions {
   readonly isDirect?: boolean;
   /** Tables whose leaves are not read; only their page numbers are checked. */
   readonly unread?: ReadonlySet<string> | undefined;
-  /** Accepts one damaged meta page if the other can take its place. */
+  /** Whether to accept one damaged meta page if the other can replace it. */
   readonly mayTear?: boolean;
 }
 
 /**
- * Returns every place of an LMDB file at which a tree cannot be followed: meta pages, page numbers, types and
- * bounds of pages, nodes, order of keys, pages used twice, and tables whose row count is wrong. LMDB follows
- * such a place and may end the process. Values are not read, except the lists of free pages.
+ * Returns every place of an LMDB file at which a tree cannot be followed: meta pages, page numbers, types and bounds of
+ * pages, nodes, order of keys, pages used twice, and tables whose row count is wrong. Reading such a place with LMDB
+ * may end the process. Values are not read, except the lists of free pages.
  */
 export function treeDamage(
   path: string,
@@ -51,8 +47,7 @@ export function treeDamage(
   try {
     const onDamage = ({ page, table, what }: PageDamage) =>
       note(`page ${page}, in the table ${table}, cannot be followed: ${what}`);
-    if (file.tornMeta !== undefined && !(mayTear && file.areMetasInStep))
-      note(`meta page ${file.tornMeta} is damaged`);
+    if (file.tornMeta !== undefined && !(mayTear && file.areMetasInStep)) note(`meta page ${file.tornMeta} is damaged`);
     else if (file.tornMeta === undefined && !file.areMetasInStep)
       note('the meta pages do not belong to two consecutive transactions');
     const checkRows = (table: Table, next: (cursor: RowCursor) => boolean) => {
@@ -111,10 +106,7 @@ export function requireSoundTree(path: string): string[] {
       ? []
       : [`meta page ${torn} of ${path} was damaged and has been repaired; the last change may be missing`];
   }
-  throw new Error(
-    `${path} is damaged (${damage}); check the disk. \`candor fsck\` lists all damage, and ` +
-      '`candor restore --replace <backup>` restores a backup',
-  );
+  throw new Error(`${path} is damaged (${damage}). ${unusableStoreAdvice}`);
 }
 
 /** A database file that is walked once. Owns the set of used pages: each page belongs to one place. */
@@ -147,18 +139,14 @@ class UsedPages extends DatabaseFile {
    */
   takeFree(record: Buffer): string | undefined {
     if (record.length % 8 !== 0 || record.length === 0) return `it has ${record.length} bytes`;
-    const words = new BigInt64Array(
-      record.buffer.slice(record.byteOffset, record.byteOffset + record.length),
-    );
-    if (words[0]! < 0n || words[0]! >= words.length)
-      return `it counts ${words[0]} words and has ${words.length - 1}`;
+    const words = new BigInt64Array(record.buffer.slice(record.byteOffset, record.byteOffset + record.length));
+    if (words[0]! < 0n || words[0]! >= words.length) return `it counts ${words[0]} words and has ${words.length - 1}`;
     for (let i = 1; i <= Number(words[0]); i++) {
       const word = Number(words[i]);
       if (word === 0) continue;
       const pages = word < 0 ? -word : 1;
       const first = word < 0 ? Number(words[++i] ?? 0n) : word;
-      if (first < 2 || first + pages > this.pages)
-        return `there are no pages ${first} to ${first + pages - 1}`;
+      if (first < 2 || first + pages > this.pages) return `there are no pages ${first} to ${first + pages - 1}`;
       const wrong = this.#take(first, pages);
       if (wrong !== undefined) return wrong;
     }
@@ -166,8 +154,8 @@ class UsedPages extends DatabaseFile {
   }
 
   /**
-   * Marks pages as used. Pages beyond the end of the file are free ones that LMDB omits, used once, unless
-   * the file is damaged already.
+   * Marks pages as used, also pages beyond the end of the file: those are free pages that LMDB omits, unless the file
+   * is damaged.
    */
   #take(first: number, pages: number): string | undefined {
     const end = Math.min(first + pages, this.#used.length * 8);

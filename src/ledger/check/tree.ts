@@ -1,15 +1,15 @@
-import { sha256 } from '../../sha256.ts';
+import { sha256 } from '../../crypto/sha256.ts';
 import { GrowingTree } from '../../tlog/growing-tree.ts';
 import { equalHashes, foldEdge, type Hash, nodeHash } from '../../tlog/tree.ts';
 import { segmentLeaves } from '../storage/leaf-index.ts';
 import type { DatabaseFile, Table } from './database-file.ts';
+import type { ExternalHead } from './external-heads.ts';
 import type { Findings } from './findings.ts';
 import { findRow } from './row-cursor.ts';
 import { numbersKey } from './row-keys.ts';
 import type { SegmentResult } from './segment.ts';
 import { segmentLevels } from './segment-tree.ts';
 import { unpackRoots } from './wanted-roots.ts';
-import type { WitnessedHead } from './witnesses.ts';
 
 /** A complete subtree over segments. */
 interface Subtree {
@@ -29,10 +29,10 @@ export class TreeJoin {
     readonly findings: Findings;
   };
   readonly #size: number;
-  readonly #witnesses: readonly WitnessedHead[];
+  readonly #witnesses: readonly ExternalHead[];
   /** A tree whose leaves are the roots of whole segments. */
   readonly #above = GrowingTree.load(sha256, 0, () => undefined)!;
-  /** Its right edge, largest first. */
+  /** Right edge of the tree, largest subtree first. */
   readonly #edge: Subtree[] = [];
   #broken = false;
 
@@ -43,7 +43,7 @@ export class TreeJoin {
       readonly findings: Findings;
     },
     size: number,
-    witnesses: readonly WitnessedHead[],
+    witnesses: readonly ExternalHead[],
   ) {
     this.#input = input;
     this.#size = size;
@@ -58,7 +58,7 @@ export class TreeJoin {
     else if (part.leaves === segmentLeaves) this.#append(part.root);
   }
 
-  /** Compares the pages above the segments with the stored ones. */
+  /** Compares the pages above the segments with the stored pages. */
   end(): void {
     if (this.#broken || this.#size < segmentLeaves) return;
     const { file, tables, findings } = this.#input;
@@ -97,11 +97,7 @@ export class TreeJoin {
     }
     for (const { head, source, root: code } of this.#witnesses) {
       if (head.size !== size || equalHashes(head.root, root)) continue;
-      findings.add(
-        code,
-        `the root of the head of ${size} leaves in ${source} does not match the entries`,
-        size,
-      );
+      findings.add(code, `the root of the head of ${size} leaves in ${source} does not match the entries`, size);
     }
   }
 }

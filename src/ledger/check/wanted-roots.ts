@@ -12,9 +12,9 @@ export interface RootAt {
 const packedBytes = 8 + 1 + 2 * hashBytes;
 
 /**
- * Records roots at heads of a segment and at other sizes, ascending, while the tree grows. They are packed
- * into one buffer: a segment may have a head for each leaf, and objects would take ten times as much memory,
- * and long to cross threads.
+ * Records roots at heads of a segment and at other sizes, ascending, while the tree grows. The roots are packed into
+ * one buffer: a segment may have a head for each leaf, and objects would take ten times as much memory and would be
+ * slow to send to another thread.
  */
 export class RootRecorder {
   readonly #heads: Generator<SignedHead>;
@@ -31,7 +31,7 @@ export class RootRecorder {
     this.#head = this.#take();
   }
 
-  /** The recorded roots in a form that crosses threads; read with `unpackRoots`. */
+  /** The recorded roots in a form that can be sent to another thread; read with `unpackRoots`. */
   get packed(): Uint8Array {
     return this.#packed.subarray(0, this.#length);
   }

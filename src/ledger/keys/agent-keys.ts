@@ -1,5 +1,5 @@
 import { createHash, type KeyObject } from 'node:crypto';
-import { importPublicKey, verifyEd25519 } from '../../ed25519.ts';
+import { importPublicKey, verifyEd25519 } from '../../crypto/ed25519.ts';
 import { limits } from '../../limits.ts';
 import { AgentConnection } from '../../ssh-agent/agent-connection.ts';
 import { BlockingAgent } from '../../ssh-agent/blocking-agent.ts';
@@ -8,7 +8,7 @@ import type { LedgerKeyPurpose } from '../ledger.ts';
 import { type Signer, SignerError } from './signer.ts';
 
 export interface AgentOptions {
-  /** Path of the Unix socket. Without it, keys of an agent cannot sign. */
+  /** Path of the Unix socket. If absent, keys of an agent cannot sign. */
   readonly socket?: string;
   /**
    * Purposes whose new keys come from the agent. Access tokens are excluded, because jose signs them with a
@@ -19,7 +19,7 @@ export interface AgentOptions {
   readonly keys: readonly string[];
 }
 
-/** Reports why keys of the agent cannot sign; undefined once all of them can again. */
+/** Reports why keys of the agent cannot sign; undefined once all keys can sign again. */
 export type ReportFault = (message: string | undefined) => void;
 
 /**
@@ -51,18 +51,13 @@ export class AgentKeys {
     if (socket !== undefined) this.#connection = new AgentConnection(socket, limits.signerTimeoutMs);
   }
 
-  static async open(
-    options: AgentOptions,
-    used: ReadonlySet<string>,
-    report: ReportFault,
-  ): Promise<AgentKeys> {
+  static async open(options: AgentOptions, used: ReadonlySet<string>, report: ReportFault): Promise<AgentKeys> {
     const { socket } = options;
-    const blocking =
-      socket === undefined ? undefined : await BlockingAgent.start(socket, limits.signerTimeoutMs);
+    const blocking = socket === undefined ? undefined : await BlockingAgent.start(socket, limits.signerTimeoutMs);
     return new AgentKeys(options, used, blocking, report);
   }
 
-  /** Whether new keys of the purpose come from the agent. */
+  /** Returns whether new keys of the purpose come from the agent. */
   holds(purpose: string): boolean {
     return this.#options.purposes.includes(purpose);
   }
@@ -87,10 +82,10 @@ export class AgentKeys {
   }
 
   /**
-   * Returns the first key in the agent for this purpose that no log has used, after a test signature. `used`
-   * are the public keys of this log, base64url.
+   * Returns the first key in the agent for this purpose that no log has used, after a test signature. `used` are the
+   * public keys of this log, base64url.
    *
-   * @throws SignerError, with instructions, without one
+   * @throws SignerError, with instructions, if there is no such key
    */
   async unused(purpose: LedgerKeyPurpose, used: ReadonlySet<string>): Promise<Uint8Array> {
     for (const { publicKey } of await this.#identities(purpose)) {
@@ -106,7 +101,7 @@ export class AgentKeys {
     );
   }
 
-  /** Has the agent sign a probe with the key. @throws SignerError */
+  /** Requests a signature of a probe by the key. @throws SignerError */
   async check(publicKey: Uint8Array): Promise<void> {
     const probe = new AgentSigner(publicKey, {
       now: () => new Uint8Array(0),
@@ -133,8 +128,7 @@ export class AgentKeys {
       const offered = await this.#agent().identities();
       return offered.filter(
         ({ publicKey, comment }) =>
-          comment === commentOf(purpose) ||
-          this.#options.keys.includes(`${purpose}=${fingerprintOf(publicKey)}`),
+          comment === commentOf(purpose) || this.#options.keys.includes(`${purpose}=${fingerprintOf(publicKey)}`),
       );
     } catch (error) {
       if (error instanceof AgentError) throw new SignerError(error.message);
@@ -150,7 +144,9 @@ export class AgentKeys {
     return this.#blocking ?? noSocket();
   }
 
-  /** Called when a signer failed, recovered or ended. */
+  /**
+   * Reports the current faults, and starts probes while there are any. Called when a signer failed, recovered or ended.
+   */
   #changed(): void {
     const faults = [...this.#signers.values()].flatMap(({ fault }) => fault?.message ?? []);
     this.#report(faults.length === 0 ? undefined : [...new Set(faults)].join('; '));
@@ -210,7 +206,7 @@ class AgentSigner implements Signer {
       await this.#try(probeMessage);
       this.#fault = undefined;
     } catch {
-      // The fault stays.
+      // Keep the fault; the next probe retries.
     }
   }
 
@@ -239,8 +235,8 @@ class AgentSigner implements Signer {
 }
 
 /**
- * Cannot be confused with any other message that a key of the log signs: it is not a head, canonical JSON, or
- * a note.
+ * A message that cannot be confused with any other that a key of the log signs: it is not a head, canonical JSON, or a
+ * note.
  */
 const probeMessage = new TextEncoder().encode('candor signer probe');
 

@@ -1,6 +1,7 @@
 import { entryOf, keyRetired, keyRevoked, keyRotated } from '../../contract/critical-events.ts';
 import { rotatedPurposes } from '../../contract/vocabulary.ts';
 import { invalidField, ServiceError } from '../../errors.ts';
+import { SerialQueue } from '../../files/serial-queue.ts';
 import { uuid7 } from '../../uuid.ts';
 import { datedForAppend } from '../entry-window.ts';
 import { type Clock, milliseconds } from '../heads.ts';
@@ -42,28 +43,28 @@ export interface KeyChangesParts {
  *     1. the new key's file, pending    published; a rotation that is due continues at the next start
  *     2. key.rotated is in the log      the old key signed the head that covers it; the next start repeats
  *                                       this step, which adds nothing, and continues
- *     3. both files, in one turn with   the first file determines the second
- *        the last commit of the old key
+ *     3. both files, synchronously      the first file determines the second
+ *        after the old key's last commit
  *     4. key.retired is in the log      the old key's file holds the entry; the next start appends missing
  *                                       entries
  *
- * A failed step ends the change, not the process. The files are read again, as at a start, before anything is
- * signed, and the next tick continues from their state. Until then the finding `key_rotation_failed` is open.
+ * A failed step ends the change, not the process. The files are read again, as at a start, before anything is signed,
+ * and the next tick continues from their state. Until then the finding `key_rotation_failed` is open.
  */
 export class KeyChanges {
   readonly #parts: KeyChangesParts;
   /** Entries that key files promise but the log lacks. */
   #promised: UnsignedEntry[] = [];
   #changing = false;
-  /** Whether the files' promises must be compared with the log before a key changes. */
+  /** Whether the entries promised by the files must be compared with the log before a key changes. */
   #isUnread = true;
   /** Whether a write failed, so that the files may differ from memory. */
   #isUnsure = false;
   /** Errors of the last change, by purpose. */
   readonly #failures = new Map<string, string>();
   #closed = false;
-  /** The work that has exclusive use of the keys, and everything queued after it. */
-  #turn: Promise<unknown> = Promise.resolve();
+  /** Work that has exclusive use of the keys. */
+  readonly #queue = new SerialQueue();
 
   constructor(parts: KeyChangesParts) {
     this.#parts = parts;
@@ -87,8 +88,8 @@ export class KeyChanges {
   }
 
   /**
-   * Returns the due step of a purpose. A key in the wrong place, file or agent, is replaced by a rotation,
-   * once the setting asks for it.
+   * Returns the due step of a purpose. A rotation is also due if the active key is in a file and the setting requires
+   * the agent, or vice versa.
    */
   #dueStep(purpose: LedgerKeyPurpose): 'publish' | 'take_over' | undefined {
     const { keys, schedule } = this.#parts;
@@ -99,7 +100,7 @@ export class KeyChanges {
     return keys.isMisplaced(active) ? 'publish' : undefined;
   }
 
-  /** See `Ledger.rotateKey`. */
+  /** Implements `Ledger.rotateKey`. */
   async rotate(purpose: LedgerKeyPurpose, actor: string): Promise<KeyChange> {
     if (!isRotated(purpose))
       throw invalidField('purpose', `must be one of ${rotatedPurposes.join(', ')}: no other key is rotated`);
@@ -111,7 +112,7 @@ export class KeyChanges {
     });
   }
 
-  /** See `Ledger.retireKey`. */
+  /** Implements `Ledger.retireKey`. */
   async retire(kid: string, actor: string): Promise<KeyChange> {
     return this.#change(this.#find(kid).purpose, async () => {
       const key = this.#find(kid);
@@ -126,19 +127,17 @@ export class KeyChanges {
     });
   }
 
-  /** See `Ledger.revokeKey`. */
+  /** Implements `Ledger.revokeKey`. */
   async revoke(id: string, reason: string, actor: string): Promise<KeyChange> {
     return this.#change(this.#find(id).purpose, async () => {
       const key = this.#find(id);
       const { kid, state, purpose } = key;
       if (state === 'revoked') throw new ServiceError('INVALID_TRANSITION', `key ${kid} is already revoked`);
       if (state !== 'active' || purpose === 'witness') {
-        return this.#end(key, 'revoked', (id, now) =>
-          entryOf(keyRevoked(kid, { purpose, reason }, actor), id, now),
-        );
+        return this.#end(key, 'revoked', (id, now) => entryOf(keyRevoked(kid, { purpose, reason }, actor), id, now));
       }
-      // Does not promote a pending key: an attacker who took the active key from the disk may have taken that
-      // one too. The pending key is revoked as well, or it would take over when it is due.
+      // Does not promote a pending key: an attacker who took the active key from the disk may have taken the pending
+      // key too. The pending key is revoked as well, or it would take over when it is due.
       const fresh = await this.#parts.keys.newKey(purpose, this.#now());
       const published = this.#parts.keys.pending(purpose);
       const entryIds: string[] = [];
@@ -162,15 +161,13 @@ export class KeyChanges {
 
   /** Runs `work` while no key changes; changes wait for it. */
   hold<T>(work: () => Promise<T>): Promise<T> {
-    const run = this.#turn.then(work);
-    this.#turn = run.catch(() => {});
-    return run;
+    return this.#queue.run(work);
   }
 
-  /** Refuses further changes; resolves when none is in progress. */
+  /** Refuses further changes; resolves when no change is in progress. */
   async close(): Promise<void> {
     this.#closed = true;
-    await this.#turn;
+    await this.#queue.idle();
   }
 
   async #due(purpose: LedgerKeyPurpose, step: 'publish' | 'take_over'): Promise<void> {
@@ -180,7 +177,7 @@ export class KeyChanges {
     if (step === 'take_over' && pending !== undefined) await this.#takeOver(pending);
   }
 
-  /** 1. From here on the key is in the key set. */
+  /** Performs step 1: publishes the key in the key set. */
   async #publish(purpose: LedgerKeyPurpose, how: Pick<Succession, 'actor' | 'due'>): Promise<Key> {
     const { keys, hooks } = this.#parts;
     const now = this.#now();
@@ -209,24 +206,24 @@ export class KeyChanges {
     await keys.check(successor);
     const names = { old_kid: old.kid, new_kid: successor.kid, new_fingerprint: successor.fingerprint };
 
-    // 2. The old key signs the head that covers this entry, and the head is released.
+    // Step 2: the old key signs the head that covers this entry, and the head is released.
     await append([entryOf(keyRotated({ purpose, ...names }, actor), entry_id, this.#now())]);
     hooks.at('key-rotated');
 
-    // 3. and 4.
+    // Steps 3 and 4.
     const retired = this.#replace(old, successor, (size, now) => retirement(old, size, now, actor));
     await this.#appendPromised();
     return { key: this.#find(successor.kid), entryIds: [entry_id, retired] };
   }
 
   /**
-   * Replaces a key within one turn: earlier entries are committed, and nothing is signed in between. Returns
-   * the id of the entry about the ended key.
+   * Replaces a key synchronously: earlier entries are committed, and nothing is signed in between. Returns the id of
+   * the entry about the ended key.
    */
   #replace(old: Key, successor: Key, end: (size: number, nowMs: number) => Ending): string {
     const { sequencer, hooks } = this.#parts;
     const size = sequencer.settle();
-    // The clock may be behind the last head, whose time must be within its key's time.
+    // The clock may be behind the last head, whose time must be within the validity of its key.
     const timeMs = Math.max(this.#now(), milliseconds(sequencer.head?.timestampNs ?? 0n));
     const ending = end(size, timeMs);
     const changed = takeOver(old, successor, { size, timeMs, ending });
@@ -286,8 +283,8 @@ export class KeyChanges {
   }
 
   /**
-   * Applies the state of the key files, as at a start: completes a change of two files, signs heads with the
-   * active key, and collects entries that the files promise. Returns false if this has to wait.
+   * Applies the state of the key files, as at a start: completes a change of two files, signs heads with the active
+   * key, and collects entries that the files promise. Returns false if this must be retried later.
    */
   async #finish(): Promise<boolean> {
     const { keys, sequencer, indexOf } = this.#parts;
@@ -311,7 +308,7 @@ export class KeyChanges {
     return true;
   }
 
-  /** Writes key files. After a failure nothing is signed until they have been read again. */
+  /** Writes key files. After a failure, nothing is signed until the files have been read again. */
   #write(keys: readonly Key[], steps?: Parameters<KeyRing['change']>[1]): void {
     try {
       this.#parts.keys.change(keys, steps);
@@ -326,10 +323,7 @@ export class KeyChanges {
     this.#isUnsure = true;
     this.#parts.sequencer.hold(
       holdReason,
-      new ServiceError(
-        'UNAVAILABLE',
-        'key files could not be written; no entries are accepted until they can be read',
-      ),
+      new ServiceError('UNAVAILABLE', 'key files could not be written; no entries are accepted until they can be read'),
     );
   }
 
@@ -354,8 +348,7 @@ export class KeyChanges {
 
   async #change<T>(purpose: string, work: () => Promise<T>): Promise<T> {
     if (this.#closed) throw new ServiceError('UNAVAILABLE', 'the ledger is closing');
-    if (this.#changing)
-      throw new ServiceError('CONFLICT', 'another key change is in progress; try again later');
+    if (this.#changing) throw new ServiceError('CONFLICT', 'another key change is in progress; try again later');
     this.#changing = true;
     try {
       const done = await this.hold(work);
@@ -365,13 +358,10 @@ export class KeyChanges {
       if (error instanceof ServiceError && error.code !== 'UNAVAILABLE') throw error;
       this.#failed(purpose, error);
       if (error instanceof ServiceError) throw error;
-      // Files and memory may differ.
+      // Holds commits, because the files and memory may differ.
       this.#hold();
       if (await this.#finish()) await this.#appendPromised();
-      throw new ServiceError(
-        'UNAVAILABLE',
-        `the keys could not be changed (${String(error)}); try again later`,
-      );
+      throw new ServiceError('UNAVAILABLE', `the keys could not be changed (${String(error)}); try again later`);
     } finally {
       this.#changing = false;
     }
@@ -394,7 +384,7 @@ export class KeyChanges {
   }
 }
 
-/** The reason with which the sequencer holds commits. */
+/** The reason for which the sequencer holds commits. */
 const holdReason = 'keys';
 
 function successionOf({ kid, file }: Key): Succession {
@@ -402,13 +392,12 @@ function successionOf({ kid, file }: Key): Succession {
   return file.svc_succession;
 }
 
-/** Ignores service errors, because a later tick retries. A stopped ledger reports that separately. */
+/** Ignores service errors, because a later tick retries. A stopped ledger reports its failure separately. */
 function ignoreServiceError(error: unknown): void {
   if (!(error instanceof ServiceError)) throw error;
 }
 
-const isRotated = (purpose: LedgerKeyPurpose): boolean =>
-  (rotatedPurposes as readonly string[]).includes(purpose);
+const isRotated = (purpose: LedgerKeyPurpose): boolean => (rotatedPurposes as readonly string[]).includes(purpose);
 
 function byTime(a: UnsignedEntry, b: UnsignedEntry): number {
   return a.occurred_at < b.occurred_at ? -1 : a.occurred_at > b.occurred_at ? 1 : 0;

@@ -3,12 +3,12 @@ import { limits } from '../../limits.ts';
 import { type KeyFile, KeyFileError } from './key-file.ts';
 
 /**
- * Rounds of PBKDF2-HMAC-SHA512, as recommended by OWASP: 0.1 s of a core for each guess, and for each key at
- * start-up.
+ * Rounds of PBKDF2-HMAC-SHA512, as recommended by OWASP. Each guess of an attacker, and each key at start-up, takes 0.1
+ * s of a core.
  */
 const rounds = 210_000;
 
-/** The passphrase is missing or wrong. The message has one line, for the operator. */
+/** Thrown if the passphrase is missing or wrong. The message is one line for the operator. */
 export class PassphraseError extends Error {
   override readonly name = 'PassphraseError';
 }
@@ -17,11 +17,7 @@ export class PassphraseError extends Error {
  * Encrypts the private key as a JWE in compact form (RFC 7517 appendix C): the encryption key is derived from
  * the passphrase by PBES2-HS512+A256KW (RFC 7518, section 4.8), the content is encrypted with A256GCM.
  */
-export function encryptPrivate(
-  file: Pick<KeyFile, 'kid' | 'x'>,
-  d: string,
-  passphrase: string,
-): Promise<string> {
+export function encryptPrivate(file: Pick<KeyFile, 'kid' | 'x'>, d: string, passphrase: string): Promise<string> {
   const { kid, x } = file;
   const jwk = JSON.stringify({ kty: 'OKP', crv: 'Ed25519', kid, x, d });
   return new CompactEncrypt(new TextEncoder().encode(jwk))
@@ -51,7 +47,7 @@ export async function decryptPrivate(file: KeyFile, jwe: string, passphrase: str
   const jwk: unknown = JSON.parse(new TextDecoder().decode(plaintext));
   const { kid, x, d } = jwk as Record<string, unknown>;
   if (kid !== file.kid || x !== file.x || typeof d !== 'string') {
-    throw new KeyFileError('svc_encrypted holds another key');
+    throw new KeyFileError('svc_encrypted contains another key');
   }
   return d;
 }
@@ -62,11 +58,11 @@ export function noPassphrase(): PassphraseError {
 
 function wrongPassphrase(kid: string): PassphraseError {
   return new PassphraseError(
-    `CANDOR_KEY_PASSPHRASE does not open the private key ${kid}: the keys were encrypted with another passphrase`,
+    `CANDOR_KEY_PASSPHRASE cannot decrypt the private key ${kid}: the keys were encrypted with another passphrase`,
   );
 }
 
-/** Limits the rounds separately, because jose reports too many rounds like a wrong passphrase. */
+/** Limits the rounds separately, because jose reports too many rounds as a wrong passphrase. */
 function checkHeader(jwe: string): void {
   let rounds: unknown;
   try {
@@ -75,7 +71,7 @@ function checkHeader(jwe: string): void {
     throw new KeyFileError('svc_encrypted is not a JWE');
   }
   if (typeof rounds !== 'number' || rounds > limits.maxKeyDerivationRounds) {
-    throw new KeyFileError(`svc_encrypted asks for ${String(rounds)} rounds of key derivation`);
+    throw new KeyFileError(`svc_encrypted requires ${String(rounds)} rounds of key derivation`);
   }
 }
 

@@ -3,7 +3,7 @@ import type { Key as KeyRecord } from '../../contract/resources/key.ts';
 import type { JsonWebKey, SignedTreeHead } from '../../contract/resources/transparency.ts';
 import { keyPurposes, keyStates, type LifeReason, lifeReasons } from '../../contract/vocabulary.ts';
 import { canonicalUuid, uuid7 } from '../../uuid.ts';
-import type { LedgerKeyPurpose, UnsignedEntry } from '../ledger.ts';
+import type { LedgerKeyPurpose, PublicJwk, UnsignedEntry } from '../ledger.ts';
 
 /** The purposes of the keys that every log must have. Each key signs one kind of data. */
 export const ledgerPurposes = [
@@ -15,7 +15,7 @@ export const ledgerPurposes = [
 
 /** How a pending key takes over. */
 export interface Succession {
-  /** The active key when this one was created. */
+  /** Id of the key that was active when this one was created. */
   readonly replaces: string;
   /** Id of the `key.rotated` entry, so that appending it again after a crash adds nothing. */
   readonly entry_id: string;
@@ -34,43 +34,61 @@ export interface Ending {
   readonly entry: UnsignedEntry;
 }
 
-/** A life of the log that has its keys but not its `log.life_started` entry yet. */
+/** A life of the log that has its keys but not yet its `log.life_started` entry. */
 export interface LifeStart {
   readonly reason: LifeReason;
   /** Id of the entry. A repeated append after a crash adds nothing. */
   readonly entry_id: string;
-  /** ISO 8601; also the time of the entry. */
+  /** Time of the start and of its entry, ISO 8601. */
   readonly at: string;
   /** Origin of the previous life, and its largest known head. */
   readonly previous?: { readonly origin: string; readonly head?: SignedTreeHead };
 }
 
 /**
- * The content of a key file: the published members (RFC 8037, with the attributes of the specification) and
- * private ones.
+ * The content of a key file: the published members (RFC 8037, with the attributes of the specification) and private
+ * members.
  */
 export interface KeyFile extends JsonWebKey {
   /**
-   * The private key, base64url: plain, or as a JWE in `svc_encrypted`. Both are absent once the key has
-   * ended.
+   * The plain private key, base64url. Absent if the private key is encrypted, is in an ssh-agent, or was removed at the
+   * key's end.
    */
   readonly d?: string;
+  /** The private key as a JWE. Absent unless the private key is encrypted. */
   readonly svc_encrypted?: string;
   /** The private key is in an ssh-agent and not in this file. Absent for keys in files. */
   readonly svc_signer?: 'ssh-agent';
-  /** ISO 8601. Absent in files older than key rotation; those keys were active from the start. */
+  /**
+   * Time of the key's creation, ISO 8601. Absent in files older than key rotation; keys in such files were active from
+   * the start.
+   */
   readonly svc_created?: string;
   readonly svc_succession?: Succession;
   readonly svc_ending?: Ending;
   /** Entries about the end of this key, which must be in the log. */
   readonly svc_entries?: readonly UnsignedEntry[];
-  /** Only in the event-signing key of a new life, until the entry that begins this life is in the log. */
+  /**
+   * The start of a new life. Only in the event-signing key of that life, until the entry that begins the life is in the
+   * log.
+   */
   readonly svc_life_start?: LifeStart;
 }
 
-/** The key cannot be used. The message says why. */
+/** Thrown if the key cannot be used. The message gives the reason. */
 export class KeyFileError extends Error {
   override readonly name = 'KeyFileError';
+}
+
+/**
+ * Returns the largest size at which the keys of this life began or ended. Every commit is on disk before a key
+ * file names its size, so a smaller log was rolled back.
+ */
+export function recordedSize(files: readonly KeyFile[], life: string | undefined): number {
+  const sizes = files
+    .filter(({ svc_life }) => svc_life === life)
+    .flatMap(({ svc_from_size = 0, svc_to_size = 0 }) => [svc_from_size, svc_to_size]);
+  return sizes.reduce((largest, size) => Math.max(largest, size), 0);
 }
 
 /** Creates a new pending key pair. */
@@ -101,9 +119,9 @@ function pendingFile(purpose: LedgerKeyPurpose, x: string, timeMs: number): KeyF
 }
 
 /**
- * Returns the key as active from size `fromSize` onwards. For heads and checkpoints that is the smallest tree
- * that it signs, for entries the first index. Keys of access tokens cover no sizes, because tokens are not
- * part of the tree.
+ * Returns the key as active from size `fromSize` onwards. For a key that signs heads or checkpoints, `fromSize` is the
+ * size of its smallest tree; for a key that signs entries, its first index. Keys of access tokens cover no sizes,
+ * because tokens are not part of the tree.
  */
 export function activated(file: KeyFile, fromSize: number, timeMs: number, ending?: Ending): KeyFile {
   const { svc_succession: _done, ...rest } = file;
@@ -144,20 +162,17 @@ export function ended(
 }
 
 /**
- * Returns purposes without an active key. A log older than checkpoint keys may lack one, and then gets it.
+ * Returns purposes without an active key. A log older than checkpoint keys may lack a checkpoint key, which is then
+ * created.
  */
-export function lostPurposes(
-  files: readonly KeyFile[],
-  isActive: (file: KeyFile) => boolean,
-): LedgerKeyPurpose[] {
+export function lostPurposes(files: readonly KeyFile[], isActive: (file: KeyFile) => boolean): LedgerKeyPurpose[] {
   const isOfBefore = files.every(({ svc_created }) => svc_created === undefined);
   const held = new Set(files.filter(isActive).map(({ svc_purpose }) => svc_purpose));
   return ledgerPurposes.filter((one) => !held.has(one) && !(isOfBefore && one === 'checkpoint'));
 }
 
 /**
- * Whether the key is active or pending and its private key exists: in the file, encrypted, or in an
- * ssh-agent.
+ * Returns whether the key is active or pending and its private key exists: in the file, encrypted, or in an ssh-agent.
  */
 export function hasPrivateKey(file: KeyFile): boolean {
   const { d, svc_encrypted, svc_signer, svc_state } = file;
@@ -191,6 +206,16 @@ export function published(file: KeyFile): JsonWebKey {
   };
 }
 
+/**
+ * Returns a public key without sizes above `size`, which readers of a delayed log must not see. A revoked key keeps
+ * `size` as its end, because none of its signatures would be valid without one.
+ */
+export function publishedAt(jwk: PublicJwk, size: number): PublicJwk {
+  const shown = Object.entries(jwk).filter(([name, value]) => !/_size$/.test(name) || Number(value) <= size);
+  const isHidden = Number(jwk.svc_to_size ?? 0) > size && jwk.svc_state === 'revoked';
+  return { ...Object.fromEntries(shown), ...(isHidden ? { svc_to_size: size } : {}) };
+}
+
 /** Returns the key as a record for operators. */
 export function recordOf(file: KeyFile, fingerprint: string): KeyRecord {
   const { svc_not_before, svc_not_after, svc_revoked_at, svc_from_size, svc_to_size } = file;
@@ -219,9 +244,7 @@ export function createdAt(file: KeyFile): string {
   return file.svc_created ?? file.svc_not_before ?? new Date(0).toISOString();
 }
 
-/**
- * Parses a key file. Does not test the key pair. @throws KeyFileError for an incomplete or inconsistent file
- */
+/** Parses a key file without testing the key pair. @throws KeyFileError for an incomplete or inconsistent file */
 export function parseKeyFile(text: string): KeyFile {
   let file: unknown;
   try {
@@ -241,7 +264,7 @@ export function parseKeyFile(text: string): KeyFile {
 }
 
 interface Check {
-  /** Completes "<member> is …". */
+  /** The expected value, which completes "<member> is …". */
   readonly wanted: string;
   test(value: unknown): boolean;
 }
@@ -305,16 +328,10 @@ function isLifeStart(value: unknown): boolean {
 }
 
 function isEntry(value: unknown): boolean {
-  return (
-    isObject(value) &&
-    isText(value.id) &&
-    isText(value.kind) &&
-    isText(value.occurred_at) &&
-    isText(value.actor)
-  );
+  return isObject(value) && isText(value.id) && isText(value.kind) && isText(value.occurred_at) && isText(value.actor);
 }
 
-/** Whether the text is 32 bytes in canonical base64url. */
+/** Returns whether the text is 32 bytes in canonical base64url. */
 function is32Bytes(text: unknown): boolean {
   if (typeof text !== 'string') return false;
   const bytes = Buffer.from(text, 'base64url');

@@ -58,8 +58,8 @@ export class KeyFolder {
   }
 
   /**
-   * Renames the prepared files into place, in this order, flushed. A crash or an error in between leaves the
-   * first files new and the others old.
+   * Renames the prepared files into place, in this order, and flushes each rename. A crash or an error in between
+   * leaves the first files new and the others old.
    */
   commit(files: readonly KeyFile[], renamed: (file: KeyFile) => void): void {
     for (const file of files) {
@@ -89,7 +89,7 @@ function writeFlushed(path: string, text: string): void {
   }
 }
 
-/** Removes a file. Ignores system errors, because the next start removes it. */
+/** Removes a file. Ignores system errors, because the next start removes the file. */
 function remove(path: string): void {
   try {
     unlinkSync(path);

@@ -16,6 +16,7 @@ import {
   newKeyFile,
   parseKeyFile,
   published,
+  recordedSize,
   recordOf,
 } from './key-file.ts';
 import { KeyFolder } from './key-folder.ts';
@@ -24,14 +25,14 @@ import { Key } from './signing-key.ts';
 
 export type { Key, SigningKey } from './signing-key.ts';
 
-/** An access token lives for at most an hour; the clocks of its verifiers may differ slightly. */
+/** An access token is valid for at most an hour; the clocks of its verifiers may differ slightly. */
 const tokenGraceMs = 65 * 60_000;
 
 interface View {
-  /** Oldest first. */
+  /** Keys in order of creation, oldest first. */
   readonly ordered: readonly Key[];
   readonly published: PublicJwk[];
-  /** By purpose. */
+  /** Active keys by purpose. */
   readonly active: ReadonlyMap<string, Key>;
   readonly pending: ReadonlyMap<string, Key>;
   /** The life of the active tree-head key, locked or not. */
@@ -63,7 +64,10 @@ const isActive = (wanted: string) => (key: Key) => key.purpose === wanted && key
 export class KeyRing {
   readonly #folder: KeyFolder;
   readonly #keys = new Map<string, Key>();
-  /** Cached until a key changes: ten years are thousands of keys, and each append needs one. */
+  /**
+   * View of the keys, cached until a key changes: after ten years there are thousands of keys, and each append needs
+   * one.
+   */
   #view: View | undefined;
   readonly #damaged: string[] = [];
   /** Encrypts new private keys. */
@@ -83,7 +87,7 @@ export class KeyRing {
     for (const [kid, text] of ring.#folder.read()) {
       ring.#collectDamage(kid, () => {
         const key = Key.of(parseKeyFile(text));
-        if (key.kid !== kid) throw new KeyFileError(`holds key ${key.kid}`);
+        if (key.kid !== kid) throw new KeyFileError(`contains key ${key.kid}`);
         ring.#put(key);
       });
     }
@@ -91,9 +95,8 @@ export class KeyRing {
   }
 
   /**
-   * Prepares the keys for the owner of the folder: removes leftovers of interrupted writes, and decrypts
-   * encrypted private keys. If there is a passphrase, unencrypted private keys are encrypted, as are new
-   * ones.
+   * Prepares the keys for the owner of the folder: removes leftovers of interrupted writes, and decrypts encrypted
+   * private keys. If there is a passphrase, existing unencrypted and new private keys are encrypted.
    *
    * @throws PassphraseError if the passphrase is missing or wrong
    */
@@ -105,9 +108,7 @@ export class KeyRing {
       return;
     }
     const opened = await Promise.allSettled(
-      locked.map(async (key) =>
-        key.unlocked(await decryptPrivate(key.file, key.file.svc_encrypted!, passphrase)),
-      ),
+      locked.map(async (key) => key.unlocked(await decryptPrivate(key.file, key.file.svc_encrypted!, passphrase))),
     );
     opened.forEach((result, i) => {
       this.#collectDamage(locked[i]!.kid, () => {
@@ -134,7 +135,7 @@ export class KeyRing {
     for (const key of this.#all()) if (key.file.svc_signer !== undefined) this.#put(key);
   }
 
-  /** Whether the key is held elsewhere, in a file or an agent, than new keys of its purpose. */
+  /** Returns whether the key is in a file and new keys of its purpose come from the agent, or vice versa. */
   isMisplaced({ file, purpose }: Key): boolean {
     return (file.svc_signer !== undefined) !== (this.#agent?.holds(purpose) ?? false);
   }
@@ -144,7 +145,7 @@ export class KeyRing {
     if (file.svc_signer !== undefined) await this.#agent?.check(publicKey);
   }
 
-  /** Unusable files, each with the reason. */
+  /** Unusable files and the reason for each. */
   get damaged(): readonly string[] {
     return this.#damaged;
   }
@@ -177,10 +178,9 @@ export class KeyRing {
   }
 
   /**
-   * Returns a new pending key of the current life, or an unused one of the agent. `change` adds it to the
-   * ring.
+   * Returns a new pending key of the current life, or an unused key of the agent. `change` adds it to the ring.
    *
-   * @throws SignerError if the agent has none
+   * @throws SignerError if the agent has no unused key
    */
   async newKey(purpose: LedgerKeyPurpose, timeMs: number, origin?: string): Promise<Key> {
     const used = new Set(this.#all().map(({ file }) => file.x));
@@ -197,11 +197,11 @@ export class KeyRing {
   }
 
   /**
-   * Writes these keys, flushed, in this order, and adds them to the ring. A crash in between leaves the first
-   * files new and the others old.
+   * Writes and flushes these keys in this order, and adds them to the ring. A crash in between leaves the first files
+   * new and the others old.
    *
-   * @throws UNAVAILABLE if the disk accepts no writes, and nothing has changed. After any other error the
-   * state of the files is unknown and must be read again.
+   * @throws UNAVAILABLE if the disk does not accept writes; nothing has changed then. After any other error the state
+   * of the files is unknown, and they must be read again.
    */
   change(keys: readonly Key[], steps?: { prepared(): void; renamed(key: Key): void }): void {
     const files = keys.map(({ file }) => file);
@@ -251,7 +251,7 @@ export class KeyRing {
     return this.#currentView().pending.get(purpose);
   }
 
-  /** Oldest first. */
+  /** Returns all keys, oldest first. */
   all(): readonly Key[] {
     return this.#currentView().ordered;
   }
@@ -266,6 +266,14 @@ export class KeyRing {
     return this.#currentView().life;
   }
 
+  /** The largest size in the key files of the current life. */
+  get recordedSize(): number {
+    return recordedSize(
+      this.all().map(({ file }) => file),
+      this.life,
+    );
+  }
+
   /** Sets the configured origin of the log, with the suffix of its life. */
   rename(configured: string | undefined): void {
     const key = this.active('checkpoint');
@@ -274,14 +282,14 @@ export class KeyRing {
     if (key.file.svc_origin !== origin) this.change([key.with({ ...key.file, svc_origin: origin })]);
   }
 
-  /** SHA-256 of the raw public key, lowercase hex; undefined for an unknown key. */
+  /** Returns the SHA-256 of the raw public key, lowercase hex; undefined for an unknown key. */
   fingerprint(kid: string): string | undefined {
     return this.#keys.get(kid)?.fingerprint;
   }
 
   /**
-   * Whether this key of this purpose made the signature, whatever its state. Start-up must accept what a key
-   * signed before it was revoked; outsiders refuse it.
+   * Returns whether this key of this purpose made the signature, in any state of the key. Start-up must accept
+   * signatures that a key made before it was revoked; verifiers reject them.
    */
   verify(kid: string, purpose: string, message: Uint8Array, signature: Uint8Array): boolean {
     const key = this.#keys.get(kid);

@@ -5,9 +5,8 @@ import { activated, type Ending, ended } from './key-file.ts';
 import type { Key, KeyRing } from './key-ring.ts';
 
 /**
- * Completes a change of two key files that a crash interrupted, before anything is signed: if the new key is
- * active and the old one is too, the old one ends as the new key's file says. (`KeyChanges.finish` does the
- * rest.)
+ * Completes a change of two key files that a crash interrupted, before anything is signed: if both the new and the old
+ * key are active, the old key ends as the new key's file says. (`KeyChanges.finish` does the rest.)
  */
 export function finishKeyFiles(keys: KeyRing): void {
   for (const { file } of keys.all()) {
@@ -30,7 +29,7 @@ export function takeOver(
   ];
 }
 
-/** Returns the ending of a key that its successor replaces. */
+/** Returns the ending of a key that is replaced by its successor. */
 export function retirement(old: Key, size: number, timeMs: number, actor: string): Ending {
   const data = {
     purpose: old.purpose as LedgerKeyPurpose,

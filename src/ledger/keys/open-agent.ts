@@ -5,8 +5,8 @@ import { hasPrivateKey, parseKeyFile } from './key-file.ts';
 import type { KeyRing } from './key-ring.ts';
 
 /**
- * Opens the agent if a setting or a key file of the ring names one, and attaches it to the ring. A failing
- * agent is reported; its keys cannot sign until it recovers.
+ * Opens the agent if a setting or a key file of the ring names one, and attaches it to the ring. A failing agent is
+ * reported; its keys cannot sign until it recovers.
  *
  * @param otherKeys - a further folder with keys that must not be used again
  */
@@ -26,21 +26,19 @@ export async function openAgent(
 }
 
 /**
- * Returns the public keys (base64url) in the subfolders of the data folder that hold earlier logs. A key
- * serves one log, but an agent still offers the keys of earlier ones.
+ * Returns the public keys (base64url) in the subfolders of the data folder that hold earlier logs. A key serves one
+ * log, but an agent still offers the keys of earlier logs.
  */
 async function keysOfEarlierLogs(dataDir: string, otherKeys?: string): Promise<Set<string>> {
   const used = new Set<string>();
   const entries = await readdir(dataDir, { withFileTypes: true });
-  const folders = entries
-    .filter((entry) => entry.isDirectory())
-    .map(({ name }) => join(dataDir, name, 'keys'));
+  const folders = entries.filter((entry) => entry.isDirectory()).map(({ name }) => join(dataDir, name, 'keys'));
   for (const folder of otherKeys === undefined ? folders : [...folders, otherKeys]) {
     for (const name of await readdir(folder).catch(() => [])) {
       try {
         used.add(parseKeyFile(await readFile(join(folder, name), 'utf8')).x);
       } catch {
-        // A damaged file of an earlier log is ignored.
+        // Ignore a damaged file of an earlier log.
       }
     }
   }

@@ -13,7 +13,7 @@ export interface RotationSchedule {
 /** Disables scheduled rotation. */
 export const noRotation: RotationSchedule = { periods: {}, overlapMs: 0 };
 
-/** Returns the due step for a purpose with this active key, and this pending one if any. */
+/** Returns the due step for a purpose, given its active key and its pending key, if any. */
 export function dueStep(
   active: KeyFile,
   pending: KeyFile | undefined,
@@ -23,13 +23,13 @@ export function dueStep(
   if (pending !== undefined) {
     const due = pending.svc_succession?.due;
     if (due === undefined) return 'take_over';
-    // A due time further ahead than any overlap was set while the clock was ahead.
+    // A due time further ahead than any overlap was set while the clock was wrong.
     const waitMs = Date.parse(due) - nowMs;
     return waitMs <= 0 || waitMs > overlapMs + limits.maxClockJumpMs ? 'take_over' : undefined;
   }
   const period = active.svc_purpose === 'witness' ? 0 : (periods[active.svc_purpose] ?? 0);
   const ageMs = nowMs - Date.parse(active.svc_not_before ?? '');
-  // A key that begins in the future was created while the clock was ahead, so its age is unknown.
+  // A key that begins in the future was created while the clock was wrong, so its age is unknown.
   const isDue = ageMs >= period - overlapMs || ageMs < -limits.maxClockJumpMs;
   return period > 0 && isDue ? 'publish' : undefined;
 }

@@ -3,7 +3,7 @@ import { ServiceError } from '../../errors.ts';
 
 /** Makes Ed25519 signatures (RFC 8032) of raw messages, with a key file or an ssh-agent. */
 export interface Signer {
-  /** The known reason why signing currently fails; undefined without one. */
+  /** The known reason why signing currently fails; undefined while signing works. */
   readonly fault?: ServiceError | undefined;
   /** Signs synchronously. @throws SignerError */
   sign(message: Uint8Array): Uint8Array;
@@ -36,12 +36,10 @@ export class FileSigner implements Signer {
     return sign(null, message, this.#private);
   }
 
-  /** Takes 5 µs of the caller's thread, and the rest on one of libuv's threads. */
+  /** Signs on one of libuv's threads, which takes 5 µs of the caller's thread. */
   signLater(message: Uint8Array): Promise<Uint8Array> {
     return new Promise((resolve, reject) => {
-      sign(null, message, this.#private, (error, signature) =>
-        error === null ? resolve(signature) : reject(error),
-      );
+      sign(null, message, this.#private, (error, signature) => (error === null ? resolve(signature) : reject(error)));
     });
   }
 }

@@ -1,7 +1,7 @@
 import { createPrivateKey, type KeyObject } from 'node:crypto';
-import { importPublicKey, verifyEd25519 } from '../../ed25519.ts';
+import { importPublicKey, verifyEd25519 } from '../../crypto/ed25519.ts';
+import { sha256 } from '../../crypto/sha256.ts';
 import type { ServiceError } from '../../errors.ts';
-import { sha256 } from '../../sha256.ts';
 import { bytesToHex } from '../../tlog/hex.ts';
 import { hasPrivateKey, type KeyFile, KeyFileError } from './key-file.ts';
 import { FileSigner, type Signer } from './signer.ts';
@@ -17,7 +17,9 @@ export class Key implements SigningKey {
   /** SHA-256 of the raw public key, lowercase hex. */
   readonly fingerprint: string;
   readonly #public: KeyObject;
-  /** Absent while its file is locked or no agent is attached, and once the key has ended. */
+  /**
+   * Makes the signatures. Absent while the key's file is locked or no agent is attached, and once the key has ended.
+   */
   readonly #signer: Signer | undefined;
 
   private constructor(file: KeyFile, publicKey: KeyObject, signer: Signer | undefined) {
@@ -45,7 +47,7 @@ export class Key implements SigningKey {
     const signer = new FileSigner(privateKey);
     const probe = new TextEncoder().encode(kid);
     // OpenSSL uses d and ignores x.
-    if (!this.verify(probe, signer.sign(probe))) throw new KeyFileError('x and d do not belong together');
+    if (!this.verify(probe, signer.sign(probe))) throw new KeyFileError('d is not the private key of x');
     return this.signedBy(signer);
   }
 
@@ -72,7 +74,7 @@ export class Key implements SigningKey {
     return this.file.svc_state;
   }
 
-  /** 32 bytes. */
+  /** The raw public key, 32 bytes. */
   get publicKey(): Uint8Array {
     return new Uint8Array(Buffer.from(this.file.x, 'base64url'));
   }

@@ -11,21 +11,15 @@ export interface NewLife {
   readonly fromSize: number;
 }
 
-/** The order in which the files of new keys are written: the first one carries the promise of the entry. */
-const order: readonly LedgerKeyPurpose[] = [
-  'event-signing',
-  'checkpoint',
-  'transparency-sth',
-  'access-token',
-];
+/** The order in which the files of new keys are written: the first file carries the promise of the entry. */
+const order: readonly LedgerKeyPurpose[] = ['event-signing', 'checkpoint', 'transparency-sth', 'access-token'];
 
 /**
- * Ends every key that can sign, removing its private key, and creates new keys that no `key.rotated` entry
- * announces.
+ * Ends every key that can sign, removing its private key, and creates new keys without a `key.rotated` entry.
  *
  * The event-signing key is written first and carries `svc_life_start`. After a crash following that write,
- * `finishLifeKeys` completes the change before anything is signed; an earlier crash has changed nothing. The
- * log gets its `log.life_started` entry when it is opened.
+ * `finishLifeKeys` completes the change before anything is signed; an earlier crash has changed nothing. The log gets
+ * its `log.life_started` entry when it is opened.
  */
 export async function startLife(keys: KeyRing, life: NewLife, step?: (key: Key) => void): Promise<void> {
   const { fromSize } = life;
@@ -51,7 +45,7 @@ export async function startLife(keys: KeyRing, life: NewLife, step?: (key: Key) 
   });
 }
 
-/** Skips a life that never got its entry: the previous life of the next one is the one before it. */
+/** Returns the start with the previous life. A life that never got its entry is skipped. */
 function withPrevious(start: LifeStart, unlogged: LifeStart | undefined): LifeStart {
   if (unlogged?.previous === undefined) return start;
   const head = start.previous?.head ?? unlogged.previous.head;
@@ -62,8 +56,8 @@ function withPrevious(start: LifeStart, unlogged: LifeStart | undefined): LifeSt
 }
 
 /**
- * Returns the life that was started but has no entry yet, after completing key files that a crash
- * interrupted; undefined without one. None of these keys has signed anything.
+ * Returns the life that was started but has no entry yet, after completing key files that a crash interrupted;
+ * undefined if there is no such life. The keys of the life have signed nothing.
  */
 export async function finishLifeKeys(keys: KeyRing, fromSize: number): Promise<LifeStart | undefined> {
   const carrier = carrierOf(keys);
@@ -79,11 +73,9 @@ export async function finishLifeKeys(keys: KeyRing, fromSize: number): Promise<L
   return start;
 }
 
-/** Returns the key with the promise; if a crash left two of them, the one whose life is complete. */
+/** Returns the key with the promise. If a crash left two such keys, returns the one whose life is complete. */
 function carrierOf(keys: KeyRing): Key | undefined {
-  const found = keys
-    .all()
-    .filter(({ state, file }) => state === 'active' && file.svc_life_start !== undefined);
+  const found = keys.all().filter(({ state, file }) => state === 'active' && file.svc_life_start !== undefined);
   return found.find(({ file }) => isComplete(keys, file.svc_life)) ?? found[0];
 }
 
@@ -101,8 +93,8 @@ export function lifeIsLogged(keys: KeyRing): void {
 }
 
 /**
- * Ends a key. Its last size is known only after an accepted loss; otherwise another copy of the keys may
- * still sign.
+ * Ends a key. Its last size is known only after an accepted loss; otherwise another copy of the keys may still be
+ * signing.
  */
 function endedBy({ reason, previous, at }: LifeStart, key: Key): Key {
   const toSize = reason === 'loss_accepted' ? previous?.head?.tree_size : undefined;

@@ -15,14 +15,14 @@ import type { SignedHead } from '../storage/storage.ts';
 import { recordInstance } from './instance.ts';
 import { StoreAge } from './store-age.ts';
 
-/** There is no log to continue. The message is for the operator. */
+/** Thrown if there is no log to continue. The message is addressed to the operator. */
 export class NoLogError extends Error {
   override readonly name = 'NoLogError';
 }
 
 type Folder = Pick<
   LedgerOptions,
-  'dataDir' | 'anchorPath' | 'keyPassphrase' | 'agent' | 'origin' | 'notedPlaces' | 'clock'
+  'dataDir' | 'anchorPath' | 'keyPassphrase' | 'agent' | 'origin' | 'logPositions' | 'clock'
 >;
 
 /** Returns the start of a life at the current time. */
@@ -36,8 +36,8 @@ export function lifeStartOf(
 }
 
 /**
- * Continues a copy of a data folder as a life of its own, because the original may run again. After a crash
- * between the key change and the entry, the next start logs the life.
+ * Continues a copy of a data folder as a separate life, because the original may run again. After a crash between the
+ * key change and the entry, the next start logs the life.
  *
  * @throws NoLogError
  */
@@ -65,8 +65,8 @@ export async function openAndClose(folder: Folder): Promise<LedgerStatus> {
 }
 
 /**
- * Records that the folder was moved and the original is gone for good: the life continues here, and the
- * journal gets a line about it.
+ * Records that the folder was moved and the original no longer exists: the life continues here, and the journal gets a
+ * line about the move.
  *
  * @throws NoLogError
  */
@@ -79,7 +79,7 @@ export async function recordMove({ dataDir, clock }: Folder): Promise<void> {
 }
 
 /**
- * Accepts that siem.mdb is an older copy, which continues beside the log.
+ * Accepts that siem.mdb is an older copy, which is used beside the log from now on.
  *
  * @throws NoLogError
  */

@@ -3,31 +3,31 @@ import type { BigIntStats } from 'node:fs';
 import { open, readFile, rename, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { flushFolder } from '../../durable-file.ts';
+import { flushFolder } from '../../files/durable-file.ts';
 import { copied, instanceUnreadable } from '../distrust.ts';
 
 export const instanceFile = 'instance.json';
 
-/** Longer than any file system's clock resolution. */
+/** Pause that is longer than the clock resolution of any file system, in milliseconds. */
 const clockStepMs = 20;
 
 interface Instance {
   readonly format: 1;
   /** A random id of this folder. */
   readonly instance: string;
-  /** Inode of this file, in decimal digits. A copy has another one. */
+  /** Inode of this file, in decimal digits. A copy has a different inode. */
   readonly inode: string;
   /** Birth time of this file, in whole milliseconds; absent on file systems that do not record it. */
   readonly birthtime_ms?: number;
 }
 
 /**
- * Checks that the data folder is not a copy. `instance.json` records its own inode and birth time, which
- * survive a rename, a bind mount and a new container, but differ in a copy of the file. A block-level clone
- * of the volume has both and is not detected.
+ * Checks that the data folder is not a copy. `instance.json` records its own inode and birth time, which survive a
+ * rename, a bind mount and a new container, but differ in a copy of the file. A block-level clone of the volume has the
+ * same inode and birth time and is not detected.
  *
- * @param wasWritten - returns whether the log records that the file was written; folders of earlier versions
- * get one at their next start
+ * @param wasWritten - returns whether the log records that the file was written; folders of earlier versions get the
+ * file at their next start
  * @returns whether the file exists
  * @throws UntrustedLogError `copied`
  */
@@ -52,12 +52,12 @@ export async function checkInstance(dataDir: string, wasWritten: () => boolean):
   return true;
 }
 
-/** Records the current location of the folder: writes a new `instance.json`, flushed. */
+/** Records the current location of the folder: writes and flushes a new `instance.json`. */
 export async function recordInstance(dataDir: string): Promise<void> {
   const path = join(dataDir, instanceFile);
   const file = await open(`${path}.new`, 'w', 0o600);
   try {
-    // If birth times are not recorded, systems report the time of the last change instead, which moves.
+    // If birth times are not recorded, systems report the time of the last change instead, which is not constant.
     await sleep(clockStepMs);
     await file.chmod(0o600);
     const made = await file.stat({ bigint: true });
@@ -76,7 +76,7 @@ export async function recordInstance(dataDir: string): Promise<void> {
   await flushFolder(dirname(path));
 }
 
-/** Whether the system records birth times. Otherwise it reports 0 or the time of the last change. */
+/** Returns whether the system records birth times. Otherwise it reports 0 or the time of the last change. */
 function isRecorded({ birthtimeNs, ctimeNs }: BigIntStats): boolean {
   return birthtimeNs > 0n && birthtimeNs !== ctimeNs;
 }

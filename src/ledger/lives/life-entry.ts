@@ -1,13 +1,12 @@
 import { entryOf, lifeStarted } from '../../contract/critical-events.ts';
 import type { LogEntry } from '../../contract/resources/transparency.ts';
 import type { LifeReason } from '../../contract/vocabulary.ts';
-import { sha256 } from '../../sha256.ts';
+import { sha256 } from '../../crypto/sha256.ts';
 import { bytesToHex, hexToBytes } from '../../tlog/hex.ts';
 import { equalHashes, type Hash, leafHash } from '../../tlog/tree.ts';
 import { corrupt, keysLost, rollback } from '../distrust.ts';
 import { signedBytes } from '../entry.ts';
-import type { LifeStart } from '../keys/key-file.ts';
-import { ledgerPurposes } from '../keys/key-file.ts';
+import { type LifeStart, ledgerPurposes } from '../keys/key-file.ts';
 import type { KeyRing } from '../keys/key-ring.ts';
 import { lifeInOrigin } from '../keys/life-origin.ts';
 import type { LedgerStatus, UnsignedEntry } from '../ledger.ts';
@@ -19,13 +18,14 @@ export const lifeKind = 'log.life_started';
 export interface LifeRecord {
   readonly index: number;
   readonly canonical: Uint8Array;
-  /** 8 hex digits. */
+  /** Id of the life: 8 hex digits. */
   readonly id: string;
   readonly reason: LifeReason;
-  /** ISO 8601. */
+  /** Time of the entry, ISO 8601. */
   readonly at: string;
-  /** Leaves of the largest head known before, and leaves that the log continued from. */
+  /** Leaves of the largest known head of the previous life. */
   readonly fromSize: number;
+  /** Leaves from which the log continued. */
   readonly toSize: number;
 }
 
@@ -53,9 +53,7 @@ export function lifeEntry(
     origin: keys.origin!,
     previous,
     ...(eventsLife === undefined ? {} : { events_life: eventsLife }),
-    ...(tree.size === 0
-      ? {}
-      : { continues_from: { tree_size: tree.size, root_hash: bytesToHex(tree.root) } }),
+    ...(tree.size === 0 ? {} : { continues_from: { tree_size: tree.size, root_hash: bytesToHex(tree.root) } }),
     keys: ledgerPurposes.map((purpose) => {
       const { kid, fingerprint } = keys.active(purpose)!;
       return { purpose, kid, fingerprint };
@@ -64,7 +62,7 @@ export function lifeEntry(
   return entryOf(event, entry_id, Date.parse(at));
 }
 
-/** The fields of such an entry that are read back. */
+/** The fields of the entry that are read back. */
 interface LifeData {
   readonly reason: LifeReason;
   readonly life: string;
@@ -84,7 +82,7 @@ export function lifeRecord(index: number, canonical: Uint8Array): LifeRecord {
 const parsed = (canonical: Uint8Array): LogEntry => JSON.parse(new TextDecoder().decode(canonical));
 
 /**
- * Whether the log was in this life, or a life of the log replaced it. Reads the first entry of each life.
+ * Returns whether the log was in this life, or a life of the log replaced it. Reads the first entry of each life.
  *
  * @throws DamagedError
  */
@@ -142,21 +140,11 @@ const nameOf = (life: string | undefined): string => (life === undefined ? 'the 
 function requireValid(record: LifeRecord, keys: KeyRing, rootAt: (size: number) => Hash): LifeRecord {
   const entry = parsed(record.canonical);
   const { continues_from } = entry.data as unknown as LifeData;
-  const signed = keys.verify(
-    entry.key_id,
-    'event-signing',
-    signedBytes(entry),
-    hexToBytes(entry.signature, 64),
-  );
+  const signed = keys.verify(entry.key_id, 'event-signing', signedBytes(entry), hexToBytes(entry.signature, 64));
   if (!signed || keys.get(entry.key_id)?.file.svc_life !== record.id)
-    throw corrupt(
-      `entry ${record.index}, which begins life ${record.id}, is not signed by a key of this life`,
-    );
+    throw corrupt(`entry ${record.index}, which begins life ${record.id}, is not signed by a key of this life`);
   const continues = record.toSize === record.index;
-  if (
-    !continues ||
-    (continues_from && !equalHashes(hexToBytes(continues_from.root_hash, 32), rootAt(record.toSize)))
-  )
+  if (!continues || (continues_from && !equalHashes(hexToBytes(continues_from.root_hash, 32), rootAt(record.toSize))))
     throw corrupt(`entry ${record.index}, which begins life ${record.id}, continues a different tree`);
   return record;
 }

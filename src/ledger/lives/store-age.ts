@@ -1,10 +1,14 @@
 import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
-import { replaceFile } from '../../durable-file.ts';
+import { replaceFile } from '../../files/durable-file.ts';
+import { SerialQueue } from '../../files/serial-queue.ts';
 import { type FoundMeta, type Meta, readMetas } from '../check/database-meta.ts';
 
-/** A file in the data folder. A restore replaces it together with siem.mdb, and backups do not contain it. */
+/**
+ * Name of the record file in the data folder. A restore replaces the file together with siem.mdb, and backups do not
+ * contain it.
+ */
 const recordFile = 'siem.mdb.json';
 
 interface AgeRecord {
@@ -13,8 +17,8 @@ interface AgeRecord {
   /** Fingerprints of the last two transactions. */
   readonly last?: readonly number[];
   /**
-   * Why siem.mdb is older than the folder, from the first start with it until the newer one is back or the
-   * operator accepts it. Until then the other fields describe the newer one.
+   * Why siem.mdb is older than the folder. Set from the first start with the older file until the newer file is back or
+   * the operator accepts the older one. Until then the other fields describe the newer file.
    */
   readonly older?: string;
   /**
@@ -32,9 +36,9 @@ export class StoreAge {
   readonly #database: string;
   readonly #path: string;
   #record: AgeRecord;
-  /** Whether the database is the recorded one. */
+  /** Whether the database has one of the recorded transactions, so that it is not an older copy. */
   readonly #isBack: boolean = false;
-  #writing: Promise<void> = Promise.resolve();
+  readonly #queue = new SerialQueue();
 
   /** Compares the database with the record. Must be called before the store opens the database. */
   constructor(dataDir: string) {
@@ -49,7 +53,7 @@ export class StoreAge {
     else this.#isBack = found !== undefined && this.#record.last?.includes(fingerprint(found)) === true;
   }
 
-  /** Why siem.mdb is older than the folder; undefined if it is not. */
+  /** Why siem.mdb is older than the folder; undefined unless it is older. */
   get older(): string | undefined {
     return this.#record.older;
   }
@@ -79,19 +83,17 @@ export class StoreAge {
   }
 
   /**
-   * Writes the record; resolves when it is on disk. A failure is ignored, because the next call writes it.
+   * Writes the record; resolves when it is on disk. Ignores a failure, because the next call writes the record again.
    */
   write(): Promise<void> {
-    this.#writing = this.#writing.then(() => this.#save()).catch(() => {});
-    return this.#writing;
+    return this.#queue.run(() => this.#save()).catch(() => {});
   }
 
   #save(): Promise<void> {
     // The last transaction may be visible but not flushed yet; the one before it is on disk.
     const { meta, whole = [] } = this.#metas() ?? {};
     const transaction = Math.max(0, (meta?.transaction ?? 0) - 1);
-    if (this.#record.older === undefined)
-      this.#record = { ...this.#record, transaction, last: whole.map(fingerprint) };
+    if (this.#record.older === undefined) this.#record = { ...this.#record, transaction, last: whole.map(fingerprint) };
     return replaceFile(this.#path, `${format(this.#record)}\n`, { mode: 0o600 });
   }
 
@@ -120,7 +122,10 @@ export class StoreAge {
   }
 }
 
-/** Reads the record. A missing or damaged file is an empty record: it must not accuse an intact database. */
+/**
+ * Reads the record. Treats a missing or damaged file as an empty record, because such a file does not show that the
+ * database is older.
+ */
 function readRecord(path: string): AgeRecord {
   try {
     const text = readFileSync(path, 'utf8');

@@ -1,5 +1,5 @@
+import { sha256 } from '../../crypto/sha256.ts';
 import { ServiceError } from '../../errors.ts';
-import { sha256 } from '../../sha256.ts';
 import { hexToBytes } from '../../tlog/hex.ts';
 import { noteKeyId, parseNote, signatureTypes } from '../../tlog/note.ts';
 import { formatTlogProof } from '../../tlog/tlog-proof.ts';
@@ -26,29 +26,17 @@ export interface BundleParts {
 export interface BundleNotes {
   /** The note that `/checkpoint` serves. */
   readonly published?: string | undefined;
-  /**
-   * Returns a note that the log signs for the bundle. Called only if the published one does not cover the
-   * leaf.
-   */
+  /** Returns a note that the log signs for the bundle. Called only if the published note does not cover the leaf. */
   signed?(): string | undefined;
 }
 
 /** Returns the leaf with everything that an offline verifier needs, against this head. */
-export function makeBundle(
-  parts: BundleParts,
-  query: LeafQuery,
-  head: SignedHead,
-  notes: BundleNotes,
-): ProofBundle {
+export function makeBundle(parts: BundleParts, query: LeafQuery, head: SignedHead, notes: BundleNotes): ProofBundle {
   const { prover, keys } = parts;
   const { leaf_index, audit_path } = prover.inclusion(query, head.size);
   const leaf = prover.leafAt(leaf_index);
   const checkpoint = checkpointFor(parts, leaf_index, head.size, notes);
-  const needed = [
-    head.keyId,
-    keyOf(leaf),
-    ...(checkpoint === undefined ? [] : signersOf(checkpoint.note, keys)),
-  ];
+  const needed = [head.keyId, keyOf(leaf), ...(checkpoint === undefined ? [] : signersOf(checkpoint.note, keys))];
   return {
     leaf,
     audit_path,
@@ -59,7 +47,7 @@ export function makeBundle(
   };
 }
 
-/** Returns undefined if no checkpoint covers the leaf. */
+/** Returns the checkpoint that covers the leaf, with its proof; undefined if no note covers the leaf. */
 function checkpointFor(
   parts: BundleParts,
   leafIndex: number,
@@ -87,8 +75,8 @@ function checkpointFor(
 }
 
 /**
- * Returns 0 for a note that is not a checkpoint of this tree under its current name, or is signed only by
- * revoked keys.
+ * Returns the size of the note's tree; 0 for a note that is not a checkpoint of this tree under its current name, or
+ * that only revoked keys signed.
  */
 function coveredSize({ checkpoints, keys }: BundleParts, note: string | undefined): number {
   if (note === undefined) return 0;

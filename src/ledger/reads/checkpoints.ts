@@ -1,5 +1,5 @@
+import { sha256 } from '../../crypto/sha256.ts';
 import { invalidField, ServiceError } from '../../errors.ts';
-import { sha256 } from '../../sha256.ts';
 import { formatCheckpoint, parseCheckpoint } from '../../tlog/checkpoint.ts';
 import { TlogError } from '../../tlog/fault.ts';
 import { formatNote, noteKeyId, parseNote, signatureTypes } from '../../tlog/note.ts';
@@ -35,7 +35,7 @@ export class Checkpoints {
     this.#parts = parts;
   }
 
-  /** Returns the latest head as a note. A size and root are signed once. LOG_EMPTY */
+  /** Returns the latest head as a note. Signs each size and root only once. Throws LOG_EMPTY. */
   latest(): string {
     const head = this.#parts.head();
     if (head === undefined) throw logEmpty();
@@ -51,8 +51,8 @@ export class Checkpoints {
   }
 
   /**
-   * Stores a note with cosignatures, unless one of a larger tree is stored. Its text must be what this log
-   * signs for that size: INVALID_REQUEST otherwise. The signatures are not checked.
+   * Stores a note with cosignatures, unless one of a larger tree is stored. Throws INVALID_REQUEST unless the text is
+   * the one that this log signs for that size. The signatures are not checked.
    */
   keep(note: string): void {
     const size = this.sizeOf(note);
@@ -60,7 +60,7 @@ export class Checkpoints {
     if (kept === undefined || size >= this.sizeOf(kept)) this.#parts.storage.keepCheckpoint(note);
   }
 
-  /** Returns the stored note; undefined without one under this origin. */
+  /** Returns the stored note; undefined if no note is stored under this origin. */
   kept(): string | undefined {
     const note = this.#parts.storage.keptCheckpoint();
     try {
@@ -72,7 +72,9 @@ export class Checkpoints {
     }
   }
 
-  /** Returns the size of a note whose text is what this log signs for it. INVALID_REQUEST for any other. */
+  /**
+   * Returns the size of a note. Throws INVALID_REQUEST unless the text is the one that this log signs for that size.
+   */
   sizeOf(note: string): number {
     const { nodes, head, origin } = this.#parts;
     const current = head()?.size ?? 0;

@@ -27,7 +27,7 @@ export function listEntries(
   { from = 0, to = size, kinds, page, per_page }: EntriesQuery,
 ): { indices: number[]; total: number } {
   checkRange('from', from, 0, size, size);
-  // Nothing follows the last leaf. Querying there is valid, unless the range ends before it begins.
+  // No entry follows the last leaf. A query from there is valid, unless `to` is below `from`.
   if (to !== size || from !== size) checkRange('to', to, from + 1, size, size);
   const skipped = (page - 1) * per_page;
   if (kinds === undefined) {
@@ -46,8 +46,8 @@ export function listEntries(
 }
 
 /**
- * Returns the verified leaves of a page. INVALID_REQUEST naming `per_page` if they are too long for one
- * answer.
+ * Returns the verified leaves of a page. Throws INVALID_REQUEST naming `per_page` if they are too long for one
+ * response.
  */
 export function readLeaves(
   prover: Prover,
@@ -59,15 +59,12 @@ export function readLeaves(
     const leaf = prover.leafAt(index, kinds);
     bytes += leaf.canonical.length;
     if (bytes > limits.maxEntriesPageBytes)
-      throw invalidField(
-        'per_page',
-        `would return more than ${limits.maxEntriesPageBytes} bytes of entries here`,
-      );
+      throw invalidField('per_page', `would return more than ${limits.maxEntriesPageBytes} bytes of entries here`);
     return leaf;
   });
 }
 
-/** Returns `count` indices of all stretches together, in order, after the first `skipped`. */
+/** Returns `count` indices of all ranges together, in order, after the first `skipped`. */
 function merged(
   storage: LedgerStorage,
   stretches: readonly Stretch[],
@@ -76,8 +73,8 @@ function merged(
   count: number,
 ): number[] {
   const { kinds } = storage;
-  // Finds the first leaf index of the page by binary search. The numbers of entries of each kind below the
-  // ends of the range are reused, so that each lookup searches fewer entries.
+  // Finds the first leaf index of the page by binary search. The numbers of entries of each kind at both limits of the
+  // range are reused, so that each lookup searches fewer entries.
   let [low, high] = [from, to];
   let places = stretches.map((stretch) => stretch.from);
   let above = stretches.map((stretch) => stretch.to);
@@ -93,7 +90,6 @@ function merged(
   );
   const page = indices.sort((a, b) => a - b).slice(0, count);
   const wrong = page.find((index, i) => index < from || index >= to || index === page[i - 1]);
-  if (wrong !== undefined)
-    throw new DamagedError(`the index of kinds names entry ${wrong} twice or out of order`);
+  if (wrong !== undefined) throw new DamagedError(`the index of kinds names entry ${wrong} twice or out of order`);
   return page;
 }

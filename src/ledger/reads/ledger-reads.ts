@@ -16,7 +16,7 @@ import type {
 } from '../ledger.ts';
 import type { LedgerCounter } from '../methods.ts';
 import type { LeafIndex } from '../storage/leaf-index.ts';
-import { DamagedError, EdgeDamagedError, type LedgerStorage } from '../storage/storage.ts';
+import { DamagedError, EdgeDamagedError, type LedgerStorage, type SignedHead } from '../storage/storage.ts';
 import { type BundleNotes, makeBundle } from './bundle.ts';
 import { type CheckpointSigner, Checkpoints } from './checkpoints.ts';
 import { listEntries, readLeaves } from './entry-list.ts';
@@ -31,13 +31,16 @@ export interface LedgerReadsParts {
   readonly storage: LedgerStorage;
   readonly nodes: VerifiedNodes;
   readonly keys: () => KeyRing;
-  /** Undefined if the log could not be recovered: leaves are not found by hash then. */
+  /**
+   * Returns the index of leaf hashes; undefined if the log could not be recovered, and leaves are then not found by
+   * hash.
+   */
   readonly leaves: () => LeafIndex | undefined;
   /** The heads visible to the reader. */
   readonly heads: HeadView;
   readonly verified: VerifiedHeads;
   count(counter: LedgerCounter): void;
-  /** Reports damaged data; `isEdge` if appends need it. The result is thrown to the caller. */
+  /** Reports damaged data, with `isEdge` if appends need the data. The returned error is thrown to the caller. */
   onDamage(message: string, isEdge: boolean): ServiceError;
 }
 
@@ -70,8 +73,7 @@ export class LedgerReads {
       if (latest === undefined) throw logEmpty();
       const isLatest = treeSize === undefined || treeSize === latest.size;
       const head = isLatest ? latest : heads.headOf(treeSize);
-      if (head === undefined)
-        throw new ServiceError('NOT_FOUND', `no head was signed for ${treeSize} leaves`);
+      if (head === undefined) throw new ServiceError('NOT_FOUND', `no head was signed for ${treeSize} leaves`);
       return toJson(verified.checked(head));
     });
   }
@@ -124,7 +126,7 @@ export class LedgerReads {
     return this.guarded(() => this.#checkpoints.latest());
   }
 
-  /** Stores a checkpoint; returns after the flush. Errors of a failed write are passed on. */
+  /** Stores a checkpoint. Returns after the flush, and throws the error of a failed write. */
   keepCheckpoint(note: string): void {
     this.guarded(() => this.#checkpoints.keep(note));
   }
@@ -150,6 +152,11 @@ export class LedgerReads {
       if (!(error instanceof DamagedError)) throw error;
       throw this.#parts.onDamage(error.message, error instanceof EdgeDamagedError);
     }
+  }
+
+  /** The latest visible head; undefined if no head is visible. */
+  get latest(): SignedHead | undefined {
+    return this.guarded(() => this.#parts.heads.latest());
   }
 
   get #size(): number {

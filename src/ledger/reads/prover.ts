@@ -1,5 +1,5 @@
+import { sha256 } from '../../crypto/sha256.ts';
 import { invalidField, ServiceError } from '../../errors.ts';
-import { sha256 } from '../../sha256.ts';
 import { bytesToHex, hexToBytes } from '../../tlog/hex.ts';
 import { consistencyPlan, foldProof, inclusionPlan } from '../../tlog/proof.ts';
 import { equalHashes, type Hash, hashBytes, leafHash } from '../../tlog/tree.ts';
@@ -13,7 +13,10 @@ import type { VerifiedNodes } from './verified-nodes.ts';
 export interface ProverParts {
   readonly storage: LedgerStorage;
   readonly nodes: VerifiedNodes;
-  /** Undefined if the log could not be recovered: leaves are not found by hash then. */
+  /**
+   * Returns the index of leaf hashes; undefined if the log could not be recovered, and leaves are then not found by
+   * hash.
+   */
   readonly leaves: () => LeafIndex | undefined;
   /** Returns the latest head visible to the reader; the tree may be larger. */
   head(): SignedHead | undefined;
@@ -61,15 +64,15 @@ export class Prover {
     const find = this.#leafFinder(query);
     const size = this.#parts.head()?.size ?? 0;
     const index = find(size);
-    if (index >= size) throw new ServiceError('NOT_FOUND', `no leaf ${index}: the log has ${size}`);
+    if (index >= size) throw new ServiceError('NOT_FOUND', `there is no leaf ${index}: the log has ${size} leaves`);
     return this.leafAt(index);
   }
 
   /**
-   * Returns an existing leaf. The index of kinds is not part of the tree, so an entry found by it must be of
-   * one of `kinds`.
+   * Returns an existing leaf. If `kinds` is given, the entry must be of one of them, because the index of kinds is not
+   * part of the tree.
    *
-   * @throws DamagedError unless the bytes hash to the leaf and are of such a kind
+   * @throws DamagedError unless the bytes hash to the leaf and are of one of `kinds`
    */
   leafAt(index: number, kinds?: readonly string[]): StoredLeaf {
     const { storage, nodes } = this.#parts;
@@ -79,26 +82,25 @@ export class Prover {
     return { leaf_index: index, leaf_hash: bytesToHex(nodes.hashAt({ level: 0, index })), canonical };
   }
 
-  /** Validates the query's form. The result looks the leaf up in a log of `size` leaves. */
+  /** Validates the query's form. Returns a function that looks the leaf up in a log of `size` leaves. */
   #leafFinder(query: LeafQuery): (size: number) => number {
     const { leaf_index: index, entry_id: id, leaf_hash: hex } = query;
     const given = [index, id, hex].filter((value) => value !== undefined).length;
     if (given !== 1)
-      throw invalidField('leaf_index', 'or entry_id or leaf_hash must be given, and only one of them');
+      throw invalidField('leaf_index', 'is required unless entry_id or leaf_hash is given; only one is allowed');
     if (index !== undefined) {
-      if (!Number.isSafeInteger(index) || index < 0)
-        throw invalidField('leaf_index', 'must be an integer from 0');
+      if (!Number.isSafeInteger(index) || index < 0) throw invalidField('leaf_index', 'must be an integer from 0');
       return () => index;
     }
     if (id !== undefined) {
       const wanted = canonicalUuid(id);
       if (wanted === undefined) throw invalidField('entry_id', 'must be a valid UUID');
-      return (size) => this.#byId(wanted, size) ?? notFound(`no entry ${wanted}`);
+      return (size) => this.#byId(wanted, size) ?? notFound(`there is no entry ${wanted}`);
     }
     if (typeof hex !== 'string' || !/^[0-9a-fA-F]{64}$/.test(hex)) {
       throw invalidField('leaf_hash', 'must be 64 hexadecimal digits');
     }
-    return (size) => this.#byHash(hexToBytes(hex, hashBytes), size) ?? notFound(`no leaf with hash ${hex}`);
+    return (size) => this.#byHash(hexToBytes(hex, hashBytes), size) ?? notFound(`there is no leaf with hash ${hex}`);
   }
 
   /**
@@ -114,8 +116,7 @@ export class Prover {
 
   #byHash(hash: Hash, size: number): number | undefined {
     const { storage, nodes, leaves } = this.#parts;
-    const candidates =
-      leaves()?.candidates(hash, (like, segments) => storage.leavesLike(like, segments)) ?? [];
+    const candidates = leaves()?.candidates(hash, (like, segments) => storage.leavesLike(like, segments)) ?? [];
     for (const index of candidates)
       if (index < size && equalHashes(nodes.hashAt({ level: 0, index }), hash)) return index;
     return undefined;
@@ -123,11 +124,7 @@ export class Prover {
 }
 
 /** Returns the bytes of an existing entry. @throws DamagedError unless they hash to the leaf */
-export function verifiedEntry(
-  storage: LedgerStorage,
-  nodes: VerifiedNodes,
-  index: number,
-): Uint8Array<ArrayBuffer> {
+export function verifiedEntry(storage: LedgerStorage, nodes: VerifiedNodes, index: number): Uint8Array<ArrayBuffer> {
   const canonical = storage.canonical(index);
   if (canonical === undefined) throw new DamagedError(`entry ${index} is missing`);
   if (!nodes.hasHash({ level: 0, index }, leafHash(sha256, canonical)))

@@ -3,11 +3,12 @@ import { lowerBound } from '../storage/lower-bound.ts';
 import type { LedgerStorage, SignedHead } from '../storage/storage.ts';
 import type { HeadView } from './head-view.ts';
 
-/** Heads read at once in the search for published ones. */
+/** Number of heads read in one step of the search for published heads. */
 const scanSize = 65_536;
 
 /**
- * The heads published so far. Caches which ones are; a head that was visible stays visible if the clock goes
+ * The heads published so far: the heads of the schedule and, after the same delay, the heads by which a tree-head key
+ * vouches for its successor. Caches which heads are published; a head that was visible stays visible if the clock goes
  * back.
  */
 export class PublishedHeads implements HeadView {
@@ -16,9 +17,16 @@ export class PublishedHeads implements HeadView {
   readonly #nowNs: () => bigint;
   /** Number of heads at the start of the history that are all published. */
   #leading = 0;
-  /** Numbers of the published heads after them, 8 bytes each. */
+  /** Numbers of the published heads after the leading ones, 8 bytes each. */
   readonly #later: number[] = [];
   #scanned = 0;
+  /**
+   * Numbers of the heads that vouch for a new key. Each is the first head to cover the key's `key.rotated` entry,
+   * signed by the old key.
+   */
+  readonly #vouching = new Set<number>();
+  /** Number of `key.rotated` entries that were read. */
+  #rotations = 0;
   #visible = 0;
 
   constructor(storage: LedgerStorage, schedule: PublicationSchedule, nowNs: () => bigint) {
@@ -60,9 +68,10 @@ export class PublishedHeads implements HeadView {
   /** Finds heads that were signed or became visible since the last call. */
   #scan(): void {
     const { history } = this.#storage;
+    if (this.#scanned < history.count) this.#findVouching();
     while (this.#scanned < history.count) {
       for (const timestampNs of history.timestamps(this.#scanned, scanSize)) {
-        if (this.#schedule.isPublished(timestampNs)) {
+        if (this.#schedule.isPublished(timestampNs) || this.#vouching.has(this.#scanned)) {
           if (this.#leading === this.#scanned) this.#leading++;
           else this.#later.push(this.#scanned);
         }
@@ -75,6 +84,16 @@ export class PublishedHeads implements HeadView {
       if (this.#schedule.visibleFrom(timestampNs) > now) continue;
       this.#visible = n + 1;
       return;
+    }
+  }
+
+  #findVouching(): void {
+    const { history, kinds } = this.#storage;
+    for (const leaf of kinds.range('key.rotated', this.#rotations, kinds.count('key.rotated'))) {
+      this.#rotations++;
+      const canonical = this.#storage.canonical(leaf);
+      if (canonical && Buffer.from(canonical).includes('"purpose":"transparency-sth"'))
+        this.#vouching.add(lowerBound(history.count, (n) => history.size(n), leaf + 1));
     }
   }
 }

@@ -1,15 +1,16 @@
 import { readFileSync } from 'node:fs';
 import type { ReadReport } from '../ledger.ts';
 
-/** Progress of the scrub, kept across restarts. Times are Unix milliseconds. */
+/** Progress of the scrub, which is kept across restarts. Times are Unix milliseconds. */
 export interface ScrubState {
   passBeganAt: number;
-  /** Undefined while the pass is in progress. */
+  /** End of the pass; undefined while the pass is in progress. */
   passEndedAt: number | undefined;
   /** Entries that this pass checks: the size of the log at its start. */
   total: number;
-  /** Entries and heads checked so far. */
+  /** Entries checked so far. */
   entries: number;
+  /** Heads checked so far. */
   heads: number;
   /** Damaged entries, pages and heads found by this pass. */
   damaged: number;
@@ -23,16 +24,13 @@ export function newPass(nowMs: number): ScrubState {
   return { passBeganAt: nowMs, passEndedAt: undefined, total: 0, entries: 0, heads: 0, damaged: 0 };
 }
 
-/** Returns undefined if the file is missing or invalid: only the progress of a pass is lost. */
+/** Reads the progress. Returns undefined if the file is missing or invalid, which loses only the progress of a pass. */
 export function readScrubState(file: string): ScrubState | undefined {
   try {
     const found = JSON.parse(readFileSync(file, 'utf8')) as ScrubState;
     const { passBeganAt, total, entries, heads, damaged, damage } = found;
-    const areCounts = [passBeganAt, total, entries, heads, damaged].every(
-      (n) => Number.isSafeInteger(n) && n >= 0,
-    );
-    const isDamage =
-      damage === undefined || (Number.isSafeInteger(damage.at) && typeof damage.message === 'string');
+    const areCounts = [passBeganAt, total, entries, heads, damaged].every((n) => Number.isSafeInteger(n) && n >= 0);
+    const isDamage = damage === undefined || (Number.isSafeInteger(damage.at) && typeof damage.message === 'string');
     return areCounts && isDamage ? found : undefined;
   } catch {
     return undefined;

@@ -1,4 +1,4 @@
-import { replaceFile } from '../../durable-file.ts';
+import { replaceFile } from '../../files/durable-file.ts';
 import { pageColumns } from '../../tlog/page.ts';
 import { equalHashes } from '../../tlog/tree.ts';
 import type { ReadReport } from '../ledger.ts';
@@ -16,7 +16,7 @@ export interface ScrubParts {
   /** Receives each full tile of level 0 whose entries are intact. */
   readonly digests: TileDigests;
   isSigned(head: SignedHead): boolean;
-  /** Switches to the newest snapshot. All reads of a step use the same one. */
+  /** Switches to the newest snapshot. All reads of a step use the same snapshot. */
   refresh(): Promise<void>;
   /** File that keeps the progress across restarts. */
   readonly file: string;
@@ -24,21 +24,33 @@ export interface ScrubParts {
 }
 
 const hourMs = 3_600_000;
-/** A pass takes half of the promised day, however large the log is. */
+/** Duration of a pass: half of the promised day, regardless of the size of the log. */
 const passMs = 12 * hourMs;
 /** Minimum time between passes: a small log is checked once an hour. */
 const minPassMs = hourMs;
-/** The longest pause between two steps of a pass. */
-const pauseMs = 1000;
-/** Heads verified in one step, 6 ms. */
+/** Maximum pause between two steps of a pass. */
+const maxPauseMs = 1000;
+/** Heads verified in one step, 6 ms: a pass over more than 300 million heads takes longer than `passMs`. */
 const headsPerStep = 64;
 const saveEveryMs = 60_000;
 
 /**
+ * Returns the pause before the next step, in milliseconds: an equal share of the time left in the pass, without the
+ * duration of a step. A small log pauses for a second. A late pass pauses for the shortest time that a timer allows.
+ */
+export function pauseBefore(
+  left: { readonly entries: number; readonly heads: number },
+  leftMs: number,
+  stepMs: number,
+): number {
+  const steps = 1 + left.entries / pageColumns + left.heads / headsPerStep;
+  return Math.min(maxPauseMs, Math.max(0, leftMs / steps - stepMs));
+}
+
+/**
  * Checks the whole log in the background, from disk: each entry against its leaf, each node up to the root of
  * the signed head, the indexes of ids and of kinds, and the signature of each head. A step checks 256 entries
- * (1 ms) or 64 heads. Steps are spread over the pass, which takes 12 hours or, for small logs, one second per
- * step.
+ * (1 ms) or 64 heads. Steps are spread over the pass: see `pauseBefore`.
  */
 export class Scrub {
   readonly #parts: ScrubParts;
@@ -46,6 +58,8 @@ export class Scrub {
   #state: ScrubState;
   #timer: NodeJS.Timeout | undefined;
   #isStopped = false;
+  /** Duration of the last step. */
+  #stepMs = 0;
   #savedAt = 0;
   #saving: Promise<void> | undefined;
   /** Whether the state changed while it was being saved. */
@@ -100,6 +114,7 @@ export class Scrub {
    */
   async step(): Promise<void> {
     const state = this.#state;
+    const startedAt = performance.now();
     try {
       await this.#parts.refresh();
     } catch (error) {
@@ -110,14 +125,15 @@ export class Scrub {
     else if (state.entries < state.total) this.#checkEntries();
     else if (!this.#checkHeads()) this.#end();
     if (Date.now() - this.#savedAt > saveEveryMs) this.#save();
+    this.#stepMs = performance.now() - startedAt;
   }
 
   #pause(): number {
-    const { passBeganAt, passEndedAt, total } = this.#state;
+    const { passBeganAt, passEndedAt, total, entries, heads } = this.#state;
     if (passEndedAt !== undefined) return Math.max(0, passBeganAt + minPassMs - Date.now());
-    // A commit signs one head for at least one entry, so there are at most as many heads as entries.
-    const steps = 1 + total / pageColumns + total / headsPerStep;
-    return Math.min(pauseMs, passMs / steps);
+    // A commit signs one head for at least one entry, so there are hardly more heads than entries.
+    const left = { entries: total - entries, heads: Math.max(0, total - heads) };
+    return pauseBefore(left, passBeganAt + passMs - Date.now(), this.#stepMs);
   }
 
   #begin(): void {
@@ -151,26 +167,24 @@ export class Scrub {
     this.#parts.onChecked(to - from);
   }
 
-  /** @param kinds - receives the kind of the entry */
+  /** Checks an entry and adds its kind to `kinds`. */
   #checkEntry(index: number, kinds: Map<number, string>): void {
     const { storage } = this.#parts;
     const { id, kind } = indexedOf(verifiedEntry(storage, this.#nodes, index));
     if (kind !== undefined) kinds.set(index, kind);
     const named = id === undefined ? index : storage.indexOf(id);
-    // An id that was appended twice names its first entry. Auditors report that; it is not damage.
+    // The index names the first of two entries with the same id. Auditors report the second entry; it is not damage.
     if (
       named === index ||
-      (named !== undefined &&
-        named < index &&
-        indexedOf(verifiedEntry(storage, this.#nodes, named)).id === id)
+      (named !== undefined && named < index && indexedOf(verifiedEntry(storage, this.#nodes, named)).id === id)
     )
       return;
     throw new DamagedError(`the index of ids does not name entry ${index} for ${id}`);
   }
 
   /**
-   * Storage compares the number of indexed entries with the number of entries. If each entry is indexed,
-   * there are no others.
+   * Checks only that each entry is indexed: storage compares the number of indexed entries with the number of entries,
+   * so the index has no other entries.
    */
   #checkKinds(from: number, to: number, entries: ReadonlyMap<number, string>): void {
     const { kinds } = this.#parts.storage;
@@ -213,7 +227,7 @@ export class Scrub {
     this.found(error.message, error instanceof EdgeDamagedError);
   }
 
-  /** Saves the progress. If that fails, a restart begins the pass again. */
+  /** Saves the progress. If saving fails, a restart begins the pass again. */
   #save(): void {
     this.#savedAt = Date.now();
     this.#isStale = this.#saving !== undefined;

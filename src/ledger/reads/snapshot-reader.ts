@@ -4,6 +4,7 @@ import type { SignedTreeHead } from '../../contract/resources/transparency.ts';
 import type { ServiceError } from '../../errors.ts';
 import type { TileAddress } from '../../tlog/tile.ts';
 import { dataDamaged } from '../distrust.ts';
+import { publishedAt } from '../keys/key-file.ts';
 import { KeyRing } from '../keys/key-ring.ts';
 import type {
   CheckpointNotes,
@@ -17,6 +18,7 @@ import type {
   LogReader,
   LogView,
   ProofBundle,
+  PublicJwk,
   ReadReport,
   StoredLeaf,
 } from '../ledger.ts';
@@ -43,7 +45,7 @@ export interface ReaderOptions {
   readonly publicationDelayMs?: number;
   /** Returns nanoseconds since 1970. Default: the system's clock. */
   readonly clock?: () => bigint;
-  /** `by hand`: the scrub runs only when its steps are called. Default: in the background. */
+  /** Mode of the scrub. `by hand`: the scrub runs only when its steps are called. Default: in the background. */
   readonly scrub?: 'by hand';
   readonly counters?: { add(name: LedgerCounter, amount?: number): void };
 }
@@ -66,8 +68,9 @@ export class SnapshotReader implements LogReader {
    * Modification time of the folder when its keys were loaded; undefined while it may still change unnoticed.
    */
   #keysChangedAt: number | undefined;
-  /** The head of the snapshot, and the one whose signature was verified last. */
+  /** The head of the snapshot. */
   #latest: SignedHead | undefined;
+  /** The head whose signature was verified last. */
   #checked: SignedHead | undefined;
   #isFresh = false;
   #leaves: LeafIndex | undefined;
@@ -143,8 +146,19 @@ export class SnapshotReader implements LogReader {
   }
 
   async bundle(view: LogView, leaf: LeafQuery, { published, signed }: CheckpointNotes): Promise<ProofBundle> {
-    await this.#currentKeys();
-    return this.#read(view, (reads) => reads.bundle(leaf, { published, signed: () => signed }));
+    await this.#loadChangedKeys();
+    const bundle = await this.#read(view, (reads) => reads.bundle(leaf, { published, signed: () => signed }));
+    return { ...bundle, keys: this.#visible(view, bundle.keys) };
+  }
+
+  async keys(view: LogView): Promise<PublicJwk[]> {
+    await this.#loadChangedKeys();
+    return this.#visible(view, this.#keys.publicJwks());
+  }
+
+  async currentKeys(view: LogView): Promise<PublicJwk[]> {
+    await this.#loadChangedKeys();
+    return this.#visible(view, this.#keys.currentJwks(this.#views[view].latest?.keyId));
   }
 
   tile(view: LogView, tile: TileAddress): Promise<Uint8Array<ArrayBuffer>> {
@@ -167,35 +181,48 @@ export class SnapshotReader implements LogReader {
   async #read<T>(view: LogView, read: (reads: LedgerReads) => T): Promise<T> {
     const reads = this.#views[view];
     reads.guarded(() => this.#refresh());
-    while (this.#mayHaveNewSigner) await this.#reloadKeys();
+    await this.#loadNewSigner();
     reads.guarded(() => this.#checkLatest());
     return read(reads);
   }
 
   async #freshSnapshot(): Promise<void> {
     this.#refresh();
-    while (this.#mayHaveNewSigner) await this.#reloadKeys();
+    await this.#loadNewSigner();
     this.#checkLatest();
   }
 
-  /** Reloads the keys, because a head signed by an unknown key shows that they changed. */
+  /** Reloads the keys if the head is signed by an unknown key, which shows that they changed. */
+  async #loadNewSigner(): Promise<void> {
+    while (this.#mayHaveNewSigner) {
+      await this.#reloadKeys();
+      this.#refresh();
+    }
+  }
+
   async #reloadKeys(): Promise<void> {
     const head = this.#latest;
     this.#keys = await KeyRing.load(this.#keysFolder);
     [this.#keysLoadedFor, this.#keysLoadedAt] = [head, performance.now()];
-    this.#refresh();
   }
 
   /**
-   * Reloads the keys if a key file changed, which renames a file in the folder. Bundles contain keys with
-   * their states.
+   * Reloads the keys if a key file changed, which renames a file in the folder. Bundles and key sets contain keys with
+   * their states. If the folder is lost, the keys in memory are still served.
    */
-  async #currentKeys(): Promise<void> {
-    const changedAt = statSync(this.#keysFolder).mtimeMs;
-    if (changedAt === this.#keysChangedAt) return;
-    // File times have a resolution of a few milliseconds: a change just before may hide another one.
+  async #loadChangedKeys(): Promise<void> {
+    const changedAt = statSync(this.#keysFolder, { throwIfNoEntry: false })?.mtimeMs;
+    if (changedAt === undefined || changedAt === this.#keysChangedAt) return;
+    // File times have a resolution of a few milliseconds, so a change just before the load may hide a later change.
     this.#keysChangedAt = Date.now() - changedAt > settledMs ? changedAt : undefined;
     await this.#reloadKeys();
+  }
+
+  #visible(view: LogView, keys: PublicJwk[]): PublicJwk[] {
+    const { current, published } = this.#views;
+    if (view === 'current' || published === current) return keys;
+    const size = published.latest?.size ?? 0;
+    return keys.map((jwk) => publishedAt(jwk, size));
   }
 
   /** Switches to the newest snapshot. Calls received together share it. */
@@ -208,13 +235,12 @@ export class SnapshotReader implements LogReader {
     this.#storage.refresh();
     const head = this.#storage.latestHead();
     const [known, last] = [this.#latest, head];
-    // The head in memory was verified. If the row is the same, later damage of it is left to the scrub.
+    // The head in memory was verified. If the row still has its size and time, the scrub finds any later damage of the
+    // row.
     if (known?.size !== last?.size || known?.timestampNs !== last?.timestampNs) this.#latest = head;
   }
 
-  /**
-   * Keys are on disk before they sign, so keys loaded for an earlier head may lack the signer of this one.
-   */
+  /** Keys are on disk before they sign, so keys loaded for an earlier head may lack the signer of this head. */
   get #mayHaveNewSigner(): boolean {
     if (this.#latest === undefined || this.#keys.get(this.#latest.keyId) !== undefined) return false;
     if (this.#latest !== this.#keysLoadedFor) return true;

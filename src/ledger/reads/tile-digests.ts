@@ -2,7 +2,8 @@ import { hash } from 'node:crypto';
 import { hashBytes } from '../../tlog/tree.ts';
 
 /**
- * Covers the tiles of the first 134 million leaves, 16 MB. Later tiles are verified node by node each time.
+ * Maximum tiles with a digest: those of the first 134 million leaves, 16 MB. Later tiles are verified node by node each
+ * time.
  */
 const maxTiles = 2 ** 19;
 
@@ -13,7 +14,7 @@ const maxTiles = 2 ** 19;
 export class TileDigests {
   /** Digests of the bundles of 256 entries below the tiles, created on first use. */
   #bundles: TileDigests | undefined;
-  /** 32 bytes per tile, zeros for a tile that was not verified yet. Grows with the log. */
+  /** Digests of 32 bytes per tile, zeros for a tile that was not verified yet. Grows with the log. */
   #digests = Buffer.alloc(0);
 
   get bundles(): TileDigests {
@@ -33,13 +34,13 @@ export class TileDigests {
     this.#digests.write(digestOf(tile), start, 'latin1');
   }
 
-  /** Whether tile `index` was verified before. */
+  /** Returns whether tile `index` was verified before. */
   knows(index: number): boolean {
     const start = index * hashBytes;
     return start < this.#digests.length && this.#digests.readDoubleLE(start) !== 0;
   }
 
-  /** Whether these bytes were verified as tile `index` before. */
+  /** Returns whether these bytes were verified as tile `index` before. */
   has(index: number, tile: Uint8Array): boolean {
     const start = index * hashBytes;
     if (start >= this.#digests.length) return false;

@@ -17,7 +17,7 @@ const missing = new Uint8Array();
 const levels = 7;
 
 /**
- * Returns 32 · width bytes. NOT_FOUND if a tree of `size` leaves does not have the tile. @throws DamagedError
+ * Returns 32 · width bytes. Throws NOT_FOUND if a tree of `size` leaves does not have the tile. @throws DamagedError
  */
 export function readTile(nodes: VerifiedNodes, size: number, tile: TileAddress): Uint8Array<ArrayBuffer> {
   const { level, index, width } = tile;
@@ -27,7 +27,7 @@ export function readTile(nodes: VerifiedNodes, size: number, tile: TileAddress):
 }
 
 /**
- * Returns an encoded bundle. NOT_FOUND if the log of `size` leaves does not have the bundle. @throws
+ * Returns an encoded bundle. Throws NOT_FOUND if the log of `size` leaves does not have the bundle. @throws
  * DamagedError
  */
 export function readEntryBundle(
@@ -41,10 +41,7 @@ export function readEntryBundle(
     throw notFound(`bundle of entries ${index} of width ${width}`, size);
   const digests = width === pageColumns ? nodes.bundles : undefined;
   if (digests?.knows(index)) {
-    const stored = Array.from(
-      { length: width },
-      (_, i) => storage.canonical(index * pageColumns + i) ?? missing,
-    );
+    const stored = Array.from({ length: width }, (_, i) => storage.canonical(index * pageColumns + i) ?? missing);
     const known = stored.every(({ length }) => length <= maxEntryBytes) && encodeEntryBundle(stored);
     if (known && digests.has(index, known)) return known;
   }

@@ -14,8 +14,8 @@ type Timestamped = EntryData<'checkpoint.timestamped'>;
 const kind = 'checkpoint.timestamped';
 
 /**
- * Returns the RFC 3161 timestamps that bracket a leaf in the tree of `size` leaves: for each authority the
- * last one in the log before the leaf, and the first one of a checkpoint that covers the leaf.
+ * Returns the RFC 3161 timestamps that bracket a leaf in the tree of `size` leaves: for each authority, its last
+ * timestamp in the log before the leaf, and its first timestamp of a checkpoint that covers the leaf.
  */
 export function timestampsAround(
   { storage, nodes, prover }: { storage: LedgerStorage; nodes: VerifiedNodes; prover: Prover },
@@ -50,13 +50,13 @@ export function timestampsAround(
   };
 }
 
-/** Returns undefined if the data was too long for the entry and was left out. */
+/** Returns the timestamp in an entry; undefined if its data was too long for the entry and was left out. */
 function timestampOf({ canonical }: StoredLeaf): Timestamped | undefined {
   const { data } = JSON.parse(Buffer.from(canonical).toString('utf8')) as { data: Partial<Timestamped> };
   return data.checkpoint === undefined || data.token === undefined ? undefined : (data as Timestamped);
 }
 
-/** Whether the checkpoint belongs to this tree and covers the leaf. */
+/** Returns whether the checkpoint belongs to this tree and covers the leaf. */
 function covers(nodes: VerifiedNodes, { checkpoint }: Timestamped, leafIndex: number, size: number): boolean {
   try {
     const { size: covered, root } = parseCheckpoint(parseNote(checkpoint).text);

@@ -6,7 +6,9 @@ import { DamagedError, type LedgerStorage, type SignedHead } from '../storage/st
 /** Heads cached as verified: eight pages of the history, 2 MB. */
 const maxCached = 8192;
 
-/** Verifies the signature of each head before it is returned: 0.1 ms, once for each while it is cached. */
+/**
+ * Verifies the signature of each head before it is returned, which takes 0.1 ms. A cached head is not verified again.
+ */
 export class VerifiedHeads {
   readonly #verify: (head: SignedHead) => boolean;
   readonly #cached = new Set<string>();
@@ -38,7 +40,7 @@ interface SignedLog {
 }
 
 /**
- * Whether a key of this log signed the head. If keys are lost, the log is degraded for that reason, and heads
+ * Returns whether a key of this log signed the head. If keys are lost, the log is degraded for that reason, and heads
  * with an unknown signer are served without this check.
  */
 export function isSigned(head: SignedHead, log: SignedLog): boolean {
@@ -46,8 +48,8 @@ export function isSigned(head: SignedHead, log: SignedLog): boolean {
 }
 
 /**
- * Whether a missing key file explains the unknown signer of the latest head: there is no active tree-head
- * key, or the head before names the same signer. Otherwise the key id of the head is damaged.
+ * Returns whether a missing key file explains the unknown signer of the latest head: there is no active tree-head key,
+ * or the previous head names the same signer. Otherwise the key id of the head is damaged.
  */
 function areKeysLost({ keys, storage: { history }, latest }: SignedLog): boolean {
   if (latest === undefined || keys.get(latest.keyId) !== undefined) return false;

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { sha256 } from '../../sha256.ts';
+import { sha256 } from '../../crypto/sha256.ts';
 import {
   type PageAddress,
   pageColumns,
@@ -14,9 +14,8 @@ import { DamagedError, EdgeDamagedError, type LedgerStorage, type SignedHead } f
 import type { TileDigests } from './tile-digests.ts';
 
 /**
- * Cached pages: 4 MB, the upper levels of 16 million leaves. A proof reads one page of each level, and the
- * upper ones are shared by many proofs. For level 0, only the page on the right edge and the page read last are
- * cached.
+ * Cached pages: 4 MB, the upper levels of 16 million leaves. A proof reads one page of each level, and the upper pages
+ * are shared by many proofs. For level 0, only the page on the right edge and the page read last are cached.
  */
 const cachedPages = 256;
 const fullPageHashes = pageHashes(pageColumns);
@@ -26,17 +25,16 @@ interface Page {
   readonly address: PageAddress;
   readonly width: number;
   readonly bytes: Uint8Array<ArrayBuffer>;
-  /** 1 for each verified hash. */
+  /** One byte per hash: 1 if the hash is verified. */
   readonly verified: Uint8Array;
 }
 
 /**
  * Stored nodes of the tree, each verified against the signed head before it is returned.
  *
- * A node is valid if it hashes, together with its sibling, to its parent, and the parent is valid. Full pages
- * end at a node of the page above; the complete subtrees on the right edge must fold to the root of the
- * latest head. A proof from a page that was just read costs eight additional hashes, a proof from cached
- * pages none.
+ * A node is valid if it hashes, together with its sibling, to its parent, and the parent is valid. Full pages end at a
+ * node of the page above; the complete subtrees on the right edge must fold to the root of the latest head. A proof
+ * from a page that was just read costs eight additional hashes, a proof from cached pages costs none.
  */
 export class VerifiedNodes {
   readonly #storage: LedgerStorage;
@@ -50,8 +48,9 @@ export class VerifiedNodes {
   readonly #lastBytes = new Uint8Array(fullPageHashes * hashBytes);
   readonly #lastVerified = new Uint8Array(fullPageHashes);
   #last: Page | undefined;
-  /** The head whose edge was verified last, and its nodes. */
+  /** The head whose edge was verified last. */
   #edgeOf: SignedHead | undefined;
+  /** The verified nodes of the edge. */
   #edge: ReadonlyMap<string, Hash> = new Map();
 
   /**
@@ -74,7 +73,7 @@ export class VerifiedNodes {
     return page.bytes.slice(offset * hashBytes, (offset + 1) * hashBytes);
   }
 
-  /** Whether the node has this hash. As `hashAt`, without a copy. */
+  /** Returns whether the node has this hash. Like `hashAt`, but without a copy. */
   hasHash(at: Coordinate, hash: Hash): boolean {
     const place = placeOf(at);
     const page = this.#page(place);
@@ -85,7 +84,7 @@ export class VerifiedNodes {
     return true;
   }
 
-  /** Returns the first `width` hashes of the bottom row of a page, which must have at least as many. */
+  /** Returns the first `width` hashes of the bottom row of a page, which must have at least `width` columns. */
   rowOf(address: PageAddress, width: number): Uint8Array<ArrayBuffer> {
     const page = this.#page(address);
     const row = page.bytes.slice(0, width * hashBytes);
@@ -95,9 +94,7 @@ export class VerifiedNodes {
       return row;
     }
     if (page.width === pageColumns && width === pageColumns) this.#verifyPage(page);
-    else
-      for (let column = 0; column < width; column++)
-        if (page.verified[column] === 0) this.#verify(page, 0, column);
+    else for (let column = 0; column < width; column++) if (page.verified[column] === 0) this.#verify(page, 0, column);
     digests?.add(address.index, row);
     return row;
   }
@@ -200,12 +197,11 @@ export class VerifiedNodes {
 
   #page(address: PageAddress): Page {
     const width = pageWidth(address, this.#latest()?.size ?? 0);
-    const name = address.index * 8 + address.level; // levels of pages are below 7
+    const name = address.index * 8 + address.level; // the level of a page is below 7
     const last = this.#last;
-    if (last !== undefined && last.address.level === address.level && last.address.index === address.index)
-      return last;
+    if (last !== undefined && last.address.level === address.level && last.address.index === address.index) return last;
     const cached = this.#cache.get(name);
-    if (cached?.width === width) return cached; // otherwise the page has grown since
+    if (cached?.width === width) return cached; // a page of another width has grown since it was cached
     const isPassing = address.level === 0 && width === pageColumns;
     if (isPassing) this.#last = undefined;
     const length = pageHashes(width) * hashBytes;
@@ -229,7 +225,7 @@ export class VerifiedNodes {
 /** A byte 1, followed by space for two hashes. Siblings are adjacent in a page. */
 const nodeInput = Uint8Array.from({ length: 1 + 2 * hashBytes }, (_, i) => (i === 0 ? 1 : 0));
 
-/** Whether two siblings hash (RFC 6962) to hash `n` of `hashes`. Avoiding copies halves the time. */
+/** Returns whether two siblings hash (RFC 6962) to hash `n` of `hashes`. Avoiding copies halves the time. */
 function isParent({ bytes }: Page, pair: number, hashes: Uint8Array, n: number): boolean {
   nodeInput.set(bytes.subarray(pair * hashBytes, (pair + 2) * hashBytes), 1);
   const digest = hash('sha256', nodeInput, 'binary');
@@ -243,7 +239,7 @@ function hashOf({ bytes, width }: Page, row: number, column: number): Hash {
   return bytes.slice(start, start + hashBytes);
 }
 
-/** Damage of a page that is not full is damage of the right edge. */
+/** Returns the error for a damaged page. Damage of a page that is not full is damage of the right edge. */
 function damagedPage({ address, width }: Pick<Page, 'address' | 'width'>, how: string): DamagedError {
   const Fault = width === pageColumns ? DamagedError : EdgeDamagedError;
   return new Fault(`page ${address.level}/${address.index} ${how}`);

@@ -6,15 +6,15 @@
  *
  * Sizes never decrease, so the first head of a size is found by binary search.
  */
-import type { Database } from '../../lmdb.ts';
+import type { Database } from '../../database/lmdb.ts';
 import { encodeHead, timestampStepNs } from '../../tlog/head.ts';
 import { uuidToBytes } from '../../uuid.ts';
 import { readHeadValue } from './head-row.ts';
 import { readRow } from './read-row.ts';
 import { DamagedError, type SignedHead } from './storage.ts';
 
-type Place = Pick<SignedHead, 'size' | 'timestampNs'>;
-const placeBytes = 16;
+type HeadPosition = Pick<SignedHead, 'size' | 'timestampNs'>;
+const positionBytes = 16;
 
 /** Owns the number of heads, once all of them are known to be numbered. */
 export class HeadHistory {
@@ -62,28 +62,29 @@ export class HeadHistory {
   }
 
   /**
-   * Writes a head and its number within a transaction. The result must be called once the transaction is
-   * durable.
+   * Writes a head and its number. Must be called in a transaction. The caller calls the returned function once the
+   * transaction is durable.
    */
   write(head: SignedHead): () => void {
     const { count } = this;
     this.#heads.putSync(headKey(head), encodeHeadRow(head));
-    this.#numbers.putSync(count, encodePlace(head));
+    this.#numbers.putSync(count, encodePosition(head));
     return () => {
       this.#count = count + 1;
     };
   }
 
-  /** Numbers the next `limit` heads without number, within a transaction. Returns false if nothing is left. */
+  /**
+   * Numbers the next `limit` unnumbered heads. Must be called in a transaction. Returns false if all heads have
+   * numbers.
+   */
   numberNext(limit: number): boolean {
     const numbered = this.#numbered();
     const last = numbered === 0 ? undefined : this.#place(numbered - 1);
     const start =
-      last === undefined
-        ? {}
-        : { start: headKey({ ...last, timestampNs: last.timestampNs + timestampStepNs }) };
+      last === undefined ? {} : { start: headKey({ ...last, timestampNs: last.timestampNs + timestampStepNs }) };
     const rows = readRow(() =>
-      Array.from(this.#heads.getRange({ ...start, limit }), ({ value }) => encodePlace(headOfRow(value))),
+      Array.from(this.#heads.getRange({ ...start, limit }), ({ value }) => encodePosition(headOfRow(value))),
     );
     for (const [i, row] of rows.entries()) this.#numbers.putSync(numbered + i, row);
     return rows.length > 0;
@@ -96,25 +97,22 @@ export class HeadHistory {
     });
   }
 
-  #place(ordinal: number): Place {
+  #place(ordinal: number): HeadPosition {
     const row = readRow(() => this.#numbers.getBinary(ordinal));
-    if (row?.length !== placeBytes) throw new DamagedError(`the history of heads has no number ${ordinal}`);
+    if (row?.length !== positionBytes) throw new DamagedError(`the history of heads has no number ${ordinal}`);
     return { size: Number(row.readBigUInt64BE()), timestampNs: row.readBigUInt64BE(8) };
   }
 }
 
-/** Returns the last head of a range of the table `heads`, which must be in reverse order. */
-export function lastHead(
-  heads: Database,
-  range: Parameters<Database['getRange']>[0],
-): SignedHead | undefined {
+/** Returns the last head of a range of the table `heads`. The range must be in reverse order. */
+export function lastHead(heads: Database, range: Parameters<Database['getRange']>[0]): SignedHead | undefined {
   return readRow(() => {
     for (const { value } of heads.getRange(range)) return headOfRow(value);
     return undefined;
   });
 }
 
-export function headKey({ size, timestampNs }: Place): number[] {
+export function headKey({ size, timestampNs }: HeadPosition): number[] {
   return [size, Number(timestampNs / timestampStepNs)];
 }
 
@@ -128,8 +126,8 @@ function headOfRow(value: Buffer): SignedHead {
   return head;
 }
 
-function encodePlace({ size, timestampNs }: Place): Buffer {
-  const row = Buffer.alloc(placeBytes);
+function encodePosition({ size, timestampNs }: HeadPosition): Buffer {
+  const row = Buffer.alloc(positionBytes);
   row.writeBigUInt64BE(BigInt(size));
   row.writeBigUInt64BE(timestampNs, 8);
   return row;

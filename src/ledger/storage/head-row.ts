@@ -5,7 +5,7 @@ import type { SignedHead } from './storage.ts';
 
 export const headRowBytes = headBytes + signatureBytes + 16;
 
-/** Returns the head in a row of the table `heads`; undefined if value or key are invalid. */
+/** Returns the head in a row of the table `heads`; undefined if the value or the key is invalid. */
 export function readHeadRow(key: Buffer, value: Buffer): SignedHead | undefined {
   const head = readHeadValue(value);
   const place = keyNumbers(key);
@@ -14,7 +14,7 @@ export function readHeadRow(key: Buffer, value: Buffer): SignedHead | undefined 
   return isHere && head.timestampNs % timestampStepNs === 0n ? head : undefined;
 }
 
-/** Returns the head in the value alone. Bytes are copied. */
+/** Returns the head in the value alone, as a copy of its bytes. */
 export function readHeadValue(value: Buffer): SignedHead | undefined {
   if (value.length !== headRowBytes) return undefined;
   const bytes = new Uint8Array(value); // slices of a Buffer would be views of it

@@ -7,7 +7,7 @@
  * The number of entries of a kind in a range is the difference of two ordinals, found by binary search. A
  * commit writes one row for each kind in it (and another for each 256 entries), not one for each entry.
  */
-import type { Database } from '../../lmdb.ts';
+import type { Database } from '../../database/lmdb.ts';
 import { lowerBound } from './lower-bound.ts';
 import { readRow } from './read-row.ts';
 import { DamagedError } from './storage.ts';
@@ -15,7 +15,7 @@ import { DamagedError } from './storage.ts';
 const chunkEntries = 256;
 const indexBytes = 6;
 
-/** Owns the counts. Kinds are those defined by the program, so there are few. */
+/** Owns the counts. The program defines the kinds, so there are few of them. */
 export class KindIndex {
   readonly #table: Database;
   readonly #counts = new Map<string, number>();
@@ -53,15 +53,14 @@ export class KindIndex {
       const chunk = Math.floor(place / chunkEntries);
       const row = this.#row(kind, chunk);
       const end = Math.min(to, (chunk + 1) * chunkEntries);
-      for (; place < end; place++)
-        found.push(row.readUIntBE((place % chunkEntries) * indexBytes, indexBytes));
+      for (; place < end; place++) found.push(row.readUIntBE((place % chunkEntries) * indexBytes, indexBytes));
     }
     return found;
   }
 
   /**
-   * Writes, within a transaction, the kinds of entries from leaf index `first` onwards. The result must be
-   * called once the transaction is durable, to count the entries.
+   * Writes the kinds of the entries from leaf index `first` onwards. Must be called in a transaction. The caller calls
+   * the returned function once the transaction is durable, to count the entries.
    */
   write(first: number, kinds: readonly string[]): () => void {
     const places = new Map<string, number[]>();
@@ -83,8 +82,7 @@ export class KindIndex {
       const added = Math.min(chunkEntries - offset, indices.length - done);
       const row = Buffer.alloc((offset + added) * indexBytes);
       if (offset > 0) this.#row(kind, chunk).copy(row, 0, 0, offset * indexBytes);
-      for (let i = 0; i < added; i++)
-        row.writeUIntBE(indices[done + i]!, (offset + i) * indexBytes, indexBytes);
+      for (let i = 0; i < added; i++) row.writeUIntBE(indices[done + i]!, (offset + i) * indexBytes, indexBytes);
       this.#table.putSync([kind, chunk], row);
       place += added;
       done += added;

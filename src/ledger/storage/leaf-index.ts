@@ -35,7 +35,7 @@ export class LeafIndex {
     return this.addPrefix(prefixOf(hash));
   }
 
-  /** As `add`, for callers that have the first four bytes of the hash as a number. */
+  /** Adds a leaf like `add`, for callers that have the first four bytes of the hash as a number. */
   addPrefix(prefix: number): readonly LeafBucket[] {
     const offset = this.#size % segmentLeaves;
     this.#newest[offset] = prefix;
@@ -44,7 +44,8 @@ export class LeafIndex {
   }
 
   /**
-   * Yields leaves whose hash has the same prefix, oldest first. `stored` returns those of complete segments.
+   * Yields leaves whose hash has the same prefix as `hash`, oldest first. `stored` returns the leaves of complete
+   * segments.
    */
   *candidates(hash: Hash, stored: (hash: Hash, segments: number) => Iterable<number>): Generator<number> {
     const prefix = prefixOf(hash);

@@ -43,7 +43,7 @@ export function prefixOf(hash: Hash): number {
 
 class Rows {
   readonly #bytes: Buffer;
-  /** Four times as fast as a Buffer's methods: a search reads each prefix. */
+  /** Reads the bytes in a quarter of the time of a Buffer's methods, because a search reads each prefix. */
   readonly #view: DataView;
   readonly #offsetBytes: OffsetBytes;
   readonly count: number;

@@ -29,7 +29,7 @@ export interface LeafSlice {
   readonly slice: number;
 }
 
-/** Lookup of the rows of buckets. Level 0 has the segments. */
+/** Lookup of the rows of buckets. The buckets of level 0 belong to segments. */
 export interface LeafBuckets {
   get(level: number, run: number, bucket: number): Uint8Array | undefined;
 }
@@ -42,7 +42,7 @@ export interface MergedBucket {
 }
 
 /**
- * Yields the slices that become due as the log grows from `first` to `size` leaves, each after those that it
+ * Yields the slices that become due as the log grows from `first` to `size` leaves, each slice after the slices that it
  * needs.
  */
 export function* dueSlices(first: number, size: number): Generator<LeafSlice> {
@@ -60,7 +60,7 @@ export function* dueSlices(first: number, size: number): Generator<LeafSlice> {
   }
 }
 
-/** Merges a slice. Returns nothing if a part of it was never merged itself. */
+/** Merges a slice. Returns no buckets if a part of the slice was never merged itself. */
 export function mergeSlice({ level, run, slice }: LeafSlice, stored: LeafBuckets): MergedBucket[] {
   const merged: LeafRow[][] = Array.from({ length: fanOut }, () => []);
   const shift = 32 - bucketBits(level);
@@ -74,11 +74,11 @@ export function mergeSlice({ level, run, slice }: LeafSlice, stored: LeafBuckets
   }
   return merged.map((rows, i) => ({
     ...{ level, run, bucket: slice * fanOut + i },
-    rows: packRows(rows, offsetBytes(level)), // also if empty, which shows that there are no rows
+    rows: packRows(rows, offsetBytes(level)), // also stored if empty, which shows that there are no rows
   }));
 }
 
-/** Yields leaves of the first `segments` segments whose hash has the same prefix, oldest first. */
+/** Yields, oldest first, the leaves in the first `segments` segments whose hash has the same prefix as `hash`. */
 export function* leavesLike(hash: Hash, segments: number, stored: LeafBuckets): Generator<number> {
   for (let at = 0; at < segments; ) {
     let level = maxLevel;
@@ -93,12 +93,11 @@ function* search(prefix: number, level: number, run: number, stored: LeafBuckets
   if (rows !== undefined) {
     for (const offset of offsetsOf(rows, prefix, offsetBytes(level))) yield run * runLeaves(level) + offset;
   } else if (level > 0) {
-    for (let child = 0; child < fanOut; child++)
-      yield* search(prefix, level - 1, run * fanOut + child, stored);
+    for (let child = 0; child < fanOut; child++) yield* search(prefix, level - 1, run * fanOut + child, stored);
   }
 }
 
-/** Whether a run of this level can have such a bucket in a log of `size` leaves. */
+/** Returns whether a run of this level can have this bucket in a log of `size` leaves. */
 export function isPlaceOfRun(level: number, run: number, bucket: number, size: number): boolean {
   return level >= 1 && level <= maxLevel && (run + 1) * runLeaves(level) <= size && bucket < bucketsOf(level);
 }

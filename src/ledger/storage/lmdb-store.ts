@@ -1,5 +1,5 @@
 import { rm } from 'node:fs/promises';
-import { copyDatabase, type Database, openDatabase, type RootDatabase } from '../../lmdb.ts';
+import { copyDatabase, type Database, isReadOnly, openDatabase, type RootDatabase } from '../../database/lmdb.ts';
 import type { PageAddress } from '../../tlog/page.ts';
 import type { Hash } from '../../tlog/tree.ts';
 import { uuidToBytes } from '../../uuid.ts';
@@ -17,7 +17,7 @@ import {
   type StoredEntry,
 } from './storage.ts';
 
-/** A part of a rebuilt log: entries from index `first` onwards, and any heads. */
+/** A part of a rebuilt log: the entries from index `first` onwards, and any number of heads. */
 export interface RebuiltPart extends Omit<CommitBatch, 'entries' | 'head'> {
   readonly entries: readonly Pick<StoredEntry, 'id' | 'canonical'>[];
   readonly heads: readonly SignedHead[];
@@ -25,7 +25,7 @@ export interface RebuiltPart extends Omit<CommitBatch, 'entries' | 'head'> {
 
 const format = 1;
 
-/** Rows of an older file that are completed in one transaction. */
+/** Rows of an older file that are completed per transaction. */
 const completedRows = 16_384;
 
 /**
@@ -56,16 +56,14 @@ export class LmdbStorage implements LedgerStorage {
   readonly #kinds: Database;
   readonly #buckets: LeafBuckets = {
     get: (level, run, bucket) =>
-      readRow(() =>
-        level === 0 ? this.#leaves.getBinary([run, bucket]) : this.#runs.getBinary([level, run, bucket]),
-      ),
+      readRow(() => (level === 0 ? this.#leaves.getBinary([run, bucket]) : this.#runs.getBinary([level, run, bucket]))),
   };
   /** Created on first use, so that start-up reads and reports a damaged file. */
   #kindIndex: KindIndex | undefined;
 
   /**
-   * Opens the file, or creates an empty one. With `readOnly`, for a reader beside the owner, the file must
-   * exist.
+   * Opens the file, or creates an empty one. With `readOnly`, opens an existing file for a reader in addition to the
+   * owner.
    */
   constructor(path: string, { readOnly = false } = {}) {
     const root = openDatabase(path, { maxDbs: 16, readOnly });
@@ -98,22 +96,19 @@ export class LmdbStorage implements LedgerStorage {
   }
 
   setState(state: 'initialising' | 'ready'): void {
-    this.#root.transactionSync(() =>
-      this.#meta.putSync('format', Buffer.from(JSON.stringify({ format, state }))),
-    );
+    this.#root.transactionSync(() => this.#meta.putSync('format', Buffer.from(JSON.stringify({ format, state }))));
   }
 
   commit(batch: CommitBatch, beforeCommit: () => void): void {
     const size = batch.first + batch.entries.length;
-    if (batch.head.size !== size) throw new Error(`a head of ${batch.head.size} leaves for ${size}`);
+    if (batch.head.size !== size) throw new Error(`the head has ${batch.head.size} leaves instead of ${size}`);
     const kinds = this.#kindsOf(batch.first);
     let counting: (() => void)[] = [];
     // Returns after the operating system has flushed data and meta page (see openDatabase), or throws.
     this.#root.transactionSync(() => {
-      // There is one owner: after a write by any other process, the tree in memory would not match the file.
+      // Only the owner may write: after a write by any other process, the tree in memory would not match the file.
       const stored = this.latestHead()?.size ?? 0;
-      if (stored !== batch.first)
-        throw new Error(`ledger.mdb has ${stored} leaves, but the ledger has ${batch.first}`);
+      if (stored !== batch.first) throw new Error(`ledger.mdb has ${stored} leaves, but the ledger has ${batch.first}`);
       batch.entries.forEach((entry, i) => {
         this.#entries.putSync(batch.first + i, entry.canonical);
         this.#ids.putSync(uuidToBytes(entry.id), encodeIndex(batch.first + i));
@@ -132,7 +127,7 @@ export class LmdbStorage implements LedgerStorage {
     for (const count of counting) count();
   }
 
-  /** Writes a part of a rebuilt log to a new file. `complete` adds the rest. Returns after the flush. */
+  /** Writes a part of a rebuilt log to a new file, and returns after the flush. `complete` adds the remaining data. */
   load({ first, entries, pages, buckets, heads }: RebuiltPart): void {
     this.#root.transactionSync(() => {
       entries.forEach(({ id, canonical }, i) => {
@@ -146,6 +141,7 @@ export class LmdbStorage implements LedgerStorage {
   }
 
   complete(): void {
+    if (isReadOnly(this.#root)) return;
     while (this.#root.transactionSync(() => this.#history.numberNext(completedRows)));
     while (this.#completeKinds());
   }
@@ -155,7 +151,7 @@ export class LmdbStorage implements LedgerStorage {
   }
 
   headOf(size: number): SignedHead | undefined {
-    // Backwards from after the last timestamp of this size to before its first.
+    // Reads backward, from after the last timestamp of this size to before its first.
     return lastHead(this.#heads, {
       start: [size, Number.MAX_SAFE_INTEGER],
       end: [size, -1],
@@ -248,7 +244,7 @@ export class LmdbStorage implements LedgerStorage {
     this.#root.transactionSync(() => this.#meta.putSync('instance', Buffer.from('written')));
   }
 
-  /** Makes the following reads in this turn of the event loop see the newest commit. For readers. */
+  /** Makes the reader's next calls in this turn of the event loop see the newest commit. */
   refresh(): void {
     this.#root.resetReadTxn();
     this.#history.refresh();
@@ -278,11 +274,10 @@ export class LmdbStorage implements LedgerStorage {
     }
   }
 
-  /** Returns the index by kind. @throws DamagedError unless it has all of `size` entries */
+  /** Returns the index by kind. @throws DamagedError unless the index has all of `size` entries */
   #kindsOf(size: number): KindIndex {
     const kinds = this.#loadKinds();
-    if (kinds.total !== size)
-      throw new DamagedError(`the index by kind has ${kinds.total} of ${size} entries`);
+    if (kinds.total !== size) throw new DamagedError(`the index by kind has ${kinds.total} of ${size} entries`);
     return kinds;
   }
 
@@ -291,7 +286,7 @@ export class LmdbStorage implements LedgerStorage {
     return this.#kindIndex;
   }
 
-  /** Indexes the next entries that are not indexed yet. Returns false if nothing is left. */
+  /** Indexes the next entries that are not indexed yet. Returns false if all entries are indexed. */
   #completeKinds(): boolean {
     const index = this.#loadKinds();
     const first = index.total;

@@ -1,11 +1,11 @@
-import { sha256 } from '../../sha256.ts';
+import { sha256 } from '../../crypto/sha256.ts';
 import { hashInPage, type PageAddress, pageHashes, pageWidth, placeOf } from '../../tlog/page.ts';
 import { type Coordinate, foldRoot, type Hash, hashBytes, rootPlan } from '../../tlog/tree.ts';
 import { DamagedError, type LedgerStorage } from './storage.ts';
 
 /**
- * Reads stored nodes for start-up, which has verified the right edge before. Caches the page read last,
- * because start-up reads leaves in order. Everything that leaves the service comes from VerifiedNodes.
+ * Reads stored nodes for start-up, which has already verified the right edge. Caches the page read last, because
+ * start-up reads leaves in order. Nodes that leave the service come from VerifiedNodes.
  */
 export class Nodes {
   readonly #storage: LedgerStorage;

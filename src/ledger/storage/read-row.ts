@@ -6,8 +6,6 @@ export function readRow<T>(get: () => T): T {
     return get();
   } catch (error) {
     if (error instanceof DamagedError) throw error;
-    throw new DamagedError(
-      `ledger.mdb cannot be read (${error instanceof Error ? error.message : String(error)})`,
-    );
+    throw new DamagedError(`ledger.mdb cannot be read (${error instanceof Error ? error.message : String(error)})`);
   }
 }

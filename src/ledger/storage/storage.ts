@@ -31,16 +31,16 @@ export interface CommitBatch {
   readonly entries: readonly StoredEntry[];
   readonly pages: readonly PackedPage[];
   readonly buckets: readonly LeafBucket[];
-  /** Signed for `first + entries.length` leaves. */
+  /** The head, signed for `first + entries.length` leaves. */
   readonly head: SignedHead;
 }
 
-/** Stored data differs from what was written: it is missing, of another length, or cannot be followed. */
+/** Thrown if stored data differs from what was written: it is missing, has another length, or cannot be followed. */
 export class DamagedError extends Error {
   override readonly name = 'DamagedError';
 }
 
-/** Damage of the latest head or of the right edge of the tree, which appends need. */
+/** Thrown if the latest head or the right edge of the tree is damaged, which appends need. */
 export class EdgeDamagedError extends DamagedError {}
 
 /**
@@ -53,28 +53,28 @@ export class EdgeDamagedError extends DamagedError {}
  * Failure: reads throw `DamagedError` if the storage is damaged.
  */
 export interface LedgerStorage {
-  /** `new`: never initialised. `initialising`: keys may or may not exist yet. */
+  /** State of the log. `new`: never initialised. `initialising`: keys may or may not exist yet. */
   readonly state: 'new' | 'initialising' | 'ready';
   setState(state: 'initialising' | 'ready'): void;
-  /** `beforeCommit` runs when everything is written and nothing is committed. */
+  /** Commits the batch. `beforeCommit` is called when everything is written and nothing is committed. */
   commit(batch: CommitBatch, beforeCommit: () => void): void;
-  /** The most recently signed head. */
+  /** Returns the most recently signed head. */
   latestHead(): SignedHead | undefined;
-  /** The most recently signed head of this size. */
+  /** Returns the most recently signed head of this size. */
   headOf(size: number): SignedHead | undefined;
-  /** The head with this size and time. */
+  /** Returns the head with this size and time. */
   headAt(size: number, timestampNs: bigint): SignedHead | undefined;
-  /** The first signed head of this size. */
+  /** Returns the first signed head of this size. */
   firstHeadOf(size: number): SignedHead | undefined;
-  /** Number of heads with a number, and number of heads: equal, unless a head was removed. */
+  /** Returns the number of heads with a number, and the number of heads: equal, unless a head was removed. */
   headCounts(): { readonly numbered: number; readonly heads: number };
   /** The signed heads, numbered from 0 in the order of signing, which is also the order of sizes. */
   readonly history: Pick<HeadHistory, 'count' | 'size' | 'from' | 'timestamps'>;
   /** The index of entries by kind. */
   readonly kinds: Pick<KindIndex, 'count' | 'countBelow' | 'range'>;
   /**
-   * Adds data that a file of an earlier version lacks: numbers of heads, entries by kind. Before that, these
-   * cannot be read and nothing can be committed.
+   * Adds data that a file of an earlier version lacks: numbers of heads, entries by kind. Until then, this data cannot
+   * be read and nothing can be committed.
    */
   complete(): void;
   canonical(index: number): Uint8Array<ArrayBuffer> | undefined;
@@ -89,22 +89,23 @@ export interface LedgerStorage {
   leavesLike(hash: Hash, segments: number): Iterable<number>;
   /** Returns the stored checkpoint. */
   keptCheckpoint(): string | undefined;
-  /** Returns after the flush. */
+  /** Stores the checkpoint. Returns after the flush. */
   keepCheckpoint(note: string): void;
-  /** Returns the publication delays, each with the time since which it applies; empty before the first. */
+  /** Returns the publication delays, each with the time since which it applies; empty if none was ever stored. */
   publicationPeriods(): readonly PublicationPeriod[];
-  /** Returns after the flush. */
+  /** Stores the publication delays. Returns after the flush. */
   setPublicationPeriods(periods: readonly PublicationPeriod[]): void;
   /** Returns the kid of the checkpoint key that was active when the log was last opened. */
   checkpointKey(): string | undefined;
-  /** Returns after the flush. */
+  /** Stores the kid. Returns after the flush. */
   recordCheckpointKey(kid: string): void;
   /** Whether `instance.json` was written beside this log. */
   readonly hasInstance: boolean;
-  /** Returns after the flush. */
+  /** Records that `instance.json` was written. Returns after the flush. */
   recordInstance(): void;
   /**
-   * Copies a consistent snapshot of the file to a new path; flushed. Resolves to the last head of the copy.
+   * Copies a consistent snapshot of the file to a new path, and flushes the copy. Resolves to the last head of the
+   * copy.
    */
   copyTo(path: string): Promise<SignedHead | undefined>;
   close(): Promise<void>;

@@ -2,30 +2,36 @@ import { createHash } from 'node:crypto';
 import { parseJson } from '../../contract/json-text.ts';
 import { intelFormats } from '../../contract/vocabulary.ts';
 import { formatOf, type IntelFormat, parseIntel } from '../../detect/intel/parse-intel.ts';
+import type { IntelContent } from '../../detect/store/intel/intel-row.ts';
 import { ServiceError } from '../../errors.ts';
-import { addressRanges } from '../../events/ip.ts';
 import { limits } from '../../limits.ts';
-import type { IntelContent } from '../../store/intel-row.ts';
+import { addressRanges } from '../../net/ip.ts';
 import type { ListPage, ListQuery, StoreReader } from '../../store/store.ts';
 
-/** The body of a request, as bytes of its own. */
+/** The body of a request, in a separate buffer. */
 export interface IntelBody {
   readonly bytes: ArrayBuffer;
-  /** What `network.home` says. */
+  /** The value of `network.home`. */
   readonly home: readonly string[];
 }
 
-/** A body of JSON: what it names, and the rest of it, which nobody has checked. */
+/** A JSON body: its content, and the other members, which are not validated. */
 export interface ReadIntel {
   readonly rest: unknown;
-  /** Absent where it has none; why all of it is refused. */
+  /**
+   * The parsed content; absent if the body has no content. `fault` is the reason for rejecting the whole
+   * content.
+   */
   readonly content?: IntelContent | { readonly fault: string };
 }
 
-/** What is done of lists of known-bad addresses in the analytics pool: a large one takes seconds to read. */
+/** Tasks of the analytics pool for threat intelligence lists. Parsing a large list takes seconds. */
 export function intelTasks(reader: Pick<StoreReader, 'listIntel' | 'listIndicators' | 'intelSeed'>) {
   return {
-    /** INVALID_REQUEST for what is no JSON; PAYLOAD_TOO_LARGE where all but the content is more than others may send. */
+    /**
+     * Reads the body. Throws INVALID_REQUEST for invalid JSON, and PAYLOAD_TOO_LARGE if the body without its
+     * content exceeds the limit of other bodies.
+     */
     readIntel: ({ bytes, home }: IntelBody): ReadIntel => {
       const body = parseJson(new Uint8Array(bytes));
       if (!isObject(body)) return { rest: Array.isArray(body) ? [] : body };
@@ -45,16 +51,12 @@ export function intelTasks(reader: Pick<StoreReader, 'listIntel' | 'listIndicato
 
 export type IntelTasks = ReturnType<typeof intelTasks>;
 
-interface Terms {
+interface ParseOptions {
   readonly home: readonly string[];
   readonly seed: number;
 }
 
-function contentOf(
-  content: unknown,
-  wanted: unknown,
-  { home, seed }: Terms,
-): NonNullable<ReadIntel['content']> {
+function contentOf(content: unknown, wanted: unknown, { home, seed }: ParseOptions): NonNullable<ReadIntel['content']> {
   if (typeof content !== 'string' && !isObject(content)) return { fault: 'must be text or a STIX bundle' };
   const format = isFormat(wanted) ? wanted : formatOf(content);
   const ranges = home.flatMap((block) => addressRanges(block) ?? []);
@@ -63,7 +65,7 @@ function contentOf(
   const [first] = parsed.rejected;
   if (parsed.indicators === 0 && first !== undefined) {
     const where = first.line === undefined ? `object ${first.object}` : `line ${first.line}`;
-    return { fault: `names nothing that can be looked for; ${where}: ${first.reason}` };
+    return { fault: `contains no usable indicators; ${where}: ${first.reason}` };
   }
   return {
     ...parsed,
@@ -72,8 +74,7 @@ function contentOf(
   };
 }
 
-const isFormat = (value: unknown): value is IntelFormat =>
-  (intelFormats as readonly unknown[]).includes(value);
+const isFormat = (value: unknown): value is IntelFormat => (intelFormats as readonly unknown[]).includes(value);
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');

@@ -18,14 +18,14 @@ import {
   matcherText,
 } from '../../../src/console/pages/administration/silences/matcher.ts';
 import { expiryOf, stateOfToken } from '../../../src/console/pages/administration/tokens/expiry.ts';
-import { foreign } from '../../../src/console/ui/words.ts';
+import { isolateText } from '../../../src/console/ui/words.ts';
 import type { SilenceMatcher } from '../../../src/contract/resources/silence.ts';
 import { invalidField, ServiceError } from '../../../src/errors.ts';
 
 describe('faults', () => {
   const error = invalidField('matcher.src_ip.2', 'must be an address');
 
-  test('are shown at their field or the one that contains it', () => {
+  test('are shown at their field or at the field that contains it', () => {
     expect(faultAt(error, 'matcher.src_ip.2')).toBe('Must be an address');
     expect(faultAt(error, 'matcher.src_ip')).toBe('Value 3: must be an address');
     expect(faultAt(error, 'matcher')).toBe('Src_ip.2: must be an address');
@@ -45,7 +45,7 @@ describe('faults', () => {
 });
 
 describe('rules', () => {
-  test('a copy gets a new id and "(copy)" in its title', () => {
+  test('are copied with a new id and "(copy)" in the title', () => {
     const copy = copyOf(firstRule('11111111-1111-4111-8111-111111111111'), 'another');
     expect(copy).toMatch(/^id: another$/m);
     expect(copy).not.toContain('11111111');
@@ -64,7 +64,7 @@ describe('rules', () => {
     ]);
   });
 
-  test('a rule with errors is broken', () => {
+  test('are broken if they have errors', () => {
     expect(stateOf({ enabled: true, errors: ['line 3: no'] })).toBe('broken');
     expect(stateOf({ enabled: true, errors: [] })).toBe('on');
     expect(stateOf({ enabled: false, errors: [] })).toBe('off');
@@ -80,12 +80,12 @@ describe('silences', () => {
     max_severity: 'medium',
   };
 
-  test('a matcher survives the round trip through the form', () => {
+  test('keep their matcher in the round trip through the form', () => {
     expect(matcherOf(draftOf(matcher))).toEqual(matcher);
     expect(matcherOf(draftOf())).toEqual({});
   });
 
-  test('blank lines and duplicates are ignored; severity alone is not enough', () => {
+  test('ignore blank lines and duplicates; severity alone is not enough', () => {
     const draft = draftOf({ max_severity: 'low' });
     expect(isAboutSomething(matcherOf(draft))).toBe(false);
     const lists = { ...draft.lists, domain: ' evil.example \n\nevil.example\n' };
@@ -94,12 +94,12 @@ describe('silences', () => {
 
   test('are described in one line', () => {
     expect(matcherText(matcher)).toBe(
-      `rule ${foreign('behaviour.port-scan')}, from or to ${foreign('10.0.0.0/8')} or ${foreign('::1')} or 2 more, rules from zeek, up to medium`,
+      `rule ${isolateText('behaviour.port-scan')}, from or to ${isolateText('10.0.0.0/8')} or ${isolateText('::1')} or 2 more, rules from zeek, up to medium`,
     );
   });
 });
 
-test('lists: detects STIX, ignores comments, and rejects content that is too large', () => {
+test('the list form detects STIX, ignores comments, and rejects content that is too large', () => {
   expect(formatOf(' {"type":"bundle"}')).toBe('stix');
   expect(formatOf('203.0.113.7')).toBe('lines');
   expect(lookedAt('# a list\n203.0.113.7\n\n; more\nevil.example # bad\n').says).toBe('2 lines, 48 B.');
@@ -107,7 +107,7 @@ test('lists: detects STIX, ignores comments, and rejects content that is too lar
   expect(lookedAt('x'.repeat(2 ** 25 + 1)).fault).toContain('maximum is 32 MiB');
 });
 
-test('tokens: expiry and state', () => {
+test('the console shows expiry and state of tokens', () => {
   const now = Date.parse('2026-11-22T08:00:00.000Z');
   expect(expiryOf('30', now)).toBe('2026-12-22T08:00:00.000Z');
   expect(expiryOf('never', now)).toBeUndefined();
@@ -118,7 +118,7 @@ test('tokens: expiry and state', () => {
   expect(stateOfToken({ expires_at, revoked_at: expires_at }, now)).toBe('revoked');
 });
 
-test('keys: entry ranges exclude their end, size ranges include it', () => {
+test('entry ranges of keys are shown without their end, size ranges with their end', () => {
   const key = {
     kid: 'k',
     state: 'retired',
@@ -128,7 +128,7 @@ test('keys: entry ranges exclude their end, size ranges include it', () => {
     from_size: 0,
     to_size: 1200,
   } as const;
-  expect(rangeOf({ ...key, purpose: 'event-signing' })).toBe('entries 0 up to, excluding, 1,200');
+  expect(rangeOf({ ...key, purpose: 'event-signing' })).toBe('entries 0 to 1,199');
   expect(rangeOf({ ...key, purpose: 'transparency-sth' })).toBe('sizes 0 to 1,200');
   const { from_size: _, to_size: __, ...without } = key;
   expect(rangeOf({ ...without, purpose: 'access-token' })).toBeUndefined();
@@ -138,12 +138,12 @@ test('keys: entry ranges exclude their end, size ranges include it', () => {
   expect(revocationOf({ ...key, purpose: 'transparency-sth' })).not.toContain('replaces it');
 });
 
-test('quotes shell characters in commands', () => {
+test('the console quotes shell characters in commands', () => {
   expect(restoreCommand('/data/backups/2026-11-22')).toBe('npx candor restore /data/backups/2026-11-22');
   expect(restoreCommand("/my data/$(x)'s")).toBe(`npx candor restore '/my data/$(x)'\\''s'`);
 });
 
-test('reads the session id from a token, nothing from other text', () => {
+test('the console reads the session id from a token, but not from other text', () => {
   const claims = btoa(JSON.stringify({ jti: 'of-this-session' })).replaceAll('=', '');
   expect(sessionOf(`e30.${claims}.x`)).toEqual({ jti: 'of-this-session' });
   expect(sessionOf('no token')).toEqual({});

@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest';
-import { checkRules } from '../../../src/auth/policy/check-rules.ts';
 import {
   differences,
   type Rules,
@@ -11,6 +10,7 @@ import {
   withRole,
 } from '../../../src/console/pages/administration/policy/draft.ts';
 import { operationIds, routeOf } from '../../../src/contract/routes.ts';
+import { checkRules } from '../../../src/identities/policy/check-rules.ts';
 
 const usual: Rules = operationIds.map((operation) => {
   const { access } = routeOf(operation);
@@ -34,7 +34,7 @@ test('every change offered by the table makes a policy that the service accepts'
   }
 });
 
-test('lists changes by operation, whatever the order of roles', () => {
+test('the policy editor lists changes by operation, for any order of roles', () => {
   const after = withPublic(withRole(usual, 'updateAlert', 'viewer'), 'getOpenApi', false);
   expect(differences(usual, after)).toEqual([
     { operation: 'updateAlert', before: 'admin, analyst', after: 'admin, analyst, viewer' },
@@ -42,9 +42,7 @@ test('lists changes by operation, whatever the order of roles', () => {
   ]);
   expect(differences(after, withRole(after, 'updateAlert', 'viewer'))).toHaveLength(1);
   const less = usual.filter(({ operation }) => operation !== 'updateAlert');
-  expect(differences(usual, less)).toEqual([
-    { operation: 'updateAlert', before: 'admin, analyst', after: undefined },
-  ]);
+  expect(differences(usual, less)).toEqual([{ operation: 'updateAlert', before: 'admin, analyst', after: undefined }]);
   expect(withRole(less, 'updateAlert', 'viewer').at(-1)).toEqual({
     operation: 'updateAlert',
     access: 'roles',
@@ -52,18 +50,16 @@ test('lists changes by operation, whatever the order of roles', () => {
   });
 });
 
-test('reports why a text is not a policy, with the rule', () => {
+test('the policy editor reports why a text is not a policy, with the rule', () => {
   expect(readRules('{')).toEqual({ fault: expect.stringContaining('Invalid JSON') });
   expect(readRules('null')).toHaveProperty('fault');
   expect(readRules('[]')).toHaveProperty('fault');
-  expect(readRules('{"rules":[{"operation":"login","access":"public","roles":[]},{"operation":1}]}')).toEqual(
-    {
-      fault: expect.stringContaining('Rule 2'),
-    },
-  );
+  expect(readRules('{"rules":[{"operation":"login","access":"public","roles":[]},{"operation":1}]}')).toEqual({
+    fault: expect.stringContaining('Rule 2'),
+  });
 });
 
-test('reapplies own changes to a newer version, and keeps the other changes', () => {
+test("the policy editor reapplies the user's changes to a newer version, and keeps the changes of that version", () => {
   const mine = withPublic(withRole(usual, 'updateAlert', 'viewer'), 'getOpenApi', false);
   const theirs = withRole(withRole(usual, 'updateAlert', 'auditor'), 'deleteAsset', 'analyst');
   const both = rebased(usual, mine, theirs);
@@ -74,7 +70,7 @@ test('reapplies own changes to a newer version, and keeps the other changes', ()
   expect(rebased(usual, usual, theirs)).toEqual(theirs);
 });
 
-test('keeps added and removed rules when reapplying changes', () => {
+test('the policy editor keeps added and removed rules when reapplying changes', () => {
   const without = usual.filter(({ operation }) => operation !== 'updateAlert');
   const theirs = withRole(usual, 'updateAlert', 'auditor');
   expect(differences(theirs, rebased(usual, without, theirs))).toEqual([

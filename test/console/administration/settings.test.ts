@@ -18,16 +18,13 @@ const withDefaults = settingNames.flatMap((name) => {
   return value === undefined ? [] : [[name, schema as SettingSchema, value] as const];
 });
 
-test.each(withDefaults)(
-  'the default of %s survives the round trip through its input',
-  (name, schema, value) => {
-    const input = inputOf(schema);
-    const read = readDraft(input, draftOf(input, value));
-    expect(read).toEqual({ value });
-    expect(() => settingOf(name).read('value' in read ? read.value : undefined)).not.toThrow();
-    expect(rangeOf(name, schema)).not.toBe('');
-  },
-);
+test.each(withDefaults)('the default of %s survives the round trip through its input', (name, schema, value) => {
+  const input = inputOf(schema);
+  const read = readDraft(input, draftOf(input, value));
+  expect(read).toEqual({ value });
+  expect(() => settingOf(name).read('value' in read ? read.value : undefined)).not.toThrow();
+  expect(rangeOf(name, schema)).not.toBe('');
+});
 
 describe('typed values', () => {
   test('accept grouped digits, and reject other text', () => {
@@ -50,7 +47,7 @@ describe('typed values', () => {
   });
 });
 
-test('formats values in readable units', () => {
+test('the settings page formats values in readable units', () => {
   expect(inWords('retention.max_age_ms', 7_776_000_000)).toBe('90 d');
   expect(inWords('limits.max_body_bytes', 2 ** 24)).toBe('16 MiB');
   expect(inWords('retention.max_bytes', 0)).toBeUndefined();

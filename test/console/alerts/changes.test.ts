@@ -1,12 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import {
-  decisions,
-  describeChange,
-  predicted,
-  refusal,
-  reverseOf,
-} from '../../../src/console/pages/alerts/changes.ts';
-import { foreign } from '../../../src/console/ui/words.ts';
+import { decisions, describeChange, predicted, refusal, reverseOf } from '../../../src/console/pages/alerts/changes.ts';
+import { isolateText } from '../../../src/console/ui/words.ts';
 import { alertStatuses, mayBecome } from '../../../src/contract/vocabulary.ts';
 import { someAlert } from './some-alert.ts';
 
@@ -18,7 +12,7 @@ describe('the reverse change', () => {
     ['new', 'ana', { assignee: '' }],
     ['new', undefined, undefined],
     ['archived', 'ana', undefined],
-  ] as const)('of an alert that is %s and assigned to %s', (status, assignee, change) => {
+  ] as const)('restores an alert that is %s and assigned to %s, if possible', (status, assignee, change) => {
     const alert = someAlert({ status, ...(assignee !== undefined && { assignee }) });
     expect(reverseOf(alert)).toEqual(change);
   });
@@ -31,7 +25,7 @@ describe('the reverse change', () => {
   });
 });
 
-test('explains exactly the status changes that the service rejects, with alternatives', () => {
+test('the console explains exactly the status changes that the service rejects, with alternatives', () => {
   for (const from of alertStatuses)
     for (const to of alertStatuses) expect(refusal(from, to) === undefined).toBe(mayBecome(from, to));
   expect(refusal('suppressed', 'resolved')).toContain('in progress (i)');
@@ -39,7 +33,7 @@ test('explains exactly the status changes that the service rejects, with alterna
 });
 
 describe('the optimistic update of an alert', () => {
-  test('applies the change; an empty name removes the assignee', () => {
+  test('applies the change, and removes the assignee for an empty name', () => {
     const alert = someAlert({ assignee: 'ana', silence_id: 'x', status: 'suppressed' });
     const next = predicted(alert, { status: 'in_progress', assignee: '', severity: 'high', note: 'seen' });
     expect(next).toMatchObject({ status: 'in_progress', severity: 'high', note_count: 1, version: 4 });
@@ -49,9 +43,7 @@ describe('the optimistic update of an alert', () => {
   });
 
   test('sets the verdict of an override', () => {
-    expect(predicted(someAlert(), { ai_override: { verdict: 'benign', reason: 'a test' } }).verdict).toBe(
-      'benign',
-    );
+    expect(predicted(someAlert(), { ai_override: { verdict: 'benign', reason: 'a test' } }).verdict).toBe('benign');
   });
 });
 
@@ -68,14 +60,14 @@ describe('decisions of other users', () => {
     expect(decisions(seen, { ...free, status: 'in_progress', tags: ['vpn'] })).toEqual([
       'status is now in progress',
       'assignee is now none',
-      `tags are now ${foreign('vpn')}`,
+      `tags are now ${isolateText('vpn')}`,
     ]);
   });
 });
 
-test('describes a change', () => {
+test('the console describes a change', () => {
   expect(describeChange({ status: 'in_progress', assignee: 'ana' })).toBe(
-    `in progress, assigned to ${foreign('ana')}`,
+    `in progress, assigned to ${isolateText('ana')}`,
   );
   expect(describeChange({ status: 'resolved', verdict: 'false_positive', note: 'x' })).toBe(
     'resolved, verdict false positive, note added',

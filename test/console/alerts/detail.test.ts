@@ -65,7 +65,7 @@ describe('the evidence of an alert', () => {
     ]);
   });
 
-  test('shows the times of all detectors as times', () => {
+  test('formats the time values of all detectors as times', () => {
     const at = Date.UTC(2026, 10, 20, 10);
     const iso = new Date(at).toISOString();
     const evidence = { began: at, window_from: at, window_to: at, first_seen: at, seen_at: at };
@@ -95,10 +95,7 @@ describe('the evidence of an alert', () => {
         interval_seconds: 90,
         seconds: 60,
         thresholds_hours: [4, 24],
-      }).map(([name, parts]) => [
-        name,
-        parts.map((part) => (part.kind === 'text' ? part.text : part.kind)).join(),
-      ]),
+      }).map(([name, parts]) => [name, parts.map((part) => (part.kind === 'text' ? part.text : part.kind)).join()]),
     ).toEqual([
       ['Bytes out', '1.5 KiB'],
       ['Largest upload bytes in', '1 KiB'],

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { compileAlertFilter } from '../../../src/alerts/lists/alerts.ts';
 import {
   type Alert,
   filtersOf,
@@ -12,7 +13,6 @@ import { channels } from '../../../src/contract/channels.ts';
 import { alertQuery } from '../../../src/contract/parameters.ts';
 import { listFilterOf, parseFilters, parseQuery } from '../../../src/contract/query.ts';
 import { alertStatuses, priorities, severities, verdicts } from '../../../src/contract/vocabulary.ts';
-import { compileAlertFilter } from '../../../src/store/lists/alerts.ts';
 import { someAlert } from './some-alert.ts';
 
 describe('a view', () => {
@@ -26,7 +26,7 @@ describe('a view', () => {
     expect(filtersOf({ q: 'scan' }, 'all', 'ana')).toEqual({ q: 'scan' });
   });
 
-  test('combines its filters with those of the user', () => {
+  test("combines its filters with the user's filters", () => {
     expect(filtersOf({ status: ['new', 'resolved'] }, 'open', 'ana')).toEqual({ status: ['new'] });
     expect(filtersOf({ status: ['resolved'] }, 'all', 'ana')).toEqual({ status: ['resolved'] });
     expect(filtersOf({ not_status: ['new'] }, 'open', 'ana')).toEqual({
@@ -56,7 +56,7 @@ describe('a view', () => {
     [{ status: ['new', 'resolved'] }, 'all'],
     [{ not_status: ['new'] }, 'all'],
     [{ not_status: ['resolved', 'suppressed', 'archived'] }, 'open'],
-  ] as const)('of %j is %s unless another one is chosen', (chips, view) => {
+  ] as const)('with the filters %j is %s by default', (chips, view) => {
     expect(usualView(chips)).toBe(view);
   });
 
@@ -67,9 +67,7 @@ describe('a view', () => {
 
 type Query = Readonly<Record<string, string | readonly string[]>>;
 const raw = (filters: Query) =>
-  new Map(
-    Object.entries(filters).map(([name, value]) => [name, typeof value === 'string' ? [value] : [...value]]),
-  );
+  new Map(Object.entries(filters).map(([name, value]) => [name, typeof value === 'string' ? [value] : [...value]]));
 const parsed = (filters: Query) => listFilterOf(parseQuery(alertQuery, raw(filters)));
 
 const people = ['ana', 'bob'] as const;
@@ -102,9 +100,7 @@ const alerts: fc.Arbitrary<Alert> = fc
   .map(({ ai, ...rest }) => {
     const model = { confidence: 1, model: 'm', reasons: [], at: '2026-11-20T10:00:00.000Z' };
     const describeChange = { ...rest, ...(ai !== undefined && { ai_verdict: { ...model, verdict: ai } }) };
-    return someAlert(
-      Object.fromEntries(Object.entries(describeChange).filter(([, value]) => value !== undefined)),
-    );
+    return someAlert(Object.fromEntries(Object.entries(describeChange).filter(([, value]) => value !== undefined)));
   });
 const terms = fc
   .constantFrom(...Object.keys(values))

@@ -1,6 +1,6 @@
 import type { Alert } from '../../../src/console/pages/alerts/question.ts';
 
-/** An alert in the format of the API, with `changes` applied to its defaults. */
+/** Returns an alert in the format of the API, with `changes` applied to its defaults. */
 export const someAlert = (changes: Partial<Alert> = {}): Alert => ({
   title: 'Vertical scan of 192.0.2.7',
   rule_id: 'behaviour.port-scan',

@@ -10,13 +10,13 @@ const rows: AlertRow[] = ['a', 'b'].map((id) => ({
 }));
 const everything = { filter: { severity: ['high'] }, total: 4321 };
 
-test('the target is all matching alerts if all are selected, else the listed ones', () => {
+test('the target is all matching alerts if all are selected, else the listed alerts', () => {
   expect(targetOf(rows, undefined)).toEqual({ rows });
   expect(targetOf(rows, everything)).toEqual(everything);
   expect(targetOf(rows.slice(0, 1), everything)).toEqual({ rows: rows.slice(0, 1) });
 });
 
-test('a target is named by the title of one alert or the count of several', () => {
+test('a target is named by the title of its only alert, or by the number of alerts', () => {
   expect(nameOf(targetOf(rows.slice(1), undefined))).toBe('“\u2068Scan b\u2069”');
   expect(nameOf(targetOf(rows, undefined))).toBe('2 alerts');
   expect(nameOf(everything)).toBe('4,321 alerts');

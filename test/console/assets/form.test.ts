@@ -1,15 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import {
-  changesOf,
-  emptyForm,
-  faultOf,
-  formOf,
-  itemsOf,
-  rebased,
-} from '../../../src/console/pages/assets/form.ts';
+import { changesOf, emptyForm, faultOf, formOf, itemsOf, rebased } from '../../../src/console/pages/assets/form.ts';
 import type { Asset } from '../../../src/console/pages/assets/question.ts';
 import { describeChange, differencesOf, mayBecome } from '../../../src/console/pages/assets/states.ts';
-import { foreign } from '../../../src/console/ui/words.ts';
+import { isolateText } from '../../../src/console/ui/words.ts';
 import { ServiceError } from '../../../src/errors.ts';
 
 const asset: Asset = {
@@ -63,12 +56,12 @@ describe('the form', () => {
   it('shows an error at its field, with the item and the asset that has it', () => {
     const error = new ServiceError('CONFLICT', 'taken', {
       field: 'ip_addresses.1',
-      reason: 'is an IP address that another asset has',
+      reason: 'is an IP address of another asset',
       asset_id: 'other',
     });
     expect(faultOf(error, { ip_addresses: ['10.0.0.1', '10.0.0.2'] })).toEqual({
       field: 'ip_addresses',
-      text: '10.0.0.2 is an IP address that another asset has',
+      text: '10.0.0.2 is an IP address of another asset',
       holder: 'other',
     });
     expect(faultOf(new ServiceError('UNAVAILABLE', 'gone'), {})).toEqual({ field: undefined, text: 'gone' });
@@ -76,20 +69,20 @@ describe('the form', () => {
 });
 
 describe('states', () => {
-  it('change from staged to managed or retired, and between these two', () => {
+  it('change from staged to managed or retired, and between managed and retired', () => {
     expect(mayBecome('staged', 'managed')).toBe(true);
     expect(mayBecome('retired', 'managed')).toBe(true);
     expect(mayBecome('managed', 'staged')).toBe(false);
     expect(mayBecome('managed', 'managed')).toBe(true);
   });
 
-  it('and other changes are described', () => {
+  it('are described together with other changes', () => {
     expect(describeChange({ state: 'managed' })).toBe('managed');
     expect(describeChange({ owner: 'Ana', os: '' })).toBe('owner, os changed');
     const after: Asset = { ...asset, owner: 'Ben', notes: 'x', hostnames: ['p.example'] };
     expect(differencesOf(asset, after)).toEqual([
-      `owner changed to ${foreign('Ben')}`,
-      `hostnames changed to ${foreign('p.example')}`,
+      `owner changed to ${isolateText('Ben')}`,
+      `hostnames changed to ${isolateText('p.example')}`,
       'notes changed',
     ]);
     expect(differencesOf(asset, { ...asset, version: 9 })).toEqual([]);

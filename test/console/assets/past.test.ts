@@ -2,11 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { addressSpans, type HistoryEntry } from '../../../src/console/pages/assets/address-spans.ts';
 import { lineOf } from '../../../src/console/pages/assets/history-text.ts';
 
-const entry = (
-  at: string,
-  action: HistoryEntry['action'],
-  more: Partial<HistoryEntry> = {},
-): HistoryEntry => ({
+const entry = (at: string, action: HistoryEntry['action'], more: Partial<HistoryEntry> = {}): HistoryEntry => ({
   asset_id: '01a20223-84f0-797a-b020-ed2b57cb7cf5',
   at: `2026-11-${at}T00:00:00.000Z`,
   action,
@@ -17,19 +13,15 @@ const a = { ip_address: '10.0.0.1' };
 const b = { ip_address: '10.0.0.2' };
 
 describe('the addresses of an asset', () => {
-  it('are listed with their periods, current ones first', () => {
-    const history = [
-      entry('05', 'address_bound', b),
-      entry('04', 'address_left', a),
-      entry('01', 'address_bound', a),
-    ];
+  it('are listed with their periods, current addresses first', () => {
+    const history = [entry('05', 'address_bound', b), entry('04', 'address_left', a), entry('01', 'address_bound', a)];
     expect(addressSpans(history, ['10.0.0.2'])).toEqual([
       { address: '10.0.0.2', from: '2026-11-05T00:00:00.000Z' },
       { address: '10.0.0.1', from: '2026-11-01T00:00:00.000Z', to: '2026-11-04T00:00:00.000Z' },
     ]);
   });
 
-  it('may leave and return, MAC addresses included', () => {
+  it('may be lost and regained, MAC addresses included', () => {
     const mac = { mac_address: '00:1b:63:84:45:e6' };
     const history = [
       entry('01', 'mac_bound', mac),
@@ -45,28 +37,26 @@ describe('the addresses of an asset', () => {
     ]);
   });
 
-  it('are listed without a history, or with its end only', () => {
+  it('are listed without a history, or with only the end of the history', () => {
     expect(addressSpans([entry('02', 'address_left', a)], ['10.0.0.2'])).toEqual([
       { address: '10.0.0.2' },
       { address: '10.0.0.1', to: '2026-11-02T00:00:00.000Z' },
     ]);
   });
 
-  it('exclude those that went with a split', () => {
+  it('exclude addresses that moved to another asset in a split', () => {
     expect(addressSpans([entry('01', 'address_bound', a)], [])).toEqual([]);
   });
 });
 
 describe('a history line', () => {
-  it('names the actor and the value', () => {
+  it('names the user and the value', () => {
     expect(lineOf(entry('01', 'address_bound', a))).toEqual({
       who: 'Network',
       what: 'added address',
       value: '10.0.0.1',
     });
-    expect(
-      lineOf(entry('01', 'edited', { by: { kind: 'principal', id: 'p', name: 'ana' }, fields: ['os'] })),
-    ).toEqual({
+    expect(lineOf(entry('01', 'edited', { by: { kind: 'principal', id: 'p', name: 'ana' }, fields: ['os'] }))).toEqual({
       who: 'ana',
       what: 'edited',
       value: 'os',

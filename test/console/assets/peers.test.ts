@@ -28,11 +28,7 @@ const edge = (
 });
 const topology: Topology = {
   seq: 1,
-  nodes: [
-    node('10.0.0.1', { asset_id: own }),
-    node('10.0.0.2'),
-    node('198.51.100.0/24', { kind: 'external' }),
-  ],
+  nodes: [node('10.0.0.1', { asset_id: own }), node('10.0.0.2'), node('198.51.100.0/24', { kind: 'external' })],
   edges: [
     edge('10.0.0.1', '10.0.0.2', 10, { ports: [443, 80], protocols: ['tls'], connections: 3 }),
     edge('10.0.0.2', 'fd00::1', 5, {

@@ -1,18 +1,18 @@
-/** The queue of alerts: worked through by keys alone, live, many at once, proven, and told where something is in the way. */
+/** The alert queue: triage by keys alone, live updates, bulk changes, proofs, and conflicts. */
 import { readFileSync } from 'node:fs';
 import type { Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { login, tokenFor } from '../../../scripts/service.ts';
-import { foreign, quoted } from '../../../src/console/ui/words.ts';
+import { isolateText, quoted } from '../../../src/console/ui/words.ts';
 import { call, type Item, list, listAll, send } from '../../system/call.ts';
 import { type Opened, openConsole, overflow, phone, settled, violations } from './console.ts';
 
 const minute = 60_000;
-/** How long is waited for what takes a moment, on a machine that has other things to do. */
-const soon = { timeout: 10_000 };
+/** Timeout for steps that can take long on a busy machine. */
+const soon = { timeout: 60_000 };
 const hostile = '<img src=x onerror=alert(1)> "><script>alert(2)</script>';
 
-/** An alert as Suricata writes it; what is told apart by `signature` and `src` is an alert of its own. */
+/** An alert in Suricata's format; each combination of `signature` and `src` is a separate alert. */
 const raised = (
   n: number,
   { signature = `Test rule ${n}`, severity = 3, src = `10.1.0.${n}`, at = Date.now() } = {},
@@ -51,15 +51,19 @@ const titled = async (title: string): Promise<Item> => {
 const rows = (page: Page) => page.getByRole('grid', { name: 'Alerts' }).getByRole('row');
 const row = (page: Page, text: string) => rows(page).filter({ hasText: text });
 const detail = (page: Page) => page.getByRole('region', { name: 'Detail' });
+/** Presses keys one after the other, each once the effect of the previous one is shown. */
 const press = async (page: Page, ...keys: string[]) => {
-  for (const key of keys) await page.keyboard.press(key);
+  for (const key of keys) {
+    await page.keyboard.press(key);
+    await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))));
+  }
 };
-/** What is said once the service has answered; until then a row shows what the change is going to make of it. */
+/** Returns the notice of a completed change; until then the row shows the expected result. */
 const changed = (page: Page, title: string, told: string) =>
   page.locator('.toast').filter({ hasText: `${quoted(title)}: ${told}.` });
 const idOf = (page: Page): string => new URL(page.url()).searchParams.get('id') ?? '';
 
-/** The queue with rows in it. */
+/** Opens the queue and waits for its rows. */
 async function queue(path = '/alerts', options: { width?: number } = {}): Promise<Page> {
   const page = await open.page({ path, ...options });
   await rows(page).nth(1).waitFor();
@@ -74,7 +78,7 @@ beforeAll(async () => {
   const bob = { name: 'bob', kind: 'user', roles: ['analyst'] };
   await call(open.service, 'createPrincipal', { token: admin, json: bob });
   const now = Date.now();
-  // The first is the latest: the queue begins with it.
+  // The first is the latest alert, which is at the top of the queue.
   await sendAlerts(Array.from({ length: 40 }, (_, n) => raised(n + 1, { at: now - (n + 1) * minute })));
   await sendAlerts([
     raised(90, { signature: 'Grave one', severity: 1, at: now - 50 * minute }),
@@ -96,7 +100,7 @@ beforeAll(async () => {
 });
 afterAll(() => open.close());
 
-test('ten alerts are triaged by keys alone, each followed by the next', async () => {
+test('the console triages ten alerts by keys alone, moving to the next one each time', async () => {
   const page = await queue('/alerts?q=Test+rule');
   await press(page, 'j', 'Enter');
   await detail(page).getByRole('heading', { name: 'Test rule 1', exact: true }).waitFor();
@@ -112,20 +116,15 @@ test('ten alerts are triaged by keys alone, each followed by the next', async ()
       .nth(n - 1)
       .waitFor();
   }
-  const { pagination } = await list(
-    open.service,
-    'listAlerts',
-    admin,
-    'status=resolved&verdict=false_positive',
-  );
+  const { pagination } = await list(open.service, 'listAlerts', admin, 'status=resolved&verdict=false_positive');
   expect(pagination.total).toBe(10);
-  // They stay until one asks for the list again.
+  // Changed rows stay until the list is refreshed.
   await press(page, '.');
   await expect.poll(() => row(page, 'Resolved').count(), soon).toBe(0);
   await expect.poll(() => rows(page).nth(1).textContent(), soon).toContain('Test rule 11');
 });
 
-test('an alert is taken, begun, noted, judged and given back by keys', async () => {
+test('the console assigns, starts, annotates, judges and unassigns an alert by keys', async () => {
   const page = await queue('/alerts?q=Test+rule+30');
   await press(page, 'j', 'Enter');
   await detail(page).getByRole('heading', { name: 'Test rule 30' }).waitFor();
@@ -152,7 +151,7 @@ test('an alert is taken, begun, noted, judged and given back by keys', async () 
   expect(await violations(page)).toEqual([]);
 });
 
-test('a verdict against the model says that it is logged, wants a reason, and is recorded', async () => {
+test('the console warns that a verdict against the model is logged, requires a reason, and records it', async () => {
   const page = await queue(`/alerts?q=Test+rule+31`);
   const { ai_verdict } = (await titled('Test rule 31')).attributes as { ai_verdict: { verdict: string } };
   await press(page, 'j', 'Enter', 'v', ai_verdict.verdict === 'test' ? '1' : '6');
@@ -173,7 +172,7 @@ test('a verdict against the model says that it is logged, wants a reason, and is
     });
 });
 
-test('a new alert is announced within a second, moves nothing, and comes when it is asked for', async () => {
+test('the console announces a new alert within a second without moving rows, and shows the alert on request', async () => {
   const page = await queue('/alerts?sort=-last_seen');
   await press(page, 'j', 'j');
   const before = await rows(page).allTextContents();
@@ -186,7 +185,7 @@ test('a new alert is announced within a second, moves nothing, and comes when it
   await expect.poll(() => rows(page).nth(1).textContent(), soon).toContain(title);
 });
 
-test('an alert that somebody else decides on changes in its place', async () => {
+test('the console updates an alert in place when another user changes it', async () => {
   const page = await queue();
   const { id } = await titled('Test rule 25');
   await row(page, 'Test rule 25').waitFor();
@@ -195,7 +194,7 @@ test('an alert that somebody else decides on changes in its place', async () => 
   await row(page, 'Test rule 25').getByText('bob').waitFor({ timeout: 1000 });
 });
 
-test('rows are selected by key and with shift, and changed together', async () => {
+test('the console selects rows by key and with shift, and changes them together', async () => {
   const page = await queue('/alerts?q=Test+rule+1');
   await page.getByRole('checkbox', { name: 'Select row' }).nth(0).click();
   await page
@@ -209,7 +208,7 @@ test('rows are selected by key and with shift, and changed together', async () =
   await press(page, 'x');
   expect(await violations(page)).toEqual([]);
   await press(page, 'a');
-  await page.getByText(`4 alerts assigned to ${foreign('admin')}`).waitFor();
+  await page.getByText(`4 alerts assigned to ${isolateText('admin')}`).waitFor();
   await expect.poll(() => row(page, '· admin').count(), soon).toBe(4);
   const { pagination } = await list(open.service, 'listAlerts', admin, 'q=Test+rule+1&assignee=admin');
   expect(pagination.total).toBe(4);
@@ -219,7 +218,7 @@ test('rows are selected by key and with shift, and changed together', async () =
   await expect.poll(() => bar.count(), soon).toBe(0);
 });
 
-test('all that match are changed, those that are not loaded, too', async () => {
+test('the console changes all matching alerts, including alerts that are not loaded', async () => {
   const page = await queue('/alerts?q=Swarm');
   await press(page, 'Control+a');
   await page.getByRole('button', { name: 'Select all 210 matching' }).click();
@@ -230,8 +229,8 @@ test('all that match are changed, those that are not loaded, too', async () => {
   expect(pagination.total).toBe(210);
 });
 
-describe('what is in the way is told, with what can be done', () => {
-  /** Nothing comes live: what is shown is old. */
+describe('the alerts page', () => {
+  /** Opens a page without live updates, so that its data is outdated. */
   async function withoutLive(path: string): Promise<Page> {
     const page = await open.page({ path: '/overview' });
     await page.routeWebSocket(/\/ws$/, () => undefined);
@@ -241,32 +240,32 @@ describe('what is in the way is told, with what can be done', () => {
     return page;
   }
 
-  test('a decision of somebody else is not overwritten', async () => {
+  test('does not overwrite a change by another user', async () => {
     const page = await withoutLive('/alerts?q=Test+rule+35');
     const { id } = await titled('Test rule 35');
     await call(open.service, 'updateAlert', { token: admin, params: [id], json: { assignee: 'bob' } });
     await press(page, 'j', 'a');
-    await page.getByText(`another user changed it: assignee is now ${foreign('bob')}`).waitFor();
+    await page.getByText(`another user changed it: assignee is now ${isolateText('bob')}`).waitFor();
     await row(page, 'bob').waitFor();
     expect((await titled('Test rule 35')).attributes.assignee).toBe('bob');
   });
 
-  test('that it was only counted on is no obstacle', async () => {
+  test('changes an alert that only had new occurrences', async () => {
     const page = await withoutLive('/alerts?q=Test+rule+36');
     await sendAlerts([raised(36)]);
     await press(page, 'j', 'a');
-    await changed(page, 'Test rule 36', `assigned to ${foreign('admin')}`).waitFor();
+    await changed(page, 'Test rule 36', `assigned to ${isolateText('admin')}`).waitFor();
     await row(page, 'admin').waitFor();
     await expect
       .poll(async () => (await titled('Test rule 36')).attributes, soon)
       .toMatchObject({ assignee: 'admin', count: 2 });
   });
 
-  test('keys that are pressed faster than the service answers', async () => {
+  test('sends keys pressed faster than the service responds in order', async () => {
     const page = await queue('/alerts?q=Test+rule+34');
     let answered = 0;
     await page.route('**/api/v1/alerts/*', async (route) => {
-      // The first is the slowest: those after it would overtake it.
+      // Delays the first request: later requests would overtake it.
       if (route.request().method() === 'PUT' && answered++ === 0)
         await new Promise((resolve) => setTimeout(resolve, 1000));
       await route.continue();
@@ -280,17 +279,15 @@ describe('what is in the way is told, with what can be done', () => {
     await page.unrouteAll({ behavior: 'wait' });
   });
 
-  test('a status that cannot be', async () => {
+  test('rejects a status change that is not allowed', async () => {
     const { id } = await titled('Test rule 37');
     await call(open.service, 'updateAlert', { token: admin, params: [id], json: { status: 'suppressed' } });
     const page = await queue('/alerts?view=all&q=Test+rule+37');
     await press(page, 'j', 'r');
-    await page
-      .getByText('Suppressed alerts can be changed to in progress (i) or archived, not to resolved.')
-      .waitFor();
+    await page.getByText('Suppressed alerts can be changed to in progress (i) or archived, not to resolved.').waitFor();
   });
 
-  test('a service that cannot be reached', async () => {
+  test('reports an unreachable service', async () => {
     const page = await queue('/alerts?q=Test+rule+38');
     await page.route('**/api/v1/alerts/**', (route) => route.abort());
     await press(page, 'j', 'a');
@@ -300,13 +297,13 @@ describe('what is in the way is told, with what can be done', () => {
     expect((await titled('Test rule 38')).attributes.assignee).toBe(undefined);
   });
 
-  test('an address that names no alert', async () => {
+  test('reports an address of an unknown alert', async () => {
     const page = await queue('/alerts?id=01a20228-8a9d-7f56-91d2-8da129653732');
     await detail(page).getByText('There is no alert with this ID.').waitFor();
     expect(await violations(page)).toEqual([]);
   });
 
-  test('an address that names an alert which the filters leave out shows it all the same', async () => {
+  test('opens an address of an alert outside the filters', async () => {
     const { id } = await titled('Test rule 20');
     const page = await queue(`/alerts?q=Grave&id=${id}`);
     await detail(page).getByRole('heading', { name: 'Test rule 20' }).waitFor();
@@ -314,13 +311,13 @@ describe('what is in the way is told, with what can be done', () => {
   });
 });
 
-test('silencing says what it matches, makes the silence, and suppresses the alert', async () => {
+test('silencing shows the matcher, creates the silence, and suppresses the alert', async () => {
   const page = await queue('/alerts?q=Test+rule+39');
   await press(page, 'j', 's');
   const dialog = page.getByRole('dialog');
   await dialog
     .getByText(
-      `Silences findings with rule ${foreign('Test rule 39')} from ${foreign('10.1.0.39')}, up to severity`,
+      `Silences findings with rule ${isolateText('Test rule 39')} from ${isolateText('10.1.0.39')}, up to severity`,
     )
     .waitFor();
   await dialog.getByText('Matches 1 alert from the last 7 days. 1 of them is new').waitFor();
@@ -344,10 +341,9 @@ describe('the proof of a logged alert', () => {
     await press(page, 'j', 'p');
     return detail(page);
   };
-  const logged = () =>
-    expect.poll(async () => (await titled('Grave one')).attributes.transparency, soon).toBeDefined();
+  const logged = () => expect.poll(async () => (await titled('Grave one')).attributes.transparency, soon).toBeDefined();
 
-  test('is made in the browser', async () => {
+  test('is verified in the browser', async () => {
     await logged();
     const page = await queue('/alerts?q=Grave');
     const view = await shown(page);
@@ -361,7 +357,7 @@ describe('the proof of a logged alert', () => {
     await page.getByRole('main').getByText('Grave one').first().waitFor();
   });
 
-  test('is refused where a hash was altered on its way', async () => {
+  test('is rejected if a hash was altered in transit', async () => {
     await logged();
     const page = await open.page({ path: '/overview' });
     await page.route('**/api/transparency/inclusion*', async (route) => {
@@ -379,7 +375,7 @@ describe('the proof of a logged alert', () => {
   });
 });
 
-test('script in a title is shown as text', async () => {
+test('a script in a title is shown as text', async () => {
   const page = await queue('/alerts?q=onerror');
   const asked: string[] = [];
   page.on('dialog', (dialog) => {
@@ -394,7 +390,7 @@ test('script in a title is shown as text', async () => {
   expect(await page.locator('img').count()).toBe(0);
 });
 
-test('dragging over the histogram sets the time', async () => {
+test('dragging over the histogram sets the time range', async () => {
   const page = await queue();
   const box = await page.locator('.alert-histogram .u-over').boundingBox();
   if (box === null) throw new Error('no histogram');
@@ -413,13 +409,10 @@ test('dragging over the histogram sets the time', async () => {
 test('the most severe alerts come first', async () => {
   const page = await queue();
   expect(await rows(page).nth(1).textContent()).toContain('Grave one');
-  await page
-    .getByRole('columnheader', { name: 'Severity' })
-    .and(page.locator('[aria-sort=descending]'))
-    .waitFor();
+  await page.getByRole('columnheader', { name: 'Severity' }).and(page.locator('[aria-sort=descending]')).waitFor();
 });
 
-test('a tab counts the alerts that it lists, whatever the filters are', async () => {
+test('a tab counts the alerts that it lists, with any filters', async () => {
   const { id } = await titled('Test rule 33');
   const resolved = { token: admin, params: [id], json: { status: 'resolved' } };
   expect((await call(open.service, 'updateAlert', resolved)).status).toBe(200);
@@ -447,7 +440,10 @@ test('grouped by rule, a group opens into its alerts', async () => {
 });
 
 describe('the export', () => {
-  /** The dialog, in a browser that cannot write files: of the others one sees a dialog of the system. */
+  /**
+   * Opens the dialog in a browser that cannot write files: otherwise only the system's dialog would be
+   * visible.
+   */
   async function exporting(): Promise<{ page: Page; dialog: Locator }> {
     const page = await queue('/alerts?view=all&q=Test+rule+2');
     await page.evaluate(() => Reflect.deleteProperty(window, 'showSaveFilePicker'));
@@ -458,7 +454,7 @@ describe('the export', () => {
   test.each([
     ['NDJSON', /^alerts-\d{8}T\d{6}Z\.ndjson$/, { type: 'alert' }],
     ['OCSF', /^alerts-\d{8}T\d{6}Z\.ocsf\.ndjson$/, { class_uid: 2004 }],
-  ])('is what is filtered, a line each: %s', async (format, name, first) => {
+  ])('contains the filtered alerts, one per line: %s', async (format, name, first) => {
     const { page, dialog } = await exporting();
     const { pagination } = await list(open.service, 'listAlerts', admin, 'q=Test+rule+2');
     await dialog.getByText(`Exports ${pagination.total} alerts that match`).waitFor();
@@ -480,9 +476,9 @@ describe('the export', () => {
   test.each([
     ['Cancel', (dialog: Locator) => dialog.getByRole('button', { name: 'Cancel' }).click()],
     ['closing the dialog', (dialog: Locator) => dialog.getByRole('button', { name: 'Close' }).click()],
-  ])('is given up with %s', async (way, giveUp) => {
+  ])('is cancelled with %s', async (way, giveUp) => {
     const { page, dialog } = await exporting();
-    // It takes its time: no answer comes.
+    // The response never arrives.
     await page.route('**/api/v1/alerts/export*', () => undefined);
     const downloads: unknown[] = [];
     page.on('download', (download) => downloads.push(download));
@@ -499,12 +495,12 @@ describe('the export', () => {
   });
 });
 
-test('from an alert to its events and to its asset', async () => {
+test('the console links an alert to its events and to its asset', async () => {
   const page = await queue('/alerts?q=Test+rule+22');
   await press(page, 'j', 'Enter');
   await detail(page).getByRole('link', { name: 'Related events' }).click();
   await page.waitForURL(/\/events\?.*src_ip=10\.1\.0\.22/);
-  // What the sensor alerted on is an event, too.
+  // The record on which the sensor alerted is an event, too.
   await page.locator('.events-count').getByText('2 network events', { exact: true }).waitFor();
   await page.goBack();
   await detail(page).getByRole('link', { name: '10.1.0.22', exact: true }).click();
@@ -512,7 +508,7 @@ test('from an alert to its events and to its asset', async () => {
   await detail(page).getByRole('heading', { name: '10.1.0.22', exact: true }).waitFor();
 });
 
-test('on a phone an alert is read and resolved, and nothing is wider than the window', async () => {
+test('on a phone an alert is read and resolved without overflow', async () => {
   const page = await queue('/alerts?q=Test+rule+40', { width: phone });
   expect(await overflow(page)).toBe(0);
   await row(page, 'Test rule 40').click();
@@ -525,9 +521,6 @@ test('on a phone an alert is read and resolved, and nothing is wider than the wi
   await page.getByLabel('Benign').check();
   await page.getByRole('dialog').getByRole('button', { name: 'Resolve' }).click();
   await expect
-    .poll(
-      async () => (await list(open.service, 'listAlerts', admin, 'verdict=benign')).data.map((one) => one.id),
-      soon,
-    )
+    .poll(async () => (await list(open.service, 'listAlerts', admin, 'verdict=benign')).data.map((one) => one.id), soon)
     .toEqual([id]);
 });

@@ -1,15 +1,18 @@
-/** The inventory: looked at, sorted out by keys, edited beside others, merged, split and deleted; and what it offers. */
+/**
+ * The inventory: assets are viewed, classified by keys, edited concurrently, merged, split and deleted. Also
+ * tests services.
+ */
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { login, tokenFor } from '../../../scripts/service.ts';
-import { foreign, quoted } from '../../../src/console/ui/words.ts';
+import { isolateText, quoted } from '../../../src/console/ui/words.ts';
 import { call, type Item, list, send } from '../../system/call.ts';
 import { type Opened, openConsole, overflow, phone, settled, staysAt, violations } from './console.ts';
 
 let open: Opened;
 let admin: string;
 
-/** A host asks the server for a page and its name; a second later the next one. */
+/** Yields lines in which a host requests the server's page and its name; a second later the next host does. */
 function* visits(): Generator<object> {
   const now = Date.now() / 1000;
   for (let n = 1; n <= 12; n++) {
@@ -92,7 +95,7 @@ async function assets(path = '/assets', width?: number): Promise<Page> {
   return page;
 }
 
-test('an address leads to its asset, which tells who it is, why it is a risk and what it does', async () => {
+test('the console finds an asset by address, with its identity, risk and activity', async () => {
   const page = await assets('/assets?ip=10.1.0.1');
   await page.waitForURL(/id=/);
   const shown = detail(page);
@@ -107,14 +110,14 @@ test('an address leads to its asset, which tells who it is, why it is a risk and
   await shown.getByText('added address').waitFor();
   await settled(page);
   expect(await violations(page)).toEqual([]);
-  // Closed, it stays closed.
+  // The section stays closed after being closed.
   await page.keyboard.press('Escape');
   await shown.waitFor({ state: 'detached' });
   await row(page, '10.1.0.1').first().waitFor();
   await staysAt(page, '/assets?ip=10.1.0.1');
 });
 
-test('an address that no asset has says so, and where to look instead', async () => {
+test('the console reports that no asset has an address, and suggests where to look', async () => {
   const page = await assets('/assets?ip=198.51.100.7');
   await page.getByText('No asset has this address.').waitFor();
   await page.getByRole('link', { name: 'Show events' }).click();
@@ -122,7 +125,7 @@ test('an address that no asset has says so, and where to look instead', async ()
   await page.locator('.events-count').getByText('1 network event', { exact: true }).waitFor();
 });
 
-test('staged ones are said to belong here, several at once, by keys', async () => {
+test('the console manages several staged assets at once, by keys', async () => {
   const page = await assets();
   const quick = page.getByRole('navigation', { name: 'Quick views' });
   await quick.getByRole('link', { name: /^Staged/ }).click();
@@ -132,7 +135,7 @@ test('staged ones are said to belong here, several at once, by keys', async () =
   const name = (await first.textContent()) ?? '';
   for (const key of ['j', 'x', 'j', 'j', 'X', 'm']) await page.keyboard.press(key);
   await toast(page, '3 assets: managed.').waitFor();
-  // They stay where they are until one asks again.
+  // Changed assets stay in place until the list is refreshed.
   await expect.poll(() => rows(page).filter({ hasText: 'Managed' }).count()).toBe(3);
   expect(await first.textContent()).toBe(name);
   await expect.poll(() => quick.getByRole('link', { name: /^Managed/ }).textContent()).toContain('3');
@@ -142,7 +145,7 @@ test('staged ones are said to belong here, several at once, by keys', async () =
   await expect.poll(() => rows(page).filter({ hasText: 'Managed' }).count()).toBe(0);
 });
 
-test('what is typed survives that somebody else was quicker, and so does what they did', async () => {
+test("the console keeps typed input and another user's changes after a conflict", async () => {
   const { id } = await assetAt('10.1.0.100');
   const page = await assets(`/assets?id=${id}`);
   await detail(page).getByRole('heading', { name: '10.1.0.100' }).waitFor();
@@ -160,7 +163,7 @@ test('what is typed survives that somebody else was quicker, and so does what th
     .getByText(/Another user changed this asset/)
     .waitFor();
   await dialog(page)
-    .getByText(`owner changed to ${foreign('Ben')}`)
+    .getByText(`owner changed to ${isolateText('Ben')}`)
     .waitFor();
   expect(await dialog(page).getByLabel('Owner').inputValue()).toBe('Ana');
   expect(await dialog(page).getByLabel('Kind').inputValue()).toBe('server');
@@ -171,14 +174,14 @@ test('what is typed survives that somebody else was quicker, and so does what th
   await detail(page).getByText('rack 7', { exact: true }).waitFor();
 });
 
-test('one is entered by hand; an address that another has is refused at its field', async () => {
+test('the console creates an asset manually, and rejects an address of another asset at its field', async () => {
   const page = await assets();
   await rows(page).nth(1).waitFor();
   await page.keyboard.press('n');
   await dialog(page).getByRole('textbox', { name: 'Name', exact: true }).fill('<b>Coffee machine</b>');
   await dialog(page).getByLabel('IP addresses').fill('10.1.0.200\n10.1.0.2');
   await dialog(page).getByRole('button', { name: 'Create asset' }).click();
-  await dialog(page).getByText('10.1.0.2 is an IP address that another asset has').waitFor();
+  await dialog(page).getByText('10.1.0.2 is an IP address of another asset').waitFor();
   expect(await dialog(page).getByRole('link', { name: 'Show the other asset' }).getAttribute('href')).toBe(
     `/assets?id=${(await assetAt('10.1.0.2')).id}`,
   );
@@ -189,7 +192,7 @@ test('one is entered by hand; an address that another has is refused at its fiel
   await row(page, '<b>Coffee machine</b>').first().waitFor();
 });
 
-test('two that are one are merged, an old link leads to the other, and they are split again', async () => {
+test('the console merges two assets, redirects the old link, and splits them again', async () => {
   const [from, into] = [await assetAt('10.1.0.4'), await assetAt('10.1.0.5')];
   const page = await assets(`/assets?id=${from.id}`);
   await more(page, 'Merge into another asset …');
@@ -218,7 +221,7 @@ test('two that are one are merged, an old link leads to the other, and they are 
   expect((await assetAt('10.1.0.4')).id).not.toBe(into.id);
 });
 
-test('one is deleted after it was said what goes with it', async () => {
+test('the console deletes an asset after showing what is deleted with it', async () => {
   const { id } = await assetAt('10.1.0.6');
   const page = await assets(`/assets?id=${id}`);
   await more(page, 'Delete …');
@@ -234,15 +237,18 @@ test('one is deleted after it was said what goes with it', async () => {
   expect((await call(open.service, 'getAsset', { token: admin, params: [id] })).status).toBe(404);
 });
 
-test('services: who offers what, who uses it, and the way to their events', async () => {
+test('the console lists services with their servers, clients and events', async () => {
   const page = await assets('/assets?state=staged&ip=10.1.0.100');
   await page.getByRole('button', { name: 'Services', exact: true }).click();
   await page.waitForURL(/view=services/);
-  // A state of assets is none of services; the address goes along.
+  // A state of assets does not apply to services; the address filter is kept.
   expect([...new URL(page.url()).searchParams.keys()].sort()).toEqual(['ip', 'view']);
   await rows(page, 'Services').nth(1).waitFor();
-  await page.keyboard.press('j');
-  await page.keyboard.press('Enter');
+  // Both keys were pressed before the first one is handled.
+  await page.evaluate(() => {
+    for (const key of ['j', 'Enter'])
+      document.body.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true, cancelable: true }));
+  });
   await detail(page)
     .getByRole('heading', { name: /443\/tcp.*10\.1\.0\.100/ })
     .waitFor();
@@ -254,7 +260,7 @@ test('services: who offers what, who uses it, and the way to their events', asyn
   await page.locator('.events-count').getByText('12 network events', { exact: true }).waitFor();
 });
 
-test('on a phone the list and the detail have the window to themselves', async () => {
+test('on a phone the list and the detail fill the window', async () => {
   const page = await assets('/assets', phone);
   expect(await overflow(page)).toBe(0);
   await row(page, '10.1.0.1').first().click();

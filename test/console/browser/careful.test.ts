@@ -1,4 +1,7 @@
-/** What one would regret: a note that is lost, a step that nobody can take back, words of ours that others turn round or push away. */
+/**
+ * Protection against mistakes: lost notes, irreversible steps, and console texts that data could reorder or
+ * displace.
+ */
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { login, type Service, tokenFor } from '../../../scripts/service.ts';
@@ -8,8 +11,8 @@ import { type Opened, openConsole, overflow, phone, settled, violations } from '
 const turned = 'Invoice \u202e';
 const long = `Long ${'x'.repeat(4000)}`;
 const longName = `host-${'y'.repeat(250)}`;
-/** How long is waited for what takes a moment, on a machine that has other things to do. */
-const soon = { timeout: 10_000 };
+/** Timeout for steps that can take long on a busy machine. */
+const soon = { timeout: 60_000 };
 
 async function sendAlerts(service: Service): Promise<void> {
   const json = { name: longName, ip_addresses: ['10.1.0.9'] };
@@ -47,7 +50,7 @@ const dialog = (page: Page) => page.getByRole('dialog');
 const press = async (page: Page, ...keys: string[]) => {
   for (const key of keys) await page.keyboard.press(key);
 };
-/** Nothing arrives at the service any more. */
+/** Aborts all further requests to the service. */
 const cut = (page: Page) => page.route('**/api/v1/alerts/**', (route) => route.abort());
 const mend = (page: Page) => page.unroute('**/api/v1/alerts/**');
 async function queue(path: string, options = {}): Promise<Page> {
@@ -60,7 +63,7 @@ async function queue(path: string, options = {}): Promise<Page> {
 test.each([
   ['a note', 'n', 'Control+Enter', { note_count: 1 }, 'Careful 0'],
   ['a resolution', 'r', 'Enter', { status: 'resolved', note_count: 1 }, 'Careful 1'],
-])('%s that could not be sent is asked again with what was typed', async (_, key, send_, done, title) => {
+])('%s whose sending failed is offered again with its text', async (_, key, send_, done, title) => {
   const page = await queue(`/alerts?q=${title.replace(' ', '+')}`);
   await press(page, 'j', key);
   await dialog(page).getByLabel('Note', { exact: true }).fill('seen on the gateway');
@@ -76,7 +79,7 @@ test.each([
   expect(await dialog(page).count()).toBe(0);
 });
 
-/** A note on an alert that could not be sent after one went on to the assets. */
+/** Fails to send a note on an alert, after leaving its page for the assets. */
 async function failedAfterLeaving(title: string, note: string): Promise<Page> {
   const page = await queue(`/alerts?q=${title.replace(' ', '+')}`);
   const left = Promise.withResolvers<void>();
@@ -94,7 +97,7 @@ async function failedAfterLeaving(title: string, note: string): Promise<Page> {
   return page;
 }
 
-test('a note that could not be sent after one has left is told of, and asked again where one comes back', async () => {
+test('the console reports a note that failed after leaving, and offers it again on return', async () => {
   const page = await failedAfterLeaving('Careful 3', 'seen before lunch');
   await press(page, 'g', 'a');
   const note = dialog(page).getByLabel('Note', { exact: true });
@@ -105,7 +108,7 @@ test('a note that could not be sent after one has left is told of, and asked aga
   expect(await dialog(page).count()).toBe(0);
 });
 
-test('what somebody could not send is not asked of who signs in afterwards', async () => {
+test("the console does not offer one user's unsent note to the next user", async () => {
   const vera = { name: 'vera', kind: 'user', roles: ['analyst'], password: 'an analyst of things' };
   expect((await call(open.service, 'createPrincipal', { token: admin, json: vera })).status).toBe(201);
   const page = await failedAfterLeaving('Careful 4', 'for my eyes only');
@@ -121,7 +124,7 @@ test('what somebody could not send is not asked of who signs in afterwards', asy
   expect(await dialog(page).count()).toBe(0);
 });
 
-test('a reason of an override that could not be sent is asked again', async () => {
+test('the reason of a failed override is offered again', async () => {
   const page = await queue('/alerts?q=Careful+2');
   const { ai_verdict } = (await found('Careful 2')).attributes as { ai_verdict: { verdict: string } };
   await press(page, 'j', 'v', ai_verdict.verdict === 'test' ? '1' : '6');
@@ -138,7 +141,7 @@ test('a reason of an override that could not be sent is asked again', async () =
     .toMatchObject({ reason: 'we tried the rule' });
 });
 
-test('a note on many that could not be sent is asked again', async () => {
+test('a failed note on many alerts is offered again', async () => {
   const page = await queue('/alerts?q=Careful&view=all');
   await press(page, 'Control+a', 'n');
   await dialog(page).getByLabel('Note', { exact: true }).fill('all of them');
@@ -149,7 +152,7 @@ test('a note on many that could not be sent is asked again', async () => {
   await mend(page);
 });
 
-test('archiving asks first, and says that it is final', async () => {
+test('archiving requires confirmation, and says that it is final', async () => {
   const { id } = await found('Careful 5');
   await call(open.service, 'updateAlert', { token: admin, params: [id], json: { status: 'resolved' } });
   const status = async () => (await found('Careful 5')).attributes.status;
@@ -170,7 +173,7 @@ test('archiving asks first, and says that it is final', async () => {
   await expect.poll(status, soon).toBe('archived');
 });
 
-test('a title that turns text round turns nothing of ours round', async () => {
+test("a title with bidirectional text does not reorder the console's text around it", async () => {
   const page = await queue('/alerts?q=Invoice');
   await press(page, 'j', 's');
   const shown = '\u2068Invoice \\u{202e}\u2069';
@@ -178,9 +181,7 @@ test('a title that turns text round turns nothing of ours round', async () => {
   expect(await dialog(page).getByText('Silences findings with rule').textContent()).toContain(
     `with rule ${shown} from \u206810.1.0.1\u2069, up to severity`,
   );
-  expect(await dialog(page).getByRole('heading').first().textContent()).toBe(
-    `Silence alerts similar to “${shown}”`,
-  );
+  expect(await dialog(page).getByRole('heading').first().textContent()).toBe(`Silence alerts similar to “${shown}”`);
   await press(page, 'Escape');
   await expect.poll(() => dialog(page).count(), soon).toBe(0);
   await settled(page);
@@ -191,7 +192,7 @@ test('a title that turns text round turns nothing of ours round', async () => {
     .waitFor();
 });
 
-test('a long title leaves a notice small, which can be dismissed', async () => {
+test('a long title keeps the notice small and dismissable', async () => {
   const page = await queue('/alerts?q=Long', { width: phone });
   await press(page, 'j', 'a');
   const toast = page.locator('.toast');
@@ -203,7 +204,7 @@ test('a long title leaves a notice small, which can be dismissed', async () => {
   await expect.poll(() => toast.count(), { timeout: 1000 }).toBe(0);
 });
 
-test('a long name of an asset is two lines of the detail of an alert, and whole in its title', async () => {
+test('a long asset name takes two lines in the detail of an alert, complete in its tooltip', async () => {
   const page = await queue('/alerts?q=Of+a+long+name', { width: phone });
   await press(page, 'j', 'Enter');
   const name = page.getByRole('region', { name: 'Detail' }).locator('.asset-name').first();
@@ -212,7 +213,7 @@ test('a long name of an asset is two lines of the detail of an alert, and whole 
   expect(await name.locator('bdi').getAttribute('title')).toBe(longName);
 });
 
-test.each([1280, phone])('a long name is not wider than its dialog, at %d px', async (width) => {
+test.each([1280, phone])('a long name fits its dialog at %d px', async (width) => {
   const page = await open.page({ path: '/assets?q=host-yyy', width });
   await page.getByRole('row').nth(1).waitFor();
   await page

@@ -12,8 +12,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import type { Browser, Page } from 'playwright-core';
-import { chromium } from 'playwright-core';
+import { type Browser, chromium, type Page } from 'playwright-core';
 import { expect, onTestFinished } from 'vitest';
 import { adminPassword, type Service, startService } from '../../../scripts/service.ts';
 
@@ -21,7 +20,7 @@ export interface PageOptions {
   readonly theme?: 'dark' | 'light';
   /** Width in CSS pixels: 1280, or 390 for a phone. */
   readonly width?: number;
-  /** Open the page without signing in. */
+  /** Opens the page without signing in. */
   readonly signedOut?: boolean;
   readonly path?: string;
 }
@@ -44,7 +43,7 @@ export interface OpenOptions {
   /** Sends data to the service before any page is opened. */
   readonly data?: (service: Service) => Promise<void>;
   readonly env?: Readonly<Record<string, string>>;
-  /** Default: a new one, removed at the end. */
+  /** Default: a new folder, removed at the end. */
   readonly dataDir?: string;
 }
 
@@ -74,7 +73,8 @@ export async function openConsole({ data, env, dataDir }: OpenOptions = {}): Pro
       onTestFinished(() => context.close());
       if (!signedOut) {
         const session = JSON.stringify(await newSession(service));
-        // Runs before the first script of the page, and only if the page has not signed out since.
+        // Runs before the scripts of every page load. Stores the session only on the first load, so that a
+        // sign-out persists.
         await context.addInitScript((kept) => {
           if (localStorage.getItem('test.signed-in') !== null) return;
           localStorage.setItem('test.signed-in', 'yes');
@@ -123,7 +123,7 @@ function watch(page: Page, problems: string[]): void {
   const note = (what: string) => problems.push(`${new URL(page.url()).pathname}: ${what}`);
   page.on('pageerror', (error) => note(error.stack ?? error.message));
   page.on('console', (message) => {
-    // The browser logs each error response; relevant ones are recorded by `response`.
+    // The browser logs each error response; relevant responses are recorded by `response`.
     const isAnswer = message.text().startsWith('Failed to load resource');
     if (message.type() === 'error' && !isAnswer) note(message.text());
   });

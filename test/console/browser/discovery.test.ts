@@ -1,4 +1,4 @@
-/** Scans: planned, refused with a reason, begun, watched as they go, cancelled, and what they found. */
+/** Scans: planned, rejected with a reason, started, watched, cancelled, and their results. */
 import { createServer, type Server } from 'node:net';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -14,7 +14,7 @@ let port: number;
 beforeAll(async () => {
   open = await openConsole();
   admin = await login(open.service);
-  // Something to find: it says what it is, as a mail server does.
+  // A service to find, which identifies itself like a mail server.
   listener = createServer((socket) => {
     socket.on('error', () => undefined);
     socket.end('220 mail.example ESMTP Postfix\r\n');
@@ -39,7 +39,7 @@ async function discovery(path = '/discovery', width?: number): Promise<Page> {
   return page;
 }
 
-test('a scan of loopback is planned, begun and found: its host, its port, and the way to the asset', async () => {
+test('the console plans, starts and completes a scan of loopback, which finds host and port and links to the asset', async () => {
   const page = await discovery();
   await page.getByText('No scans yet.').waitFor();
   expect(await violations(page)).toEqual([]);
@@ -76,7 +76,7 @@ test('a scan of loopback is planned, begun and found: its host, its port, and th
   await staysAt(page, `/discovery?id=${id}`);
 });
 
-test('what may not be scanned is refused with the target and the reason, and what is typed stays', async () => {
+test('the console rejects a forbidden target with the reason, and keeps the input', async () => {
   const page = await discovery('/discovery?new=1&targets=127.0.0.1,10.0.0.0/24&ports=22&rate=50');
   const form = dialog(page);
   await form.getByText('255 probes').waitFor();
@@ -94,7 +94,7 @@ test('what may not be scanned is refused with the target and the reason, and wha
   await page.waitForURL((url) => url.search === '');
 });
 
-test('a scan is watched as it goes, on a second page too, and cancelled', async () => {
+test('the console shows the progress of a scan, on a second page too, and cancels it', async () => {
   const other = await discovery();
   const page = await discovery('/discovery?new=1&targets=127.0.0.0/24&ports=1-1000&rate=200');
   await dialog(page).getByRole('button', { name: 'Start scan' }).click();
@@ -111,7 +111,7 @@ test('a scan is watched as it goes, on a second page too, and cancelled', async 
     .getByText(/about .* s/)
     .waitFor();
   expect(await violations(other)).toEqual([]);
-  // Somebody else's scan is told of, and moves no row until one asks.
+  // A scan of another user is announced, and moves no row until requested.
   await other.getByRole('button', { name: '1 new' }).waitFor();
   await other.keyboard.press('.');
   await rows(other).filter({ hasText: 'Running' }).waitFor();
@@ -121,7 +121,7 @@ test('a scan is watched as it goes, on a second page too, and cancelled', async 
   await rows(other).filter({ hasText: 'Cancelled' }).waitFor();
 });
 
-test('what was scanned is scanned again with the same values, by key', async () => {
+test('the console repeats a scan with the same values, by key', async () => {
   await call(open.service, 'startScan', {
     token: admin,
     json: { targets: ['127.0.0.1'], ports: `${port}`, rate: 77 },
@@ -146,12 +146,12 @@ test('what was scanned is scanned again with the same values, by key', async () 
         .count(),
     )
     .toBe(2);
-  // The asset is the same one; the service is known once.
+  // The asset is the same; the service is listed once.
   const services = await list(open.service, 'listServices', admin, `port=${port}`);
   expect(services.pagination.total).toBe(1);
 });
 
-test('on a phone a scan is read, and one that is not here says so', async () => {
+test('on a phone a scan is readable, and an unknown scan is reported', async () => {
   const page = await discovery('/discovery', phone);
   expect(await overflow(page)).toBe(0);
   await rows(page).nth(1).click();

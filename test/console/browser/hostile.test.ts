@@ -1,6 +1,6 @@
 /**
- * Hostile text from sensors and users is rendered as text on every page: scripts in domain names, signatures, host
- * names, notes and rule files do not run.
+ * Hostile text from sensors and users is rendered as text on every page: scripts in domain names, signatures,
+ * host names, notes and rule files do not run.
  */
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -75,8 +75,7 @@ async function sendHostile(service: Service): Promise<void> {
   await call(service, 'updateAlert', { token, params: [raised!.id], json: { tags: [attribute] } });
   const [asset] = (await list(service, 'listAssets', token, `ip=${host}`)).data;
   const named = { name: script, owner: attribute, notes: script, tags: [attribute] };
-  if (asset === undefined)
-    await call(service, 'createAsset', { token, json: { ...named, ip_addresses: [host] } });
+  if (asset === undefined) await call(service, 'createAsset', { token, json: { ...named, ip_addresses: [host] } });
   else await call(service, 'updateAsset', { token, params: [asset.id], json: named });
 }
 
@@ -87,15 +86,12 @@ beforeAll(async () => {
 afterAll(() => open.close());
 
 const ran = (page: Page): Promise<unknown> => page.evaluate(() => (window as { hacked?: unknown }).hacked);
-/** Elements that can only come from hostile text, and links with a script URL. */
+/** Counts elements that can only come from hostile text, and links with a script URL. */
 const made = (page: Page): Promise<number> =>
-  page.evaluate(
-    () => document.querySelectorAll('main img, main script, svg[onload], a[href^="javascript:"]').length,
-  );
+  page.evaluate(() => document.querySelectorAll('main img, main script, svg[onload], a[href^="javascript:"]').length);
 
-/** The hostile text must be visible; otherwise the test proves nothing. */
-const seesText = (page: Page): Promise<void> =>
-  page.getByText(script).filter({ visible: true }).first().waitFor();
+/** Checks that the hostile text is visible; otherwise the test proves nothing. */
+const seesText = (page: Page): Promise<void> => page.getByText(script).filter({ visible: true }).first().waitFor();
 
 test.each([
   ['the overview', '/overview'],
@@ -103,9 +99,9 @@ test.each([
   ['network events', '/events'],
   ['DNS events', '/events?table=dns'],
   ['assets', '/assets'],
-  ['the topology as a table, and a host of it', `/topology?range=all&view=table&id=${host}`],
+  ['the topology as a table, and its hosts', `/topology?range=all&view=table&id=${host}`],
   ['the log', '/transparency'],
-])('%s', async (_, path) => {
+])('the console shows hostile text as text: %s', async (_, path) => {
   const page = await open.page({ path });
   await settled(page);
   await seesText(page);
@@ -117,10 +113,10 @@ test.each([
   ['a network event', '/events'],
   ['a DNS event and its answers', '/events?table=dns'],
   ['an asset', '/assets'],
-])('the detail of %s', async (_, path) => {
+])('the console shows hostile text as text in the detail of %s', async (_, path) => {
   const page = await open.page({ path });
   await settled(page);
-  // Click beside the values, which open menus.
+  // Click next to the values, which open menus.
   await page
     .getByRole('row')
     .nth(1)
@@ -148,7 +144,7 @@ test('a user agent and a file name are text in the evidence of an alert', async 
   expect([await ran(page), await made(page)]).toEqual([undefined, 0]);
 });
 
-test('a payload is shown as text and as bytes, with what its signature says', async () => {
+test("a payload is shown as text and as bytes, with its signature's metadata", async () => {
   const page = await open.page({ path: '/alerts' });
   await page
     .getByRole('row')
@@ -157,13 +153,11 @@ test('a payload is shown as text and as bytes, with what its signature says', as
   const section = (name: string) =>
     page.locator('section.section').filter({ has: page.getByRole('heading', { name, exact: true }) });
   const payload = section('Payload');
-  expect(await payload.locator('pre').first().textContent()).toBe(
-    `GET /${script} HTTP/1.1\\u000d\n\\u202etxt.exe`,
-  );
+  expect(await payload.locator('pre').first().textContent()).toBe(`GET /${script} HTTP/1.1\\u000d\n\\u202etxt.exe`);
   await payload.getByText('Hexadecimal').click();
-  expect(await payload.locator('pre').nth(1).textContent()).toMatch(
-    /^0000 {2}47 45 54 20 2f .* {2}GET \/<img src=x/,
-  );
+  expect(await payload.locator('pre').nth(1).textContent()).toMatch(/^0000 {2}47 45 54 20 2f .* {2}GET \/<img src=x/);
+  await payload.getByText('Packet').click();
+  expect(await payload.locator('pre').nth(2).textContent()).toMatch(/^0000 {2}3c 69 6d 67 .* {2}<img src=x/);
   const signature = section('Signature');
   expect(await signature.textContent()).toContain('CVE-2021-44228');
   expect(await signature.textContent()).toContain(link);
@@ -180,7 +174,7 @@ test('records that were rejected are shown with their sensor, reason and a sampl
   expect([await ran(page), await made(page)]).toEqual([undefined, 0]);
 });
 
-test('an address bar full of it', async () => {
+test('the console shows hostile text in the address bar as text', async () => {
   const hostile = encodeURIComponent(script);
   const page = await open.page({
     path: `/alerts?q=${hostile}&title=${hostile}&id=${hostile}&sort=${hostile}&range=${hostile}`,

@@ -1,4 +1,4 @@
-/** The first page: how it begins where nothing has come yet, and what it shows once something has. */
+/** The first page: without data, and with data. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { tokenFor } from '../../../scripts/service.ts';
 import { send } from '../../system/call.ts';
@@ -24,7 +24,7 @@ const conn = (at: number) =>
     conn_state: 'SF',
   });
 
-test('says how to begin, and leads to events of other times, until the first of this time is there', async () => {
+test('the overview explains how to start, and links to events outside the range, until the first event in the range', async () => {
   const page = await open.page();
   const begin = page.getByRole('region', { name: 'No events yet' });
   await begin.getByText(`curl ${open.service.url}/api/v1/ingest`).waitFor();
@@ -33,6 +33,9 @@ test('says how to begin, and leads to events of other times, until the first of 
   await begin.getByRole('link', { name: 'configure shippers' }).click();
   await page.waitForURL(/\/docs\?page=shippers/);
   await page.goBack();
+  // While figures load, links move.
+  await begin.waitFor();
+  await settled(page);
   await begin.getByRole('link', { name: 'Issue a token' }).click();
   await page.getByRole('button', { name: 'Issue token' }).waitFor();
   await page.goBack();
@@ -45,7 +48,7 @@ test('says how to begin, and leads to events of other times, until the first of 
   await begin.waitFor({ state: 'detached' });
   await others.getByRole('link', { name: 'Show all' }).click();
   await page.getByText('1 network event', { exact: true }).waitFor();
-  // Of another year.
+  // An event of another year.
   await page.getByRole('grid').getByText('2020-02-01').waitFor();
   await page.goBack();
   await send(open.service, sensor, conn(Date.now()));

@@ -21,12 +21,9 @@ const looks = [
   { theme: 'light', width: phone },
 ] as const;
 
-const services = [
-  { name: 'empty', data: undefined },
-  ...(hasSharedData ? [{ name: 'real', data: sendRealData }] : []),
-];
+const services = [{ name: 'empty', data: undefined }, ...(hasSharedData ? [{ name: 'real', data: sendRealData }] : [])];
 
-describe.each(services)('with a service that is $name', ({ name, data }) => {
+describe.each(services)('the console with a service that is $name', ({ name, data }) => {
   let open: Opened;
   beforeAll(async () => {
     open = await openConsole(data === undefined ? {} : { data });
@@ -48,11 +45,14 @@ describe.each(services)('with a service that is $name', ({ name, data }) => {
     expect(await page.getByRole('heading', { level: 1 }).count()).toBe(1);
   }
 
-  test.each(consolePages.filter((page) => page !== 'sign-in'))('%s', async (path) => {
-    await inEveryLook(path, await open.page({ path: `/${path}` }));
-  });
+  test.each(consolePages.filter((page) => page !== 'sign-in'))(
+    'has no errors, overflow or accessibility violations: %s',
+    async (path) => {
+      await inEveryLook(path, await open.page({ path: `/${path}` }));
+    },
+  );
 
-  test('sign-in', async () => {
+  test('has no errors, overflow or accessibility violations at sign-in', async () => {
     const page = await open.page({ path: '/sign-in', signedOut: true });
     await page.getByLabel('Password').waitFor();
     await inEveryLook('sign-in', page);

@@ -5,7 +5,7 @@ import { login, tokenFor } from '../../../scripts/service.ts';
 import { call, listAll, send } from '../../system/call.ts';
 import { type Opened, openConsole, overflow, phone, settled, violations } from './console.ts';
 
-const soon = { timeout: 15_000 };
+const soon = { timeout: 60_000 };
 const sent = 3;
 let open: Opened;
 
@@ -37,7 +37,7 @@ beforeAll(async () => {
 });
 afterAll(() => open.close());
 
-/** Runs a step offline. Connection errors are expected during it. */
+/** Runs a step offline. Connection errors are expected during the step. */
 async function away(page: Page, what: () => Promise<void>): Promise<void> {
   const known = open.problems.length;
   await page.context().setOffline(true);
@@ -46,7 +46,7 @@ async function away(page: Page, what: () => Promise<void>): Promise<void> {
   open.problems.length = known;
 }
 
-test('links counts of the overview to as many alerts', async () => {
+test('the console links counts of the overview to as many alerts', async () => {
   const page = await open.page();
   const panel = page.getByRole('region', { name: 'Alerts last seen', exact: true });
   await panel.getByRole('link', { name: String(sent), exact: true }).click();
@@ -58,7 +58,7 @@ test('links counts of the overview to as many alerts', async () => {
   await page.locator('[aria-current=page]', { hasText: 'All 1' }).waitFor(soon);
 });
 
-test('keeps histogram and counts while the service is unreachable', async () => {
+test('the console keeps histogram and counts while the service is unreachable', async () => {
   const page = await open.page();
   await page.clock.install();
   await page.goto('/alerts?view=all');
@@ -82,7 +82,7 @@ test('keeps histogram and counts while the service is unreachable', async () => 
   await chart.waitFor(soon);
 });
 
-test('loads a failed page when the network is back', async () => {
+test('the console loads a failed page when the network is back', async () => {
   const page = await open.page();
   await settled(page);
   const unloaded = page.getByText('Could not load this page.');
@@ -92,12 +92,11 @@ test('loads a failed page when the network is back', async () => {
     await unloaded.waitFor(soon);
   });
   await page.getByRole('heading', { name: 'Health', level: 1 }).waitFor(soon);
-  const unstyled = () =>
-    [...document.styleSheets].length < document.querySelectorAll('link[rel=stylesheet]').length;
+  const unstyled = () => [...document.styleSheets].length < document.querySelectorAll('link[rel=stylesheet]').length;
   expect(await page.evaluate(unstyled)).toBe(false);
 });
 
-test('offers to reload the console if a page cannot be loaded', async () => {
+test('the console offers to reload the console if a page cannot be loaded', async () => {
   const page = await open.page();
   await settled(page);
   const known = open.problems.length;
@@ -115,7 +114,7 @@ test('offers to reload the console if a page cannot be loaded', async () => {
   open.problems.length = known;
 });
 
-test.each([1280, phone])('shows and switches the time zone at %i pixels', async (width) => {
+test.each([1280, phone])('the console shows and switches the time zone at %i pixels', async (width) => {
   const page = await open.page({ width });
   const session = await page.context().newCDPSession(page);
   await session.send('Emulation.setTimezoneOverride', { timezoneId: 'America/Phoenix' });
@@ -131,7 +130,7 @@ test.each([1280, phone])('shows and switches the time zone at %i pixels', async 
   expect(await violations(page)).toEqual([]);
 });
 
-test('interprets entered times with the UTC offset of their date', async () => {
+test('the console interprets entered times with the UTC offset of their date', async () => {
   const page = await open.page();
   const session = await page.context().newCDPSession(page);
   await session.send('Emulation.setTimezoneOverride', { timezoneId: 'America/New_York' });

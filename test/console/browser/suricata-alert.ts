@@ -1,4 +1,7 @@
-/** An EVE alert of now between two hosts, as a line: rule 1:`id` says `signature`. `severity`: 1 is the gravest. */
+/**
+ * Returns the line of a current EVE alert between two hosts: rule 1:`id` with the title `signature`.
+ * `severity`: 1 is the highest.
+ */
 export const suricataAlert = (id: number, signature: string, severity: number): string =>
   JSON.stringify({
     timestamp: new Date().toISOString(),

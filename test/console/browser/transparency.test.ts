@@ -1,5 +1,6 @@
 /**
- * The log in the browser: verification and rejection, and the same results from the command line for downloaded files.
+ * The log in the browser: verification and rejection, with the same results from the command line for
+ * downloaded files.
  */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -7,7 +8,8 @@ import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { login, tokenFor } from '../../../scripts/service.ts';
-import { exitCodes } from '../../../src/cli/exit-codes.ts';
+import { continueCopy } from '../../../src/ledger/lives/continue-copy.ts';
+import { exitCodes } from '../../../src/service/exit-codes.ts';
 import { candor } from '../../cli/candor.ts';
 import { rewrite } from '../../client/insider.ts';
 import { ServedLog } from '../../client/served-log.ts';
@@ -155,20 +157,20 @@ describe('the pin', () => {
     await login(open.service);
     await page.getByRole('button', { name: 'Check and pin now' }).click();
     await page.getByText(/The log is append-only/).waitFor();
-    await expect.poll(() => page.locator('.pin-history li').count(), { timeout: 10_000 }).toBeGreaterThan(1);
+    await expect.poll(() => page.locator('.pin-history li').count(), { timeout: 60_000 }).toBeGreaterThan(1);
     const file = await saved(page, 'Export', 'pin.json');
     const audited = await candor('audit', open.service.url, '--state', file, '--json');
     expect(audited).toMatchObject({ code: exitCodes.ok });
-    expect(
-      (JSON.parse(readFileSync(file, 'utf8')) as { head: { tree_size: number } }).head.tree_size,
-    ).toBeGreaterThan(before);
+    expect((JSON.parse(readFileSync(file, 'utf8')) as { head: { tree_size: number } }).head.tree_size).toBeGreaterThan(
+      before,
+    );
     await page.getByRole('button', { name: 'Import…' }).click();
     await page.getByLabel('Pin file').setInputFiles(file);
     await page.getByRole('button', { name: 'Import and check' }).click();
     await page.getByText(/The log extends the imported pin/).waitFor();
   });
 
-  test('is not changed by importing a malformed pin or one of another log', async () => {
+  test('is not changed by importing a malformed pin, or a pin of another log', async () => {
     const page = await open.page({ path: '/transparency?view=consistency' });
     const file = await saved(page, 'Export', 'other.json');
     const kept = await page.evaluate(() => localStorage.getItem('candor.pin'));
@@ -199,9 +201,7 @@ describe('the pin', () => {
   test('is reset only after a warning', async () => {
     const page = await open.page({ path: '/transparency?view=consistency' });
     const pinnedAt = () =>
-      page.evaluate(
-        () => (JSON.parse(localStorage.getItem('candor.pin')!) as { pinned_at: string }).pinned_at,
-      );
+      page.evaluate(() => (JSON.parse(localStorage.getItem('candor.pin')!) as { pinned_at: string }).pinned_at);
     await page.getByText('First pinned').waitFor();
     // The comparison above the buttons moves them when it appears.
     await settled(page);
@@ -216,25 +216,73 @@ describe('the pin', () => {
   });
 });
 
+/** Makes the page read and pin this log instead of the service's log. */
+async function pinOther(page: Page, log: ServedLog): Promise<void> {
+  await page.route(
+    (url) => /^\/(api\/transparency|tile|checkpoint|\.well-known)/.test(url.pathname),
+    async (route) => {
+      const { pathname, search } = new URL(route.request().url());
+      const answer = await fetch(log.url + pathname + search);
+      await route.fulfill({ status: answer.status, body: Buffer.from(await answer.arrayBuffer()) });
+    },
+  );
+  await page.goto('/transparency?view=consistency');
+  await page.evaluate(() => localStorage.clear());
+  await page.reload();
+  await page.getByText('First pinned').waitFor();
+}
+
+describe('a log under a new key', () => {
+  test('is not accused after a restore or a revocation, and is verified again once the key is confirmed', async () => {
+    const log = await ServedLog.start();
+    const page = await open.page({ signedOut: true, path: '/docs' });
+    const pinnedSize = async () => {
+      const pin = await page.evaluate(() => localStorage.getItem('candor.pin'));
+      return (JSON.parse(pin!) as { head: { tree_size: number } }).head.tree_size;
+    };
+    const confirm = async (title: string, code: string) => {
+      const before = await pinnedSize();
+      await page.getByRole('button', { name: 'Check and pin now' }).click();
+      const banner = page.getByRole('region', { name: title });
+      await banner.getByText(code).waitFor();
+      await page.getByRole('link', { name: 'log key not confirmed' }).waitFor();
+      expect(await page.locator('.broken-log, .status-broken').count()).toBe(0);
+      expect(await pinnedSize()).toBe(before);
+      const { sth_key_fingerprint: fingerprint } = await log.ledger.status();
+      await banner.getByRole('button', { name: `Fingerprint ${fingerprint}` }).waitFor();
+      expect(await violations(page)).toEqual([]);
+      await page.getByRole('button', { name: 'Confirm key…' }).click();
+      expect(await violations(page)).toEqual([]);
+      await page.getByRole('button', { name: 'The fingerprints match' }).click();
+      await page.getByText(/Key confirmed; pinned at size/).waitFor();
+      await banner.waitFor({ state: 'detached' });
+      await page.locator('.status-line .status-good', { hasText: '✓' }).waitFor();
+    };
+    try {
+      await log.append(7);
+      const backup = await log.snapshot();
+      await log.append(5);
+      await pinOther(page, log);
+      await log.restore(backup);
+      await log.tamper((dataDir) => continueCopy({ dataDir }).then(() => undefined));
+      await confirm('The log continues under a new key', 'NEW_LIFE');
+      expect(await pinnedSize()).toBe(8);
+      await log.ledger.revokeKey((await log.ledger.head()).signer_key_id, 'stolen', 'system');
+      await confirm('The log uses an unknown key', 'UNVOUCHED_KEY');
+    } finally {
+      await page.context().close();
+      await log.close();
+    }
+  });
+});
+
 describe('a log that contradicts itself', () => {
   test('is shown as broken, with evidence that is conclusive elsewhere', async () => {
     const log = await ServedLog.start();
     const page = await open.page({ signedOut: true, path: '/docs' });
     try {
       await log.append(7);
-      // The browser talks to a rewritten log in place of the service's.
-      await page.route(
-        (url) => /^\/(api\/transparency|tile|checkpoint|\.well-known)/.test(url.pathname),
-        async (route) => {
-          const { pathname, search } = new URL(route.request().url());
-          const answer = await fetch(log.url + pathname + search);
-          await route.fulfill({ status: answer.status, body: Buffer.from(await answer.arrayBuffer()) });
-        },
-      );
-      await page.goto('/transparency?view=consistency');
-      await page.evaluate(() => localStorage.clear());
-      await page.reload();
-      await page.getByText('First pinned').waitFor();
+      await pinOther(page, log);
       await log.tamper((path) =>
         rewrite(path, (entries) => {
           entries.splice(2, 1);
@@ -276,9 +324,7 @@ describe('the log', () => {
     expect(await first.getByRole('gridcell').nth(1).textContent()).toBe(index);
     await page.keyboard.press('.');
     await page.waitForFunction(
-      (was) =>
-        document.querySelectorAll('[role=row]')[1]?.querySelectorAll('[role=gridcell]')[1]?.textContent !==
-        was,
+      (was) => document.querySelectorAll('[role=row]')[1]?.querySelectorAll('[role=gridcell]')[1]?.textContent !== was,
       index,
     );
     expect(await page.getByRole('button', { name: /\d+ new/ }).count()).toBe(0);
@@ -316,7 +362,7 @@ describe.each([
     '?view=proof&index=3',
     '?view=verify',
     '?view=consistency&first=3&second=8',
-  ])('%s', async (view) => {
+  ])('has no violations: %s', async (view) => {
     const page = await open.page({ theme, width, path: `/transparency${view}` });
     await settled(page);
     await page.waitForTimeout(500);

@@ -13,7 +13,7 @@ import { rogueServer } from '../../witness/rogue-witness.ts';
 import { type Opened, openConsole, overflow, phone, settled, violations } from './console.ts';
 
 /** Timeout for steps that can take long on a busy machine. */
-const soon = { timeout: 15_000 };
+const soon = { timeout: 60_000 };
 const path = '/transparency?part=checkpoint';
 const keyOf = ({ output }: Service): string => output.find((line) => line.includes('+')) ?? '';
 
@@ -21,10 +21,10 @@ let open: Opened;
 let folder: string;
 /** Origin of the log. */
 let vkey: string;
-/** A correct witness, and one that signs with a different key than in the policy. */
+/** A correct witness, and a witness that signs with a different key than in the policy. */
 let good: Service;
 let other: Service;
-/** Claims to have cosigned a larger tree. */
+/** A witness that claims to have cosigned a larger tree. */
 let ahead: Awaited<ReturnType<typeof rogueServer>>;
 
 const startWitness = (name: string, ...args: string[]): Promise<Service> =>
@@ -56,7 +56,7 @@ beforeAll(async () => {
     response.writeHead(409, { 'content-type': sizeContentType }).end('1000000\n'),
   );
   const policy = join(folder, 'policy');
-  // The policy has the key of a witness that never answers in place of that of `other`.
+  // The policy has the key of a witness that never responds in place of that of `other`.
   const forOther = (
     await candor('witness', '--state', join(folder, 'stand-in'), '--name', 'other.example/w', '--show-key')
   ).stdout.trim();
@@ -96,7 +96,7 @@ const witness = (page: Page, name: string) =>
     .filter({ has: page.locator('.check-title').getByText(name, { exact: true }) });
 const checkpoint = (page: Page) => page.getByRole('heading', { name: /^Checkpoint at [\d,]+ entries/ });
 
-test('accepts log entries again after an administrator confirms the clock', async () => {
+test('the service accepts log entries again after an administrator confirms the clock', async () => {
   const page = await open.page({ path: '/status' });
   const log = page.getByRole('region', { name: 'Transparency log' });
   await log.getByText('Not accepting entries: Clock.').waitFor(soon);
@@ -109,16 +109,14 @@ test('accepts log entries again after an administrator confirms the clock', asyn
   expect(await log.getByRole('button', { name: 'Confirm clock' }).count()).toBe(0);
 });
 
-test("verifies cosignatures with the policy's keys, and shows why others fail", async () => {
+test("the console verifies cosignatures with the policy's keys, and shows why others fail", async () => {
   const page = await open.page({ path });
   await witness(page, 'good').getByText('Cosignature verified in your browser').waitFor(soon);
   await witness(page, 'good').getByText('Verifier key').click();
   await witness(page, 'good').getByText(keyOf(good)).waitFor(soon);
   await witness(page, 'absent').getByText('It could not be reached.').waitFor(soon);
   await witness(page, 'absent').getByText('This checkpoint is not cosigned by this witness.').waitFor();
-  await witness(page, 'other')
-    .getByText('It sent a signature that does not verify with its key.')
-    .waitFor(soon);
+  await witness(page, 'other').getByText('It sent a signature that does not verify with its key.').waitFor(soon);
   await page.getByRole('heading', { name: 'Witnesses: 1 of 4 cosigned' }).waitFor();
   await page.getByText('The service reports that the quorum is met.').waitFor();
   await page.getByText('Consistent with this browser’s pin').waitFor(soon);
@@ -129,23 +127,23 @@ test("verifies cosignatures with the policy's keys, and shows why others fail", 
   expect(await violations(page)).toEqual([]);
 });
 
-test('updates the checkpoint when a new one is published', async () => {
+test('the console updates the checkpoint when a new checkpoint is published', async () => {
   const page = await open.page({ path });
   await checkpoint(page).waitFor(soon);
   const before = await checkpoint(page).innerText();
   await login(open.service);
-  await expect.poll(() => checkpoint(page).innerText(), { timeout: 30_000 }).not.toBe(before);
+  await expect.poll(() => checkpoint(page).innerText(), { timeout: 60_000 }).not.toBe(before);
   await witness(page, 'good').getByText('Cosignature verified in your browser').waitFor(soon);
 });
 
-test('lists signers as unverified without signing in', async () => {
+test('the console lists signers as unverified without signing in', async () => {
   const page = await open.page({ path, signedOut: true });
   await witness(page, 'good.example/w').getByText('This signer’s key is not known here').waitFor(soon);
   expect(await page.getByText('Cosignature verified').count()).toBe(0);
   expect(await violations(page)).toEqual([]);
 });
 
-test('rejects an altered cosignature, and only that', async () => {
+test('the console rejects only an altered cosignature', async () => {
   const page = await open.page({ path: '/overview' });
   await page.route('**/checkpoint', async (route) => {
     const answer = await route.fetch();
@@ -162,11 +160,11 @@ test('rejects an altered cosignature, and only that', async () => {
   await page.getByRole('heading', { name: 'Witnesses: 0 of 4 cosigned' }).waitFor();
   await page.getByText('Signed by the log’s checkpoint key, verified in this browser').waitFor();
   expect(await violations(page)).toEqual([]);
-  // Do not close the page while it fetches the checkpoint.
+  // The page must stay open while it fetches the checkpoint.
   await page.unrouteAll({ behavior: 'wait' });
 });
 
-test('keeps the cosigned checkpoint and shows the pending one while the witness is down', async () => {
+test('the console keeps the cosigned checkpoint and shows the pending checkpoint while the witness is down', async () => {
   const page = await open.page({ path });
   await settled(page);
   await checkpoint(page).waitFor(soon);
@@ -174,24 +172,24 @@ test('keeps the cosigned checkpoint and shows the pending one while the witness 
   await good.kill();
   const before = await checkpoint(page).innerText();
   await login(open.service);
-  await witness(page, 'good').getByText('It could not be reached.').waitFor({ timeout: 30_000 });
+  await witness(page, 'good').getByText('It could not be reached.').waitFor({ timeout: 60_000 });
   await witness(page, 'good').getByText('Cosignature verified in your browser').waitFor();
   await page.getByText(/A newer checkpoint, at [\d,]+ entries, is waiting for cosignatures\.$/).waitFor(soon);
   expect(await checkpoint(page).innerText()).toBe(before);
   expect(await violations(page)).toEqual([]);
 
   good = await startWitness('good', '--listen', host);
-  await expect.poll(() => checkpoint(page).innerText(), { timeout: 40_000 }).not.toBe(before);
-  // Check both in one step, because the text disappears briefly on a redraw.
+  await expect.poll(() => checkpoint(page).innerText(), { timeout: 60_000 }).not.toBe(before);
+  // Both are checked in one step, because the text disappears briefly on a redraw.
   await witness(page, 'good')
     .filter({
       hasText: 'Cosignature verified in your browser',
       hasNotText: 'It could not be reached.',
     })
-    .waitFor({ timeout: 30_000 });
-}, 90_000);
+    .waitFor({ timeout: 60_000 });
+});
 
-test('describes each witness on the status page', async () => {
+test('the console describes each witness on the status page', async () => {
   const page = await open.page({ path: '/status' });
   const log = page.getByRole('region', { name: 'Transparency log' });
   await log.getByText('; it could not be reached').first().waitFor(soon);

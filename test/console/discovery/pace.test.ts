@@ -1,8 +1,7 @@
 import { expect, it } from 'vitest';
 import { paceOf, type Sample, withSample } from '../../../src/console/pages/discovery/pace.ts';
 
-const fed = (samples: readonly Sample[]) =>
-  samples.reduce<readonly Sample[]>((all, one) => withSample(all, one), []);
+const fed = (samples: readonly Sample[]) => samples.reduce<readonly Sample[]>((all, one) => withSample(all, one), []);
 
 it('the rate covers the last ten seconds and gives the remaining time', () => {
   const steady = Array.from({ length: 60 }, (_, s) => ({
@@ -36,7 +35,7 @@ it('there is no rate without samples, time or progress', () => {
   ).toBeUndefined();
 });
 
-it('restarts when progress goes back, and ignores duplicates', () => {
+it('the rate restarts when progress goes back, and ignores duplicates', () => {
   expect(
     fed([
       { at: 0, done: 50 },

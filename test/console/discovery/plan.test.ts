@@ -1,12 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import {
-  defaults,
-  inputOf,
-  planOf,
-  refusalOf,
-  targetsOf,
-} from '../../../src/console/pages/discovery/plan.ts';
+import { defaults, inputOf, planOf, refusalOf, targetsOf } from '../../../src/console/pages/discovery/plan.ts';
 import { countHosts } from '../../../src/console/pages/discovery/spans.ts';
 import { parsePorts } from '../../../src/discovery/ports.ts';
 import * as scanner from '../../../src/discovery/targets.ts';
@@ -23,11 +17,11 @@ describe('the hosts of a scan', () => {
     ['fd00::/120', 256],
     ['::ffff:10.0.0.0/120', 256],
     ['nonsense', 0],
-  ])('of %s are %i', (target, count) => {
+  ])('are counted for %s: %i', (target, count) => {
     expect(countHosts([target])).toBe(count);
   });
 
-  it('are counted like the scanner does, with overlapping targets', () => {
+  it('are counted like in the scanner, for overlapping targets', () => {
     const octet = fc.integer({ min: 0, max: 3 });
     const target = fc.oneof(
       fc.tuple(octet, octet, fc.integer({ min: 23, max: 32 })).map(([a, b, n]) => `10.0.${a}.${b}/${n}`),
@@ -60,7 +54,7 @@ describe('the plan of a scan', () => {
     expect(plan!.mostMs).toBeGreaterThan(100_000);
   });
 
-  it('counts ports like the scanner; with top100 and others it is an upper limit', () => {
+  it('counts ports like the scanner; top100 combined with other ports gives an upper limit', () => {
     for (const ports of ['22', '22,22,80-90,85', 'top100', '1-65535'])
       expect([ports, planOf({ ...form, ports }).plan?.ports]).toEqual([ports, parsePorts(ports).length]);
     const both = planOf({ ...form, ports: 'top100, 22,40000' }).plan;

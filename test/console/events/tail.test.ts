@@ -16,7 +16,7 @@ test('received rows wait until they are shown on top, newest first', () => {
   expect(tail.show()).toBe(false);
 });
 
-test('a list adds only rows that were not received', () => {
+test('a list adds only rows that were not received live', () => {
   const tail = createTail<{ id: string }>(10);
   for (const row of rows(3, 4)) tail.take(row, 0);
   tail.show();
@@ -36,7 +36,7 @@ test('remaining rows are the same objects', () => {
   expect(tail.rows[1]).toBe(first);
 });
 
-test('keeps the newest rows only, and counts all received', () => {
+test('the live list keeps only the newest rows, and counts all received rows', () => {
   fc.assert(
     fc.property(
       fc.integer({ min: 1, max: 8 }),
@@ -60,7 +60,7 @@ test('keeps the newest rows only, and counts all received', () => {
   );
 });
 
-test('averages the rate over complete seconds', () => {
+test('the rate is an average over complete seconds', () => {
   const tail = createTail<{ id: string }>(10);
   expect(tail.rate(0)).toBe(0);
   for (let ms = 0; ms < 3000; ms += 10) tail.take({ id: `a${ms}` }, ms);

@@ -16,7 +16,7 @@ test('a request changes when its range has moved on', () => {
   expect(movedOn({}, {})).toBe(false);
 });
 
-test('requests differ in time only if everything else is equal', () => {
+test('requests that differ only in time are recognised', () => {
   const asked = { query: { severity: ['high'], from: 'a', per_page: 1 } };
   expect(differsInTimeOnly(asked, { query: { severity: ['high'], from: 'b', per_page: 1 } })).toBe(true);
   expect(differsInTimeOnly(asked, { query: { severity: ['high'], per_page: 1, to: 'c' } })).toBe(true);

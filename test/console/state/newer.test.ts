@@ -3,7 +3,7 @@ import { newer } from '../../../src/console/state/newer.ts';
 
 const at = (version: number, name: string) => ({ attributes: { version, name } });
 
-test('a late response does not replace a newer one, but one of the same version does', () => {
+test('a late response replaces a response of the same version, but not a newer response', () => {
   const kept = at(3, 'kept');
   expect(newer(kept, at(2, 'late'))).toBe(kept);
   expect(newer(kept, at(3, 'anew')).attributes.name).toBe('anew');

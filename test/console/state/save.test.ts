@@ -22,7 +22,7 @@ function recorded(): Sink & { readonly told: string[] } {
 
 const { signal } = new AbortController();
 
-test('writes a stream to its end and reports progress', async () => {
+test('saving writes a stream to its end and reports progress', async () => {
   const sink = recorded();
   const progress: unknown[] = [];
   const saved = await saveAs('a', async () => streamOf('a\nb', '\n', 'c\n'), {
@@ -40,7 +40,7 @@ test('writes a stream to its end and reports progress', async () => {
   expect(saved).toEqual({ bytes: 6, lines: 3 });
 });
 
-test('fetches nothing if no file is chosen', async () => {
+test('saving fetches nothing if no file is chosen', async () => {
   let asked = false;
   const fetched = async () => {
     asked = true;
@@ -51,7 +51,7 @@ test('fetches nothing if no file is chosen', async () => {
   expect(asked).toBe(false);
 });
 
-describe('discards a file', () => {
+describe('saving discards a file', () => {
   const broken = async () =>
     new ReadableStream<Uint8Array<ArrayBuffer>>({
       start: (controller) => controller.enqueue(bytes('a\n')),
@@ -60,7 +60,7 @@ describe('discards a file', () => {
   const refused = () => Promise.reject(new Error('refused'));
 
   test.each([
-    ['breaks off', broken, 'lost'],
+    ['is cut off', broken, 'lost'],
     ['is refused', refused, 'refused'],
   ])('that %s', async (_, fetched, message) => {
     const sink = recorded();
@@ -84,7 +84,7 @@ describe('discards a file', () => {
   });
 });
 
-test('counts line ends', () => {
+test('saving counts line ends', () => {
   expect(lineEnds(bytes(''))).toBe(0);
   expect(lineEnds(bytes('\na\n\nb'))).toBe(3);
 });

@@ -29,18 +29,18 @@ const edges = [
 ];
 
 test.each([
-  ['its source and target', alert('10.0.0.1', '10.0.0.2'), ['10.0.0.1 10.0.0.2']],
-  ['the way back, where that is the only one', alert('10.0.0.2', '10.0.0.1'), ['10.0.0.1 10.0.0.2']],
-  ['its own way alone, where there are both', alert('203.0.113.9', '10.0.0.1'), ['203.0.113.0/24 10.0.0.1']],
+  ['the edge from source to target', alert('10.0.0.1', '10.0.0.2'), ['10.0.0.1 10.0.0.2']],
+  ['the reverse edge, if it is the only edge', alert('10.0.0.2', '10.0.0.1'), ['10.0.0.1 10.0.0.2']],
+  ['its own direction alone, if both directions exist', alert('203.0.113.9', '10.0.0.1'), ['203.0.113.0/24 10.0.0.1']],
   ['the narrowest network with an address', alert('10.0.0.1', '203.0.113.9'), ['10.0.0.1 203.0.113.0/24']],
-  ['a wider network, which asked', alert('203.0.7.7', '10.0.0.1'), ['203.0.0.0/16 10.0.0.1']],
-  ['a network of IPv6', alert('2001:db8::1', '2001:db8:1::77'), ['2001:db8::1 2001:db8:1::/48']],
+  ['a wider network as the source', alert('203.0.7.7', '10.0.0.1'), ['203.0.0.0/16 10.0.0.1']],
+  ['an IPv6 network', alert('2001:db8::1', '2001:db8:1::77'), ['2001:db8::1 2001:db8:1::/48']],
   ['a network with itself', alert('10.0.9.1', '10.0.9.2'), ['10.0.9.0/24 10.0.9.0/24']],
-  ['no edge of all that is elsewhere, with what was left out', alert('10.0.0.2', '10.7.7.7'), []],
-  ['no edge of all that is elsewhere in IPv6', alert('2001:db8::1', '2001:db9::1'), []],
-  ['no edge, where there is none between them', alert('10.0.0.2', '203.0.113.9'), []],
-  ['no edge, where it names no target', alert('10.0.0.1'), []],
-  ['no edge, where it names no source', alert(undefined, '10.0.0.1'), []],
+  ['no edge of the catch-all network for an omitted node', alert('10.0.0.2', '10.7.7.7'), []],
+  ['no edge of the catch-all network in IPv6', alert('2001:db8::1', '2001:db9::1'), []],
+  ['no edge, if its endpoints have no edge', alert('10.0.0.2', '203.0.113.9'), []],
+  ['no edge, if it has no target', alert('10.0.0.1'), []],
+  ['no edge, if it has no source', alert(undefined, '10.0.0.1'), []],
 ])('an alert is on %s', (_, one, on) => {
   expect([...alertedEdges({ nodes, edges }, [one]).keys()]).toEqual(on);
 });

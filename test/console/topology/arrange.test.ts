@@ -30,16 +30,12 @@ test.each([
   expect(nameWithin(node)).toBe(name);
 });
 
-test('a node that is a network is its own network', () => {
+test('a node that is a network belongs to itself', () => {
   expect(networkOf({ id: '10.0.0.0/8' })).toBe('10.0.0.0/8');
 });
 
-test('home networks come first and are open; external ones are closed until opened', () => {
-  const nodes = [
-    node('198.51.100.1', 'external', 9),
-    node('198.51.100.2', 'external'),
-    node('10.0.0.1', 'asset'),
-  ];
+test('home networks come first and are open; external networks are closed until opened', () => {
+  const nodes = [node('198.51.100.1', 'external', 9), node('198.51.100.2', 'external'), node('10.0.0.1', 'asset')];
   expect(boxesOf(nodes, new Set()).map(({ id, isOpen }) => [id, isOpen])).toEqual([
     ['10.0.0.0/24', true],
     ['198.51.100.0/24', false],
@@ -66,7 +62,7 @@ const graphs = fc.uniqueArray(
   { selector: ({ net, host, home }) => `${net} ${host} ${home}`, maxLength: 300 },
 );
 
-test('every element has one position of its own', () => {
+test('every element has exactly one position', () => {
   fc.assert(
     fc.property(graphs, fc.array(fc.nat(40)), (hosts, opened) => {
       const nodes = hosts.map(({ net, host, home, degree }) =>

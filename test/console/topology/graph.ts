@@ -1,4 +1,4 @@
-/** Nodes and edges with the fields that a test sets. */
+/** Builds nodes and edges with the fields that a test sets. */
 import type { Edge, Node } from '../../../src/console/pages/topology/arrange.ts';
 
 export const node = (ip: string, kind: Node['kind'], degree = 1): Node => ({

@@ -1,11 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import {
-  characterWidth,
-  type Label,
-  maxCharacters,
-  roomFor,
-} from '../../../src/console/pages/topology/labels.ts';
+import { characterWidth, type Label, maxCharacters, roomFor } from '../../../src/console/pages/topology/labels.ts';
 
 const font = 10;
 const at = (id: string, x: number, y: number): Label => ({ id, text: '10.0.0.1', x, y });
@@ -19,7 +14,7 @@ const anywhere = fc.uniqueArray(
   { selector: ({ id }) => id, maxLength: 60 },
 );
 
-test('labels do not overlap, and the first one is always shown', () => {
+test('labels do not overlap, and the first label is always shown', () => {
   fc.assert(
     fc.property(anywhere, (labels) => {
       const shown = labels.filter(({ id }) => roomFor(labels, font, 100).has(id));
@@ -37,15 +32,13 @@ test('labels do not overlap, and the first one is always shown', () => {
 
 test('zooming in shows more labels', () => {
   const grid = (zoom: number) =>
-    Array.from({ length: 500 }, (_, n) =>
-      at(String(n), (n % 25) * 40 * zoom, Math.floor(n / 25) * 40 * zoom),
-    );
+    Array.from({ length: 500 }, (_, n) => at(String(n), (n % 25) * 40 * zoom, Math.floor(n / 25) * 40 * zoom));
   const counts = [0.25, 0.5, 1, 2].map((zoom) => roomFor(grid(zoom), font, 1000).size);
   expect(counts).toEqual(counts.toSorted((a, b) => a - b));
   expect(counts[0]).toBeLessThan(150);
   expect(counts.at(-1)).toBe(500);
 });
 
-test('shows at most the given number of labels', () => {
+test('the graph shows at most the given number of labels', () => {
   expect([...roomFor([at('a', 0, 0), at('b', 500, 0), at('c', 900, 0)], font, 2)]).toEqual(['a', 'b']);
 });

@@ -20,37 +20,23 @@ test('edges to a closed network become one line with all bytes; edges within it 
     edge('203.0.113.1', '203.0.113.2', 99),
     edge('203.0.113.2', '10.0.0.1', 1),
   ];
-  expect(
-    bundlesOf(edges, shownAs(boxes)).map(({ source, target, bytes }) => [source, target, bytes]),
-  ).toEqual([
+  expect(bundlesOf(edges, shownAs(boxes)).map(({ source, target, bytes }) => [source, target, bytes])).toEqual([
     ['10.0.0.1', '203.0.113.0/24', 12],
     ['203.0.113.0/24', '10.0.0.1', 1],
   ]);
 });
 
-test('lines connect networks; lines of hosts are those of the selected one, or all on request', () => {
+test('lines connect networks; lines of hosts are shown for the selected host, or all on request', () => {
   const boxes = boxesOf(
     ['10.0.0.1', '10.0.0.2', '10.0.1.1', '10.0.1.2'].map((ip) => node(ip, 'asset')),
     new Set(),
   );
-  const edges = [
-    edge('10.0.0.1', '10.0.1.1', 5),
-    edge('10.0.0.2', '10.0.1.2', 7),
-    edge('10.0.0.1', '10.0.0.2', 1),
-  ];
+  const edges = [edge('10.0.0.1', '10.0.1.1', 5), edge('10.0.0.2', '10.0.1.2', 7), edge('10.0.0.1', '10.0.0.2', 1)];
   const ids = (selected: string | undefined, all: boolean) =>
-    linesOf(edges, boxes, selected, all, new Map()).map(({ source, target, bytes }) => [
-      source,
-      target,
-      bytes,
-    ]);
+    linesOf(edges, boxes, selected, all, new Map()).map(({ source, target, bytes }) => [source, target, bytes]);
   const networks = ['box 10.0.0.0/24', 'box 10.0.1.0/24', 12];
   expect(ids(undefined, false)).toEqual([networks]);
-  expect(ids('10.0.0.1', false)).toEqual([
-    networks,
-    ['10.0.0.1', '10.0.1.1', 5],
-    ['10.0.0.1', '10.0.0.2', 1],
-  ]);
+  expect(ids('10.0.0.1', false)).toEqual([networks, ['10.0.0.1', '10.0.1.1', 5], ['10.0.0.1', '10.0.0.2', 1]]);
   expect(ids(undefined, true)).toHaveLength(3);
 });
 
@@ -68,7 +54,7 @@ const told = ({ source, target, bytes, alerted }: Bundle) => [
 ];
 const alertOn = (src_ip: string, dst_ip: string, severity: Severity) => ({ severity, src_ip, dst_ip });
 
-test('an edge with alerts has its own line between hosts, and the line between networks stays', () => {
+test('an edge with alerts has a separate line between hosts, and the line between networks stays', () => {
   const nodes = ['10.0.0.1', '10.0.0.2', '10.0.1.1'].map((ip) => node(ip, 'asset'));
   const edges = [edge('10.0.0.1', '10.0.1.1', 5), edge('10.0.0.2', '10.0.1.1', 7)];
   const alerted = alertedEdges({ nodes, edges }, [
@@ -83,17 +69,10 @@ test('an edge with alerts has its own line between hosts, and the line between n
 
 describe('a line to a closed network has all bytes and the highest severity', () => {
   const outside = ['203.0.113.1', '203.0.113.2', '203.0.113.3'].map((ip) => node(ip, 'external'));
-  const alerts = [
-    alertOn('10.0.0.1', '203.0.113.2', 'critical'),
-    alertOn('10.0.0.1', '203.0.113.1', 'medium'),
-  ];
+  const alerts = [alertOn('10.0.0.1', '203.0.113.2', 'critical'), alertOn('10.0.0.1', '203.0.113.1', 'medium')];
   test.each([
     ['from a host alone in its network', ['10.0.0.1'], []],
-    [
-      'from one of several hosts',
-      ['10.0.0.1', '10.0.0.2'],
-      [['box 10.0.0.0/24', '203.0.113.0/24', 24, undefined]],
-    ],
+    ['from one of several hosts', ['10.0.0.1', '10.0.0.2'], [['box 10.0.0.0/24', '203.0.113.0/24', 24, undefined]]],
   ])('%s', (_, home, besides) => {
     const nodes = [...home.map((ip) => node(ip, 'asset')), ...outside];
     const edges = outside.map(({ id }, n) => edge('10.0.0.1', id, 7 + n));
@@ -106,7 +85,7 @@ describe('a line to a closed network has all bytes and the highest severity', ()
   });
 });
 
-test('without room for all lines, those with alerts are drawn first, then those with most bytes', () => {
+test('if there is no room for all lines, lines with alerts are drawn first, then lines with most bytes', () => {
   const nodes = Array.from({ length: 9 }, (_, n) => node(`10.0.0.${n}`, 'asset'));
   const edges = nodes.slice(1).map(({ id }, n) => edge('10.0.0.0', id, 100 - n));
   const alerted = alertedEdges({ nodes, edges }, [alertOn('10.0.0.0', '10.0.0.8', 'medium')]);

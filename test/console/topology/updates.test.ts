@@ -35,7 +35,7 @@ const update = (seq: number, ...newNodes: string[]): TopologyUpdate => ({
 });
 const opened: LiveGraph = { graph, fresh: new Set<string>() };
 
-test('a burst gives the same graph as its updates one by one', () => {
+test('a burst of updates gives the same graph as applying the updates one by one', () => {
   const updates = Array.from({ length: 20 }, (_, i) => update(11 + i, `10.0.1.${i % 7}`));
   const oneByOne = updates.reduce((before, one) => afterUpdates(before, [one], 100), opened);
   expect(afterUpdates(opened, updates, 100)).toEqual(oneByOne);
@@ -47,7 +47,7 @@ test('elements of the snapshot are neither added nor marked as new', () => {
   expect(afterUpdates(opened, [update(9, '10.0.1.1'), update(10, '10.0.1.2')], 100)).toEqual(opened);
 });
 
-test('nodes beyond the limit are left out, the graph is truncated, and its counts keep growing', () => {
+test('nodes beyond the limit are omitted, the graph is truncated, and its counts keep growing', () => {
   const { graph: next, fresh } = afterUpdates(opened, [update(11, '10.0.1.1', '10.0.1.2'), update(12)], 2);
   expect(next.nodes.map(({ id }) => id)).toEqual(['10.0.0.1', '10.0.1.1']);
   expect(next.edges.map(({ target }) => target)).toEqual(['10.0.1.1']);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { Fault, type KeySet, parseKeySet, verifyCheckpoint } from '../../../src/client/verifier.ts';
+import { AuditFault, type KeySet, parseKeySet, verifyCheckpoint } from '../../../src/client/verifier.ts';
 import { cosignedBy, otherSigners } from '../../../src/console/pages/transparency/cosigned.ts';
 import { signatureTypes } from '../../../src/tlog/note.ts';
 import { cosignature } from '../../witness/rogue-witness.ts';
@@ -10,8 +10,8 @@ const witness = keyPair('witness.example/w', signatureTypes.cosignature);
 const other = keyPair('other.example/w', signatureTypes.cosignature);
 const atMs = 1_800_000_000_000;
 
-function must<T>(value: T | Fault): T {
-  if (value instanceof Fault) throw new Error(`${value.code}: ${value.message}`);
+function must<T>(value: T | AuditFault): T {
+  if (value instanceof AuditFault) throw new Error(`${value.code}: ${value.message}`);
   return value;
 }
 
@@ -46,13 +46,13 @@ test('a cosignature counts for the witness with its key, with its time', () => {
   expect(cosignedBy(checkpoint, keys, other.vkey)).toEqual({ kind: 'missing' });
 });
 
-test('a signature in its name by a different key does not count', () => {
+test("a signature in a witness's name by a different key does not count", () => {
   const impostor = keyPair(witness.public.name, signatureTypes.cosignature);
   const checkpoint = checkpointOf(bare + cosignature(bare, impostor, atMs));
   expect(cosignedBy(checkpoint, keys, witness.vkey)).toEqual({ kind: 'missing' });
 });
 
-test('rejects a cosignature of another checkpoint, and an invalid key', () => {
+test('a cosignature of another checkpoint, and an invalid key, are rejected', () => {
   const moved = checkpointOf(bare + cosignature(log.note(4), witness, atMs));
   const codes = [witness.vkey, 'no key'].map((vkey) => {
     const cosigned = cosignedBy(moved, keys, vkey);
@@ -61,7 +61,7 @@ test('rejects a cosignature of another checkpoint, and an invalid key', () => {
   expect(codes).toEqual(['BAD_COSIGNATURE', 'MALFORMED_KEYS']);
 });
 
-test('lists other signers once, without the log and known witnesses', () => {
+test('other signers are listed once, without the log and known witnesses', () => {
   const twice = [witness, other, other].map((key) => cosignature(bare, key, atMs)).join('');
   const note = { note: bare + twice, origin: log.origin };
   expect(otherSigners(note, [])).toEqual([witness.public.name, other.public.name]);

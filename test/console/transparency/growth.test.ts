@@ -21,8 +21,7 @@ describe('the growth of a log', () => {
       { size: 1000, at: 0 },
       { size: 1004, at: minute },
     ];
-    const sum = (fromStart: boolean) =>
-      growthOf(heads, { now: minute, fromStart })!.entries.reduce((a, b) => a + b, 0);
+    const sum = (fromStart: boolean) => growthOf(heads, { now: minute, fromStart })!.entries.reduce((a, b) => a + b, 0);
     expect(sum(false)).toBe(4);
     expect(sum(true)).toBe(1004);
   });

@@ -15,14 +15,7 @@ import {
   verifyConsistency,
   verifyInclusion,
 } from '../../../src/tlog/proof.ts';
-import {
-  type Coordinate,
-  foldRoot,
-  type Hash,
-  leafHash,
-  nodeHash,
-  rootPlan,
-} from '../../../src/tlog/tree.ts';
+import { type Coordinate, foldRoot, type Hash, leafHash, nodeHash, rootPlan } from '../../../src/tlog/tree.ts';
 
 const maxSize = 64;
 const sha256 = (bytes: Uint8Array): Hash => new Uint8Array(createHash('sha256').update(bytes).digest());
@@ -46,12 +39,10 @@ describe('the path of an inclusion proof', () => {
   it("has the steps of tlog's plan, in its order, for every leaf of every size up to 64", () => {
     for (let size = 1; size <= maxSize; size++)
       for (let leaf = 0; leaf < size; leaf++)
-        expect(pathSteps(leaf, size).map(({ sibling }) => sibling)).toEqual(
-          inclusionPlan(leaf, size).map(covered),
-        );
+        expect(pathSteps(leaf, size).map(({ sibling }) => sibling)).toEqual(inclusionPlan(leaf, size).map(covered));
   });
 
-  it('leads to the root that tlog verifies, and each step covers both its inputs', () => {
+  it('leads to the root that tlog verifies, and each step covers its two inputs', () => {
     for (let size = 1; size <= maxSize; size++)
       for (let leafIndex = 0; leafIndex < size; leafIndex++) {
         const steps = pathSteps(leafIndex, size);
@@ -70,7 +61,7 @@ describe('the path of an inclusion proof', () => {
       }
   });
 
-  it('makes as many steps as asked for', () => {
+  it('makes exactly the requested number of steps', () => {
     const path = foldProof(sha256, inclusionPlan(5, 13), hashAt);
     const all = climb(sha256, leaves[5]!, pathSteps(5, 13), path);
     expect(climb(sha256, leaves[5]!, pathSteps(5, 13), path, 2)).toEqual(all.slice(0, 2));
@@ -80,9 +71,7 @@ describe('the path of an inclusion proof', () => {
   it('accepts the largest sizes', () => {
     const size = Number.MAX_SAFE_INTEGER;
     for (const leaf of [0, 2 ** 52 - 1, 2 ** 52, size - 1])
-      expect(pathSteps(leaf, size).map(({ sibling }) => sibling)).toEqual(
-        inclusionPlan(leaf, size).map(covered),
-      );
+      expect(pathSteps(leaf, size).map(({ sibling }) => sibling)).toEqual(inclusionPlan(leaf, size).map(covered));
   });
 });
 
@@ -104,9 +93,7 @@ describe('the earlier tree in the later one', () => {
       for (let first = 1; first <= second; first++) {
         const walk = consistencyWalk(first, second);
         const parts = walk.startsWithRoot ? walk.steps : [walk.start, ...walk.steps];
-        expect(parts.map(({ from, to }) => ({ from, to }))).toEqual(
-          consistencyPlan(first, second).map(covered),
-        );
+        expect(parts.map(({ from, to }) => ({ from, to }))).toEqual(consistencyPlan(first, second).map(covered));
         expect(proofLength(walk)).toBe(consistencyPlan(first, second).length);
       }
   });
@@ -135,9 +122,7 @@ describe('the earlier tree in the later one', () => {
       for (let first = 1; first < second; first++) {
         const path = foldProof(sha256, consistencyPlan(first, second), hashAt);
         for (let i = 0; i < path.length; i++) {
-          const wrong = path.map((hash, at) =>
-            at === i ? hash.map((byte, n) => (n === 9 ? byte ^ 1 : byte)) : hash,
-          );
+          const wrong = path.map((hash, at) => (at === i ? hash.map((byte, n) => (n === 9 ? byte ^ 1 : byte)) : hash));
           const both = climbBoth(sha256, consistencyWalk(first, second), roots[first]!, wrong);
           expect(both.second.at(-1)).not.toEqual(roots[second]);
         }

@@ -29,16 +29,10 @@ function problemsOf(shape: Shape, { blocks, nodes, baseline, root }: Picture): s
     const [a, b] = children;
     say(a.x < b.x && x === (a.x + b.x) / 2, `node ${from}-${to} not between its children`);
     say(y < a.y && y < b.y && y > 0, `node ${from}-${to} not above its children`);
-    say(
-      a.from === from && a.to === b.from && b.to === to,
-      `node ${from}-${to} over other leaves than its children`,
-    );
+    say(a.from === from && a.to === b.from && b.to === to, `node ${from}-${to} over other leaves than its children`);
   }
   const top = nodes.at(-1) ?? blocks[0]!;
-  say(
-    top.from === shape.from && top.to === shape.to && top.x === root.x && top.y === root.y,
-    'the root is elsewhere',
-  );
+  say(top.from === shape.from && top.to === shape.to && top.x === root.x && top.y === root.y, 'the root is elsewhere');
   return problems;
 }
 
@@ -80,8 +74,8 @@ describe('the picture of two trees', () => {
   });
 });
 
-describe('levels', () => {
-  it('match RFC 6962 trees: none for a leaf, one more for each doubling', () => {
+describe('the number of levels', () => {
+  it('matches RFC 6962 trees: zero for a leaf, one more for each doubling', () => {
     const levels = [1, 2, 3, 4, 5, 8, 9, 2 ** 40, 2 ** 40 + 1].map((to) => levelsOf({ from: 0, to }));
     expect(levels).toEqual([0, 1, 2, 2, 3, 3, 4, 40, 41]);
   });

@@ -25,7 +25,7 @@ describe('stored evidence', () => {
     '[]',
     '{',
     null,
-  ])('%s is not valid evidence', (kept) => {
+  ])('is not valid as %s', (kept) => {
     expect(readEvidence(kept)).toBeUndefined();
   });
 });

@@ -19,7 +19,7 @@ function logKey(kid: string, fromSize: number | undefined, more: Record<string, 
 }
 
 describe('the head in the form of the startup output', () => {
-  it("has the same text as the service's", () => {
+  it('has the same text as in the service', () => {
     const key = logKey('01a20203-1c05-78cf-b312-9c658ebdd8c9', 0);
     const head = {
       size: 48,
@@ -45,7 +45,7 @@ describe('the head in the form of the startup output', () => {
 describe('the compared sizes', () => {
   const history = [12, 9, 9, 4].map((size) => ({ size, root: '', at: '', head: '' }));
 
-  it('are those in the address, or the first pin and the newest head', () => {
+  it('are the sizes in the address, or the first pin and the newest head', () => {
     expect(comparedSizes('3', '8', history, 12)).toEqual({ first: 3, second: 8 });
     expect(comparedSizes(null, null, history, 12)).toEqual({ first: 4, second: 12 });
     expect(comparedSizes(null, '9', history, 12)).toEqual({ first: 4, second: 9 });
@@ -77,13 +77,13 @@ describe('an entry', () => {
       'viewer → admin, analyst',
     );
     expect(titleOf('key.rotated', { purpose: 'event-signing', new_kid: 'k2' })).toBe('event-signing → k2');
-    expect(
-      titleOf('policy.reloaded', { version: 3, added_count: 1, removed_count: 0, changed_count: 2 }),
-    ).toBe('version 3: +1 −0 ~2');
+    expect(titleOf('policy.reloaded', { version: 3, added_count: 1, removed_count: 0, changed_count: 2 })).toBe(
+      'version 3: +1 −0 ~2',
+    );
     expect(titleOf('token.issued', {})).toBeUndefined();
   });
 
-  it('is read whatever its contents', () => {
+  it('is displayed with any contents', () => {
     for (const kind of [...entryKinds, 'made.up'])
       for (const data of [undefined, null, 7, [], { title: 7, from: {}, to: [null] }])
         expect(entryOf({ kind, data }).kind).toBe(kind);

@@ -19,21 +19,27 @@ test.each([
   ['2026-10-21T12:00:00Z', '2026-10-21'],
   ['2009-11-20T12:00:00Z', '2009-11-20'],
   ['2027-06-01T12:00:00Z', '2027-06-01'],
-])('formats %s as %s', (at, text) => {
+])('the time %s is formatted as %s', (at, text) => {
   expect(relative(Date.parse(at), now)).toBe(text);
 });
 
 test.each([
   ['2026-01-02T03:04:05Z', '01-02'],
   ['2025-12-31T23:59:59Z', '2025-12-31'],
-])('formats the day of %s as %s, with the year unless it is the current one', (at, text) => {
+])('the day of %s is formatted as %s, with the year unless it is the current year', (at, text) => {
   expect(day(Date.parse(at))).toBe(text);
 });
 
-test('names only the bounds that are set', () => {
+test('a range is named only by the bounds that are set', () => {
   const [from, to] = ['2026-11-20T00:00:00Z', '2026-11-20T06:00:00Z'];
   expect(within(undefined, undefined)).toBe('');
   expect(within(from, undefined)).toBe(' since 2026-11-20 00:00:00');
   expect(within(undefined, to)).toBe(' before 2026-11-20 06:00:00');
   expect(within(from, to)).toBe(' between 2026-11-20 00:00:00 and 2026-11-20 06:00:00');
+});
+
+test('the bounds of a range within one second have different names', () => {
+  expect(within('2026-11-20T00:00:00.100Z', '2026-11-20T00:00:00.900Z')).toBe(
+    ' between 2026-11-20 00:00:00.100 and 2026-11-20 00:00:00.900',
+  );
 });

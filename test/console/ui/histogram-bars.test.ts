@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { barsOf, timesOf, zoomed } from '../../../src/console/ui/histogram-bars.ts';
-import { TimeBuckets } from '../../../src/events/time-buckets.ts';
+import { TimeBuckets } from '../../../src/events/query/time-buckets.ts';
 
 const hour = 3_600_000;
 const bucket = (index: number, by_severity: Record<string, number>) => ({
@@ -9,7 +9,7 @@ const bucket = (index: number, by_severity: Record<string, number>) => ({
   by_severity,
 });
 
-test('returns a series per severity present, and the end of the last bar', () => {
+test('the histogram has a series per severity present, and the end of the last bar', () => {
   const { times, series } = barsOf({
     buckets: [bucket(0, { low: 2 }), bucket(1, {}), bucket(2, { low: 1, critical: 4 })],
     bucket_ms: hour,
@@ -21,26 +21,24 @@ test('returns a series per severity present, and the end of the last bar', () =>
   ]);
 });
 
-test('draws a non-empty previous period bucket by bucket', () => {
+test('the histogram draws a non-empty previous period bucket by bucket', () => {
   const now = { buckets: [bucket(8, { low: 2 }), bucket(9, { high: 1 })], bucket_ms: hour };
   expect(barsOf(now, { buckets: [bucket(6, {}), bucket(7, {})], bucket_ms: hour }).series).toHaveLength(2);
-  const before = barsOf(now, { buckets: [bucket(6, { low: 5 }), bucket(7, {})], bucket_ms: hour }).series.at(
-    -1,
-  );
+  const before = barsOf(now, { buckets: [bucket(6, { low: 5 }), bucket(7, {})], bucket_ms: hour }).series.at(-1);
   expect(before).toMatchObject({ previous: true, values: [5, 0, null] });
 });
 
-test('omits the previous period if its buckets have another width', () => {
+test('the histogram omits the previous period if its buckets have another width', () => {
   const now = { buckets: [bucket(8, { low: 2 })], bucket_ms: hour };
   const before = { buckets: [bucket(7, { low: 5 })], bucket_ms: hour / 2 };
   expect(barsOf(now, before).series.map(({ title }) => title)).toEqual(['Low']);
 });
 
-test('draws nothing for an empty histogram', () => {
+test('the histogram draws nothing for an empty histogram', () => {
   expect(barsOf({ buckets: [], bucket_ms: hour })).toEqual({ times: [], series: [] });
 });
 
-test('extends a dragged range to whole buckets', () => {
+test('the histogram extends a dragged range to whole buckets', () => {
   const shown = { buckets: [bucket(1, {}), bucket(2, {})], bucket_ms: hour };
   expect(zoomed(1.2 * hour, 2.1 * hour, shown)).toEqual({
     from: new Date(hour).toISOString(),
@@ -52,7 +50,7 @@ test('extends a dragged range to whole buckets', () => {
   });
 });
 
-test("aligns a range dragged over weekly buckets to the service's Mondays", () => {
+test("the histogram aligns a range dragged over weekly buckets to the service's Mondays", () => {
   const week = 7 * 24 * hour;
   const span = { from: Date.UTC(2026, 6, 1), to: Date.UTC(2026, 10, 22) };
   const shown = new TimeBuckets(span, 25).histogram('alert');

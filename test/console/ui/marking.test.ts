@@ -22,7 +22,7 @@ describe('selecting', () => {
     expect(ids(through(toggled(noMarks, 'gone'), 'b', order))).toBe('bgone');
   });
 
-  test('all', () => {
+  test('selects all rows', () => {
     expect(ids(all(order))).toBe('abcde');
   });
 });
@@ -36,7 +36,7 @@ describe('the neighbour', () => {
     expect(neighbour('a', ['a'], isLeft)).toBeUndefined();
   });
 
-  test('of an unlisted row is the first row', () => {
+  test('is the first row for an unlisted row', () => {
     expect(neighbour('gone', order, isLeft)).toBe('a');
   });
 });

@@ -27,17 +27,13 @@ test.each([
   expect(bytes(roundUp(value, 1024))).toBe(top);
 });
 
-test('is never below the value, and not much more than twice the value', () => {
+test('the top of the scale is never below the value, and not much more than twice the value', () => {
   fc.assert(
-    fc.property(
-      fc.double({ min: 1, max: 2 ** 70, noNaN: true }),
-      fc.constantFrom(1000, 1024),
-      (value, base) => {
-        const top = roundUp(value, base as 1000 | 1024);
-        expect(top).toBeGreaterThanOrEqual(value);
-        expect(top).toBeLessThanOrEqual(2.1 * value);
-      },
-    ),
+    fc.property(fc.double({ min: 1, max: 2 ** 70, noNaN: true }), fc.constantFrom(1000, 1024), (value, base) => {
+      const top = roundUp(value, base as 1000 | 1024);
+      expect(top).toBeGreaterThanOrEqual(value);
+      expect(top).toBeLessThanOrEqual(2.1 * value);
+    }),
   );
 });
 
@@ -46,20 +42,20 @@ test.each([
   [1024, '1 KiB'],
   [1536, '1.5 KiB'],
   [1_047_000, '1,022 KiB'],
-])('formats %d bytes as %s', (value, text) => {
+])('%d bytes are formatted as %s', (value, text) => {
   expect(bytes(value)).toBe(text);
 });
 
 const of = (...values: (number | null)[]) => ({ values });
 
-test('draws bars in proportion to their values', () => {
+test('the chart draws bars in proportion to their values', () => {
   expect(stacked([of(993, null), of(7, null)], 0)).toEqual([
     [1000, 0],
     [7, 0],
   ]);
 });
 
-test('draws values above zero at least one pixel high, without covering others', () => {
+test('the chart draws values above zero at least one pixel high, without covering others', () => {
   expect(stacked([of(993, 0), of(0, 0), of(7, 0)], 20)).toEqual([
     [1013, 0],
     [20, 0],
@@ -67,6 +63,6 @@ test('draws values above zero at least one pixel high, without covering others',
   ]);
 });
 
-test('does not stack the previous period', () => {
+test('the chart does not stack the previous period', () => {
   expect(stacked([of(1), { values: [50], previous: true }, of(2)], 0)).toEqual([[3], [50], [2]]);
 });

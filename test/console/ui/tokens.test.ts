@@ -1,4 +1,4 @@
-/** Severity colours are distinguishable and readable in both themes, also for colour-blind users. */
+/** Severity colours are distinguishable and readable in both themes, for colour-blind users too. */
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { severities } from '../../../src/contract/vocabulary.ts';
@@ -21,7 +21,7 @@ const linear = (hex: string): Colour => {
 const times = (matrix: Matrix, [r, g, b]: Colour): Colour =>
   matrix.map((row) => row[0] * r + row[1] * g + row[2] * b) as unknown as Colour;
 
-/** WCAG 2.2. */
+/** Returns the relative luminance (WCAG 2.2). */
 const luminance = (hex: string): number =>
   times(
     [
@@ -60,7 +60,7 @@ const eyes: Readonly<Record<string, Matrix>> = {
   ],
 };
 
-/** Distance in OKLab, scaled so that black and white are 100 apart. */
+/** Returns the distance in OKLab, scaled so that black and white are 100 apart. */
 function distance(one: string, other: string, seen: Matrix): number {
   const [a, b] = [one, other].map((hex) => {
     const cones = times(
@@ -95,9 +95,6 @@ describe.each([
   test.each(Object.entries(eyes))('severities are distinguishable with %s', (_eye, seen) => {
     for (const [at, severity] of severities.entries())
       for (const other of severities.slice(at + 1))
-        expect(
-          distance(colours[severity]!, colours[other]!, seen),
-          `${severity}, ${other}`,
-        ).toBeGreaterThanOrEqual(7);
+        expect(distance(colours[severity]!, colours[other]!, seen), `${severity}, ${other}`).toBeGreaterThanOrEqual(7);
   });
 });

@@ -7,4 +7,4 @@ test.each([
   ['UTC+05:30', 'UTC+5:30'],
   ['UTC+10:00', 'UTC+10'],
   ['UTC−00:30', 'UTC−0:30'],
-])('shortens %s to %s', (name, short) => expect(shortZone(name)).toBe(short));
+])('the time zone %s is shortened to %s', (name, short) => expect(shortZone(name)).toBe(short));

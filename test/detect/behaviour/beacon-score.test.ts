@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { beaconScore, countBars } from '../../../src/detect/behaviour/beacon-score.ts';
+import { beaconScore, countBars } from '../../../src/detect/behaviour/support/beacon-score.ts';
 import { hasRealFiles, realFiles, realFlows } from './told-flows.ts';
 
 const day = 86_400;
@@ -10,7 +10,7 @@ const every = (seconds: number, count = Math.floor(day / seconds) + 1) =>
 const same = (times: readonly number[], size = 300) => times.map(() => size);
 
 describe('beacon score', () => {
-  it('is 1 for what comes like clockwork, alike, all day', () => {
+  it('is 1 for connections at equal intervals, of equal size, all day', () => {
     const times = every(300);
     expect(beaconScore(times, same(times), window)).toMatchObject({
       score: 1,
@@ -24,20 +24,20 @@ describe('beacon score', () => {
     });
   });
 
-  it('needs four times that differ', () => {
+  it('needs four distinct times', () => {
     expect(beaconScore(every(60, 3), [1, 1, 1], window)).toBeUndefined();
     expect(beaconScore([...every(60, 3), ...every(60, 3)], same(every(60, 6)), window)).toBeUndefined();
     expect(beaconScore(every(60, 4), same(every(60, 4)), window)).toBeDefined();
     expect(beaconScore(every(60, 4), same(every(60, 4)), { from: 5, to: 5 })).toBeUndefined();
   });
 
-  it('drops fractions, order and intervals of nothing', () => {
+  it('ignores fractions, order and intervals of zero', () => {
     const times = every(300);
     const doubled = [...times, ...times].map((time, i) => time + (i % 10) / 100).reverse();
     expect(beaconScore(doubled, same(doubled), window)?.timestamps).toBe(1);
   });
 
-  it('takes skewness where the quartiles are ten apart, by the medians of the halves', () => {
+  it('uses skewness if the quartiles are ten apart, from the medians of the halves', () => {
     // Intervals 10 20 30 | 40 | 70 80 90: quartiles 20, 40, 80; skewness 20/60; MAD 30 of 40.
     const times = [0];
     for (const interval of [10, 20, 30, 40, 70, 80, 90]) times.push(times.at(-1)! + interval);
@@ -49,29 +49,25 @@ describe('beacon score', () => {
     expect(beaconScore(narrow, same(narrow), window)?.timestamps).toBe(0.885);
   });
 
-  it('gives sizes of nothing half, and intervals that vary more than their median no less than nothing', () => {
+  it('scores sizes of zero as half, and intervals that vary more than their median as zero', () => {
     const times = every(300);
     expect(beaconScore(times, same(times, 0), window)?.sizes).toBe(0.5);
   });
 
-  it('counts what is before the window in its first part and what is after in its last', () => {
-    const bars = countBars(
-      [window.from - 5000, window.from, window.to, window.to + 1, window.from + 3600],
-      window,
-    );
+  it('counts connections before the window in its first part and later connections in its last part', () => {
+    const bars = countBars([window.from - 5000, window.from, window.to, window.to + 1, window.from + 3600], window);
     expect(bars[0]).toBe(2);
     expect(bars[1]).toBe(1);
     expect(bars[23]).toBe(2);
     expect(bars.reduce((sum, count) => sum + count, 0)).toBe(5);
   });
 
-  it('is even over the day, or of two heights in eleven parts', () => {
+  it('has histogram 1 for an even distribution over the day, or two levels in at least eleven hours', () => {
     const bars = (counts: readonly number[]) => {
       const times = every(300);
       return beaconScore(times, same(times), window, counts)?.histogram;
     };
-    const filled = (count: number, used: number) =>
-      Array.from({ length: 24 }, (_, i) => (i < used ? count : 0));
+    const filled = (count: number, used: number) => Array.from({ length: 24 }, (_, i) => (i < used ? count : 0));
     expect(bars(filled(12, 24))).toBe(1);
     expect(bars(filled(12, 10))).toBe(0);
     expect(bars(filled(12, 11))).toBe(1);
@@ -81,7 +77,7 @@ describe('beacon score', () => {
     expect(bars(rising)).toBeCloseTo(0.446, 3);
   });
 
-  it('lasts when six parts are in use, by their share or their longest run over midnight', () => {
+  it('scores the duration if at least six parts are used, by their share or their longest run across midnight', () => {
     const duration = (hours: readonly number[]) => {
       const times = hours.flatMap((hour) => [0, 600, 1200].map((s) => window.from + hour * 3600 + s));
       return beaconScore(times, same(times), window)?.duration;
@@ -92,7 +88,7 @@ describe('beacon score', () => {
     expect(duration([6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17])).toBe(1);
   });
 
-  it('stays between 0 and 1, whatever comes', () => {
+  it('stays between 0 and 1 for any input', () => {
     const any = fc.array(fc.tuple(fc.integer({ min: -day, max: 2 * day }), fc.nat(2 ** 40)), {
       maxLength: 80,
     });
@@ -112,8 +108,8 @@ describe('beacon score', () => {
     );
   });
 
-  it.skipIf(!hasRealFiles)('is what RITA says of the beacon in its own test data', () => {
-    // RITA: 0.963 of 331 connections; from the hour on in which the window begins.
+  it.skipIf(!hasRealFiles)("agrees with RITA about the beacon in RITA's test data", () => {
+    // RITA: 0.963 for 331 connections, from the hour in which the window begins.
     const real = { from: 1_713_657_591, to: 1_713_743_991 };
     const seen = [...realFlows(realFiles.internetHost)].filter(
       ({ src, port, time }) =>

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { BruteForceDetector, bruteForceTerms } from '../../../src/detect/behaviour/brute-force.ts';
+import { BruteForceDetector, bruteForceThresholds } from '../../../src/detect/behaviour/brute-force.ts';
 import type { Flow } from '../../../src/detect/behaviour/detector.ts';
-import { expectSameTold, fed, judged } from './same-told.ts';
-import { aFlow, hasRealFiles, officeFlows, realFiles, realFlows, sightedOf } from './told-flows.ts';
+import { detections, expectSameDetections, fed } from './same-told.ts';
+import { aFlow, detectionsOf, hasRealFiles, officeFlows, realFiles, realFlows } from './told-flows.ts';
 
 const hour = 3_600_000;
 const start = Date.UTC(2026, 10, 16, 8);
@@ -31,12 +31,12 @@ const session = (what: Partial<Flow> = {}): Flow =>
     dstBytes: 90_000,
     ...what,
   });
-const told = (flows: Iterable<Flow>) => sightedOf(new BruteForceDetector(), flows, 50);
+const detected = (flows: Iterable<Flow>) => detectionsOf(new BruteForceDetector(), flows, 50);
 
-describe('guessing from outside', () => {
-  it('is told of from 30 short logins of similar size within an hour on', () => {
-    expect(told(logins(bruteForceTerms.attempts - 1))).toEqual([]);
-    const [found, ...more] = told(logins(bruteForceTerms.attempts));
+describe('brute force from outside', () => {
+  it('is reported from the 30th short login of similar size within an hour', () => {
+    expect(detected(logins(bruteForceThresholds.attempts - 1))).toEqual([]);
+    const [found, ...more] = detected(logins(bruteForceThresholds.attempts));
     expect(more).toEqual([]);
     expect(found).toMatchObject({
       severity: 'medium',
@@ -49,30 +49,28 @@ describe('guessing from outside', () => {
         top_sources: ['203.0.113.7: 30'],
       },
     });
-    expect(told(logins(60, {}, 5 * 60_000))).toEqual([]);
+    expect(detected(logins(60, {}, 5 * 60_000))).toEqual([]);
   });
 
-  it('of many sources is one finding of the service', () => {
+  it('is one finding of the service for many sources', () => {
     const many = logins(200).map((flow, i) => ({ ...flow, src: `203.0.113.${i % 40}` }));
-    const found = told(many);
+    const found = detected(many);
     expect(found).toHaveLength(1);
-    expect(found[0]?.title).toMatch(
-      /^Password guessing: \d+ addresses of the internet at SSH of 10\.0\.0\.9$/,
-    );
+    expect(found[0]?.title).toMatch(/^Password guessing: \d+ Internet addresses at SSH of 10\.0\.0\.9$/);
     expect(found[0]?.ends.src_ip).toBeUndefined();
-    expect(told(logins(59).map((flow, i) => ({ ...flow, src: `203.0.113.${i % 40}` })))).toEqual([]);
-    expect(told(logins(60).map((flow, i) => ({ ...flow, src: `203.0.113.${i % 4}` })))).toEqual([]);
+    expect(detected(logins(59).map((flow, i) => ({ ...flow, src: `203.0.113.${i % 40}` })))).toEqual([]);
+    expect(detected(logins(60).map((flow, i) => ({ ...flow, src: `203.0.113.${i % 4}` })))).toEqual([]);
   });
 
-  it('is told of again when others join in, and else after a day, with what the last day had', () => {
+  it('is reported again when other sources join, otherwise after a day, with the figures of that day', () => {
     const days = [0, 2, 12, 26].flatMap((hours) =>
       logins(50, { src: `203.0.113.${hours}` }).map((flow) => ({ ...flow, time: flow.time + hours * hour })),
     );
-    expect(told(days).map(({ evidence }) => evidence.sources)).toEqual([1, 2, 2]);
+    expect(detected(days).map(({ evidence }) => evidence.sources)).toEqual([1, 2, 2]);
   });
 
-  it('is graver when a session follows that no failed login is', () => {
-    const [one, two] = told([...logins(40), session()]);
+  it('is more severe if a session follows that is not a failed login', () => {
+    const [one, two] = detected([...logins(40), session()]);
     expect([one, two].map((found) => found?.severity).sort()).toEqual(['high', 'medium']);
     const high = [one, two].find((found) => found?.severity === 'high');
     expect(high).toMatchObject({
@@ -80,88 +78,80 @@ describe('guessing from outside', () => {
       evidence: { session_bytes: 150_000, session_seconds: 1200, attempts: 40 },
     });
     expect(high?.events.at(-1)).toEqual({ table: 'network', seq: 9000 });
-    const severities = (flows: Flow[]) => told(flows).map(({ severity }) => severity);
-    expect(
-      severities([...logins(40), session({ duration: 60_000, srcBytes: 6000, dstBytes: 9000 })]),
-    ).toEqual(['medium']);
+    const severities = (flows: Flow[]) => detected(flows).map(({ severity }) => severity);
+    expect(severities([...logins(40), session({ duration: 60_000, srcBytes: 6000, dstBytes: 9000 })])).toEqual([
+      'medium',
+    ]);
     expect(severities([...logins(40), session({ time: start - hour })])).toEqual(['medium']);
     expect(severities([...logins(19), session()])).toEqual([]);
     expect(severities([...logins(40), session({ src: '203.0.113.8' })])).toEqual(['medium']);
   });
 
-  it('is not work: connections of all sizes, unanswered ones, handshakes, other services', () => {
+  it('excludes connections of varied sizes, unanswered connections, handshakes and other services', () => {
     const sizes = logins(100).map((flow, i) => ({ ...flow, srcBytes: 400 * 1.04 ** i, dstBytes: 0 }));
-    expect(told(sizes)).toEqual([]);
-    expect(told(logins(100, { answered: false, state: 'refused' }))).toEqual([]);
-    expect(told(logins(100, { srcBytes: 84, dstBytes: 44 }))).toEqual([]);
-    expect(told(logins(100, { port: 80 }))).toEqual([]);
-    expect(told(logins(100, { isFirst: false }))).toEqual([]);
-    expect(told(logins(100, { duration: 600_000 }))).toEqual([]);
+    expect(detected(sizes)).toEqual([]);
+    expect(detected(logins(100, { answered: false, state: 'refused' }))).toEqual([]);
+    expect(detected(logins(100, { srcBytes: 84, dstBytes: 44 }))).toEqual([]);
+    expect(detected(logins(100, { port: 80 }))).toEqual([]);
+    expect(detected(logins(100, { isFirst: false }))).toEqual([]);
+    expect(detected(logins(100, { duration: 600_000 }))).toEqual([]);
   });
 });
 
-describe('guessing of a home host', () => {
-  it('is its own finding, and high once it can’t be a routine that just came in sight', () => {
-    expect(told(logins(40, inside))).toMatchObject([{ severity: 'medium', ends: { src_ip: '10.0.0.5' } }]);
-    const later = [
-      ...logins(1),
-      ...logins(40, inside).map((flow) => ({ ...flow, time: flow.time + 30 * hour })),
-    ];
-    expect(told(later)).toMatchObject([{ severity: 'high' }]);
+describe('brute force from a home host', () => {
+  it('is a separate finding, and high if it cannot be an older routine that just became visible', () => {
+    expect(detected(logins(40, inside))).toMatchObject([{ severity: 'medium', ends: { src_ip: '10.0.0.5' } }]);
+    const later = [...logins(1), ...logins(40, inside).map((flow) => ({ ...flow, time: flow.time + 30 * hour }))];
+    expect(detected(later)).toMatchObject([{ severity: 'high' }]);
   });
 
-  it('where machines log in is told of only when it is much, alike and new', () => {
+  it('is reported at services for machine logins only if frequent, uniform and new', () => {
     const known = logins(1);
-    const later = (flows: Flow[]) => [
-      ...known,
-      ...flows.map((flow) => ({ ...flow, time: flow.time + 30 * hour })),
-    ];
+    const later = (flows: Flow[]) => [...known, ...flows.map((flow) => ({ ...flow, time: flow.time + 30 * hour }))];
     const database = { ...inside, port: 5432 };
-    expect(told(logins(400, database, 5000))).toEqual([]);
-    expect(told(later(logins(150, database, 5000)))).toEqual([]);
-    expect(told(later(logins(400, database, 5000)))).toMatchObject([{ severity: 'high' }]);
+    expect(detected(logins(400, database, 5000))).toEqual([]);
+    expect(detected(later(logins(150, database, 5000)))).toEqual([]);
+    expect(detected(later(logins(400, database, 5000)))).toMatchObject([{ severity: 'high' }]);
     const work = logins(400, database, 5000).map((flow, i) => ({ ...flow, dstBytes: 500 + (i % 40) * 300 }));
-    expect(told(later(work))).toEqual([]);
+    expect(detected(later(work))).toEqual([]);
     const polls = Array.from({ length: 48 }, (_, h) =>
       logins(300, database, 10_000).map((flow) => ({ ...flow, time: flow.time + h * hour })),
     ).flat();
-    expect(told(polls)).toEqual([]);
+    expect(detected(polls)).toEqual([]);
   });
 });
 
-describe('what is remembered', () => {
+describe('the state of the detector', () => {
   it('is the same in any order, in parts, and after a restart', () => {
     const distributed = logins(120).map((flow, i) => ({ ...flow, src: `203.0.113.${i % 9}` }));
     const guesser = logins(50, inside).map((flow) => ({ ...flow, seq: flow.seq + 500 }));
-    expectSameTold(() => new BruteForceDetector(), [...distributed, ...guesser]);
+    expectSameDetections(() => new BruteForceDetector(), [...distributed, ...guesser]);
   });
 
-  it('is capped', () => {
+  it('is bounded', () => {
     const detector = new BruteForceDetector({ maxOutside: 20, maxTargets: 5 });
     const many = logins(300).map((flow, i) => ({ ...flow, src: `203.0.113.${i}`, dst: `10.0.0.${i}` }));
-    expect(judged(fed(detector, many))).toEqual([]);
-    expect(detector.left.forgotten).toBe(280 + 295);
+    expect(detections(fed(detector, many))).toEqual([]);
+    expect(detector.dropped.forgotten).toBe(280 + 295);
   });
 });
 
-it('finds nothing in a quiet day of an office, and the guesser in one with attacks', () => {
-  expect(told(officeFlows({ days: 1 }))).toEqual([]);
-  const found = told(officeFlows({ days: 0.2, attacks: true }));
+it('the detector finds nothing on a quiet day of an office, and the attacker on a day with attacks', () => {
+  expect(detected(officeFlows({ days: 1 }))).toEqual([]);
+  const found = detected(officeFlows({ days: 0.2, attacks: true }));
   expect(found).toMatchObject([{ severity: 'medium', ends: { dst_port: 22 } }]);
 });
 
 describe.skipIf(!hasRealFiles)('recorded traffic', () => {
-  it('of an internet host: guessing at SSH, told of once a day, and nobody was let in', () => {
-    const found = told(realFlows(realFiles.internetHost, ['64.225.56.201/32']));
-    expect(found.map(({ severity, ends }) => [severity, ends.dst_port])).toEqual(
-      Array(3).fill(['medium', 22]),
-    );
+  it('has SSH brute force at an Internet host, reported once a day, without a successful login', () => {
+    const found = detected(realFlows(realFiles.internetHost, ['64.225.56.201/32']));
+    expect(found.map(({ severity, ends }) => [severity, ends.dst_port])).toEqual(Array(3).fill(['medium', 22]));
     const top = found.flatMap(({ evidence }) => evidence.top_sources as string[]);
     expect(top.some((source) => source.startsWith('170.64.237.193: 46'))).toBe(true);
     expect(Number(found[1]?.evidence.attempts)).toBeGreaterThan(5000);
   });
 
-  it('of an office has none', () => {
-    expect(told(realFlows(realFiles.lan))).toEqual([]);
+  it('has no brute force in an office', () => {
+    expect(detected(realFlows(realFiles.lan))).toEqual([]);
   });
 });

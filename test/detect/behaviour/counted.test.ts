@@ -1,14 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
-  addDistinct,
-  countDistinct,
-  mergeDistinct,
-  noneDistinct,
-} from '../../../src/detect/behaviour/distinct.ts';
-import { keepEarliest, mergeEarliest } from '../../../src/detect/behaviour/earliest.ts';
-import { addFrequent, type Frequent, mergeFrequent } from '../../../src/detect/behaviour/frequent.ts';
-import { addPort, lowestPorts, mergePorts, noPorts } from '../../../src/detect/behaviour/port-set.ts';
+  addToSample,
+  countSample,
+  emptySample,
+  mergeSamples,
+} from '../../../src/detect/behaviour/support/distinct-sample.ts';
+import { keepEarliest, mergeEarliest } from '../../../src/detect/behaviour/support/earliest.ts';
+import { addFrequent, type Frequent, mergeFrequent } from '../../../src/detect/behaviour/support/frequent.ts';
+import { addPort, lowestPorts, mergePorts, noPorts } from '../../../src/detect/behaviour/support/port-set.ts';
 
 const ports = fc.array(fc.nat(65_535), { maxLength: 1500, size: 'max' });
 const portsOf = (list: readonly number[]) => {
@@ -18,7 +18,7 @@ const portsOf = (list: readonly number[]) => {
 };
 
 describe('a set of ports', () => {
-  it('is what a set is, however large, and whichever way it is merged', () => {
+  it('equals a plain set, for any size and any order of merges', () => {
     fc.assert(
       fc.property(ports, ports, (some, others) => {
         const exact = [...new Set([...some, ...others])].sort((a, b) => a - b);
@@ -34,28 +34,28 @@ describe('a set of ports', () => {
   });
 });
 
-describe('a count of different texts', () => {
-  it('is exact below its size, near above, and the same in any order and grouping', () => {
+describe('a count of distinct texts', () => {
+  it('is exact below its size, close above, and the same in any order and grouping', () => {
     const texts = Array.from({ length: 20_000 }, (_, i) => `203.0.${i >> 8}.${i & 255}`);
-    const whole = noneDistinct();
-    for (const text of texts) addDistinct(whole, text, 512);
-    for (const text of texts.slice(0, 500)) addDistinct(whole, text, 512);
-    expect(Math.abs(countDistinct(whole, 512) / 20_000 - 1)).toBeLessThan(0.15);
-    const merged = noneDistinct();
+    const whole = emptySample();
+    for (const text of texts) addToSample(whole, text, 512);
+    for (const text of texts.slice(0, 500)) addToSample(whole, text, 512);
+    expect(Math.abs(countSample(whole, 512) / 20_000 - 1)).toBeLessThan(0.15);
+    const merged = emptySample();
     for (const half of [texts.slice(7000).reverse(), texts.slice(0, 9000)]) {
-      const part = noneDistinct();
-      for (const text of half) addDistinct(part, text, 512);
-      mergeDistinct(merged, part, 512);
+      const part = emptySample();
+      for (const text of half) addToSample(part, text, 512);
+      mergeSamples(merged, part, 512);
     }
     expect(merged).toEqual(whole);
-    const few = noneDistinct();
-    for (const text of texts.slice(0, 300)) addDistinct(few, text, 512);
-    expect(countDistinct(few, 512)).toBe(300);
+    const few = emptySample();
+    for (const text of texts.slice(0, 300)) addToSample(few, text, 512);
+    expect(countSample(few, 512)).toBe(300);
   });
 });
 
 describe('the most frequent', () => {
-  it('are counted never too high, and too low by no more than promised', () => {
+  it('are never overcounted, and are undercounted by at most the promised error', () => {
     const counters = 8;
     const list = fc.array(fc.nat(30).map(String), { maxLength: 300 });
     const counted = (texts: readonly string[]) => {

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { base32, random } from '../../../scripts/traffic/random.ts';
-import { DnsTunnelDetector, tunnelTunables } from '../../../src/detect/behaviour/dns-tunnel.ts';
-import { scoreTunnel, type TunnelFigures } from '../../../src/detect/behaviour/dns-tunnel-score.ts';
+import { DnsTunnelDetector, dnsTunnelThresholds } from '../../../src/detect/behaviour/dns-tunnel.ts';
+import { scoreTunnel, type TunnelFigures } from '../../../src/detect/behaviour/support/dns-tunnel-score.ts';
 import { keepsPromises } from './lookup-promises.ts';
-import { dnsFiles, hasDnsFiles, officeLookups, realLookups, series, sightedOf } from './told-lookups.ts';
+import { detectionsOf, dnsFiles, hasDnsFiles, officeLookups, realLookups, series } from './told-lookups.ts';
 
 const hex = '0123456789abcdef';
 const text = (count: number, gapMs = 1000) => {
@@ -18,12 +18,12 @@ const addresses = (count: number, gapMs: number) => {
   const rng = random(2);
   return series(count, gapMs, () => ({ query: `${rng.text(32, base32)}.bad.example` }));
 };
-const find = (lookups: Parameters<typeof sightedOf>[1], every?: number) =>
-  sightedOf(new DnsTunnelDetector(), lookups, every);
+const find = (lookups: Parameters<typeof detectionsOf>[1], every?: number) =>
+  detectionsOf(new DnsTunnelDetector(), lookups, every);
 const none = (severity: string) => severity !== 'low' && severity !== 'informational';
 
 describe('DNS tunnels', () => {
-  it('are found in texts of few names, and graver with more', () => {
+  it('are found from a few names that carry text, and are more severe with more names', () => {
     expect(find(text(8))).toEqual([]);
     const [few] = find(text(24));
     expect(few).toMatchObject({ severity: 'medium', ends: { src_ip: '10.0.0.5', domain: 'bad.example' } });
@@ -34,7 +34,7 @@ describe('DNS tunnels', () => {
     expect(more.at(-1)).toBe('high');
   });
 
-  it('are found by addresses only, in a burst and slowly over a day', () => {
+  it('are found by address queries only, in a burst and slowly over a day', () => {
     expect(find(addresses(200, 50)).at(-1)?.severity).toBe('medium');
     expect(find(addresses(500, 50)).at(-1)?.severity).toBe('high');
     const slow = find(addresses(288, 300_000)).at(-1);
@@ -42,28 +42,28 @@ describe('DNS tunnels', () => {
     expect(slow?.evidence.seconds).toBeGreaterThan(18 * 3600);
   });
 
-  it('are told once, and again after a day', () => {
+  it('are reported once, and again after a day', () => {
     expect(find(text(2000), 50).filter(({ severity }) => severity === 'high')).toHaveLength(1);
     const days = find(text(800, 300_000), 10).filter(({ severity }) => severity === 'high');
     expect(days.length).toBeGreaterThanOrEqual(2);
-    expect(days[1]!.timestamp - days[0]!.timestamp).toBeGreaterThanOrEqual(tunnelTunables.againMs);
+    expect(days[1]!.timestamp - days[0]!.timestamp).toBeGreaterThanOrEqual(dnsTunnelThresholds.againMs);
   });
 
-  it('are found where sensors report questions and answers apart', () => {
+  it('are found if sensors report questions and answers separately', () => {
     const both = text(40).flatMap((lookup) => [{ ...lookup, rcode: Number.NaN, answers: undefined }, lookup]);
     expect(find(both)[0]?.evidence).toMatchObject({ uniqueness: 1, distinct_names: 40 });
   });
 
-  it('are not what looks like them', () => {
+  it('do not include benign traffic that resembles a tunnel', () => {
     const rng = random(3);
     const id = rng.text(32, hex);
     const count = 3000;
     const spared = {
-      'one name with a long label, asked for again and again': series(count, 1000, () => ({
+      'one name with a long label, queried repeatedly': series(count, 1000, () => ({
         query: `${id}.telemetry.example`,
         qtype: 'TXT',
       })),
-      'names of addresses in lists of senders': series(count, 1000, () => ({
+      'reverse names in blocklists of mail senders': series(count, 1000, () => ({
         query: `${[1, 2, 3, 4].map(() => rng.int(0, 256)).join('.')}.list.example`,
         qtype: 'TXT',
       })),
@@ -72,7 +72,7 @@ describe('DNS tunnels', () => {
         qtype: 'PTR',
       })),
       'a content network': series(count, 1000, () => ({ query: `d${rng.text(13, base32)}.cloudfront.net` })),
-      'a product that asks about files': series(count, 1000, () => ({
+      'a product that looks up files': series(count, 1000, () => ({
         query: `${rng.text(40, base32)}.s.sophosxl.net`,
         qtype: 'TXT',
       })),
@@ -80,42 +80,45 @@ describe('DNS tunnels', () => {
         query: `${rng.text(24, hex)}.rum.example`,
       })),
       'NetBIOS names': series(count, 10, () => ({ query: rng.text(15, base32), qtype: 'NB' })),
-      'names at random that nobody has': series(300, 100, () => ({
+      'random names that do not exist': series(300, 100, () => ({
         query: `${rng.text(12, base32)}.victim.example`,
         rcode: 3,
         answers: undefined,
       })),
-      'an outsider that asks our server': text(100).map((lookup) => ({ ...lookup, srcHome: false })),
+      'an outside client that queries a home server': text(100).map((lookup) => ({
+        ...lookup,
+        srcHome: false,
+      })),
     };
     for (const [what, lookups] of Object.entries(spared)) expect([what, find(lookups)]).toEqual([what, []]);
   });
 
-  it('is at most low what only has many names', () => {
+  it('are at most low if only the number of names is high', () => {
     const hosts = series(5000, 1000, (i) => ({ query: `printer-${i}.corp.example` }));
     expect(find(hosts).map(({ severity }) => severity)).toEqual(['low']);
   });
 
-  it('keep nothing for domains that an owner allowed', () => {
+  it('are not tracked in domains of the allowlist', () => {
     const detector = new DnsTunnelDetector(undefined, { allowed: ['bad.example'] });
-    expect(sightedOf(detector, text(100))).toEqual([]);
+    expect(detectionsOf(detector, text(100))).toEqual([]);
     expect(detector.state()).toEqual([]);
   });
 
-  it('are found whatever the order, the pieces and the restarts', () => {
+  it('are found in any order, in parts and across restarts', () => {
     keepsPromises(() => new DnsTunnelDetector(), [...text(60), ...addresses(60, 60_000)]);
   });
 
   it('are found in bounded memory', () => {
     const rng = random(4);
     const detector = new DnsTunnelDetector(undefined, { maxKeys: 100, maxBytes: 200_000 });
-    sightedOf(
+    detectionsOf(
       detector,
       series(8_000, 1, (i) => ({ query: `${rng.text(200, base32)}.${i % 500}.example`, qtype: 'TXT' })),
     );
-    expect(detector.left.forgotten).toBeGreaterThan(400);
+    expect(detector.dropped.forgotten).toBeGreaterThan(400);
   });
 
-  it('of the office: none on a quiet day, and each of the campaign', () => {
+  it('are not found on a quiet day of the office, and each tunnel of the campaign is found', () => {
     expect(find(officeLookups({ days: 1 }))).toEqual([]);
     const found = find(officeLookups({ days: 1, attacks: true }));
     expect(new Set(found.map(({ ends }) => ends.domain))).toEqual(new Set(['cdn-sync.example']));
@@ -158,7 +161,7 @@ describe('the score of a tunnel', () => {
     [800, 0.6],
     [1000, 0.8],
     [100_000, 0.8],
-  ])('of %i names alone is %f by names', (names, expected) => {
+  ])('with %i names and no other evidence has the part %f for names', (names, expected) => {
     expect(scoreTunnel({ ...bare, names }).byNames).toBeCloseTo(expected, 10);
   });
 

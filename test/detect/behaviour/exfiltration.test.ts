@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import type { Flow } from '../../../src/detect/behaviour/detector.ts';
 import { ExfiltrationDetector, exfiltration } from '../../../src/detect/behaviour/exfiltration.ts';
-import { expectSameTold } from './same-told.ts';
-import { aFlow, hasRealFiles, officeFlows, realFiles, realFlows, sightedOf } from './told-flows.ts';
+import { expectSameDetections } from './same-told.ts';
+import { aFlow, detectionsOf, hasRealFiles, officeFlows, realFiles, realFlows } from './told-flows.ts';
 
 const dayMs = 86_400_000;
 const mega = 1_000_000;
 const monday = Date.UTC(2026, 10, 2, 9);
-const told = (flows: Iterable<Flow>) => sightedOf(new ExfiltrationDetector(), flows, 1);
+const detected = (flows: Iterable<Flow>) => detectionsOf(new ExfiltrationDetector(), flows, 1);
 
-/** A host that sends so many megabytes each day, to three destinations. */
+/** Returns flows of a host that sends this many megabytes each day, to three destinations. */
 function usual(days: number, megabytes = 40, what: Partial<Flow> = {}): Flow[] {
   return Array.from({ length: 3 * days }, (_, i) =>
     aFlow({
@@ -23,7 +23,7 @@ function usual(days: number, megabytes = 40, what: Partial<Flow> = {}): Flow[] {
   );
 }
 
-/** The day after, in parts. */
+/** Returns the exfiltration on the following day, in parts. */
 function robbery(megabytes: number, what: Partial<Flow> = {}, days = 7): Flow[] {
   return Array.from({ length: 20 }, (_, i) =>
     aFlow({
@@ -36,9 +36,9 @@ function robbery(megabytes: number, what: Partial<Flow> = {}, days = 7): Flow[] 
   );
 }
 
-describe('exfiltration', () => {
-  it('tells what a host sends far beyond its other days, with its baseline', () => {
-    const sighted = told([...usual(7), ...robbery(2000)]);
+describe('the exfiltration detector', () => {
+  it('reports a host that sends far more than on its other days, with its baseline', () => {
+    const sighted = detected([...usual(7), ...robbery(2000)]);
     expect(sighted.map(({ severity }) => severity)).toEqual(['medium', 'high']);
     expect(sighted[1]).toMatchObject({
       title: '10.0.0.5 sent an unusual amount of data to 203.0.113.7',
@@ -56,54 +56,51 @@ describe('exfiltration', () => {
     expect(Number(threshold)).toBeGreaterThan(3 * 39 * mega);
   });
 
-  it('tells it once a day', () => {
-    const sighted = told([...usual(7), ...robbery(2000), ...robbery(2000, {}, 10)]);
+  it('reports a host once a day', () => {
+    const sighted = detected([...usual(7), ...robbery(2000), ...robbery(2000, {}, 10)]);
     expect(sighted.map(({ severity }) => severity)).toEqual(['medium', 'high']);
-    expect(told([...usual(7), ...robbery(1000), ...robbery(9000, {}, 10)]).at(-1)!.severity).not.toBe('low');
+    expect(detected([...usual(7), ...robbery(1000), ...robbery(9000, {}, 10)]).at(-1)!.severity).not.toBe('low');
   });
 
-  it('is less grave to many destinations, and to one that it knows', () => {
+  it('gives a lower severity for many destinations, and for a known destination', () => {
     const spread = robbery(900).map((flow, i) => ({ ...flow, dst: `192.0.2.${i}` }));
-    expect(told([...usual(7), ...spread]).map(({ severity }) => severity)).toEqual(['low']);
-    expect(told([...usual(7), ...robbery(3000, { dst: '198.51.100.1' })]).at(-1)).toMatchObject({
+    expect(detected([...usual(7), ...spread]).map(({ severity }) => severity)).toEqual(['low']);
+    expect(detected([...usual(7), ...robbery(3000, { dst: '198.51.100.1' })]).at(-1)).toMatchObject({
       severity: 'medium',
       evidence: { is_new_destination: false },
     });
   });
 
   it.each<[string, Flow[]]>([
-    ['less than is worth a look', [...usual(7, 1), ...robbery(95)]],
+    ['less than the minimum', [...usual(7, 1), ...robbery(95)]],
     ['less than three times the usual', [...usual(7), ...robbery(115)]],
-    [
-      'not half as much again as the most of a day',
-      [...usual(7), ...robbery(500, {}, 3).slice(0, 8), ...robbery(290)],
-    ],
-    ['a day like the others', usual(20, 400)],
-    ['nobody answers', [...usual(7), ...robbery(2000, { answered: false })]],
-    ['it stays inside', [...usual(7), ...robbery(2000, { dstHome: true })]],
-    ['neither end is ours', [...usual(7), ...robbery(2000, { srcHome: false })]],
-  ])('says nothing where it is %s', (name, flows) => {
-    const sighted = told(flows).filter(({ timestamp }) => timestamp >= monday + 7 * dayMs);
+    ['less than 1.5 times the maximum of a day', [...usual(7), ...robbery(500, {}, 3).slice(0, 8), ...robbery(290)]],
+    ['as on other days', usual(20, 400)],
+    ['unanswered', [...usual(7), ...robbery(2000, { answered: false })]],
+    ['internal', [...usual(7), ...robbery(2000, { dstHome: true })]],
+    ['between two external hosts', [...usual(7), ...robbery(2000, { srcHome: false })]],
+  ])('does not report volumes that are %s', (name, flows) => {
+    const sighted = detected(flows).filter(({ timestamp }) => timestamp >= monday + 7 * dayMs);
     expect(sighted, name).toEqual([]);
   });
 
-  it('waits for a baseline, but for what is large whoever sends it', () => {
-    expect(told([...usual(3), ...robbery(1900, {}, 3)])).toEqual([]);
-    expect(told([...usual(3), ...robbery(2100, {}, 3)])).toMatchObject([
+  it('waits for a baseline, except for volumes that are large for any host', () => {
+    expect(detected([...usual(3), ...robbery(1900, {}, 3)])).toEqual([]);
+    expect(detected([...usual(3), ...robbery(2100, {}, 3)])).toMatchObject([
       { severity: 'low', evidence: { baseline_days: 3, threshold: exfiltration.minBytesLearning.sent } },
     ]);
   });
 
-  it('tells one very large upload by itself', () => {
+  it('reports one very large upload separately', () => {
     const upload = aFlow({ time: monday, srcBytes: 300 * mega, dstBytes: 2 * mega });
-    expect(told([upload])).toMatchObject([
+    expect(detected([upload])).toMatchObject([
       { severity: 'low', evidence: { largest_upload_bytes: 300 * mega, largest_upload_to: '203.0.113.7' } },
     ]);
-    expect(told([{ ...upload, dstBytes: 16 * mega }])).toEqual([]);
-    expect(told([{ ...upload, srcBytes: 249 * mega }])).toEqual([]);
+    expect(detected([{ ...upload, dstBytes: 16 * mega }])).toEqual([]);
+    expect(detected([{ ...upload, srcBytes: 249 * mega }])).toEqual([]);
   });
 
-  it('counts what others fetch from a host by itself', () => {
+  it('counts data that clients fetch from a host separately', () => {
     const fetched = (flow: Flow) => ({
       ...flow,
       src: flow.dst,
@@ -113,25 +110,25 @@ describe('exfiltration', () => {
       srcBytes: flow.dstBytes,
       dstBytes: flow.srcBytes,
     });
-    const sighted = told([...usual(7).map(fetched), ...robbery(3000).map(fetched)]);
+    const sighted = detected([...usual(7).map(fetched), ...robbery(3000).map(fetched)]);
     expect(sighted).toMatchObject([{ severity: 'low', evidence: { connections_opened_by: 'others' } }]);
-    expect(told([...usual(7), ...robbery(450).map(fetched)])).toEqual([]);
+    expect(detected([...usual(7), ...robbery(450).map(fetched)])).toEqual([]);
   });
 
-  it('concludes the same in any order, in parts and after a restart', () => {
-    expectSameTold(
+  it('has the same findings in any order, in parts and after a restart', () => {
+    expectSameDetections(
       () => new ExfiltrationDetector(),
       [...usual(6, 39), ...robbery(1000), ...usual(5, 60, { src: '10.0.0.6' })],
     );
   });
 
-  it('forgets the hosts that were idle longest, and says so', () => {
+  it('evicts the hosts that were idle longest, and counts the evictions', () => {
     const detector = new ExfiltrationDetector();
     const many = function* () {
       for (let i = 0; i < 9000; i++) yield aFlow({ src: `10.1.${i >> 8}.${i & 255}`, time: monday });
     };
-    expect(sightedOf(detector, many())).toEqual([]);
-    expect(detector.left.forgotten).toBe(9000 - 8192);
+    expect(detectionsOf(detector, many())).toEqual([]);
+    expect(detector.dropped.forgotten).toBe(9000 - 8192);
     const heavy = new ExfiltrationDetector();
     const deep = function* () {
       for (let day = 0; day < 14; day++)
@@ -143,17 +140,17 @@ describe('exfiltration', () => {
             srcBytes: 20_000,
           });
     };
-    expect(sightedOf(heavy, deep())).toEqual([]);
-    expect(heavy.left.forgotten).toBeGreaterThan(0);
+    expect(detectionsOf(heavy, deep())).toEqual([]);
+    expect(heavy.dropped.forgotten).toBeGreaterThan(0);
   });
 
-  it('says nothing of quiet days in the office', () => {
-    expect(told(officeFlows({ days: 2, linesPerSecond: 0.5 }))).toEqual([]);
+  it('reports nothing on quiet days of an office', () => {
+    expect(detected(officeFlows({ days: 2, linesPerSecond: 0.5 }))).toEqual([]);
   });
 
-  it.skipIf(!hasRealFiles)('says nothing of an internet host that is scanned, nor of a small office', () => {
-    expect(told(realFlows(realFiles.internetHost))).toEqual([]);
-    expect(told(realFlows(realFiles.internetHost, ['64.225.56.201/32']))).toEqual([]);
-    expect(told(realFlows(realFiles.lan))).toEqual([]);
+  it.skipIf(!hasRealFiles)('reports nothing for a scanned Internet host, nor for a small office', () => {
+    expect(detected(realFlows(realFiles.internetHost))).toEqual([]);
+    expect(detected(realFlows(realFiles.internetHost, ['64.225.56.201/32']))).toEqual([]);
+    expect(detected(realFlows(realFiles.lan))).toEqual([]);
   });
 });

@@ -2,21 +2,21 @@ import { describe, expect, it } from 'vitest';
 import { families } from '../../../scripts/generated-names/families.ts';
 import { ordinary } from '../../../scripts/generated-names/ordinary.ts';
 import { random } from '../../../scripts/traffic/random.ts';
-import { GeneratedNamesDetector, generatedTunables } from '../../../src/detect/behaviour/generated-names.ts';
+import { GeneratedNamesDetector, generatedNamesThresholds } from '../../../src/detect/behaviour/generated-names.ts';
 import { keepsPromises } from './lookup-promises.ts';
 import {
   aLookup,
+  detectionsOf,
   dnsFiles,
   hasDnsFiles,
   monday,
   officeLookups,
   realLookups,
   series,
-  sightedOf,
 } from './told-lookups.ts';
 
-const find = (lookups: Parameters<typeof sightedOf>[1], every?: number) =>
-  sightedOf(new GeneratedNamesDetector(), lookups, every);
+const find = (lookups: Parameters<typeof detectionsOf>[1], every?: number) =>
+  detectionsOf(new GeneratedNamesDetector(), lookups, every);
 
 const nobody = { rcode: 3, answers: undefined };
 const family = (id: string, count: number, gapMs = 1000) => {
@@ -27,7 +27,7 @@ const family = (id: string, count: number, gapMs = 1000) => {
 
 describe('generated names', () => {
   it.each(['qakbot', 'tinba', 'emotet', 'nymaim', 'dyre', 'corebot', 'chinad', 'padcrypt', 'gspy', 'virut'])(
-    'of %s are found, of which the model saw nothing',
+    'are found for %s, which the model was not trained on',
     (id) => {
       const found = find(family(id, 60)).at(-1);
       expect(found).toMatchObject({ severity: 'high', ends: { src_ip: '10.0.0.5' } });
@@ -37,22 +37,19 @@ describe('generated names', () => {
     },
   );
 
-  it.each(['vawtrak', 'symmi', 'pushdo'])(
-    'of %s, which can be pronounced, are found in large numbers',
-    (id) => {
-      expect(find(family(id, 200)).at(-1)?.severity).toBe('high');
-    },
-  );
+  it.each(['vawtrak', 'symmi', 'pushdo'])('are found in large numbers for %s, which can be pronounced', (id) => {
+    expect(find(family(id, 200)).at(-1)?.severity).toBe('high');
+  });
 
-  it.each(['suppobox', 'matsnu'])('of %s, which are words, are not told from what people choose', (id) => {
+  it.each(['suppobox', 'matsnu'])('cannot be distinguished from chosen names for %s, which consist of words', (id) => {
     expect(find(family(id, 200))).toEqual([]);
   });
 
-  it('are found slowly, over a day', () => {
+  it('are found if they are queried slowly, over a day', () => {
     expect(find(family('qakbot', 48, 1_800_000)).at(-1)?.severity).toBe('high');
   });
 
-  it('name the domain that was found after them', () => {
+  it('name the existing domain that the client found at last', () => {
     const rng = random(12);
     const lookups = [
       aLookup({ seq: 1, time: monday - 60_000, query: 'xkqjvzpwmq.com' }),
@@ -65,18 +62,18 @@ describe('generated names', () => {
     expect(found?.description).toContain(lookups.at(-1)!.query);
   });
 
-  it('are not told below the threshold', () => {
-    const { minGenerated } = generatedTunables;
+  it('are not reported below the threshold', () => {
+    const { minGenerated } = generatedNamesThresholds;
     expect(find(family('dyre', minGenerated - 1))).toEqual([]);
     expect(find(family('dyre', minGenerated))).toHaveLength(1);
   });
 
-  it('are not what looks like them', () => {
+  it('do not include benign traffic that resembles generated names', () => {
     const rng = random(13);
     const [name] = family('dyre', 1);
     const kinds = ordinary.filter(({ heldOut }) => heldOut);
     const spared = {
-      'one name, asked for again and again': series(500, 1000, () => ({ query: name!.query, ...nobody })),
+      'one name, queried repeatedly': series(500, 1000, () => ({ query: name!.query, ...nobody })),
       'names of a domain that exists': series(500, 1000, () => ({
         query: `${rng.text(16, 'bcdfghjkwxz')}.corp.example`,
         ...nobody,
@@ -86,7 +83,7 @@ describe('generated names', () => {
         ...nobody,
       })),
       'domains that exist': family('dyre', 100).map((lookup) => ({ ...lookup, rcode: 0, answers: '[{}]' })),
-      'misspelt names of people and firms': series(300, 1000, (i) => ({
+      'misspelt names of people and companies': series(300, 1000, (i) => ({
         query: `${kinds[i % kinds.length]!.make(rng)}.com`,
         ...nobody,
       })),
@@ -95,13 +92,13 @@ describe('generated names', () => {
     for (const [what, lookups] of Object.entries(spared)) expect([what, find(lookups)]).toEqual([what, []]);
   });
 
-  it('are told again when they go on after a day', () => {
+  it('are reported again if they continue after a day', () => {
     const found = find(family('emotet', 150, 1_200_000), 5);
     expect(found.map(({ severity }) => severity)).toEqual(['medium', 'high', 'high']);
-    expect(found[2]!.timestamp - found[1]!.timestamp).toBeGreaterThanOrEqual(generatedTunables.againMs);
+    expect(found[2]!.timestamp - found[1]!.timestamp).toBeGreaterThanOrEqual(generatedNamesThresholds.againMs);
   });
 
-  it('are found whatever the order, the pieces and the restarts', () => {
+  it('are found in any order, in parts and across restarts', () => {
     keepsPromises(
       () => new GeneratedNamesDetector(),
       [...family('emotet', 60), aLookup({ seq: 100, time: monday + 90_000, query: 'qwxkzjvbqwxkzjvb.org' })],
@@ -110,18 +107,18 @@ describe('generated names', () => {
 
   it('are found in bounded memory', () => {
     const detector = new GeneratedNamesDetector(undefined, { maxKeys: 50, maxBytes: 50_000 });
-    sightedOf(
+    detectionsOf(
       detector,
       family('corebot', 5000, 10).map((lookup, i) => ({ ...lookup, src: `10.0.0.${i % 250}` })),
     );
-    expect(detector.left.forgotten).toBeGreaterThan(200);
+    expect(detector.dropped.forgotten).toBeGreaterThan(200);
   });
 
   it('are not found in the office', () => {
     expect(find(officeLookups({ days: 1, attacks: true }))).toEqual([]);
   });
 
-  it.skipIf(!hasDnsFiles)('are not found in real data without them', () => {
+  it.skipIf(!hasDnsFiles)('are not found in real data without generated names', () => {
     expect(find(realLookups(dnsFiles.lan))).toEqual([]);
     expect(find(realLookups(dnsFiles.internetHost, ['64.225.56.201/32']))).toEqual([]);
     expect(find(realLookups(dnsFiles.variants))).toEqual([]);

@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import type { Flow } from '../../../src/detect/behaviour/detector.ts';
 import { LateralMovementDetector } from '../../../src/detect/behaviour/lateral-movement.ts';
-import { expectSameTold, fed, judged } from './same-told.ts';
-import { aFlow, hasRealFiles, officeFlows, realFiles, realFlows, sightedOf } from './told-flows.ts';
+import { detections, expectSameDetections, fed } from './same-told.ts';
+import { aFlow, detectionsOf, hasRealFiles, officeFlows, realFiles, realFlows } from './told-flows.ts';
 
 const minute = 60_000;
 const day = 24 * 60 * minute;
 const start = Date.UTC(2026, 10, 2, 8);
 
 let seq = 0;
-/** An answered connection between home hosts, so many days after the first. */
+/** Returns an answered connection between home hosts, `days` after the start. */
 const reach = (src: string, dst: string, days: number, what: Partial<Flow> = {}): Flow =>
   aFlow({
     seq: ++seq,
@@ -20,102 +20,91 @@ const reach = (src: string, dst: string, days: number, what: Partial<Flow> = {})
     port: 22,
     ...what,
   });
-/** Hosts that were there from the beginning. */
+/** These hosts were active from the beginning. */
 const known = ['5', '6', '7', '8', '9'].map((src) => aFlow({ src: `10.0.0.${src}`, time: start }));
 const walk = (targets: number, days: number, gapMs = 5 * minute, src = '5'): Flow[] =>
   Array.from({ length: targets }, (_, i) => reach(src, String(i + 1), days + (i * gapMs) / day));
 
-const told = (flows: Iterable<Flow>) => sightedOf(new LateralMovementDetector(), [...known, ...flows], 10);
+const detected = (flows: Iterable<Flow>) => detectionsOf(new LateralMovementDetector(), [...known, ...flows], 10);
 
 describe('a new connection', () => {
-  it('is told of after a week of learning: one is low, some are medium, a walk is high', () => {
-    expect(told(walk(6, 6.9, 1000))).toEqual([]);
-    const [one] = told(walk(1, 7));
+  it('is reported after a week of learning: one connection is low, several are medium, a chain is high', () => {
+    expect(detected(walk(6, 6.9, 1000))).toEqual([]);
+    const [one] = detected(walk(1, 7));
     expect(one).toMatchObject({
       severity: 'low',
       ends: { src_ip: '10.0.0.5', dst_ip: '10.0.1.1', dst_port: 22 },
       evidence: { new_targets: 1, new_connections: ['10.0.1.1:22'], services: ['SSH'], known_targets: 0 },
     });
-    expect(told(walk(2, 8))).toMatchObject([{ severity: 'medium' }]);
-    expect(told(walk(4, 8)).at(-1)).toMatchObject({
+    expect(detected(walk(2, 8))).toMatchObject([{ severity: 'medium' }]);
+    expect(detected(walk(4, 8)).at(-1)).toMatchObject({
       severity: 'high',
-      title: 'Lateral movement: 10.0.0.5 newly reaches 4 hosts by SSH',
+      title: 'Lateral movement: 10.0.0.5 reaches 4 hosts by SSH for the first time',
       ends: { src_ip: '10.0.0.5', dst_port: 22 },
     });
-    expect(told(walk(4, 8, 61 * minute)).map(({ severity }) => severity)).toEqual(['low']);
+    expect(detected(walk(4, 8, 61 * minute)).map(({ severity }) => severity)).toEqual(['low']);
   });
 
-  it('to a share is informational, as shares are mapped now and then', () => {
-    expect(told([reach('5', '1', 8, { port: 445 })])).toMatchObject([{ severity: 'informational' }]);
+  it('is informational for a share, because shares are mapped occasionally', () => {
+    expect(detected([reach('5', '1', 8, { port: 445 })])).toMatchObject([{ severity: 'informational' }]);
   });
 
-  it('is none where the pair is known, and one again after a month', () => {
+  it('is not reported for a known pair, except after a month', () => {
     const first = reach('5', '1', 1);
-    expect(told([first, reach('5', '1', 9)])).toEqual([]);
-    expect(told([first, reach('5', '1', 20), reach('5', '1', 49)])).toEqual([]);
-    expect(told([first, reach('5', '1', 32)])).toHaveLength(1);
-    expect(told([first, reach('5', '1', 9, { port: 3389 })])).toHaveLength(1);
+    expect(detected([first, reach('5', '1', 9)])).toEqual([]);
+    expect(detected([first, reach('5', '1', 20), reach('5', '1', 49)])).toEqual([]);
+    expect(detected([first, reach('5', '1', 32)])).toHaveLength(1);
+    expect(detected([first, reach('5', '1', 9, { port: 3389 })])).toHaveLength(1);
   });
 
-  it('is none at a service that others use, too', () => {
+  it('is not reported at a service that other hosts use', () => {
     const users = ['6', '7', '8'].map((src) => reach(src, '1', 2, { port: 445 }));
-    expect(told([...users, reach('5', '1', 9, { port: 445 })])).toEqual([]);
-    expect(told([...users.slice(1), reach('5', '1', 9, { port: 445 })])).toHaveLength(1);
+    expect(detected([...users, reach('5', '1', 9, { port: 445 })])).toEqual([]);
+    expect(detected([...users.slice(1), reach('5', '1', 9, { port: 445 })])).toHaveLength(1);
   });
 
-  it('is none of an administrator, unless he reaches more than ever', () => {
+  it('is not reported for an administrator, except for more hosts than ever', () => {
     const habit = walk(5, 1);
     const errands = walk(10, 9).slice(5);
-    expect(told([...habit, ...errands])).toEqual([]);
-    expect(told([...habit, ...walk(12, 9).slice(5)]).at(-1)).toMatchObject({ severity: 'medium' });
-    expect(told([...walk(4, 1), ...errands]).at(-1)).toMatchObject({ severity: 'high' });
+    expect(detected([...habit, ...errands])).toEqual([]);
+    expect(detected([...habit, ...walk(12, 9).slice(5)]).at(-1)).toMatchObject({ severity: 'medium' });
+    expect(detected([...walk(4, 1), ...errands]).at(-1)).toMatchObject({ severity: 'high' });
   });
 
-  it('of a host that is new itself is told only if there are many', () => {
-    expect(told(walk(3, 9, 5 * minute, '77'))).toEqual([]);
-    expect(told(walk(4, 9, 5 * minute, '77'))).toMatchObject([{ severity: 'high' }]);
+  it('is reported for a new host only if there are many connections', () => {
+    expect(detected(walk(3, 9, 5 * minute, '77'))).toEqual([]);
+    expect(detected(walk(4, 9, 5 * minute, '77'))).toMatchObject([{ severity: 'high' }]);
   });
 
-  it('is none that is unanswered, of another kind, or not between home hosts', () => {
-    const others = [
-      { answered: false },
-      { transport: 'udp' },
-      { port: 443 },
-      { srcHome: false },
-      { dstHome: false },
-    ];
-    for (const what of others) expect(told(walk(6, 9).map((flow) => ({ ...flow, ...what })))).toEqual([]);
+  it('is not reported if unanswered, of another kind, or not between home hosts', () => {
+    const others = [{ answered: false }, { transport: 'udp' }, { port: 443 }, { srcHome: false }, { dstHome: false }];
+    for (const what of others) expect(detected(walk(6, 9).map((flow) => ({ ...flow, ...what })))).toEqual([]);
   });
 });
 
-describe('what is remembered', () => {
+describe('the state of the detector', () => {
   it('is the same in any order, in parts, and after a restart', () => {
-    expectSameTold(
-      () => new LateralMovementDetector(),
-      [...known, ...walk(3, 1, minute, '6'), ...walk(8, 9)],
-    );
+    expectSameDetections(() => new LateralMovementDetector(), [...known, ...walk(3, 1, minute, '6'), ...walk(8, 9)]);
   });
 
-  it('is capped', () => {
+  it('is bounded', () => {
     const terms = { maxSources: 10, maxPairs: 30, maxPairsOfSource: 5, maxHosts: 10, maxServices: 10 };
     const detector = new LateralMovementDetector(terms);
     const many = Array.from({ length: 500 }, (_, i) => reach(String(i % 50), String(i), 9));
-    judged(fed(detector, many));
-    expect(detector.left.forgotten).toBeGreaterThan(400);
+    detections(fed(detector, many));
+    expect(detector.dropped.forgotten).toBeGreaterThan(400);
     const state = detector.state() as { sources: Map<string, { pairs: Map<string, unknown> }> };
     expect(state.sources.size).toBeLessThanOrEqual(10);
-    expect([...state.sources.values()].reduce((sum, { pairs }) => sum + pairs.size, 0)).toBeLessThanOrEqual(
-      30,
-    );
+    expect([...state.sources.values()].reduce((sum, { pairs }) => sum + pairs.size, 0)).toBeLessThanOrEqual(30);
   });
 });
 
-it('finds nothing in nine quiet days of an office', () => {
-  const found = told(officeFlows({ days: 9, linesPerSecond: 0.1 }));
+it('the detector finds nothing in nine quiet days of an office', () => {
+  const found = detected(officeFlows({ days: 9, linesPerSecond: 0.1 }));
   expect(found.filter(({ severity }) => severity !== 'informational')).toEqual([]);
 });
 
-it.skipIf(!hasRealFiles)('finds nothing in recorded traffic of less than a week', () => {
-  expect(told(realFlows(realFiles.internetHost, ['64.225.56.201/32']))).toEqual([]);
-  expect(told(realFlows(realFiles.lan))).toEqual([]);
+it.skipIf(!hasRealFiles)('the detector finds nothing in recorded traffic of less than a week', () => {
+  expect(detected(realFlows(realFiles.internetHost, ['64.225.56.201/32']))).toEqual([]);
+  expect(detected(realFlows(realFiles.lan))).toEqual([]);
 });

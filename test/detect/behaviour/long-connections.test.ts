@@ -1,22 +1,22 @@
 import { describe, expect, it } from 'vitest';
 import type { Flow } from '../../../src/detect/behaviour/detector.ts';
 import { LongConnectionsDetector, longConnections } from '../../../src/detect/behaviour/long-connections.ts';
-import { expectSameTold } from './same-told.ts';
-import { aFlow, hasRealFiles, officeFlows, realFiles, realFlows, sightedOf } from './told-flows.ts';
+import { expectSameDetections } from './same-told.ts';
+import { aFlow, detectionsOf, hasRealFiles, officeFlows, realFiles, realFlows } from './told-flows.ts';
 
 const hour = 3_600_000;
-const told = (flows: Iterable<Flow>, every = 1) => sightedOf(new LongConnectionsDetector(), flows, every);
+const detected = (flows: Iterable<Flow>, every = 1) => detectionsOf(new LongConnectionsDetector(), flows, every);
 
-/** What a sensor reports of an open connection, each hour. */
+/** Returns the hourly reports of an open connection. */
 function open(hours: number, what: Partial<Flow> = {}): Flow[] {
   return Array.from({ length: hours }, (_, i) =>
     aFlow({ port: 4444, connection: 'C1', duration: (i + 1) * hour, isFirst: i === 0, seq: i + 1, ...what }),
   );
 }
 
-describe('long connections', () => {
-  it('tells one connection once for each grade, whatever is reported of it', () => {
-    const sighted = told(open(72));
+describe('the long-connection detector', () => {
+  it('reports a connection once per severity, even if a sensor reports it often', () => {
+    const sighted = detected(open(72));
     expect(sighted.map(({ severity, evidence }) => [severity, evidence.duration_hours])).toEqual([
       ['informational', 1],
       ['low', 4],
@@ -24,7 +24,7 @@ describe('long connections', () => {
       ['high', 12],
     ]);
     expect(sighted[3]).toMatchObject({
-      title: 'Connection from 10.0.0.5 to 203.0.113.7:4444 stays open',
+      title: 'Long connection from 10.0.0.5 to 203.0.113.7:4444',
       ends: { src_ip: '10.0.0.5', dst_ip: '203.0.113.7', dst_port: 4444 },
       evidence: {
         reports: 12,
@@ -48,14 +48,14 @@ describe('long connections', () => {
     [8, ['medium']],
     [12, ['high']],
     [700, ['high']],
-  ])('of %d hours is %j when it is reported at its end', (hours, severities) => {
-    expect(told([aFlow({ port: 4444, duration: hours * hour })]).map(({ severity }) => severity)).toEqual(
+  ])('reports a connection of %d hours as %j if the sensor reports it only at its end', (hours, severities) => {
+    expect(detected([aFlow({ port: 4444, duration: hours * hour })]).map(({ severity }) => severity)).toEqual(
       severities,
     );
   });
 
-  it('is less grave where people sit, and where services are made for it', () => {
-    const severities = (what: Partial<Flow>) => told(open(30, what)).map(({ severity }) => severity);
+  it('gives a lower severity for interactive services and for services with long connections', () => {
+    const severities = (what: Partial<Flow>) => detected(open(30, what)).map(({ severity }) => severity);
     expect(severities({ port: 22, app: 'ssh' })).toEqual(['informational', 'low', 'medium', 'high']);
     expect(severities({ port: 443, app: 'ssl' })).toEqual(['informational', 'low']);
     expect(severities({ port: 443, app: 'ssh' })).toEqual(['informational', 'low', 'medium', 'high']);
@@ -67,50 +67,50 @@ describe('long connections', () => {
     ['without an answer', { answered: false }],
     ['of DNS', { port: 53 }],
     ['of ICMP', { port: Number.NaN }],
-  ])('says nothing of one %s', (_, what) => {
-    expect(told(open(30, what))).toEqual([]);
+  ])('does not report a connection %s', (_, what) => {
+    expect(detected(open(30, what))).toEqual([]);
   });
 
-  it('tells connections apart by their id, and by their beginning where they have none', () => {
+  it('identifies connections by their id, or by their start if they have no id', () => {
     const two = [...open(5), ...open(5, { connection: 'C2' })];
-    expect(told(two, 100)).toHaveLength(2);
+    expect(detected(two, 100)).toHaveLength(2);
     const { time } = aFlow({});
     const none = { connection: undefined };
-    expect(told([...open(5, none), ...open(5, { ...none, time: time + 1 })], 100)).toHaveLength(2);
-    expect(told(open(5, none), 100)).toHaveLength(1);
+    expect(detected([...open(5, none), ...open(5, { ...none, time: time + 1 })], 100)).toHaveLength(2);
+    expect(detected(open(5, none), 100)).toHaveLength(1);
   });
 
-  it('does not believe any duration when it says when it was', () => {
-    const [sighted] = told([aFlow({ port: 4444, duration: 1e15 })]);
+  it('limits an implausible duration when it computes the timestamp', () => {
+    const [sighted] = detected([aFlow({ port: 4444, duration: 1e15 })]);
     expect(sighted!.timestamp).toBeLessThan(aFlow({}).time + 32 * 24 * hour);
   });
 
-  it('concludes the same in any order, in parts and after a restart', () => {
-    expectSameTold(
+  it('has the same findings in any order, in parts and after a restart', () => {
+    expectSameDetections(
       () => new LongConnectionsDetector(),
       [...open(9), ...open(20, { connection: 'C2', port: 22, dst: '203.0.113.9' })],
     );
   });
 
-  it('forgets those reported longest ago, and says so', () => {
+  it('evicts the connections reported longest ago, and counts them', () => {
     const detector = new LongConnectionsDetector();
     const many = function* () {
       for (let i = 0; i < longConnections.maxConnections + 100; i++)
         yield aFlow({ port: 443, connection: `C${i}`.padEnd(300, 'x'), duration: hour });
     };
-    expect(sightedOf(detector, many())).toEqual([]);
-    expect(detector.left.forgotten).toBe(100);
+    expect(detectionsOf(detector, many())).toEqual([]);
+    expect(detector.dropped.forgotten).toBe(100);
   });
 
-  it('says nothing of a quiet day in the office', () => {
-    expect(told(officeFlows({ days: 1, linesPerSecond: 1 }), 256)).toEqual([]);
+  it('reports nothing on a quiet day of an office', () => {
+    expect(detected(officeFlows({ days: 1, linesPerSecond: 1 }), 256)).toEqual([]);
   });
 
-  it.skipIf(!hasRealFiles)('makes one growing alert of the session that is reported 72 times', () => {
-    const sighted = told(realFlows(realFiles.internetHost));
+  it.skipIf(!hasRealFiles)('raises one alert, with growing figures, for a session that is reported 72 times', () => {
+    const sighted = detected(realFlows(realFiles.internetHost));
     expect(sighted.map(({ severity }) => severity)).toEqual(['low', 'medium', 'high']);
     for (const { ends } of sighted)
       expect(ends).toMatchObject({ src_ip: '73.54.23.243', dst_ip: '64.225.56.201', dst_port: 22 });
-    expect(told(realFlows(realFiles.lan))).toEqual([]);
+    expect(detected(realFlows(realFiles.lan))).toEqual([]);
   });
 });

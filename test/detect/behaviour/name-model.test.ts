@@ -4,22 +4,22 @@ import { measure } from '../../../scripts/generated-names/measure.ts';
 import { modelSource } from '../../../scripts/generated-names/source.ts';
 import { train } from '../../../scripts/generated-names/train.ts';
 import { measuredWith, seed } from '../../../scripts/train-generated-names.ts';
-import { featureCount } from '../../../src/detect/behaviour/name-features.ts';
+import { featureCount } from '../../../src/detect/behaviour/support/name-features.ts';
 import {
   generatedFrom,
   generatedScore,
   modelVersion,
   nameModel,
-} from '../../../src/detect/behaviour/name-model.ts';
-import { registeredDomain } from '../../../src/events/registered-domain.ts';
+} from '../../../src/detect/behaviour/support/name-model.ts';
+import { registeredDomain } from '../../../src/net/registered-domain.ts';
 import { dnsFiles, hasDnsFiles, realLookups } from './told-lookups.ts';
 
-const file = new URL('../../../src/detect/behaviour/name-weights.json', import.meta.url);
-/** Words of many languages come from the runtime: another version of CLDR has others. */
+const file = new URL('../../../src/detect/behaviour/support/name-weights.json', import.meta.url);
+/** Words of many languages come from the runtime, and differ between versions of CLDR. */
 const hasSameWords = modelVersion.endsWith(`cldr-${process.versions.cldr}`);
 
 describe('the model of generated names', () => {
-  it.skipIf(!hasSameWords)('is what its script makes of its seed', () => {
+  it.skipIf(!hasSameWords)('is what its script generates from its seed', () => {
     const trained = train(seed);
     const source = modelSource(trained, measure(trained, measuredWith), seed);
     expect(source).toBe(readFileSync(file, 'utf8'));
@@ -30,17 +30,16 @@ describe('the model of generated names', () => {
     expect(readFileSync(file).length).toBeLessThan(65_536);
   });
 
-  it.each([7, 8])('keeps its rates on names that it never saw (seed %i)', (measured) => {
+  it.each([7, 8])('keeps its rates on unseen names (seed %i)', (measured) => {
     const { found, mistaken, falsePositives } = measure(nameModel, measured);
     expect(falsePositives).toBeLessThan(0.012);
     for (const { id, rate } of mistaken) expect([id, rate < 0.05]).toEqual([id, true]);
-    const rates = Object.fromEntries(
-      found.filter(({ heldOut }) => heldOut).map(({ id, rate }) => [id, rate]),
-    );
+    const rates = Object.fromEntries(found.filter(({ heldOut }) => heldOut).map(({ id, rate }) => [id, rate]));
     const atLeast = {
       ...{ qakbot: 0.95, tinba: 0.95, emotet: 0.96, ranbyus: 0.95, nymaim: 0.87, virut: 0.8 },
       ...{ dyre: 0.99, gspy: 0.98, corebot: 0.97, chinad: 0.98, padcrypt: 0.9 },
-      // Pronounceable, and words: the weak points that the detector's threshold of share allows for.
+      // Pronounceable names and words: the model recognises few of them, which the share threshold of the
+      // detector allows for.
       ...{ vawtrak: 0.42, symmi: 0.46, pushdo: 0.45, suppobox: 0, matsnu: 0 },
     };
     expect(Object.keys(rates).sort()).toEqual(Object.keys(atLeast).sort());
@@ -67,7 +66,7 @@ describe('the model of generated names', () => {
     expect(generatedScore('qzxkj')).toBe(0);
   });
 
-  it.skipIf(!hasDnsFiles)('mistakes few of the domains that an office and a server asked for', () => {
+  it.skipIf(!hasDnsFiles)('misjudges few domains that an office and a server queried', () => {
     const labels = new Set<string>();
     for (const path of [dnsFiles.lan, dnsFiles.internetHost])
       for (const { query } of realLookups(path)) {

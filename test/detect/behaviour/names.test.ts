@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type NameKind, Names } from '../../../src/detect/behaviour/names.ts';
+import { type NameKind, Names } from '../../../src/detect/behaviour/support/names.ts';
 
 const names = new Names();
 
@@ -25,25 +25,25 @@ describe('names', () => {
     ['xkqjvzpwab.example.net', 'probe', 'example.net', 10],
     ['xkqjvzpwab.corp.example.net', 'ordinary', 'example.net', 14],
     ['_ldap._tcp.dc._msdcs.example.net', 'ordinary', 'example.net', 17],
-  ])('%s is %s of %s', (query, kind, domain, payload) => {
+  ])('include %s, which is %s of %s', (query, kind, domain, payload) => {
     expect(names.of(query)).toMatchObject({ text: query, kind, domain, payload });
   });
 
-  it('are not taken for searched ones when they carry data', () => {
+  it('are not classified as search-list names if they carry data', () => {
     expect(names.of('6dde0175375169c68f.com.example.net')).toMatchObject({
       kind: 'ordinary',
       isEncoded: true,
     });
   });
 
-  it('have labels that look encoded, or not', () => {
+  it('are checked for labels that look encoded', () => {
     for (const label of ['6dde0175375169c68f', 'mfzwizlbnzqw43ttmrxgc3dtmnxgc4tf'])
       expect([label, names.of(`${label}.example.net`).isEncoded]).toEqual([label, true]);
     for (const label of ['www', 'autodiscover', 'telemetry', 'newspulse', 'bks0', 'printer-12', 'img-27'])
       expect([label, names.of(`${label}.example.net`).isEncoded]).toEqual([label, false]);
   });
 
-  it('are cut where they are too long, and remembered while there is room', () => {
+  it('are truncated if too long, and stored while there is room', () => {
     const many = new Names();
     expect(many.of(`${'a'.repeat(5000)}.example.net`).text).toHaveLength(255);
     const first = many.of('first.example.net');
@@ -52,15 +52,8 @@ describe('names', () => {
     expect(many.of('first.example.net')).toEqual(first);
   });
 
-  it('may hold any characters', () => {
-    for (const query of [
-      '..',
-      '.example.net',
-      'a..example.net',
-      '\u0000.example.net',
-      'ü.example.net',
-      ' . ',
-    ])
+  it('may contain any characters', () => {
+    for (const query of ['..', '.example.net', 'a..example.net', '\u0000.example.net', 'ü.example.net', ' . '])
       expect(() => names.of(query)).not.toThrow();
   });
 });

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { Flow } from '../../../src/detect/behaviour/detector.ts';
 import { NewServiceDetector } from '../../../src/detect/behaviour/new-service.ts';
-import { expectSameTold } from './same-told.ts';
-import { aFlow, hasRealFiles, officeFlows, realFiles, realFlows, sightedOf } from './told-flows.ts';
+import { expectSameDetections } from './same-told.ts';
+import { aFlow, detectionsOf, hasRealFiles, officeFlows, realFiles, realFlows } from './told-flows.ts';
 
 const day = 24 * 3_600_000;
 const start = Date.UTC(2026, 10, 2, 8);
@@ -11,12 +11,12 @@ let seq = 0;
 const answer = (port: number, days: number, what: Partial<Flow> = {}): Flow =>
   aFlow({ seq: ++seq, time: start + days * day, dst: '10.0.1.1', dstHome: true, port, ...what });
 const serving = [0, 1, 3, 6].flatMap((days) => [answer(443, days), answer(25, days)]);
-const told = (flows: Iterable<Flow>) => sightedOf(new NewServiceDetector(), [...serving, ...flows], 5);
+const detected = (flows: Iterable<Flow>) => detectionsOf(new NewServiceDetector(), [...serving, ...flows], 5);
 
 describe('a server that answers on another port', () => {
-  it('is told of once when it is known for a week', () => {
-    expect(told([answer(8080, 6.9), answer(8080, 9)])).toEqual([]);
-    const found = told([answer(8080, 7), answer(8080, 7.1), answer(8080, 20)]);
+  it('is reported once if it has been known for a week', () => {
+    expect(detected([answer(8080, 6.9), answer(8080, 9)])).toEqual([]);
+    const found = detected([answer(8080, 7), answer(8080, 7.1), answer(8080, 20)]);
     expect(found).toMatchObject([
       {
         severity: 'low',
@@ -27,8 +27,8 @@ describe('a server that answers on another port', () => {
     ]);
   });
 
-  it('is graded by the port and by who reached it', () => {
-    const severity = (port: number, srcHome: boolean) => told([answer(port, 9, { srcHome })])[0]?.severity;
+  it('is graded by the port and by its clients', () => {
+    const severity = (port: number, srcHome: boolean) => detected([answer(port, 9, { srcHome })])[0]?.severity;
     expect([8080, 49_500, 3389, 4444].map((port) => severity(port, true))).toEqual([
       'low',
       'informational',
@@ -38,19 +38,17 @@ describe('a server that answers on another port', () => {
     expect([8080, 49_500, 3389].map((port) => severity(port, false))).toEqual(['medium', 'low', 'high']);
   });
 
-  it('is told of several ports together, and of one ephemeral port for all', () => {
+  it('is reported with several ports together, and once for all ephemeral ports', () => {
     const several = [answer(8080, 9), answer(8081, 9), answer(3389, 9)];
-    expect(sightedOf(new NewServiceDetector(), [...serving, ...several], 100)).toMatchObject([
+    expect(detectionsOf(new NewServiceDetector(), [...serving, ...several], 100)).toMatchObject([
       { severity: 'medium', evidence: { ports: [8080, 8081, 3389] } },
     ]);
-    expect(told([answer(50_000, 9), answer(50_001, 9), answer(60_000, 10)])).toHaveLength(1);
-    expect(told([answer(50_000, 2), answer(60_000, 10)])).toEqual([]);
+    expect(detected([answer(50_000, 9), answer(50_001, 9), answer(60_000, 10)])).toHaveLength(1);
+    expect(detected([answer(50_000, 2), answer(60_000, 10)])).toEqual([]);
   });
 
-  it('is told of with all new ports of its day, and of the next day apart', () => {
-    const found = told(
-      [answer(8080, 9), answer(8081, 9.2), answer(22, 10)].flatMap((flow) => Array(5).fill(flow)),
-    );
+  it('is reported with all new ports of its day; the next day is separate', () => {
+    const found = detected([answer(8080, 9), answer(8081, 9.2), answer(22, 10)].flatMap((flow) => Array(5).fill(flow)));
     expect(found.map(({ about, evidence }) => [about, evidence.ports])).toEqual([
       ['2026-11-11', [8080]],
       ['2026-11-11', [8080, 8081]],
@@ -58,49 +56,49 @@ describe('a server that answers on another port', () => {
     ]);
   });
 
-  it('is told of again when the port was silent for two months', () => {
+  it('is reported again if the port was silent for two months', () => {
     const always = [10, 40, 70].map((days) => answer(443, days));
-    expect(told([answer(8080, 9), ...always, answer(8080, 68)])).toHaveLength(1);
-    expect(told([answer(8080, 9), ...always, answer(8080, 70)])).toHaveLength(2);
+    expect(detected([answer(8080, 9), ...always, answer(8080, 68)])).toHaveLength(1);
+    expect(detected([answer(8080, 9), ...always, answer(8080, 70)])).toHaveLength(2);
   });
 
-  it('is not one that was just discovered, does not answer, or answers datagrams', () => {
-    expect(told([answer(22, 9, { dst: '10.0.1.2' }), answer(8080, 9, { dst: '10.0.1.2' })])).toEqual([]);
-    expect(told([answer(22, 9, { answered: false })])).toEqual([]);
-    expect(told([answer(22, 9, { transport: 'udp' })])).toEqual([]);
-    expect(told([answer(22, 9, { dstHome: false })])).toEqual([]);
+  it('is not reported if just discovered, without answers, or on UDP', () => {
+    expect(detected([answer(22, 9, { dst: '10.0.1.2' }), answer(8080, 9, { dst: '10.0.1.2' })])).toEqual([]);
+    expect(detected([answer(22, 9, { answered: false })])).toEqual([]);
+    expect(detected([answer(22, 9, { transport: 'udp' })])).toEqual([]);
+    expect(detected([answer(22, 9, { dstHome: false })])).toEqual([]);
   });
 });
 
-describe('what is remembered', () => {
+describe('the state of the detector', () => {
   it('is the same in any order, in parts, and after a restart', () => {
-    expectSameTold(
+    expectSameDetections(
       () => new NewServiceDetector(),
       [...serving, answer(22, 9), answer(8080, 10), answer(50_000, 11)],
     );
   });
 
-  it('is capped in servers, and in ports of one that answers everywhere', () => {
+  it('is bounded in servers, and in ports of a server that answers on every port', () => {
     const many = new NewServiceDetector({ maxHosts: 5 });
-    sightedOf(
+    detectionsOf(
       many,
       Array.from({ length: 50 }, (_, i) => answer(80, 1, { dst: `10.0.1.${i}` })),
     );
-    expect(many.left.forgotten).toBe(45);
+    expect(many.dropped.forgotten).toBe(45);
     const pot = new NewServiceDetector();
     const ports = Array.from({ length: 300 }, (_, i) => answer(i + 1, 9));
-    expect(sightedOf(pot, [...serving, ...ports], 1000)).toEqual([]);
-    expect(pot.left.forgotten).toBeGreaterThan(100);
+    expect(detectionsOf(pot, [...serving, ...ports], 1000)).toEqual([]);
+    expect(pot.dropped.forgotten).toBeGreaterThan(100);
   });
 });
 
-it('finds nothing above low in nine quiet days of an office', () => {
-  const found = told(officeFlows({ days: 9, linesPerSecond: 0.1 }));
+it('the detector finds nothing above low in nine quiet days of an office', () => {
+  const found = detected(officeFlows({ days: 9, linesPerSecond: 0.1 }));
   expect(found.filter(({ severity }) => severity !== 'informational' && severity !== 'low')).toEqual([]);
 });
 
-it.skipIf(!hasRealFiles)('finds nothing in recorded traffic of less than a week', () => {
-  const only = (file: string, home?: string[]) => sightedOf(new NewServiceDetector(), realFlows(file, home));
+it.skipIf(!hasRealFiles)('the detector finds nothing in recorded traffic of less than a week', () => {
+  const only = (file: string, home?: string[]) => detectionsOf(new NewServiceDetector(), realFlows(file, home));
   expect(only(realFiles.internetHost, ['64.225.56.201/32'])).toEqual([]);
   expect(only(realFiles.lan)).toEqual([]);
 });

@@ -1,28 +1,20 @@
 import { describe, expect, it } from 'vitest';
 import { base32, random } from '../../../scripts/traffic/random.ts';
-import { NxdomainStormDetector, stormTunables } from '../../../src/detect/behaviour/nxdomain-storm.ts';
+import { NxdomainStormDetector, nxdomainStormThresholds } from '../../../src/detect/behaviour/nxdomain-storm.ts';
 import { keepsPromises } from './lookup-promises.ts';
-import {
-  dnsFiles,
-  hasDnsFiles,
-  monday,
-  officeLookups,
-  realLookups,
-  series,
-  sightedOf,
-} from './told-lookups.ts';
+import { detectionsOf, dnsFiles, hasDnsFiles, monday, officeLookups, realLookups, series } from './told-lookups.ts';
 
-const find = (lookups: Parameters<typeof sightedOf>[1], every?: number) =>
-  sightedOf(new NxdomainStormDetector(), lookups, every);
+const find = (lookups: Parameters<typeof detectionsOf>[1], every?: number) =>
+  detectionsOf(new NxdomainStormDetector(), lookups, every);
 
 const nobody = { rcode: 3, answers: undefined };
 const letters = 'abcdefghijklmnopqrstuvwxyz';
 
-/** Names of many domains, of one client. */
+/** Returns failed look-ups of many domains, from one client. */
 const missing = (count: number, gapMs: number) =>
   series(count, gapMs, (i) => ({ query: `word${i}thing.example`, ...nobody }));
 
-/** Names at random below one domain, of many clients. */
+/** Returns look-ups of random names below one domain, from many clients. */
 const torture = (count: number, clients: number, rcode = 3) => {
   const rng = random(21);
   return series(count, 500, (i) => ({
@@ -34,8 +26,8 @@ const torture = (count: number, clients: number, rcode = 3) => {
 };
 
 describe('storms of names that do not exist', () => {
-  it('are told of a client from the threshold on, and graver', () => {
-    const { clientNames, clientManyNames } = stormTunables;
+  it('are reported for a client that reaches the threshold, with rising severity', () => {
+    const { clientNames, clientManyNames } = nxdomainStormThresholds;
     expect(find(missing(clientNames - 1, 1000))).toEqual([]);
     const [found] = find(missing(clientNames, 1000));
     expect(found).toMatchObject({ severity: 'medium', ends: { src_ip: '10.0.0.5' } });
@@ -44,7 +36,7 @@ describe('storms of names that do not exist', () => {
     expect(many).toEqual(['medium', 'high']);
   });
 
-  it('are measured by what the client asks in vain otherwise', () => {
+  it("are measured against the client's usual rate of failed look-ups", () => {
     const before = series(24 * 100, 36_000, (i) => ({ query: `old${i}thing.example`, ...nobody }));
     const end = before.at(-1)!.time + 36_000;
     const storm = (count: number) =>
@@ -54,7 +46,7 @@ describe('storms of names that do not exist', () => {
     expect(found?.evidence.baseline_names_per_hour).toBeGreaterThan(50);
   });
 
-  it('on a domain are one thing, whoever takes part', () => {
+  it('are one finding per domain, regardless of the clients', () => {
     const found = find(torture(4000, 10));
     expect(found).toHaveLength(1);
     expect(found[0]).toMatchObject({
@@ -66,17 +58,17 @@ describe('storms of names that do not exist', () => {
     expect(find(torture(6000, 10), 50).map(({ severity }) => severity)).toEqual(['medium', 'high']);
   });
 
-  it('on a domain by outsiders are told as well', () => {
+  it('are reported for a domain that outside clients query', () => {
     const outside = torture(1000, 200).map((lookup) => ({ ...lookup, srcHome: false }));
     expect(find(outside).map(({ ends }) => ends.domain)).toEqual(['victim.example']);
   });
 
-  it('by one client below one domain are the client’s', () => {
+  it('are attributed to the client if one client queries one domain', () => {
     const [found] = find(torture(600, 1));
     expect(found).toMatchObject({ ends: { src_ip: '10.0.1.0', domain: 'victim.example' } });
   });
 
-  it('are not what every network asks in vain', () => {
+  it('do not include failed look-ups that occur in every network', () => {
     const rng = random(22);
     const count = 5000;
     const clients = (i: number) => `10.0.${i % 7}.${i % 200}`;
@@ -84,14 +76,14 @@ describe('storms of names that do not exist', () => {
     const spared = {
       'probes of Chromium': () => ({ query: rng.text(rng.int(7, 16), letters) }),
       'reverse look-ups': () => ({ query: `${bytes()}.in-addr.arpa`, qtype: 'PTR' }),
-      'lists of senders': () => ({ query: `${bytes()}.list.example` }),
+      'blocklists of mail senders': () => ({ query: `${bytes()}.list.example` }),
       'multicast names': (i: number) => ({ query: `printer-${i}.local` }),
       wpad: (i: number) => ({ query: `wpad.site${i}.corp.example` }),
-      'names with a searched domain behind': (i: number) => ({
+      'names with an appended search domain': (i: number) => ({
         src: clients(i),
         query: `www.site-${i}.com.corp.example`,
       }),
-      'one name, asked for again and again': () => ({ query: 'gone.example' }),
+      'one name, queried repeatedly': () => ({ query: 'gone.example' }),
     };
     for (const [what, make] of Object.entries(spared)) {
       const lookups = series(count, 100, (i) => ({ ...nobody, ...make(i) }));
@@ -99,29 +91,26 @@ describe('storms of names that do not exist', () => {
     }
   });
 
-  it('are not probes in a domain that clients search', () => {
+  it("do not include Chromium's probes with a search domain", () => {
     const rng = random(23);
     const morning = (searched: boolean) =>
       series(1500, 1000, (i) => ({
         src: `10.0.${i % 3}.${i % 251}`,
-        query:
-          searched && i % 10 === 0
-            ? 'wpad.corp.example'
-            : `${rng.text(rng.int(7, 16), letters)}.corp.example`,
+        query: searched && i % 10 === 0 ? 'wpad.corp.example' : `${rng.text(rng.int(7, 16), letters)}.corp.example`,
         ...nobody,
       }));
     expect(find(morning(true))).toEqual([]);
     expect(find(morning(false))).toHaveLength(1);
   });
 
-  it('are told again after a day', () => {
+  it('are reported again after a day', () => {
     const days = find(missing(12_000, 10_000), 100);
     expect(days.length).toBeGreaterThanOrEqual(1);
     for (const [i, { timestamp }] of days.slice(1).entries())
-      expect(timestamp - days[i]!.timestamp).toBeGreaterThanOrEqual(stormTunables.againMs);
+      expect(timestamp - days[i]!.timestamp).toBeGreaterThanOrEqual(nxdomainStormThresholds.againMs);
   });
 
-  it('are found whatever the order, the pieces and the restarts', () => {
+  it('are found in any order, in parts and across restarts', () => {
     keepsPromises(() => new NxdomainStormDetector(), missing(250, 1000));
     keepsPromises(() => new NxdomainStormDetector(), torture(700, 5));
   });
@@ -132,19 +121,19 @@ describe('storms of names that do not exist', () => {
       maxDomains: 50,
       maxBytes: 100_000,
     });
-    sightedOf(detector, torture(10_000, 200));
-    sightedOf(
+    detectionsOf(detector, torture(10_000, 200));
+    detectionsOf(
       detector,
       missing(10_000, 1).map((l, i) => ({ ...l, query: `a.${l.query}`, src: `10.1.0.${i % 250}` })),
     );
-    expect(detector.left.forgotten).toBeGreaterThan(1000);
+    expect(detector.dropped.forgotten).toBeGreaterThan(1000);
   });
 
   it('are not found in the office', () => {
     expect(find(officeLookups({ days: 1, attacks: true }))).toEqual([]);
   });
 
-  it.skipIf(!hasDnsFiles)('are not found in real data without them', () => {
+  it.skipIf(!hasDnsFiles)('are not found in real data without storms', () => {
     expect(find(realLookups(dnsFiles.lan))).toEqual([]);
     expect(find(realLookups(dnsFiles.internetHost, ['64.225.56.201/32']))).toEqual([]);
     expect(find(realLookups(dnsFiles.variants))).toEqual([]);

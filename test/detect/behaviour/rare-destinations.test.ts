@@ -1,18 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import type { Flow } from '../../../src/detect/behaviour/detector.ts';
-import { FirstSeen } from '../../../src/detect/behaviour/first-seen.ts';
-import {
-  RareDestinationsDetector,
-  rareDestinations,
-} from '../../../src/detect/behaviour/rare-destinations.ts';
-import { expectSameTold } from './same-told.ts';
-import { aFlow, hasRealFiles, officeFlows, realFiles, realFlows, sightedOf } from './told-flows.ts';
+import { RareDestinationsDetector, rareDestinations } from '../../../src/detect/behaviour/rare-destinations.ts';
+import { FirstSeen } from '../../../src/detect/behaviour/support/first-seen.ts';
+import { expectSameDetections } from './same-told.ts';
+import { aFlow, detectionsOf, hasRealFiles, officeFlows, realFiles, realFlows } from './told-flows.ts';
 
 const dayMs = 86_400_000;
 const monday = Date.UTC(2026, 10, 2, 9);
-const told = (flows: Iterable<Flow>) => sightedOf(new RareDestinationsDetector(), flows, 1);
+const detected = (flows: Iterable<Flow>) => detectionsOf(new RareDestinationsDetector(), flows, 1);
 
-/** Each day the same three places. */
+/** Returns flows to the same three destinations each day. */
 const usual = (days: number): Flow[] =>
   Array.from({ length: 3 * days }, (_, i) =>
     aFlow({
@@ -25,14 +22,9 @@ const usual = (days: number): Flow[] =>
 const today = monday + 8 * dayMs;
 const much = (what: Partial<Flow> = {}) => aFlow({ time: today, srcBytes: 2_000_000, seq: 500, ...what });
 
-describe('rare destinations', () => {
-  it('tells a host and day once where much went to a new place', () => {
-    const sighted = told([
-      ...usual(8),
-      much(),
-      much({ dst: '192.0.2.4', seq: 501 }),
-      much({ dst: '192.0.9.4' }),
-    ]);
+describe('the rare-destination detector', () => {
+  it('reports a host once a day for large volumes to a new destination', () => {
+    const sighted = detected([...usual(8), much(), much({ dst: '192.0.2.4', seq: 501 }), much({ dst: '192.0.9.4' })]);
     expect(sighted).toMatchObject([
       {
         severity: 'informational',
@@ -47,57 +39,55 @@ describe('rare destinations', () => {
     ]);
   });
 
-  it('lists all that it knows when it tells', () => {
-    const places = Array.from({ length: 30 }, (_, i) =>
-      much({ dst: `192.0.${i}.4`, srcBytes: 2_000_000 + i }),
-    );
+  it('lists all known destinations in a finding', () => {
+    const places = Array.from({ length: 30 }, (_, i) => much({ dst: `192.0.${i}.4`, srcBytes: 2_000_000 + i }));
     const detector = new RareDestinationsDetector();
-    const [sighted, ...rest] = sightedOf(detector, [...usual(8), ...places]);
+    const [sighted, ...rest] = detectionsOf(detector, [...usual(8), ...places]);
     expect(rest).toEqual([]);
     expect(sighted!.evidence.destinations_count).toBe(rareDestinations.places);
     expect(sighted!.evidence.destinations).toHaveLength(rareDestinations.listed);
-    expect(sighted!.title).toBe('10.0.0.5 talks to 192.0.29.4:443 and 15 other places, new to the network');
+    expect(sighted!.title).toBe('10.0.0.5 talks to 192.0.29.4:443 and 15 other destinations, new to the network');
     expect(sighted!.ends).toEqual({ src_ip: '10.0.0.5' });
   });
 
-  it('is low where a new place is on a rare port', () => {
-    expect(told([...usual(8), much(), much({ port: 4444, srcBytes: 30_000, seq: 501 })])).toMatchObject([
+  it('reports a new destination on a rare port with severity low', () => {
+    expect(detected([...usual(8), much(), much({ port: 4444, srcBytes: 30_000, seq: 501 })])).toMatchObject([
       { severity: 'informational' },
       { severity: 'low', evidence: { rare_ports: [4444] } },
     ]);
   });
 
-  it('tells a port that nobody used before, of a place that is known', () => {
+  it('reports an unused port of a known destination', () => {
     const known = { dst: '198.51.0.9', port: 4444, srcBytes: 30_000 };
-    expect(told([...usual(8), much(known)])).toMatchObject([{ severity: 'informational' }]);
+    expect(detected([...usual(8), much(known)])).toMatchObject([{ severity: 'informational' }]);
     const before = usual(8).slice(6, 9);
     const used = before.map((flow) => ({ ...flow, ...known }));
-    expect(told([...usual(8), ...used, much(known)])).toEqual([]);
+    expect(detected([...usual(8), ...used, much(known)])).toEqual([]);
   });
 
   it.each<[string, Flow[]]>([
-    ['a place of the last month', [...usual(8), much({ dst: '198.51.0.77' })]],
-    ['a place that got little', [...usual(8), much({ srcBytes: 999_999 })]],
-    ['a rare port with next to nothing', [...usual(8), much({ port: 4444, srcBytes: 17_000 })]],
-    ['a port by chance', [...usual(8), much({ port: 40_000, transport: 'udp', srcBytes: 30_000 })]],
+    ['a destination of the last month', [...usual(8), much({ dst: '198.51.0.77' })]],
+    ['a destination with little data', [...usual(8), much({ srcBytes: 999_999 })]],
+    ['a rare port with hardly any data', [...usual(8), much({ port: 4444, srcBytes: 17_000 })]],
+    ['a port used by chance', [...usual(8), much({ port: 40_000, transport: 'udp', srcBytes: 30_000 })]],
     ['inside', [...usual(8), much({ dstHome: true })]],
     ['visitors', [...usual(8), much({ srcHome: false })]],
-    ['no answer', [...usual(8), much({ answered: false })]],
-    ['a network that was watched for six days', [...usual(6), much()]],
-    ['a place with a time before all times', [...usual(8), much({ time: -5 })]],
-  ])('says nothing of %s', (_, flows) => {
-    expect(told(flows)).toEqual([]);
+    ['an unanswered connection', [...usual(8), much({ answered: false })]],
+    ['a network that was monitored for six days', [...usual(6), much()]],
+    ['a destination with a negative time', [...usual(8), much({ time: -5 })]],
+  ])('does not report %s', (_, flows) => {
+    expect(detected(flows)).toEqual([]);
   });
 
-  it('does not take a port for rare that three hosts use', () => {
+  it('does not treat a port as rare if three hosts use it', () => {
     const hosts = ['10.0.0.6', '10.0.0.7'].map((src) => much({ src, port: 4444, srcBytes: 100 }));
     const mine = much({ port: 4444, srcBytes: 30_000 });
-    expect(told([...usual(8), ...hosts.slice(0, 1), mine])).toMatchObject([{ severity: 'low' }]);
-    expect(told([...usual(8), ...hosts, mine])).toEqual([]);
+    expect(detected([...usual(8), ...hosts.slice(0, 1), mine])).toMatchObject([{ severity: 'low' }]);
+    expect(detected([...usual(8), ...hosts, mine])).toEqual([]);
   });
 
-  it('concludes the same in any order, in parts and after a restart', () => {
-    expectSameTold(
+  it('has the same findings in any order, in parts and after a restart', () => {
+    expectSameDetections(
       () => new RareDestinationsDetector(),
       [
         ...usual(8),
@@ -106,32 +96,32 @@ describe('rare destinations', () => {
         much({ src: '10.0.0.7', dst: '192.0.2.2', time: today - dayMs }),
       ],
     );
-  }, 120_000);
+  });
 
-  it('forgets hosts and ports that were idle longest, and says so', () => {
+  it('evicts the hosts and ports that were idle longest, and counts the evictions', () => {
     const detector = new RareDestinationsDetector();
     const many = function* () {
       for (let i = 0; i < 6000; i++)
         yield aFlow({ src: `10.1.${i >> 8}.${i & 255}`, dst: `192.${i >> 8}.${i & 255}.1`, port: 2000 + i });
     };
-    expect(sightedOf(detector, many())).toEqual([]);
-    expect(detector.left.forgotten).toBeGreaterThan(2 * (5900 - 4096));
+    expect(detectionsOf(detector, many())).toEqual([]);
+    expect(detector.dropped.forgotten).toBeGreaterThan(2 * (5900 - 4096));
   });
 
-  it('says nothing above low of quiet weeks in the office', () => {
-    const sighted = sightedOf(new RareDestinationsDetector(), officeFlows({ days: 9, linesPerSecond: 0.3 }));
+  it('reports nothing above low in quiet weeks of an office', () => {
+    const sighted = detectionsOf(new RareDestinationsDetector(), officeFlows({ days: 9, linesPerSecond: 0.3 }));
     expect(sighted.filter(({ severity }) => severity !== 'informational')).toEqual([]);
     expect(sighted.length).toBeLessThanOrEqual(5);
   });
 
-  it.skipIf(!hasRealFiles)('says nothing of traces that are shorter than its time to learn', () => {
-    expect(told(realFlows(realFiles.internetHost, ['64.225.56.201/32']))).toEqual([]);
-    expect(told(realFlows(realFiles.lan))).toEqual([]);
+  it.skipIf(!hasRealFiles)('reports nothing in traces shorter than the learning time', () => {
+    expect(detected(realFlows(realFiles.internetHost, ['64.225.56.201/32']))).toEqual([]);
+    expect(detected(realFlows(realFiles.lan))).toEqual([]);
   });
 });
 
 describe('first seen', () => {
-  it('says since which day, and starts again after a long absence', () => {
+  it('returns the day of the first use, and starts again after a long absence', () => {
     const seen = new FirstSeen(1024, 30);
     expect([seen.see(1, 2, 100), seen.see(1, 2, 110), seen.see(1, 2, 140)]).toEqual([100, 100, 100]);
     expect(seen.see(1, 2, 171)).toBe(171);
@@ -139,12 +129,12 @@ describe('first seen', () => {
     expect(seen.since(3, 4)).toBe(0);
   });
 
-  it('takes what comes later for earlier, and keeps the later of two presences', () => {
+  it('accepts days in any order, and keeps the later of two presences', () => {
     const seen = new FirstSeen(1024, 30);
     expect([seen.see(1, 2, 100), seen.see(1, 2, 90), seen.see(1, 2, 20)]).toEqual([100, 90, 90]);
   });
 
-  it('takes a name for an earlier one only where both of its cells are', () => {
+  it('mistakes a name for another only if both of its cells are taken', () => {
     const seen = new FirstSeen(1024, 30);
     seen.see(1, 2, 100);
     expect(seen.see(1, 3, 105)).toBe(105);

@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { type TrafficOptions, traffic } from '../../../scripts/traffic/index.ts';
 import type { ConnectionState } from '../../../src/contract/vocabulary.ts';
-import type { Detector, Flow, Sighted } from '../../../src/detect/behaviour/detector.ts';
-import { compileHome } from '../../../src/events/home-networks.ts';
-import { addressBytes } from '../../../src/events/ip.ts';
-import { handshakeDone } from '../../../src/events/outcome.ts';
+import type { Detection, Detector, Flow } from '../../../src/detect/behaviour/detector.ts';
+import { handshakeDone } from '../../../src/events/connection-state.ts';
+import { compileHome } from '../../../src/net/home-networks.ts';
+import { addressBytes } from '../../../src/net/ip.ts';
 
 const shared = join(process.env.CANDOR_SHARED ?? '../shared', 'data');
 export const realFiles = {
@@ -15,17 +15,13 @@ export const realFiles = {
 } as const;
 export const hasRealFiles = existsSync(realFiles.internetHost) && existsSync(realFiles.lan);
 
-/** The setting's default. */
-const privateNetworks = [
-  '10.0.0.0/8',
-  '172.16.0.0/12',
-  '192.168.0.0/16',
-  '169.254.0.0/16',
-  'fc00::/7',
-  'fe80::/10',
-];
+/** The default of the setting `network.home`. */
+const privateNetworks = ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '169.254.0.0/16', 'fc00::/7', 'fe80::/10'];
 
-/** Flows of Zeek's and Suricata's lines as detectors are told them: connections remembered, events numbered. */
+/**
+ * Reads lines of Zeek and Suricata into flows as detectors receive them, with connections tracked and events
+ * numbered.
+ */
 class FlowReader {
   readonly #isHome: (address: string) => boolean;
   readonly #reported = new Map<string, { src: number; dst: number; answered: boolean }>();
@@ -45,19 +41,15 @@ class FlowReader {
     };
   }
 
-  /** Undefined for what is not of a conn log, nor a flow. */
+  /** Returns undefined for a line that is neither from a conn log nor a Suricata flow. */
   read(line: string): Flow | undefined {
     const record = JSON.parse(line) as Json;
     const flow =
-      record.event_type === 'flow'
-        ? ofSuricata(record)
-        : record.conn_state === undefined
-          ? undefined
-          : ofZeek(record);
-    return flow && this.#tell(flow);
+      record.event_type === 'flow' ? ofSuricata(record) : record.conn_state === undefined ? undefined : ofZeek(record);
+    return flow && this.#report(flow);
   }
 
-  #tell(flow: Flow): Flow {
+  #report(flow: Flow): Flow {
     flow.seq = ++this.#seq;
     flow.srcHome = this.#isHome(flow.src);
     flow.dstHome = this.#isHome(flow.dst);
@@ -142,7 +134,7 @@ const states: Readonly<Record<string, ConnectionState>> = {
   OTH: 'traffic',
 };
 
-/** The connections of a log, in the order of its file. */
+/** Yields the connections of a log, in the order of its file. */
 export function* realFlows(file: string, home?: readonly string[]): Generator<Flow> {
   const reader = new FlowReader(home);
   for (const line of gunzipSync(readFileSync(file)).toString().trim().split('\n')) {
@@ -151,7 +143,7 @@ export function* realFlows(file: string, home?: readonly string[]): Generator<Fl
   }
 }
 
-/** The connections of the traffic generator's office, as if it began on a Monday at midnight. */
+/** Yields the connections of the traffic generator's office, starting on a Monday at midnight. */
 export function* officeFlows(
   options: Partial<TrafficOptions> & { readonly days: number; readonly attacks?: boolean },
 ): Generator<Flow> {
@@ -165,7 +157,7 @@ export function* officeFlows(
   }
 }
 
-/** An ordinary connection from inside to outside, with what a test says of it. */
+/** Returns an ordinary outbound connection, with the test's changes. */
 export function aFlow(what: Partial<Flow>): Flow {
   return {
     seq: 1,
@@ -188,15 +180,18 @@ export function aFlow(what: Partial<Flow>): Flow {
   };
 }
 
-/** Tells a detector of flows, asks it after every so many and at the end, and gives what it told. */
-export function sightedOf(detector: Detector, flows: Iterable<Flow>, every = 256): Sighted[] {
-  const all: Sighted[] = [];
-  const tell = (sighted: Sighted) => all.push(sighted);
-  let told = 0;
+/**
+ * Passes flows to a detector, evaluates the detector after every `every` flows and at the end, and returns
+ * its findings.
+ */
+export function detectionsOf(detector: Detector, flows: Iterable<Flow>, every = 256): Detection[] {
+  const all: Detection[] = [];
+  const emit = (detection: Detection) => all.push(detection);
+  let count = 0;
   for (const flow of flows) {
     detector.flow?.(flow);
-    if (++told % every === 0) detector.judge(tell);
+    if (++count % every === 0) detector.evaluate(emit);
   }
-  detector.judge(tell);
+  detector.evaluate(emit);
   return all;
 }

@@ -2,9 +2,9 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { type TrafficOptions, traffic } from '../../../scripts/traffic/index.ts';
-import type { Detector, Lookup, Sighted } from '../../../src/detect/behaviour/detector.ts';
-import { compileHome } from '../../../src/events/home-networks.ts';
-import { addressBytes } from '../../../src/events/ip.ts';
+import type { Detection, Detector, DnsLookup } from '../../../src/detect/behaviour/detector.ts';
+import { compileHome } from '../../../src/net/home-networks.ts';
+import { addressBytes } from '../../../src/net/ip.ts';
 
 const shared = join(process.env.CANDOR_SHARED ?? '../shared', 'data');
 export const dnsFiles = {
@@ -26,21 +26,17 @@ class LookupReader {
     this.#isHome = compileHome(home);
   }
 
-  read(line: string): Lookup | undefined {
+  read(line: string): DnsLookup | undefined {
     const r = JSON.parse(line) as Json;
     const lookup =
-      r.event_type === 'dns'
-        ? ofSuricata(r)
-        : r._path === 'conn' || r.trans_id === undefined
-          ? undefined
-          : ofZeek(r);
+      r.event_type === 'dns' ? ofSuricata(r) : r._path === 'conn' || r.trans_id === undefined ? undefined : ofZeek(r);
     if (lookup === undefined) return undefined;
     const bytes = addressBytes(lookup.src);
     return { ...lookup, seq: ++this.#seq, srcHome: bytes !== undefined && this.#isHome(bytes) };
   }
 }
 
-function ofZeek(r: Json): Lookup {
+function ofZeek(r: Json): DnsLookup {
   const answers = r.answers as string[] | undefined;
   return aLookup({
     time: (r.ts as number) * 1000,
@@ -55,7 +51,7 @@ function ofZeek(r: Json): Lookup {
 
 const rcodes: Readonly<Record<string, number>> = { NOERROR: 0, SERVFAIL: 2, NXDOMAIN: 3 };
 
-function ofSuricata(r: Json): Lookup {
+function ofSuricata(r: Json): DnsLookup {
   const dns = r.dns as Json;
   const [query = dns] = (dns.queries as Json[] | undefined) ?? [];
   const isSwapped = dns.type === 'response';
@@ -70,8 +66,8 @@ function ofSuricata(r: Json): Lookup {
   });
 }
 
-/** The look-ups of a log, in the order of its file. */
-export function* realLookups(file: string, home?: readonly string[]): Generator<Lookup> {
+/** Yields the look-ups of a log, in the order of its file. */
+export function* realLookups(file: string, home?: readonly string[]): Generator<DnsLookup> {
   const reader = new LookupReader(home);
   const bytes = readFileSync(file);
   for (const line of (file.endsWith('.gz') ? gunzipSync(bytes) : bytes).toString().trim().split('\n')) {
@@ -80,10 +76,10 @@ export function* realLookups(file: string, home?: readonly string[]): Generator<
   }
 }
 
-/** The look-ups of the traffic generator's office, as if it began on a Monday at midnight. */
+/** Yields the look-ups of the traffic generator's office, starting on a Monday at midnight. */
 export function* officeLookups(
   options: Partial<TrafficOptions> & { readonly days: number; readonly attacks?: boolean },
-): Generator<Lookup> {
+): Generator<DnsLookup> {
   const reader = new LookupReader();
   const start = Date.UTC(2026, 10, 16);
   for (const { time, line, truth } of traffic({ seed: 5, start, ...options })) {
@@ -96,8 +92,8 @@ export function* officeLookups(
 
 export const monday = Date.UTC(2026, 10, 16, 9);
 
-/** An ordinary question of an inside host, with what a test says of it. */
-export function aLookup(what: Partial<Lookup>): Lookup {
+/** Returns an ordinary query of an inside host, with the test's changes. */
+export function aLookup(what: Partial<DnsLookup>): DnsLookup {
   return {
     seq: 1,
     time: monday,
@@ -112,19 +108,22 @@ export function aLookup(what: Partial<Lookup>): Lookup {
   };
 }
 
-/** So many questions, one each `gapMs`. */
-export const series = (count: number, gapMs: number, make: (i: number) => Partial<Lookup>): Lookup[] =>
+/** Returns `count` queries, one every `gapMs`. */
+export const series = (count: number, gapMs: number, make: (i: number) => Partial<DnsLookup>): DnsLookup[] =>
   Array.from({ length: count }, (_, i) => aLookup({ seq: i + 1, time: monday + i * gapMs, ...make(i) }));
 
-/** Tells a detector, asks it after every so many and at the end, and gives what it told. */
-export function sightedOf(detector: Detector, lookups: Iterable<Lookup>, every = 256): Sighted[] {
-  const all: Sighted[] = [];
-  const tell = (sighted: Sighted) => all.push(sighted);
-  let told = 0;
+/**
+ * Passes look-ups to a detector, evaluates the detector after every `every` look-ups and at the end, and
+ * returns its findings.
+ */
+export function detectionsOf(detector: Detector, lookups: Iterable<DnsLookup>, every = 256): Detection[] {
+  const all: Detection[] = [];
+  const emit = (detection: Detection) => all.push(detection);
+  let count = 0;
   for (const lookup of lookups) {
     detector.lookup?.(lookup);
-    if (++told % every === 0) detector.judge(tell);
+    if (++count % every === 0) detector.evaluate(emit);
   }
-  detector.judge(tell);
+  detector.evaluate(emit);
   return all;
 }

@@ -24,13 +24,13 @@ const contact: IntelContact = {
   answered: true,
 };
 
-test('names list and indicator, what was met and how', () => {
+test('a finding names the list, the indicator, the matched value and its field', () => {
   expect(intelFinding(hit, contact)).toEqual({
     rule_id: 'intel.01900000-0000-7000-8000-000000000001',
     rule_name: 'Known C2',
     rule_source: 'intel',
     title: 'Contact with a known-bad address: 198.51.100.0/24 (Known C2)',
-    description: 'The list Known C2 names 198.51.100.9 as 198.51.100.0/24, as botnet.',
+    description: 'The list Known C2 contains 198.51.100.9 as 198.51.100.0/24, labelled botnet.',
     category: 'known-bad',
     severity: 'high',
     confidence: 0.8,
@@ -65,7 +65,7 @@ test.each([
   ['src', false, 'critical', false, 'low'],
   ['src', false, 'informational', false, 'informational'],
 ] as const)(
-  '%s, answered %s, on a list of severity %s (a page: %s) is %s',
+  'indicator matched %s, answered: %s, list severity %s, web page: %s → alert severity %s',
   (bad, answered, severity, page, is) => {
     expect(intelFinding({ ...hit, severity, page }, { ...contact, bad, answered }).severity).toBe(is);
   },

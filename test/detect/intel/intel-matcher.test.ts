@@ -4,13 +4,7 @@ import type { Indicator } from '../../../src/detect/intel/indicator.ts';
 import { encodeIndicators, IntelIndex } from '../../../src/detect/intel/intel-index.ts';
 import { IntelMatcher, type MatchedList } from '../../../src/detect/intel/intel-matcher.ts';
 import { parseIntel } from '../../../src/detect/intel/parse-intel.ts';
-import {
-  addressBytes,
-  addressRanges,
-  compareAddress,
-  printAddress,
-  printIpv4,
-} from '../../../src/events/ip.ts';
+import { addressBytes, addressRanges, compareAddress, printAddress, printIpv4 } from '../../../src/net/ip.ts';
 
 const at = Date.UTC(2026, 10, 20);
 const day = 86_400_000;
@@ -52,7 +46,7 @@ describe('a list', () => {
     ['2001:db8::6', undefined],
     ['2001:db8:2::', undefined],
     ['no address', undefined],
-  ])('knows %s by %s', (address, indicator) => {
+  ])('finds %s by %s', (address, indicator) => {
     expect(matcher.addressHit(address, at)?.indicator).toBe(indicator);
   });
 
@@ -67,15 +61,15 @@ describe('a list', () => {
     ['www.host.example', undefined],
     ['', undefined],
     ['.', undefined],
-  ])('knows the name %s by %s', (name, indicator) => {
+  ])('finds the name %s by %s', (name, indicator) => {
     expect(matcher.domainHit(name, at)?.indicator).toBe(indicator);
   });
 
-  test('is not asked for what is longer than names are', () => {
+  test('is not searched for values longer than names are', () => {
     expect(matcher.domainHit(`${'a.'.repeat(2000)}bad.example`, at)).toBeUndefined();
   });
 
-  test('that names a page says so of its host', () => {
+  test('marks a match of a host if the list names only a page (URL) of that host', () => {
     expect(matcher.domainHit('host.example', at)?.page).toBe(true);
     expect(matcher.domainHit('bad.example', at)?.page).toBe(false);
   });
@@ -95,7 +89,7 @@ describe('time', () => {
     ],
   };
 
-  test('of an indicator is that of events, whenever they are looked at', () => {
+  test("an indicator's validity is checked at event time, not at evaluation time", () => {
     const { matcher, clock } = matching(listOf('a', stix, { until: at + 2 * day }));
     clock.now = at + 100 * day;
     const hit = (name: string, time: number) => matcher.domainHit(name, time)?.valid_until;
@@ -107,14 +101,14 @@ describe('time', () => {
     expect(hit('endless.example', at + 2 * day)).toBeUndefined();
   });
 
-  test('of a list is that of the clock', () => {
+  test('a list expires by the time of the host clock', () => {
     const { matcher, clock } = matching(listOf('a', 'bad.example', { expires: at + day }));
     expect(matcher.domainHit('bad.example', at + 10 * day)).toBeDefined();
     clock.now = at + day;
     expect(matcher.domainHit('bad.example', at)).toBeUndefined();
   });
 
-  test('an indicator that has ended hides no wider one', () => {
+  test('an expired indicator does not hide a broader indicator', () => {
     const { matcher } = matching(
       listOf('a', '198.51.100.7,2026-01-01\n198.51.100.0/24\nx.bad.example,2026-01-01\nbad.example'),
     );
@@ -123,7 +117,7 @@ describe('time', () => {
   });
 });
 
-test('of several lists the gravest tells, then the surest; what is dropped or replaced tells no more', () => {
+test('of several matching lists, the most severe and then the most confident applies; removed or replaced lists do not apply', () => {
   const { matcher } = matching(
     listOf('a', 'bad.example', { severity: 'medium' }),
     listOf('b', 'bad.example', { confidence: 0.3 }),
@@ -147,7 +141,7 @@ test('of several lists the gravest tells, then the surest; what is dropped or re
 
 describe('the index', () => {
   const v4 = fc.integer({ min: 0, max: 2 ** 32 - 1 }).map((word) => word >>> 0);
-  // Few different first bits, so that blocks and addresses meet.
+  // Few distinct leading bits, so that blocks and addresses overlap.
   const near = fc
     .tuple(fc.constantFrom(0xc6336400, 0xc6330000, 0x01020304), fc.nat(0x1ff))
     .map(([base, more]) => base + more);
@@ -168,11 +162,9 @@ describe('the index', () => {
   const label = fc.constantFrom('a', 'b', 'bad', 'x-1', 'example');
   const name = fc.array(label, { minLength: 1, maxLength: 5 }).map((labels) => labels.join('.'));
   const domain = fc.record({ kind: fc.constant('domain' as const), text: name, exact: fc.boolean() });
-  const unique = (indicators: readonly Indicator[]) => [
-    ...new Map(indicators.map((one) => [one.text, one])).values(),
-  ];
+  const unique = (indicators: readonly Indicator[]) => [...new Map(indicators.map((one) => [one.text, one])).values()];
 
-  test('finds what a naive look at every indicator finds', () => {
+  test('finds the same as a linear search over all indicators', () => {
     fc.assert(
       fc.property(
         fc.array(fc.oneof(ipv4, ipv6, domain), { maxLength: 40 }),
@@ -183,9 +175,7 @@ describe('the index', () => {
           const indicators = unique(given);
           const index = new IntelIndex(encodeIndicators(indicators, seed));
           expect(index.size).toBe(indicators.length);
-          const listed = indicators.flatMap((one) =>
-            one.kind === 'address' ? [one.text.split('/')[0]!] : [],
-          );
+          const listed = indicators.flatMap((one) => (one.kind === 'address' ? [one.text.split('/')[0]!] : []));
           for (const address of [...addresses, ...listed]) {
             const bytes = addressBytes(address)!;
             const covering = indicators.flatMap((one) => {
@@ -209,9 +199,7 @@ describe('the index', () => {
             ...indicators.filter(({ kind }) => kind === 'domain').map(({ text }) => text),
           ]) {
             const covering = indicators.filter(
-              (one) =>
-                one.kind === 'domain' &&
-                (one.text === asked || (!one.exact && asked.endsWith(`.${one.text}`))),
+              (one) => one.kind === 'domain' && (one.text === asked || (!one.exact && asked.endsWith(`.${one.text}`))),
             );
             const narrowest = covering.sort((a, b) => b.text.length - a.text.length)[0]?.text;
             const place = index.findName(asked, () => true);
@@ -223,10 +211,10 @@ describe('the index', () => {
     );
   });
 
-  test('that is cut, or of another version, is refused', () => {
+  test('is rejected if truncated or of another version', () => {
     const buffer = encodeIndicators([{ kind: 'domain', text: 'bad.example', exact: false }], 1);
-    expect(() => new IntelIndex(buffer.slice(0, -1))).toThrow(/no index/);
+    expect(() => new IntelIndex(buffer.slice(0, -1))).toThrow(/are not an index of indicators/);
     new Uint32Array(buffer, 0, 1)[0] = 2;
-    expect(() => new IntelIndex(buffer)).toThrow(/no index/);
+    expect(() => new IntelIndex(buffer)).toThrow(/are not an index of indicators/);
   });
 });

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { intelFormats } from '../../../src/contract/vocabulary.ts';
-import { endedBy, endsOf } from '../../../src/detect/intel/ends.ts';
+import { expiredBy, expiryTimesOf } from '../../../src/detect/intel/expiry-times.ts';
 import { IntelIndex } from '../../../src/detect/intel/intel-index.ts';
 import { formatOf, type ParsedIntel, parseIntel } from '../../../src/detect/intel/parse-intel.ts';
-import { addressRanges } from '../../../src/events/ip.ts';
 import { limits } from '../../../src/limits.ts';
+import { addressRanges } from '../../../src/net/ip.ts';
 
 const home = ['10.0.0.0/8', '192.168.0.0/16', 'fc00::/7'].flatMap((block) => addressRanges(block)!);
 const terms = { home, seed: 0x9e3779b9 };
@@ -58,14 +58,14 @@ describe('plain lines', () => {
     ['1.10.16.0/20 ; SBL256894', '1.10.16.0/20'],
     ['"bad.example"', 'bad.example'],
     ['\ufeffbad.example\r', 'bad.example'],
-  ])('%s is %s', (line, text) => {
+  ])('with %s have the indicator %s', (line, text) => {
     const list = parsed(line);
     expect(list.rejected).toEqual([]);
     expect(textsOf(list)).toEqual([text]);
   });
 
   test.each(['', '# bad.example', '; bad.example', '   ', '! of an ad blocker', '\t# x'])(
-    '%j says nothing',
+    '%j has no indicators',
     (line) => {
       expect(parsed(line)).toMatchObject({ indicators: 0, rejectedTotal: 0 });
     },
@@ -92,9 +92,9 @@ describe('plain lines', () => {
     ['d41d8cd98f00b204e9800998ecf8427e', /single label/],
     ['not a value', /more than one/],
     ['bad_.exa mple', /more than one/],
-    ['bad!.example', /no address/],
+    ['bad!.example', /not an address/],
     ['http://', /without a host/],
-    ['198.51.100.999', /no address/],
+    ['198.51.100.999', /not an address/],
     ['bad.example,soon', /ISO 8601/],
   ])('%s is rejected with its reason', (line, reason) => {
     const list = parsed(`good.example\n${line}`);
@@ -102,7 +102,7 @@ describe('plain lines', () => {
     expect(list.rejected).toEqual([{ line: 2, value: line, reason: expect.stringMatching(reason) }]);
   });
 
-  test('a second column is until when it holds', () => {
+  test('have the expiry in a second column', () => {
     const list = parsed(
       'bad.example,2027-01-01\n198.51.100.7 , "2027-01-01T12:00:00Z"\nhttp://a.example/x,y,2026-12-01\nb.example,',
     );
@@ -117,14 +117,14 @@ describe('plain lines', () => {
     expect([list.endless, list.ends.counts]).toEqual([1, [1, 1, 1]]);
   });
 
-  test('what is said twice holds as long as either says', () => {
+  test('with a repeated value expire with the latest of its expiries', () => {
     const list = parsed('bad.example,2027-01-01\nbad.example,2026-01-01\nx.example,2026-01-01\nX.example');
     const index = new IntelIndex(list.index);
     expect([0, 1].map((n) => index.at(n).until)).toEqual([Date.UTC(2027, 0, 1), undefined]);
     expect(list.indicators).toBe(2);
   });
 
-  test('the first of many rejected are told, and how many there are', () => {
+  test('are reported if rejected: at most the first hundred, and the total', () => {
     const list = parsed(Array.from({ length: 250 }, (_, n) => `junk${n}`).join('\n'));
     expect([list.rejected.length, list.rejectedTotal]).toEqual([limits.maxIntelRejected, 250]);
     expect(list.rejected.at(-1)).toMatchObject({ line: 100, value: 'junk99' });
@@ -132,7 +132,7 @@ describe('plain lines', () => {
 });
 
 describe('STIX', () => {
-  test('says what it says: values of all kinds, times, confidence, name', () => {
+  test('yields values of all kinds with times, confidence and name', () => {
     const list = parsed(
       bundle(
         { type: 'identity', name: 'somebody' },
@@ -175,17 +175,14 @@ describe('STIX', () => {
   test.each([
     [indicator("[file:hashes.'SHA-256' = 'aa']"), /file:hashes.SHA-256/],
     [indicator("[domain-name:value = 'a.example' AND ipv4-addr:value = '198.51.100.1']"), /AND/],
-    [
-      indicator("[domain-name:value = 'a.example'] FOLLOWEDBY [url:value = 'http://b.example']"),
-      /FOLLOWEDBY/,
-    ],
+    [indicator("[domain-name:value = 'a.example'] FOLLOWEDBY [url:value = 'http://b.example']"), /FOLLOWEDBY/],
     [indicator("[domain-name:value = 'a.example'] WITHIN 5 SECONDS"), /WITHIN/],
     [indicator("[domain-name:value LIKE '%.example']"), /LIKE/],
     [indicator("[domain-name:value != 'a.example']"), /!=/],
-    [indicator("[domain-name:value = 'a.example'"), /no pattern/],
+    [indicator("[domain-name:value = 'a.example'"), /not a valid STIX pattern/],
     [indicator('nonsense'), /nonsense/],
-    [indicator("[domain-name:value = 'unended]"), /no pattern/],
-    [indicator(''), /no pattern/],
+    [indicator("[domain-name:value = 'unended]"), /not a valid STIX pattern/],
+    [indicator(''), /not a valid STIX pattern/],
     [{ type: 'indicator' }, /no pattern/],
     [indicator('rule x {}', { pattern_type: 'yara' }), /yara/],
     [indicator("[domain-name:value = 'a.example']", { valid_until: 'soon' }), /valid_until/],
@@ -195,13 +192,13 @@ describe('STIX', () => {
     expect(parsed(bundle(object)).rejected[0]).toMatchObject({ object: 0 });
   });
 
-  test('what another part of an OR asks for costs nothing', () => {
+  test('does not affect other parts of an OR by an unsupported part', () => {
     const list = parsed(bundle(indicator("[file:hashes.MD5 = 'aa' OR domain-name:value = 'a.example']")));
     expect(textsOf(list)).toEqual(['a.example']);
     expect(list.rejectedTotal).toBe(1);
   });
 
-  test('as text is the same as parsed; other JSON is refused as a whole', () => {
+  test('gives the same result as text and as an object; other JSON is rejected completely', () => {
     const objects = bundle(indicator("[domain-name:value = 'a.example']"));
     expect(textsOf(parsed(JSON.stringify(objects)))).toEqual(['a.example']);
     for (const other of [{}, [], 7, null, '{', '{"objects": 3}'])
@@ -210,51 +207,22 @@ describe('STIX', () => {
   });
 });
 
-test('a list with too many indicators is refused as a whole', () => {
-  const lines = Array.from({ length: limits.maxIntelIndicatorsPerList + 1 }, (_, n) => `n${n}.example`).join(
-    '\n',
-  );
-  expect(parseIntel(lines, 'lines', terms)).toEqual({ fault: expect.stringMatching(/names more than/) });
+test('a list with too many indicators is rejected completely', () => {
+  const lines = Array.from({ length: limits.maxIntelIndicatorsPerList + 1 }, (_, n) => `n${n}.example`).join('\n');
+  expect(parseIntel(lines, 'lines', terms)).toEqual({
+    fault: expect.stringMatching(/has more than \d+ indicators/),
+  });
 });
 
-describe('nothing throws', () => {
+describe('parsing does not throw', () => {
   const piece = fc.oneof(
-    fc.constantFrom(
-      '198.51.100.7',
-      '/24',
-      ',',
-      ' ',
-      '#',
-      '\n',
-      '[',
-      ']',
-      "'",
-      '://',
-      'hxxp',
-      ':',
-      '::',
-      '.',
-      '(',
-      ')',
-    ),
-    fc.constantFrom(
-      'OR',
-      'IN',
-      '=',
-      'domain-name:value',
-      'bad.example',
-      '\\',
-      '||',
-      '^',
-      '@',
-      '2027-01-01',
-      '\0',
-    ),
+    fc.constantFrom('198.51.100.7', '/24', ',', ' ', '#', '\n', '[', ']', "'", '://', 'hxxp', ':', '::', '.', '(', ')'),
+    fc.constantFrom('OR', 'IN', '=', 'domain-name:value', 'bad.example', '\\', '||', '^', '@', '2027-01-01', '\0'),
     fc.string({ unit: 'binary', maxLength: 6 }),
   );
   const text = fc.array(piece, { maxLength: 30 }).map((parts) => parts.join(''));
 
-  test('of any text', () => {
+  test('for any text', () => {
     fc.assert(
       fc.property(text, fc.constantFrom(...intelFormats), (content, format) => {
         parseIntel(content, format, terms);
@@ -263,23 +231,10 @@ describe('nothing throws', () => {
     );
   });
 
-  test('of any object', () => {
-    const value = fc.oneof(
-      text,
-      fc.jsonValue(),
-      fc.constantFrom('indicator', 'stix', '2026-01-01T00:00:00Z', 50),
-    );
+  test('for any object', () => {
+    const value = fc.oneof(text, fc.jsonValue(), fc.constantFrom('indicator', 'stix', '2026-01-01T00:00:00Z', 50));
     const object = fc.dictionary(
-      fc.constantFrom(
-        'type',
-        'pattern',
-        'pattern_type',
-        'valid_from',
-        'valid_until',
-        'name',
-        'labels',
-        'confidence',
-      ),
+      fc.constantFrom('type', 'pattern', 'pattern_type', 'valid_from', 'valid_until', 'name', 'labels', 'confidence'),
       value,
     );
     const pattern = fc.record({ type: fc.constant('indicator'), pattern: text });
@@ -293,19 +248,19 @@ describe('nothing throws', () => {
   });
 });
 
-test('when indicators end is counted to the second, and more roughly where there are many moments', () => {
+test('the expiry of indicators is exact to the second, and coarser if there are many distinct expiries', () => {
   const start = Date.UTC(2026, 0, 1);
-  const few = endsOf([start, start, start + 1000]);
-  expect([-1, 0, 999, 1000].map((ms) => endedBy(few, start + ms))).toEqual([0, 2, 2, 3]);
-  const many = endsOf(Array.from({ length: 2 * limits.maxIntelEnds }, (_, n) => start + n * 60_000));
+  const few = expiryTimesOf([start, start, start + 1000]);
+  expect([-1, 0, 999, 1000].map((ms) => expiredBy(few, start + ms))).toEqual([0, 2, 2, 3]);
+  const many = expiryTimesOf(Array.from({ length: 2 * limits.maxIntelEnds }, (_, n) => start + n * 60_000));
   expect(many.seconds.length).toBeLessThanOrEqual(limits.maxIntelEnds);
-  expect(endedBy(many, start + 3_600_000)).toBe(61);
+  expect(expiredBy(many, start + 3_600_000)).toBe(61);
   expect(many.counts.reduce((sum, count) => sum + count, 0)).toBe(2 * limits.maxIntelEnds);
 });
 
-describe('what somebody wrote to hold us up', () => {
-  test('is refused once it has more values than a list may have, whatever they are', () => {
-    // Half of them are no values, the other half one value again and again.
+describe('input that is designed to take long', () => {
+  test('is rejected once it has more values than a list may have, valid or not', () => {
+    // Half of the lines are invalid, the other half repeats one value.
     const lines = '?\nn.example\n'.repeat(limits.maxIntelValuesPerList / 2);
     expect(parseIntel(`${lines}?\n`, 'lines', terms)).toEqual({
       fault: expect.stringContaining(`more than ${limits.maxIntelValuesPerList} values`),
@@ -317,10 +272,7 @@ describe('what somebody wrote to hold us up', () => {
     ['one line of many names', `0.0.0.0 ${'n.example '.repeat(300_000)}`],
     ['dots in brackets', '[.]'.repeat(1_000_000)],
     ['one value of STIX', bundle(indicator(`[url:value = '${'[.]'.repeat(80_000)}']`))],
-    [
-      'a pattern without an end',
-      bundle(indicator(`[${"domain-name:value = 'a.example' OR ".repeat(100_000)}`)),
-    ],
+    ['a pattern without an end', bundle(indicator(`[${"domain-name:value = 'a.example' OR ".repeat(100_000)}`))],
     [
       'a list of values in one',
       bundle(indicator(`[domain-name:value IN (${"'a.example',".repeat(1_000_000)}'b.example')]`)),
@@ -329,7 +281,7 @@ describe('what somebody wrote to hold us up', () => {
     expect(rejectedOf(content)).toEqual([expect.stringContaining('too long')]);
   });
 
-  test('a path of many parts is read no further than paths go', () => {
+  test('is read only up to the limit of paths, if it is a path with many segments', () => {
     const path = `file:hashes.${"'.'".repeat(80_000)}`;
     expect(rejectedOf(bundle(indicator(`[${path} = 'x']`)))).toEqual([
       expect.stringContaining('which is not supported'),

@@ -12,10 +12,10 @@ const found = (networks: readonly string[] | undefined, lines: readonly Line[]):
 const socks = (from: string, to = outside): Line =>
   zeek('socks', { version: 5, status: 'succeeded', 'id.orig_h': from, 'id.resp_h': to });
 
-describe('rules about hosts of ours look at the home networks of the site', () => {
+describe('rules about home hosts use the home networks of the site', () => {
   const site = ['203.0.113.0/24', '2001:db8:7::/48'];
 
-  test.each(['203.0.113.9', '2001:db8:7::9'])('%s is one where these are', (ip) => {
+  test.each(['203.0.113.9', '2001:db8:7::9'])('%s is a home host', (ip) => {
     expect(found(site, [socks(ip)])).toEqual([`Outbound SOCKS proxy: ${ip}`]);
     expect(
       found(site, [
@@ -26,16 +26,16 @@ describe('rules about hosts of ours look at the home networks of the site', () =
     ).toEqual([`Outbound SMB to the Internet: ${ip}`]);
   });
 
-  test.each(['10.20.16.5', '192.168.1.5', 'fd00::5', '203.0.114.9', '2001:db8:8::9'])('%s is none', (ip) => {
+  test.each(['10.20.16.5', '192.168.1.5', 'fd00::5', '203.0.114.9', '2001:db8:8::9'])('%s is not a home host', (ip) => {
     expect(found(site, [socks(ip), conn({ 'id.orig_h': ip, 'id.resp_p': 445 })])).toEqual([]);
   });
 
   test.each(['203.0.113.10', '2001:db8:7::a', '10.0.0.20', 'fd00::20'])(
-    'neither those nor private ones are on the Internet: %s',
+    'neither home nor private addresses are on the Internet: %s',
     (ip) => expect(found(site, [socks('203.0.113.9', ip)])).toEqual([]),
   );
 
-  test('without a setting they are the private ones', () => {
+  test('without a setting, the home networks are the private ones', () => {
     expect(found(undefined, [socks('203.0.113.9')])).toEqual([]);
     expect(found(undefined, [socks('10.20.16.5')])).toHaveLength(1);
   });

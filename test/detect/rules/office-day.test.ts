@@ -7,7 +7,7 @@ const hourMs = 3_600_000;
 /** A Tuesday, from midnight. */
 const start = Date.UTC(2026, 0, 6);
 
-/** What the sensors of the demo's office write, in bodies of a thousand lines. */
+/** Evaluates the lines of the demo office's sensors, in bodies of a thousand. */
 function watch(seed: number, hours: number, wanted: (line: TrafficLine) => boolean): Watch {
   const seen = new Watch();
   let lines: string[] = [];
@@ -26,17 +26,15 @@ function watch(seed: number, hours: number, wanted: (line: TrafficLine) => boole
 
 const titles = (seen: Watch) => new Set(seen.findings.map(({ title }) => title));
 
-test.each([1, 2])('a quiet day of the office gives nothing above low (seed %i)', (seed) => {
+test.each([1, 2])('a quiet day of the office does not give alerts above low (seed %i)', (seed) => {
   const seen = watch(seed, 24, ({ truth }) => truth === 'benign');
   expect(seen.records).toBeGreaterThan(20_000);
-  const severe = seen.findings.filter(
-    ({ severity }) => severities.indexOf(severity) > severities.indexOf('low'),
-  );
+  const severe = seen.findings.filter(({ severity }) => severities.indexOf(severity) > severities.indexOf('low'));
   expect(severe.map(({ title, src_ip, dst_ip }) => [title, src_ip, dst_ip])).toEqual([]);
   expect([...titles(seen)]).toEqual([]);
 });
 
-test('attacks in it that records state are found', () => {
+test('the rules find attacks that records show directly', () => {
   const seen = watch(1, 4, ({ truth }) => truth === 'port-scan' || truth === 'dns-tunnel');
   expect([...titles(seen)].toSorted()).toEqual([
     'DNS tunnelling (TXT or NULL volume)',

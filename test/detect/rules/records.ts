@@ -1,20 +1,23 @@
-/** When samples happen, epoch milliseconds. */
+/** Time of the samples, epoch milliseconds. */
 export const begin = Date.UTC(2026, 0, 2);
 
 export type Line = Readonly<Record<string, unknown>>;
-/** Records of one story, in whatever order. */
+/** Records of one scenario, in any order. */
 export type Sample = readonly Line[];
-/** By the titles of the documents of one file: stories that each must find, and near misses that it must spare. */
+/**
+ * Samples by the titles of the documents in one file: scenarios that the document must match, and near misses
+ * that it must not match.
+ */
 export type Samples = Readonly<
   Record<string, { readonly matches: readonly Sample[]; readonly spares: readonly Sample[] }>
 >;
 
 export const client = '10.20.16.5';
 export const server = '10.20.0.20';
-/** Of the network that RFC 2544 sets aside, which is none of ours. */
+/** An address of the benchmark network of RFC 2544, which is not a home network. */
 export const outside = '198.18.7.7';
 
-/** A line of one of Zeek's logs, by a client of ours to a host outside where nothing else is said. */
+/** Returns a line of a Zeek log; by default, from a home client to an external host. */
 export const zeek = (log: string, fields: Line = {}, afterS = 0): Line => ({
   _path: log,
   ts: begin / 1000 + afterS,
@@ -41,7 +44,7 @@ export const conn = (fields: Line = {}, afterS = 0): Line =>
     afterS,
   );
 
-/** A line of EVE, of the same. */
+/** Returns a line of EVE, with the same defaults as `zeek`. */
 export const eve = (type: string, fields: Line = {}, afterS = 0): Line => ({
   timestamp: new Date(begin + afterS * 1000).toISOString().replace('Z', '000+0000'),
   flow_id: 1000 + afterS,
@@ -68,7 +71,7 @@ export const flow = (
     afterS,
   );
 
-/** A connection in our own shape. */
+/** Returns a connection in the native format. */
 export const own = (fields: Line = {}, afterS = 0): Line => ({
   type: 'network_event',
   timestamp: new Date(begin + afterS * 1000).toISOString(),
@@ -95,7 +98,7 @@ export const dns = (fields: Line, afterS = 0): Line =>
     afterS,
   );
 
-/** One question as each family tells it. */
+/** Returns one DNS query in each format. */
 export const asked = (query: string, qtype = 'A'): Sample[] => [
   [dns({ query, qtype_name: qtype })],
   [
@@ -120,7 +123,7 @@ export const asked = (query: string, qtype = 'A'): Sample[] => [
   ],
 ];
 
-/** A connection as each family tells it. */
+/** Returns a connection in each format. */
 export const connected = (
   to: { readonly src?: string; readonly dst?: string; readonly port: number; readonly service?: string },
   more: Line = {},

@@ -9,7 +9,7 @@ import { hasShared, shared } from '../../ingest/ingesting.ts';
 import type { Sample, Samples } from './records.ts';
 import { documents, files, idOf, set, Watch } from './shipped.ts';
 
-/** Whether a story makes the document find something: a rule match, or a correlation fire. */
+/** Returns whether a scenario makes the document match, or the correlation fire. */
 function finds(id: string, sample: Sample): boolean {
   const watch = new Watch();
   watch.take(Buffer.from(sample.map((line) => JSON.stringify(line)).join('\n')));
@@ -17,16 +17,14 @@ function finds(id: string, sample: Sample): boolean {
   return watch.seen.has(id);
 }
 
-describe('the rules that come with the program', () => {
-  test('are all good, and miss no field of the records that they look at', () => {
-    expect(files.flatMap(({ name, problems }) => problems.map((problem) => ({ name, ...problem })))).toEqual(
-      [],
-    );
+describe('the built-in rules', () => {
+  test('are all valid, and use no field that their records lack', () => {
+    expect(files.flatMap(({ name, problems }) => problems.map((problem) => ({ name, ...problem })))).toEqual([]);
     expect(set.refused.map(({ document, problems }) => [document.title, problems])).toEqual([]);
     expect(set.rules.filter(({ missingFields }) => missingFields.length > 0)).toEqual([]);
   });
 
-  test('have ids and titles of their own, and say what they find, how bad it is and how ripe they are', () => {
+  test('have unique ids and titles, a description, a level and a status', () => {
     const ids = documents.map(({ id }) => canonicalUuid(id ?? ''));
     expect(ids).not.toContain(undefined);
     expect(new Set(ids).size).toBe(documents.length);
@@ -41,7 +39,7 @@ describe('the rules that come with the program', () => {
       ]);
   });
 
-  test('that raise alerts say what may be harmless, and which tactic of ATT&CK it is where it is one', () => {
+  test('that raise alerts list false positives, and the ATT&CK tactic if there is one', () => {
     const loud = [
       ...set.rules.filter(({ silent }) => !silent).map(({ document }) => document),
       ...set.correlations.filter(({ raises }) => raises).map(({ document }) => document),
@@ -57,14 +55,14 @@ describe('the rules that come with the program', () => {
   });
 });
 
-describe.skipIf(!hasShared)('by the specification’s own schemas', () => {
+describe.skipIf(!hasShared)("match the specification's own schemas", () => {
   const schema = (file: string) => {
     const path = join(shared, 'data/sigma/spec/json-schema', file);
     const { $schema: _, ...rest } = JSON.parse(readFileSync(path, 'utf8')) as Record<string, unknown>;
     return new Ajv2020({ strict: false, validateFormats: false }).compile(rest);
   };
 
-  test.each(files.map(({ name, text }) => [name, text] as const))('%s is good', (_name, text) => {
+  test.each(files.map(({ name, text }) => [name, text] as const))('%s is valid', (_name, text) => {
     const [rule, correlation] = [
       schema('sigma-detection-rule-schema.json'),
       schema('sigma-correlation-rules-schema.json'),
@@ -81,7 +79,7 @@ describe.skipIf(!hasShared)('by the specification’s own schemas', () => {
 describe.each(files.map(({ name, documents: its }) => ({ name, its })))('$name', async ({ name, its }) => {
   const { default: samples } = (await import(`./samples/${name}.ts`)) as { default: Samples };
 
-  test('has samples for each of its documents, and none for others', () => {
+  test('has samples for exactly its documents', () => {
     expect(Object.keys(samples).toSorted()).toEqual(its.map(({ title }) => title).toSorted());
   });
 

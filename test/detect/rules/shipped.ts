@@ -15,7 +15,7 @@ import { detectors, home } from '../../ingest/ingesting.ts';
 
 const folder = join(import.meta.dirname, '../../../src/detect/rules');
 
-/** The files of the rules that come with the program. */
+/** The files of the built-in rules. */
 export const files = readdirSync(folder).map((file) => {
   const text = readFileSync(join(folder, file), 'utf8');
   return { name: basename(file, '.yml'), text, ...parseSigma(text) };
@@ -23,25 +23,25 @@ export const files = readdirSync(folder).map((file) => {
 
 export const documents = files.flatMap((file) => file.documents);
 
-/** The rules at a site with these networks. */
+/** Returns the rules at a site with these networks. */
 export const setOf = (networks: readonly string[]): RuleSet =>
   compileRules(documents, { placeholders: new Map([[homePlaceholder, networks]]) });
 
 export const set = setOf(home);
 
-/** What names a document in findings. */
+/** Returns the id of a document in findings. */
 export const idOf = (document: (typeof documents)[number]): string =>
   document.kind === 'filter' ? (document.id ?? '') : keyOf(document as RuleDocument | CorrelationDocument);
 
-/** Bodies as they come, through ingest, and what it tells of them through the correlations. */
+/** Passes bodies through ingest, and the matches of ingest through the correlations. */
 export class Watch {
   readonly #home: readonly string[];
   readonly #rules: RecordRules;
   readonly #correlator: Correlator;
   readonly #byKey: ReadonlyMap<string, LinkedCorrelation>;
-  /** Rules that matched, those that only feed correlations included, and correlations that fired. */
+  /** Rules that matched, including those that only feed correlations, and correlations that fired. */
   readonly seen = new Set<string>();
-  /** By Sigma, without what sensors found themselves. */
+  /** Findings of Sigma rules, without the sensors' own alerts. */
   readonly findings: Finding[] = [];
   records = 0;
 
@@ -49,7 +49,7 @@ export class Watch {
     const its = networks === home ? set : setOf(networks);
     this.#home = networks;
     this.#rules = new RecordRules(its);
-    // Those that only feed others tell of themselves here, too.
+    // Correlations that only feed other correlations are also reported here.
     this.#correlator = new Correlator(its.correlations.map((one) => ({ ...one, raises: true })));
     this.#byKey = new Map(its.correlations.map((one) => [one.key, one]));
   }

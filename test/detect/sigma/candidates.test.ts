@@ -8,7 +8,7 @@ function taken(candidates: Candidates): number[] {
   return all;
 }
 
-it('gives rules in order and once, and is empty then', () => {
+it('candidates are yielded in order and once, and are then removed', () => {
   const rule = fc.oneof(fc.nat({ max: 3000 }), fc.constantFrom(0, 31, 32, 63, 1023, 1024, 2047, 3000));
   fc.assert(
     fc.property(fc.array(fc.array(rule)), (records) => {
@@ -22,6 +22,6 @@ it('gives rules in order and once, and is empty then', () => {
   );
 });
 
-it('has none of no rules', () => {
+it('the index is empty without rules', () => {
   expect(new Candidates(0).take()).toBe(-1);
 });

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { Address, Blocks } from '../../../src/detect/sigma/cidr.ts';
-import { addressRanges, compareAddress, parseAddress } from '../../../src/events/ip.ts';
+import { addressRanges, compareAddress, parseAddress } from '../../../src/net/ip.ts';
 
 /** Addresses that often fall into the same blocks, in both families. */
 const part = fc.constantFrom(0, 1, 9, 10, 127, 128, 255);
@@ -21,18 +21,16 @@ function isIn(blocks: readonly string[], text: string): boolean {
   return new Blocks(blocks).has(one);
 }
 
-/** By the bytes of one block after the other. */
+/** Compares the bytes with one block after another. */
 function isInOneOf(blocks: readonly string[], text: string): boolean {
   const bytes = new Uint8Array(16);
   if (!parseAddress(text, bytes)) return false;
   return blocks
     .flatMap((one) => addressRanges(one) ?? [])
-    .some(
-      ({ first, last }) => compareAddress(first, 0, bytes, 0) <= 0 && compareAddress(bytes, 0, last, 0) <= 0,
-    );
+    .some(({ first, last }) => compareAddress(first, 0, bytes, 0) <= 0 && compareAddress(bytes, 0, last, 0) <= 0);
 }
 
-test('an address is of several blocks where it is of one of them, in whatever order they come', () => {
+test('an address is in a list of blocks if it is in one of the blocks, in any order', () => {
   fc.assert(
     fc.property(fc.array(block, { minLength: 1, maxLength: 12 }), fc.array(address), (blocks, addresses) => {
       for (const ip of addresses) expect([ip, isIn(blocks, ip)]).toEqual([ip, isInOneOf(blocks, ip)]);
@@ -40,21 +38,15 @@ test('an address is of several blocks where it is of one of them, in whatever or
   );
 });
 
-test('the last address read is the one that is asked about', () => {
+test('a list of blocks compares the address that was read last', () => {
   const blocks = new Blocks(['10.0.0.0/8', '2001:db8::/32', '128.0.0.0/1']);
   const one = new Address();
-  const answers = [
-    '10.1.2.3',
-    'x',
-    '2001:db8::1',
-    '::ffff:10.0.0.1',
-    '2001:db9::',
-    '255.255.255.255',
-    '',
-  ].map((text) => {
-    one.read(text);
-    return blocks.has(one);
-  });
+  const answers = ['10.1.2.3', 'x', '2001:db8::1', '::ffff:10.0.0.1', '2001:db9::', '255.255.255.255', ''].map(
+    (text) => {
+      one.read(text);
+      return blocks.has(one);
+    },
+  );
   expect(answers).toEqual([true, false, true, true, false, true, false]);
 });
 
@@ -64,12 +56,12 @@ test('lists of the same addresses have the same key', () => {
   expect(new Blocks(['10.0.0.0/9', 'fe80::/10']).key).not.toBe(key);
 });
 
-test.each(['', 'localhost', '10.0.0', '10.0.0.0/8', 'fe80::1%eth0'])('%j is of none', (text) => {
+test.each(['', 'localhost', '10.0.0', '10.0.0.0/8', 'fe80::1%eth0'])('%j is not in any of the blocks', (text) => {
   expect(isIn(['0.0.0.0/0', '::/0'], text)).toBe(false);
 });
 
-test('what is no block is refused, wherever it stands', () => {
+test('an invalid block is rejected at any position', () => {
   expect(() => new Blocks(['10.0.0.0/8', '10.0.0.0/33'])).toThrow(
-    "has '10.0.0.0/33', which is no block of addresses",
+    "has '10.0.0.0/33', which is not an address or CIDR block",
   );
 });

@@ -19,71 +19,49 @@ function evaluate(condition: Condition, facts: ReadonlyMap<string, boolean>): bo
 }
 
 /** A condition as text, and as JavaScript over `f`, whose operators bind in the same order. */
-const expression = fc.letrec<{ either: [string, string]; both: [string, string]; part: [string, string] }>(
-  (tie) => ({
-    either: fc
-      .array(tie('both'), { minLength: 1, maxLength: 3 })
-      .map((parts): [string, string] => [
-        parts.map(([text]) => text).join(' or '),
-        parts.map(([, js]) => js).join(' || '),
-      ]),
-    both: fc
-      .array(tie('part'), { minLength: 1, maxLength: 3 })
-      .map((parts): [string, string] => [
-        parts.map(([text]) => text).join(' and '),
-        parts.map(([, js]) => js).join(' && '),
-      ]),
-    part: fc.oneof(
-      { maxDepth: 4 },
-      fc.constantFrom(...names).map((name): [string, string] => [name, `f.${name}`]),
-      fc.constantFrom<[string, string]>(
-        ['1 of sel_*', '(f.sel_1 || f.sel_2)'],
-        ['all of sel_*', '(f.sel_1 && f.sel_2)'],
-        ['1 of them', '(f.a || f.b || f.sel_1 || f.sel_2)'],
-        ['all of them', '(f.a && f.b && f.sel_1 && f.sel_2)'],
-        ['1 of *hid*', 'f._hidden'],
-      ),
-      tie('part').map(([text, js]): [string, string] => [`not ${text}`, `!${js}`]),
-      tie('either').map(([text, js]): [string, string] => [`( ${text})`, `(${js})`]),
+const expression = fc.letrec<{ either: [string, string]; both: [string, string]; part: [string, string] }>((tie) => ({
+  either: fc
+    .array(tie('both'), { minLength: 1, maxLength: 3 })
+    .map((parts): [string, string] => [
+      parts.map(([text]) => text).join(' or '),
+      parts.map(([, js]) => js).join(' || '),
+    ]),
+  both: fc
+    .array(tie('part'), { minLength: 1, maxLength: 3 })
+    .map((parts): [string, string] => [
+      parts.map(([text]) => text).join(' and '),
+      parts.map(([, js]) => js).join(' && '),
+    ]),
+  part: fc.oneof(
+    { maxDepth: 4 },
+    fc.constantFrom(...names).map((name): [string, string] => [name, `f.${name}`]),
+    fc.constantFrom<[string, string]>(
+      ['1 of sel_*', '(f.sel_1 || f.sel_2)'],
+      ['all of sel_*', '(f.sel_1 && f.sel_2)'],
+      ['1 of them', '(f.a || f.b || f.sel_1 || f.sel_2)'],
+      ['all of them', '(f.a && f.b && f.sel_1 && f.sel_2)'],
+      ['1 of *hid*', 'f._hidden'],
     ),
-  }),
-);
+    tie('part').map(([text, js]): [string, string] => [`not ${text}`, `!${js}`]),
+    tie('either').map(([text, js]): [string, string] => [`( ${text})`, `(${js})`]),
+  ),
+}));
 
-it('means what the operators mean, not before and before or', () => {
+it('a condition follows operator precedence: not before and before or', () => {
   fc.assert(
-    fc.property(
-      expression.either,
-      fc.array(fc.boolean(), { minLength: 5, maxLength: 5 }),
-      ([text, js], truths) => {
-        const condition = parseCondition(text, names);
-        if (!('kind' in condition)) throw new Error(`${text}: ${condition.reason}`);
-        const f = Object.fromEntries(names.map((name, at) => [name, truths[at]!]));
-        const expected: unknown = new Function('f', `return ${js}`)(f);
-        expect(evaluate(condition, new Map(Object.entries(f)))).toBe(expected);
-      },
-    ),
+    fc.property(expression.either, fc.array(fc.boolean(), { minLength: 5, maxLength: 5 }), ([text, js], truths) => {
+      const condition = parseCondition(text, names);
+      if (!('kind' in condition)) throw new Error(`${text}: ${condition.reason}`);
+      const f = Object.fromEntries(names.map((name, at) => [name, truths[at]!]));
+      const expected: unknown = new Function('f', `return ${js}`)(f);
+      expect(evaluate(condition, new Map(Object.entries(f)))).toBe(expected);
+    }),
     { numRuns: 1000 },
   );
 });
 
-it('takes any text: a condition, or a reason and a place in it', () => {
-  const word = fc.constantFrom(
-    'a',
-    'b',
-    'not',
-    'and',
-    'or',
-    '1',
-    'all',
-    'of',
-    'them',
-    '(',
-    ')',
-    'sel_*',
-    '*',
-    '|',
-    '',
-  );
+it('the parser accepts any text: it yields a condition, or a reason and its position', () => {
+  const word = fc.constantFrom('a', 'b', 'not', 'and', 'or', '1', 'all', 'of', 'them', '(', ')', 'sel_*', '*', '|', '');
   fc.assert(
     fc.property(
       fc.oneof(
@@ -104,7 +82,7 @@ it('takes any text: a condition, or a reason and a place in it', () => {
   );
 });
 
-describe('refuses', () => {
+describe('the parser rejects', () => {
   it.each([
     ['', 1, /ends where/],
     ['a and', 6, /ends where/],
@@ -112,11 +90,11 @@ describe('refuses', () => {
     ['a and or b', 7, /'or' where a search/],
     ['(a or b', 1, /not closed/],
     ['a) or b', 2, /not opened/],
-    ['a and c', 7, /'c', which is no search/],
-    ['1 of x*', 6, /no search identifier is like/],
+    ['a and c', 7, /'c', which is not a search identifier/],
+    ['1 of x*', 6, /matches no search identifier/],
     ['2 of sel_*', 1, /neither '1 of' nor 'all of'/],
     ['any of them', 1, /neither '1 of' nor 'all of'/],
-    ['1 of', 5, /nothing after '1 of'/],
+    ['1 of', 5, /no search identifier after '1 of'/],
     ['a | count() by b > 5', 3, /correlation rule/],
     ['count(a) per b > 200 and not a', 1, /correlation rule/],
     ['a | near b', 3, /correlation rule/],
@@ -125,7 +103,7 @@ describe('refuses', () => {
     expect(parseCondition(text, names)).toEqual({ at, reason: expect.stringMatching(reason) });
   });
 
-  it('more words, parentheses or searches than there may be', () => {
+  it('too many words, parentheses or searches', () => {
     const many = `a${' or a'.repeat(limits.maxSigmaConditionParts)}`;
     expect(parseCondition(many, names)).toMatchObject({
       reason: expect.stringMatching(/more than 10000 words/),
@@ -133,7 +111,9 @@ describe('refuses', () => {
     const deep = `${'('.repeat(100_000)}a`;
     expect(parseCondition(deep, names)).toMatchObject({ reason: expect.stringMatching(/more than/) });
     const nested = `${'('.repeat(17)}a${')'.repeat(17)}`;
-    expect(parseCondition(nested, names)).toMatchObject({ reason: expect.stringMatching(/16 parentheses/) });
+    expect(parseCondition(nested, names)).toMatchObject({
+      reason: expect.stringMatching(/16 nested parentheses/),
+    });
     const thousand = Array.from({ length: 1000 }, (_, at) => `s${at}`);
     const product = Array(20).fill('1 of s*').join(' or ');
     expect(parseCondition(product, thousand)).toMatchObject({

@@ -2,10 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { limits } from '../../../src/limits.ts';
 import { compiled, holds, reasonsOf, ruleOf } from './rules.ts';
 
-/** Key of a search, its values, and records with whether they match. */
+/** Key of a search, its values, and records with the expected result. */
 type Row = readonly [string, unknown, readonly (readonly [unknown, boolean])[]];
 
-/** `absent` is a record without the field. */
+/** `absent` stands for a record without the field. */
 const absent = Symbol('absent');
 
 const table: Readonly<Record<string, readonly Row[]>> = {
@@ -920,29 +920,25 @@ describe('expand', () => {
     expect(holds({ [key]: value }, { f: field }, { placeholders })).toBe(expected);
   });
 
-  it('of a placeholder that nothing is known for refuses the rule', () => {
+  it('rejects the rule if a placeholder is unknown', () => {
     const rule = ruleOf({ s: { 'f|expand': '%Unknown%' }, condition: 's' });
-    expect(reasonsOf(rule, { placeholders })).toEqual([
-      "has the placeholder '%Unknown%', which nothing is known for",
-    ]);
+    expect(reasonsOf(rule, { placeholders })).toEqual(["has the placeholder '%Unknown%', which is not defined"]);
   });
 
-  it('beside plain values takes both', () => {
+  it('is combined with plain values', () => {
     const selection = { 'f|expand|cidr': ['%nets%', '198.51.100.0/24', '%none%'] };
-    const asked = ['192.168.3.4', '198.51.100.7', '8.8.8.8'].map((f) =>
-      holds(selection, { f }, { placeholders }),
-    );
+    const asked = ['192.168.3.4', '198.51.100.7', '8.8.8.8'].map((f) => holds(selection, { f }, { placeholders }));
     expect(asked).toEqual([true, true, false]);
   });
 
-  it('of a placeholder that stands for nothing refuses the rule', () => {
+  it('rejects the rule if a placeholder is empty', () => {
     const rule = ruleOf({ s: { 'f|expand|cidr': '%none%' }, condition: 's' });
-    expect(reasonsOf(rule, { placeholders })).toEqual(["has no value left, as '%none%' stands for nothing"]);
+    expect(reasonsOf(rule, { placeholders })).toEqual(["has no value left, as '%none%' expands to nothing"]);
   });
 
-  it('to what is no block refuses the rule', () => {
+  it('rejects the rule if a value is an invalid block', () => {
     const rule = ruleOf({ s: { 'f|expand|cidr': '%Servers%' }, condition: 's' });
-    expect(reasonsOf(rule, { placeholders })).toEqual(["has 'srv*', which is no block of addresses"]);
+    expect(reasonsOf(rule, { placeholders })).toEqual(["has 'srv*', which is not an address or CIDR block"]);
   });
 });
 
@@ -973,11 +969,11 @@ describe('keywords', () => {
   });
 });
 
-describe('modifiers that cannot be', () => {
+describe('invalid modifiers', () => {
   it.each([
-    [{ 'f|upper': 'x' }, /modifier 'upper', which is none/],
-    [{ 'f|': 'x' }, /modifier '', which is none/],
-    [{ 'f|__proto__': 'x' }, /which is none/],
+    [{ 'f|upper': 'x' }, /unknown modifier 'upper'/],
+    [{ 'f|': 'x' }, /unknown modifier ''/],
+    [{ 'f|__proto__': 'x' }, /unknown modifier/],
     [{ 'f|contains|contains': 'x' }, /contains twice/],
     [{ 'f|contains|re': 'x' }, /re after contains/],
     [{ 'f|re|contains': 'x' }, /contains for a regular expression/],
@@ -985,28 +981,28 @@ describe('modifiers that cannot be', () => {
     [{ 'f|gt': 'x' }, /gt for a text .*takes a number/],
     [{ 'f|gt|lt': 3 }, /compares by gt and by lt/],
     [{ 'f|hour': '3' }, /hour for a text/],
-    [{ 'f|cidr': '10.0.0.0/33' }, /no block of addresses/],
-    [{ 'f|cidr': 'x' }, /no block of addresses/],
+    [{ 'f|cidr': '10.0.0.0/33' }, /not an address or CIDR block/],
+    [{ 'f|cidr': 'x' }, /not an address or CIDR block/],
     [{ 'f|contains': null }, /contains for null/],
     [{ 'f|contains': true }, /contains for true or false/],
     [{ 'f|exists': 'yes' }, /exists for a text/],
-    [{ 'f|exists': [true, false] }, /more than one value/],
-    [{ 'f|exists|neq': true }, /exists with other modifiers/],
-    [{ 'f|contains|all': 'x' }, /all for a single value/],
+    [{ 'f|exists': [true, false] }, /exists, which takes a single value/],
+    [{ 'f|exists|neq': true }, /exists, which cannot be combined/],
+    [{ 'f|contains|all': 'x' }, /all, which needs at least two values/],
     [{ 'f|base64|contains': 'a*b' }, /wildcards/],
     [{ 'f|base64offset|contains': 'a' }, /too short/],
-    [{ 'f|windash|base64': '-------------' }, /more than 10000 ways/],
+    [{ 'f|windash|base64': '-------------' }, /more than 10000 windash variants/],
     [{ '|exists': true }, /exists without a field/],
     [{ '|gt': 5 }, /gt without a field/],
     [{ 'f|re': '(a' }, /not closed/],
-    [{ 'f|re': '(?=a)b' }, /looks around/],
-    [{ 'f|re': String.raw`(a)\1` }, /refers back/],
+    [{ 'f|re': '(?=a)b' }, /look-around/],
+    [{ 'f|re': String.raw`(a)\1` }, /back reference/],
   ])('%j', (search, reason) => {
     expect(reasonsOf(ruleOf({ s: search, condition: 's' }))).toEqual([expect.stringMatching(reason)]);
   });
 });
 
-it('names of what every object has are fields like others', () => {
+it('names of built-in object properties are fields like others', () => {
   expect(holds({ constructor: 'x' }, {})).toBe(false);
   expect(holds({ 'constructor|exists': true }, {})).toBe(false);
   expect(holds({ '__proto__|exists': true }, {})).toBe(false);
@@ -1018,8 +1014,8 @@ it('names of what every object has are fields like others', () => {
   expect(holds({ 'a.constructor': 'x' }, { a: {} })).toBe(false);
 });
 
-describe('what would take too long is bounded', () => {
-  it('keyword searches look at so many values', () => {
+describe('expensive matching is limited', () => {
+  it('keyword searches look at a limited number of values', () => {
     const many = (count: number) => ({
       list: Array.from({ length: count }, () => 'x'),
       last: { deep: 'evil' },
@@ -1028,7 +1024,7 @@ describe('what would take too long is bounded', () => {
     expect(holds(['evil'], many(limits.maxKeywordValues))).toBe(false);
   });
 
-  it('wildcards for single characters look at the beginning of a text', () => {
+  it('single-character wildcards look at the beginning of a text', () => {
     const pattern = `*${'a?'.repeat(2000)}b*`;
     expect(holds({ f: pattern }, { f: 'a'.repeat(limits.maxLineBytes) })).toBe(false);
     expect(holds({ f: '*x?z*' }, { f: `${'a'.repeat(limits.maxRegexTextLength - 3)}xyz` })).toBe(true);
@@ -1036,7 +1032,7 @@ describe('what would take too long is bounded', () => {
     expect(holds({ f: '*x*z*' }, { f: `${'a'.repeat(limits.maxLineBytes)}xyz` })).toBe(true);
   });
 
-  it('placeholders become so many values', () => {
+  it('placeholders have a limited number of values', () => {
     const placeholders = new Map([['n', Array.from({ length: 200 }, (_, at) => String(at))]]);
     const rule = ruleOf({ s: { 'f|expand': 'a%n%b%n%c%n%' }, condition: 's' });
     expect(reasonsOf(rule, { placeholders })).toEqual([
@@ -1044,23 +1040,23 @@ describe('what would take too long is bounded', () => {
     ]);
   });
 
-  it('and bring all rules together no more than there is room for', () => {
+  it('placeholders have a total limit over all rules', () => {
     const placeholders = new Map([['n', Array.from({ length: 9990 }, (_, at) => String(at))]]);
     const rules = Array.from({ length: 12 }, (_, at) =>
       ruleOf({ s: { 'f|expand': at === 11 ? 'plain' : '%n%' }, condition: 's' }, { title: `Rule ${at}` }),
     );
     const { refused } = compiled(rules, { placeholders });
     expect(refused.map(({ document, problems }) => [document.title, problems[0]!.reason])).toEqual([
-      ['Rule 10', `brings all rules to more than ${limits.maxSigmaPlaceholderValues} values by placeholders`],
+      ['Rule 10', `expands all rules to more than ${limits.maxSigmaPlaceholderValues} values by placeholders`],
     ]);
   });
 
-  it('and bring a document no more than may be written in it', () => {
+  it('values of placeholders count towards the limits of a document', () => {
     const placeholders = new Map([['n', Array.from({ length: 5000 }, (_, at) => String(at))]]);
     const fields = (count: number) =>
       Object.fromEntries(Array.from({ length: count }, (_, at) => [`f${at}|expand`, '%n%']));
     expect(reasonsOf(ruleOf({ s: fields(5), condition: 's' }), { placeholders })).toEqual([
-      `brings the document to more than ${limits.maxSigmaNodes} values by its placeholders`,
+      `expands the document to more than ${limits.maxSigmaNodes} values by its placeholders`,
     ]);
     expect(reasonsOf(ruleOf({ s: fields(4), condition: 's' }), { placeholders })).toEqual([]);
   });

@@ -17,7 +17,7 @@ const costOf = (search: unknown): number => {
 };
 
 describe('the cost of a rule', () => {
-  it('grows from whole values over parts and expressions to those that keep many ways open', () => {
+  it('grows from whole values over parts and expressions to those with many states', () => {
     const searches = [
       { query: 'www.example.org' },
       { 'query|contains': 'example' },
@@ -31,46 +31,41 @@ describe('the cost of a rule', () => {
   });
 
   it.each([
-    ['behind a text that leads there', 'secret-prefix(a|b)*a(a|b){12}!', 'secret-prefix[0-9]{12}!', 10],
+    ['after a literal prefix', 'secret-prefix(a|b)*a(a|b){12}!', 'secret-prefix[0-9]{12}!', 10],
     [
-      'beside a longer way without them',
+      'beside a longer alternative without them',
       `(${'x'.repeat(150)}|(a|b)*a(a|b){60})!`,
       `(${'x'.repeat(150)}|[a-b]{60})!`,
       2,
     ],
-    [
-      'behind a beginning that has more states than memory',
-      '^[a-c]{258}(a|b)*a(a|b){60}!',
-      '^[a-c]{320}!',
-      8,
-    ],
-    ['where one of them is often at its end', '^abc[ab]{200}(a|b)*a(a|b){20}!', '^abc[ab]{220}!', 4],
-  ])('shows many ways %s', (_, source, other, times) => {
+    ['after a prefix with more states than memory', '^[a-c]{258}(a|b)*a(a|b){60}!', '^[a-c]{320}!', 8],
+    ['if one of them is often at its end', '^abc[ab]{200}(a|b)*a(a|b){20}!', '^abc[ab]{220}!', 4],
+  ])('shows many states %s', (_, source, other, times) => {
     expect(costOf({ 'query|re': source })).toBeGreaterThan(times * costOf({ 'query|re': other }));
   });
 
-  it('is higher where no literal tells which records may match', () => {
+  it('is higher if no literal selects the records that may match', () => {
     expect(costOf({ 'query|re': '[a-z]{9}' })).toBeGreaterThan(3 * costOf({ 'query|re': 'abcdefghi' }));
   });
 
-  it('counts a search that a condition names often once', () => {
+  it('counts a search once, even if the condition names it repeatedly', () => {
     const often = { s: { query: 'a' }, condition: Array(100).fill('s').join(' or ') };
     const { costs } = compiled([ruleOf(often)], { maxCost });
     expect([...costs.values()]).toEqual([costOf({ query: 'a' })]);
   });
 
-  it('is the same each time', () => {
+  it('is reproducible', () => {
     const search = { 'query|re': '(foo|ba[rz])+[a-z]{20,40}!' };
     expect(costOf(search)).toBe(costOf(search));
   });
 });
 
-describe('rules that cost more together than may be', () => {
+describe('rules whose total cost exceeds the limit', () => {
   const costly = (n: number) =>
     rule({ 'query|re': `([a-z]|[a-m0-9])*${n}[a-z0-9]{60}[!_]` }, { title: `costly ${n}`, name: `n${n}` });
   const plain = rule({ query: 'x' }, { title: 'plain', name: 'plain' });
 
-  it('are refused one by one, with what they cost and what remains; cheaper ones find room', () => {
+  it('are rejected one by one, with their cost and the remainder; cheaper rules still fit', () => {
     const { rules, refused } = compiled([...Array.from({ length: 50 }, (_, n) => costly(n)), plain], {
       maxCost,
     });
@@ -89,17 +84,15 @@ describe('rules that cost more together than may be', () => {
       ]);
   });
 
-  it('cost the most that they can where the time to measure them is used up', () => {
+  it('count with their upper bound when the time to measure them is used up', () => {
     const [document] = compiled([costly(98), plain]).rules.map((one) => one.document);
     const measureBudget = { of: new Set([document!]), ms: 0 };
     const { refused } = compileRules([document!], { maxCost, measureBudget });
-    expect(refused.map(({ problems }) => problems[0]!.reason)).toEqual([
-      expect.stringMatching(/^costs at least /),
-    ]);
+    expect(refused.map(({ problems }) => problems[0]!.reason)).toEqual([expect.stringMatching(/^costs at least /)]);
     expect(compileRules([document!], { maxCost }).refused).toEqual([]);
   });
 
-  it('are counted for each kind of record', () => {
+  it('are limited for each kind of record', () => {
     const conn = { logsource: { category: 'firewall' }, title: 'other' };
     const other = ruleOf({ s: { 'service|re': '([a-z]|[a-m0-9])*a[a-z0-9]{60}[!_]' }, condition: 's' }, conn);
     const { rules } = compiled([...Array.from({ length: 50 }, (_, n) => costly(n)), other], { maxCost });
@@ -132,11 +125,9 @@ describe('rules that cost more together than may be', () => {
     expect(refused.length).toBe(12);
   });
 
-  it('are neither those that come with the program nor thousands of ordinary ones besides', () => {
+  it('do not include the built-in rules, even with thousands of ordinary rules in addition', () => {
     const folder = join(import.meta.dirname, '../../../src/detect/rules');
-    const shipped = globSync('*.yml', { cwd: folder }).map((file) =>
-      readFileSync(join(folder, file), 'utf8'),
-    );
+    const shipped = globSync('*.yml', { cwd: folder }).map((file) => readFileSync(join(folder, file), 'utf8'));
     const documents = [...shipped, ...sigmaRules(4000)].flatMap((text) => parseSigma(text).documents);
     const placeholders = new Map([
       ['home_networks', ['10.0.0.0/8']],

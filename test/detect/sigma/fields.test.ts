@@ -37,7 +37,7 @@ const eveHttp = {
     status: 404,
   },
 };
-/** A document of ECS, as ingest gives it. */
+/** An ECS document as ingest returns it. */
 const ecs = {
   source: { ip: '10.0.0.1', bytes: 60, geo: { country_iso_code: 'NO' } },
   destination: { ip: '192.0.2.1', port: 443 },
@@ -90,7 +90,7 @@ const own = {
   state: 'closed',
 };
 
-describe('a field by all its names', () => {
+describe('a field is found by all its names:', () => {
   it.each<[string, string, object, unknown]>([
     ['zeek.conn', 'id.orig_h', conn, '10.0.0.1'],
     ['zeek.conn', 'id_orig_h', conn, '10.0.0.1'],
@@ -177,7 +177,7 @@ describe('a field by all its names', () => {
     ['candor.dns_event', 'dns.answers.ttl', own, [3]],
     ['candor.dns_event', 'parent_domain', own, 'example.org'],
     ['candor.dns_event', 'record_type', own, 'A'],
-  ])('%s %s', (kind, name, record, expected) => {
+  ])('in records of %s: %s', (kind, name, record, expected) => {
     const { read, known } = resolveField(kind, name);
     expect(read(record as Record<string, unknown>)).toEqual(expected);
     expect(known).toBe(true);
@@ -196,11 +196,11 @@ it.each([
   ['ecs.tls', 'validation_status'],
   ['ecs.dns', 'certificate.key_type'],
   ['candor.network_event', 'query'],
-])('%s does not have %s', (kind, name) => {
+])('records of %s do not have the field %s', (kind, name) => {
   expect(resolveField(kind, name).known).toBe(false);
 });
 
-it('a log of a script of one’s own may have any field', () => {
+it('a log of a custom script may have any field', () => {
   const { read, known } = resolveField('zeek.my_log', 'my.field');
   expect([read({ my: { field: 1 } }), read({ my_field: 2 }), known]).toEqual([1, 2, true]);
 });
@@ -211,14 +211,7 @@ describe('log sources', () => {
     [{ category: 'network', service: 'dns' }, names, []],
     [
       { category: 'network', service: 'connection' },
-      [
-        'zeek.conn',
-        'zeek.open_conn',
-        'zeek.conn_long',
-        'suricata.flow',
-        'ecs.connection',
-        'candor.network_event',
-      ],
+      ['zeek.conn', 'zeek.open_conn', 'zeek.conn_long', 'suricata.flow', 'ecs.connection', 'candor.network_event'],
       [],
     ],
     [{ category: 'proxy' }, ['zeek.http', 'suricata.http', 'ecs.http'], []],
@@ -242,7 +235,7 @@ describe('log sources', () => {
     [{ category: 'antivirus' }, /category 'antivirus'/],
     [{ category: 'network', service: 'carrier-pigeon' }, /service 'carrier-pigeon'/],
     [{ product: 'zeek', service: 'http', category: 'dns' }, /of 'zeek'/],
-  ])('%j is refused', (logsource, reason) => {
+  ])('%j is rejected', (logsource, reason) => {
     expect(route(logsource)).toEqual({ reason: expect.stringMatching(reason) });
   });
 });

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, it, test } from 'vitest';
 import { fold, isAscii } from '../../../src/detect/sigma/fold.ts';
 
-it('is lower case with one small sigma, of texts of any length', () => {
+it('folded text is lower case with one small sigma, for texts of any length', () => {
   const unit = fc.constantFrom(
     'a',
     'Z',
@@ -32,6 +32,6 @@ test.each([
   ['é', false],
   ['a\u0080', false],
   ['\u212a', false],
-])('%j is of ASCII: %j', (text, expected) => {
+])('%j consists of ASCII characters: %j', (text, expected) => {
   expect(isAscii(text)).toBe(expected);
 });

@@ -56,7 +56,7 @@ const item = fc.oneof(
   ),
 );
 
-/** Modifiers that look at texts take no others. */
+/** Modifiers for texts accept no other values. */
 const mapping = fc
   .array(item, { minLength: 1, maxLength: 3 })
   .map((items) =>
@@ -104,7 +104,7 @@ const record = fc.record(
   { requiredKeys: [] },
 );
 
-it('finds what trying every rule finds, in the same order', () => {
+it('the index finds the same matches as evaluating every rule, in the same order', () => {
   fc.assert(
     fc.property(
       fc.array(rule, { minLength: 1, maxLength: 12 }),
@@ -117,7 +117,7 @@ it('finds what trying every rule finds, in the same order', () => {
         for (const one of records as JsonObject[]) {
           const found = matches(every, 'zeek.test', one);
           expect(matches(indexed, 'zeek.test', one)).toEqual(found);
-          // Nothing is left over from the record before.
+          // No state is left from the previous record.
           expect(matches(indexed, 'zeek.test', one)).toEqual(found);
         }
       },
@@ -126,40 +126,13 @@ it('finds what trying every rule finds, in the same order', () => {
   );
 });
 
-const blocks = fc.constantFrom(
-  '10.0.0.0/8',
-  '192.168.0.0/16',
-  'fc00::/7',
-  '::ffff:10.1.0.0/112',
-  '0.0.0.0/0',
-);
-const port = fc.constantFrom<unknown>(
-  22,
-  443,
-  80,
-  8080,
-  0,
-  -1,
-  443.5,
-  '443',
-  '443 ',
-  '0443',
-  1e21,
-  '1e+21',
-  'x',
-  null,
-);
+const blocks = fc.constantFrom('10.0.0.0/8', '192.168.0.0/16', 'fc00::/7', '::ffff:10.1.0.0/112', '0.0.0.0/0');
+const port = fc.constantFrom<unknown>(22, 443, 80, 8080, 0, -1, 443.5, '443', '443 ', '0443', 1e21, '1e+21', 'x', null);
 const protocol = fc.constantFrom('tcp', 'TCP', 'udp', 'ssl', 'ſsl', 'Ä', 'σς');
 const flowItem = fc.oneof(
   fc.tuple(fc.constantFrom('p', 'p|neq'), fc.array(port, { minLength: 1, maxLength: 6 })),
-  fc.tuple(
-    fc.constantFrom('t', 't|neq', 't|cased', 't|contains'),
-    fc.array(protocol, { minLength: 1, maxLength: 5 }),
-  ),
-  fc.tuple(
-    fc.constantFrom('src|cidr', 'dst|cidr', 'dst|neq|cidr'),
-    fc.array(blocks, { minLength: 1, maxLength: 3 }),
-  ),
+  fc.tuple(fc.constantFrom('t', 't|neq', 't|cased', 't|contains'), fc.array(protocol, { minLength: 1, maxLength: 5 })),
+  fc.tuple(fc.constantFrom('src|cidr', 'dst|cidr', 'dst|neq|cidr'), fc.array(blocks, { minLength: 1, maxLength: 3 })),
   fc.tuple(fc.constantFrom('p|gte', 'p|lt', 'n|gte'), fc.constantFrom<unknown[]>([100], [443], [443.5])),
   fc.tuple(fc.constantFrom('n', 't'), fc.constant<unknown[]>([null])),
   fc.tuple(fc.constantFrom('n|exists', 'src|exists'), fc.constantFrom<unknown[]>([true], [false])),
@@ -218,7 +191,7 @@ const flow = fc.record(
   { requiredKeys: [] },
 );
 
-it('finds in flows what asking every part as it is written finds', () => {
+it('the index finds the same matches in flows as evaluating every condition as written', () => {
   fc.assert(
     fc.property(
       fc.array(flowRule, { minLength: 1, maxLength: 8 }),
@@ -258,7 +231,7 @@ it.each([
     expect(matches(compileRules(parsed(rule), { indexed }), 'zeek.test', { f }).length === 1).toBe(expected);
 });
 
-it('asks the cheap parts first, and what several rules ask once', () => {
+it('the index evaluates cheap parts first, and shared parts once', () => {
   const asked: string[] = [];
   const record = (values: JsonObject): JsonObject =>
     Object.defineProperties(
@@ -285,14 +258,11 @@ it('asks the cheap parts first, and what several rules ask once', () => {
   expect(asked).not.toContain('a');
   expect(asked).not.toContain('d');
   asked.length = 0;
-  expect(matches(set, 'zeek.test', record({ a: '10.0.0.1', b: 'x', c: 2, d: 6, e: 'y' }))).toEqual([
-    'one',
-    'two',
-  ]);
+  expect(matches(set, 'zeek.test', record({ a: '10.0.0.1', b: 'x', c: 2, d: 6, e: 'y' }))).toEqual(['one', 'two']);
   expect(asked.length).toBe(new Set(asked).size);
 });
 
-it('tries no rule whose literals are not there', () => {
+it('the index does not evaluate rules whose literals are absent', () => {
   const rules = Array.from({ length: 100 }, (_, at) => ({
     title: `rule ${at}`,
     logsource: { product: 'zeek', service: 'test' },
@@ -311,7 +281,7 @@ it('tries no rule whose literals are not there', () => {
   expect(asked).toBe(1);
 });
 
-it('finds every occurrence of every literal', () => {
+it('the index finds every occurrence of every literal', () => {
   const literal = fc.string({ unit: fc.constantFrom('a', 'b', 'ä', '€'), minLength: 1, maxLength: 4 });
   fc.assert(
     fc.property(
@@ -332,7 +302,7 @@ it('finds every occurrence of every literal', () => {
   );
 });
 
-it('finds small letters in capitals of ASCII', () => {
+it('the index finds lower-case literals in upper-case ASCII', () => {
   const found: (readonly [number, number])[] = [];
   new AhoCorasick(['az-', 'Z']).scan('AZ-aZ-Az', (index, end) => found.push([index, end]));
   expect(found).toEqual([
@@ -347,7 +317,7 @@ it('finds small letters in capitals of ASCII', () => {
   ]);
 });
 
-it('finds the rule of one of very many literals', () => {
+it('the index finds the rule of one of very many literals', () => {
   const rules = Array.from({ length: 20 }, (_, part) => ({
     title: `rule ${part}`,
     logsource: { product: 'zeek', service: 'test' },

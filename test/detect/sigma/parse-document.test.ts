@@ -25,7 +25,7 @@ const changed = (from: string, to: string) => {
   return sound.replace(from, to);
 };
 
-it('gives a rule as it is written, and the lines of its items', () => {
+it('the parser yields a rule as written, and the lines of its items', () => {
   const { documents, problems } = parseSigma(sound);
   expect(problems).toEqual([]);
   expect(documents).toEqual([
@@ -58,7 +58,7 @@ it('gives a rule as it is written, and the lines of its items', () => {
   ]);
 });
 
-describe('names the line and the field of what is wrong', () => {
+describe('an error names its line and its field', () => {
   it.each([
     ['title: A rule\n', '', /^1 title: is missing/],
     ['title: A rule', `title: ${'x'.repeat(257)}`, /^1 title: is longer than 256/],
@@ -67,7 +67,7 @@ describe('names the line and the field of what is wrong', () => {
     ['status: test', 'status: good', /^3 status: is 'good', not one of stable/],
     ['level: high', 'level: urgent', /^4 level:/],
     ['2017-05-09', '2017/05/09', /^5 date:.*YYYY-MM-DD/],
-    ['2017-05-09', '2017-02-30', /^5 date: is a day that is in no calendar/],
+    ['2017-05-09', '2017-02-30', /^5 date: is not a valid date/],
     ['attack.t1211', 'Attack.T1211', /^7 tags\[0\]: is not of the form/],
     ['  - attack.t1211', '  - a.b\n  - a.b', /^8 tags\[1\]: is in the list twice/],
     ['logsource:\n  category: dns\n', '', /^1 logsource: is missing/],
@@ -77,7 +77,7 @@ describe('names the line and the field of what is wrong', () => {
     [
       'condition: selection',
       'condition: selektion',
-      /^13 detection.condition: names 'selektion', which is no search identifier \(at character 1\)/,
+      /^13 detection.condition: names 'selektion', which is not a search identifier \(at character 1\)/,
     ],
     ['condition: selection', 'condition: [selection, "1 of x*"]', /^13 detection.condition\[1\]: has 'x\*'/],
     ['condition: selection', 'condition: selection | count() > 5', /^13 .*correlation rule/],
@@ -94,69 +94,42 @@ describe('names the line and the field of what is wrong', () => {
     [
       `query|endswith: '.example'`,
       'query|ends: x',
-      /^12 detection.selection.query\|ends: has the modifier 'ends', which is none/,
+      /^12 detection.selection.query\|ends: has the unknown modifier 'ends'/,
     ],
     [`query|endswith: '.example'`, 'query: []', /^12 .*is an empty list/],
     [`query|endswith: '.example'`, 'query: [a, [b]]', /^12 .*query\[1\]: is a list/],
     [`query|endswith: '.example'`, 'query: {a: b}', /^12 .*is a mapping, not a text/],
-    [
-      `query|endswith: '.example'`,
-      `query: ${'x'.repeat(limits.maxSigmaValueLength + 1)}`,
-      /longer than 4096/,
-    ],
-    [
-      `selection:\n    query|endswith: '.example'`,
-      'selection: {}',
-      /^11 detection.selection: is an empty mapping/,
-    ],
-    [
-      `selection:\n    query|endswith: '.example'`,
-      'selection: []',
-      /^11 detection.selection: is an empty list/,
-    ],
+    [`query|endswith: '.example'`, `query: ${'x'.repeat(limits.maxSigmaValueLength + 1)}`, /longer than 4096/],
+    [`selection:\n    query|endswith: '.example'`, 'selection: {}', /^11 detection.selection: is an empty mapping/],
+    [`selection:\n    query|endswith: '.example'`, 'selection: []', /^11 detection.selection: is an empty list/],
     [
       `selection:\n    query|endswith: '.example'`,
       'selection: word',
       /^11 detection.selection: is a text, not a mapping/,
     ],
     [`selection:\n    query|endswith: '.example'`, 'selection:', /^11 detection.selection: is empty/],
-    [
-      `selection:\n    query|endswith: '.example'`,
-      'selection: [a, null]',
-      /^11 detection.selection\[1\]: is empty/,
-    ],
-    ['title: A rule', 'title: A rule\ntitle: B', /^2 title: is there twice/],
-    ['title: A rule', 'action: global\ntitle: A rule', /^1 action: is of Sigma 1/],
-    [
-      'title: A rule',
-      'title: A rule\nfilter: {}',
-      /^1 : has neither detection, correlation nor filter, or more/,
-    ],
+    [`selection:\n    query|endswith: '.example'`, 'selection: [a, null]', /^11 detection.selection\[1\]: is empty/],
+    ['title: A rule', 'title: A rule\ntitle: B', /^2 title: occurs twice/],
+    ['title: A rule', 'action: global\ntitle: A rule', /^1 action: is an attribute of Sigma 1/],
+    ['title: A rule', 'title: A rule\nfilter: {}', /^1 : has neither detection, correlation nor filter, or more/],
     ['title: A rule', 'title: "A rule', /^1 : opens a quotation mark/],
-    [
-      'title: A rule',
-      'related:\n  - {id: x, type: y}\ntitle: A rule',
-      /^2 related\[0\].id: is 'x', not a UUID/,
-    ],
+    ['title: A rule', 'related:\n  - {id: x, type: y}\ntitle: A rule', /^2 related\[0\].id: is 'x', not a UUID/],
     ['title: A rule', 'title: !!binary aGk=', /^1 title: is a value that is neither/],
     ['title: A rule', 'title: *nothing', /^1 /],
-  ])('%j instead: %j', (from, to, expected) => {
+  ])('if %j is replaced by %j', (from, to, expected) => {
     const problems = problemsOf(changed(from, to));
     expect(problems[0]).toMatch(expected);
   });
 });
 
-it('a broken document spares those beside it', () => {
-  const { documents, problems } = parseSigma(
-    `${sound}---\ntitle: [\n---\n${sound}---\n---\ntitle: no more\n`,
-  );
+it('an invalid document does not affect other documents', () => {
+  const { documents, problems } = parseSigma(`${sound}---\ntitle: [\n---\n${sound}---\n---\ntitle: no more\n`);
   expect(documents.map(({ line }) => line)).toEqual([1, 17]);
   expect(problems.map(({ line }) => line)).toEqual([16, 32, 32].slice(0, problems.length));
 });
 
-it('a text without a document is a problem', () => {
-  for (const text of ['', '\n', '# nothing\n', '---\n'])
-    expect(problemsOf(text)).toEqual(['1 : holds no document']);
+it('a text without a document is reported as a problem', () => {
+  for (const text of ['', '\n', '# nothing\n', '---\n']) expect(problemsOf(text)).toEqual(['1 : holds no document']);
   expect(problemsOf('just text')).toEqual(['1 : is a text, not a mapping']);
 });
 
@@ -178,13 +151,13 @@ filter:
     ['[some_rule]', '[]', /^4 filter.rules: names no rule/],
     ['[some_rule]', 'some_rule', /^4 filter.rules: is a text, not a list/],
     ['  selection: {query: x}\n', '', /^3 filter: has no search identifier/],
-  ])('%j instead: %j', (from, to, expected) => {
+  ])('are rejected if %j is replaced by %j', (from, to, expected) => {
     expect(problemsOf(filter.replace(from, to))[0]).toMatch(expected);
   });
 });
 
-describe('texts that want too much', () => {
-  it('aliases that multiply each other', () => {
+describe('the parser rejects oversized texts', () => {
+  it('with aliases that multiply each other', () => {
     const levels = Array.from(
       { length: 9 },
       (_, at) =>
@@ -194,7 +167,7 @@ describe('texts that want too much', () => {
     );
     expect(problemsOf(levels.join('\n'))[0]).toMatch(/more than 20000 values/);
   });
-  it('values that modifiers multiply, in several items and documents', () => {
+  it('with values that modifiers multiply, in several items and documents', () => {
     const document = `title: x
 logsource: {category: dns}
 detection:
@@ -205,22 +178,20 @@ detection:
 `;
     expect(parseSigma(document).problems).toEqual([]);
     expect(problemsOf([document, document].join('---\n'))[0]).toMatch(
-      /^14 .*answers.* brings the text to more than 10000 values by its modifiers/,
+      /^14 .*answers.* expands the text to more than 10000 values by its modifiers/,
     );
   });
-  it('an alias of itself', () => {
+  it('with an alias of itself', () => {
     expect(problemsOf('a: &a [*a]')[0]).toMatch(/nests deeper|alias/);
   });
-  it('nesting', () => {
+  it('with deep nesting', () => {
     expect(problemsOf(`a: ${'['.repeat(100)}${']'.repeat(100)}`)[0]).toMatch(/nests deeper than 16/);
     expect(problemsOf('['.repeat(20_000)).length).toBe(1);
   });
-  it('length', () => {
-    expect(problemsOf('x'.repeat(limits.maxSigmaTextLength + 1))).toEqual([
-      '1 : is longer than 131072 characters',
-    ]);
+  it('with excessive length', () => {
+    expect(problemsOf('x'.repeat(limits.maxSigmaTextLength + 1))).toEqual(['1 : is longer than 131072 characters']);
   });
-  it('many keys, values and documents', () => {
+  it('with many keys, values and documents', () => {
     const keys = Array.from({ length: 10_500 }, (_, at) => `${at}: [1]`).join('\n');
     expect(problemsOf(`title: x\n${keys}`)[0]).toMatch(/more than 20000 values|neither detection/);
     const documents = '---\na: b\n'.repeat(limits.maxSigmaDocuments + 1);
@@ -232,33 +203,33 @@ it.each([
   ['of the document', 'generate: true', true],
   ['of the section', '  generate: true', true],
   ['missing', '', false],
-])('generate %s', (_, line, generate) => {
+])('the attribute generate %s is parsed', (_, line, generate) => {
   const text = `title: many\ncorrelation:\n  type: event_count\n  rules: [one]\n  group-by: [src_ip]\n  timespan: 1m\n  condition: {gte: 2}\n${line}\n`;
   expect(parseSigma(text)).toMatchObject({ problems: [], documents: [{ generate }] });
 });
 
-it('generate that is neither is wrong where it is written', () => {
+it('an invalid value of generate is reported at its line', () => {
   const many = (line: string) =>
     `title: many\ncorrelation:\n  type: event_count\n  rules: [one]\n  group-by: [src_ip]\n  timespan: 1m\n  condition: {gte: 2}\n${line}\n`;
   expect(problemsOf(many('generate: 1'))).toEqual(['8 generate: must be true or false']);
   expect(problemsOf(many('  generate: 1'))).toEqual(['8 correlation.generate: must be true or false']);
 });
 
-describe('what is no YAML names the line of the fault', () => {
+describe('invalid YAML names the line of the error', () => {
   it.each([
-    ['a line too deep', '  product: zeek\n', 9, /indented otherwise/, '    product: zeek\n'],
-    ['a line not deep enough', '  product: zeek\n', 9, /indented otherwise/, ' product: zeek\n'],
-    ['a line deeper than a text', 'status: test\n', 3, /indented otherwise/, '  status: test\n'],
-    ['a tab', '  product: zeek\n', 9, /by a tab/, '\tproduct: zeek\n'],
+    ['a line too deep', '  product: zeek\n', 9, /indented inconsistently/, '    product: zeek\n'],
+    ['a line not deep enough', '  product: zeek\n', 9, /indented inconsistently/, ' product: zeek\n'],
+    ['a nested line below a text', 'status: test\n', 3, /indented inconsistently/, '  status: test\n'],
+    ['a tab', '  product: zeek\n', 9, /with a tab/, '\tproduct: zeek\n'],
     ['an open quotation mark', 'status: test', 3, /opens a quotation mark/, 'status: "test'],
-    ['an open one of a list', "query: ['.example']", 12, /opens a quotation mark/, 'query: [".example]'],
-    ['one that the next one closes', 'status: test', 3, /lacks a character/, "status: 'test"],
-    ['an open list', 'status: test', 4, /indented otherwise/, 'status: [test'],
-    ['a bracket too many', 'status: test', 3, /nothing was expected/, 'status: [test]]'],
-    ['a missing colon', 'status: test', 3, /key over several lines/, 'status test'],
+    ['an open quotation mark in a list', "query: ['.example']", 12, /opens a quotation mark/, 'query: [".example]'],
+    ['a quotation mark that the next line closes', 'status: test', 3, /is missing a character/, "status: 'test"],
+    ['an open list', 'status: test', 4, /indented inconsistently/, 'status: [test'],
+    ['an extra bracket', 'status: test', 3, /unexpected token/, 'status: [test]]'],
+    ['a missing colon', 'status: test', 3, /key that spans several lines/, 'status test'],
     ['a second colon', 'status: test', 3, /mapping where a key/, 'status: test: no'],
     ['a reserved character', 'status: test', 3, /is not YAML/, 'status: @test'],
-    ['an unknown escape', 'status: test', 3, /has an escape/, 'status: "te\\qst"'],
+    ['an unknown escape', 'status: test', 3, /unknown escape sequence/, 'status: "te\\qst"'],
     ['two anchors', 'status: test', 3, /is not YAML/, 'status: &a &b test'],
   ])('%s', (_, from, line, reason, to) => {
     const text = `title: A rule
@@ -285,15 +256,15 @@ detection:
 
   it.each([
     ['a key twice', 'status: test\nstatus: test', 3, 'status'],
-    ['an alias of nothing', 'status: *nothing', 2, 'status'],
-    ['a key that is no text', '!!binary aGk=: x', 2, ''],
+    ['an alias without an anchor', 'status: *nothing', 2, 'status'],
+    ['a key that is not a text', '!!binary aGk=: x', 2, ''],
     ['a key that is a list', '? [a, b]\n: c', 2, ''],
   ])('%s', (_, lines, line, field) => {
     expect(parseSigma(`title: A rule\n${lines}\n`).problems[0]).toMatchObject({ line, field });
   });
 });
 
-it('takes any text: documents or problems', () => {
+it('the parser accepts any text: yields documents or problems', () => {
   const lines = sound.split('\n');
   const piece = fc.oneof(
     fc.constantFrom(...lines),

@@ -4,7 +4,9 @@ import { correlationLimits } from '../../../src/detect/sigma/correlation/correla
 import { parseSigma } from '../../../src/detect/sigma/parse-document.ts';
 import { compileRules } from '../../../src/detect/sigma/rule-set.ts';
 
-/** Sound documents before the one that is looked at, so that its lines are not those of the text. */
+/**
+ * Valid documents before the tested document, so that line numbers in the document and in the text differ.
+ */
 const before = `# Ours
 title: Port 4444
 id: 545a5da6-f103-4919-a519-e9aec1026ee4
@@ -41,12 +43,15 @@ detection: {s: {query: x}, condition: s}
 # what is looked at
 `;
 
-/** Its problems when it is compiled with those, and the line that it marks. */
+/**
+ * Returns the problems of a document that is compiled after the valid documents, and the number of its marked
+ * line.
+ */
 function refusalOf(document: string, after = '') {
   const text = `${before}${document}${after}`;
   const { documents, problems } = parseSigma(text);
   expect(problems).toEqual([]);
-  // As every thread has them that compiles.
+  // Each compiling thread receives the documents in this form.
   const { documents: sent } = unpackRules(packRules({ documents, placeholders: new Map() }));
   const { refused } = compileRules(sent);
   const line = text.split('\n').findIndex((one) => one.includes('# here')) + 1;
@@ -63,7 +68,7 @@ correlation:
 ${more}`;
 const sound = correlation('  rules: [name, other]\n  group-by: [src_ip]\n');
 
-describe('what is wrong with a document that is compiled names the line of its field', () => {
+describe('errors of a compiled document name the line of its field', () => {
   it.each([
     [
       'status',
@@ -85,7 +90,7 @@ logsource: # here
     ],
     [
       'detection',
-      /asks for 'Image'/,
+      /needs 'Image'/,
       `title: R
 logsource: {category: dns}
 detection: # here
@@ -108,7 +113,7 @@ detection:
     ],
     [
       'id',
-      /rule before it/,
+      /earlier rule/,
       `title: R
 id: 545a5da6-f103-4919-a519-e9aec1026ee4 # here
 logsource: {category: dns}
@@ -117,7 +122,7 @@ detection: {s: {query: z}, condition: s}
     ],
     [
       'name',
-      /rule before it/,
+      /earlier rule/,
       `title: R
 name: name # here
 logsource: {category: dns}
@@ -126,7 +131,7 @@ detection: {s: {query: z}, condition: s}
     ],
     [
       'title',
-      /rule before it/,
+      /earlier rule/,
       `logsource: {category: dns}
 detection: {s: {query: z}, condition: s}
 title: other # here
@@ -141,7 +146,7 @@ title: other # here
     it.each([
       [
         'filter.rules',
-        /no rule that is there/,
+        /no existing rule/,
         `title: F
 logsource: {category: dns}
 filter:
@@ -153,7 +158,7 @@ filter:
       ],
       [
         'logsource',
-        /none of its rules/,
+        /any of its rules/,
         `title: F
 filter:
   s: {src_ip: 10.0.0.1}
@@ -189,26 +194,18 @@ filter:
     ${text} # here
 `.replace('condition:\n    ', 'condition: ');
     it.each([
-      ['rules[1]', /'nobody' is the id or name of no rule/, rules('    - name\n    - nobody # here\n')],
+      ['rules[1]', /names 'nobody', which is not the id or name of a rule/, rules('    - name\n    - nobody # here\n')],
       ['rules[0]', /'twin' is the id or name of 2 rules/, rules('    - twin # here\n    - name\n')],
       ['rules[1]', /^'refused' does not run: .*'cisco'/, rules('    - name\n    - refused # here\n')],
-      [
-        'rules[1]',
-        /another name there/,
-        rules('    - port\n    - 545a5da6-f103-4919-a519-e9aec1026ee4 # here\n'),
-      ],
-      [
-        'rules[1]',
-        /^names itself: 'self' → 'self'$/,
-        `${rules('    - name\n    - self # here\n')}name: self\n`,
-      ],
-      ['rules[0]', /is the id or name of no rule/, correlation('  group-by: []\n  rules: [nobody] # here\n')],
-      ['condition', /'port' is none of the rules/, condition('name and port')],
+      ['rules[1]', /already in the list/, rules('    - port\n    - 545a5da6-f103-4919-a519-e9aec1026ee4 # here\n')],
+      ['rules[1]', /^names itself: 'self' → 'self'$/, `${rules('    - name\n    - self # here\n')}name: self\n`],
+      ['rules[0]', /which is not the id or name of a rule/, correlation('  group-by: []\n  rules: [nobody] # here\n')],
+      ['condition', /'port' is not a rule/, condition('name and port')],
       ['condition', /can never be met/, condition('name and not name')],
-      ['condition', /which nothing tells/, condition('not name')],
+      ['condition', /cannot be detected/, condition('not name')],
       [
         'aliases.who.port',
-        /'port' is none of the rules/,
+        /'port' is not a rule/,
         `${sound}  aliases:
     who:
       name: src_ip
@@ -217,38 +214,34 @@ filter:
       ],
       [
         'group-by[1]',
-        /asks for 'Computer', which no record of the rule 'Name' has/,
+        /needs 'Computer', which no record of the rule 'Name' has/,
         correlation('  rules: [name]\n  group-by:\n    - src_ip\n    - Computer # here\n'),
       ],
       [
         'condition.field',
-        /asks for 'Computer'/,
+        /needs 'Computer'/,
         correlation(
           '  rules: [name]\n  group-by: [src_ip]\n  condition:\n    gte: 2\n    field: Computer # here\n',
         ).replace('temporal', 'value_count'),
       ],
       [
         'condition.field[1]',
-        /asks for 'Computer'/,
+        /needs 'Computer'/,
         correlation(
           '  rules: [name]\n  group-by: []\n  condition:\n    gte: 2\n    field:\n      - query\n      - Computer # here\n',
         ).replace('temporal', 'value_count'),
       ],
       [
         'aliases.who.name',
-        /asks for 'Computer'/,
-        correlation(
-          '  rules: [name]\n  group-by: [who]\n  aliases:\n    who:\n      name: Computer # here\n',
-        ),
+        /needs 'Computer'/,
+        correlation('  rules: [name]\n  group-by: [who]\n  aliases:\n    who:\n      name: Computer # here\n'),
       ],
     ])('%s: %s', (field, reason, document) => {
       const { line, problems } = refusalOf(document);
-      expect(problems).toEqual([
-        { line, field: `correlation.${field}`, reason: expect.stringMatching(reason) },
-      ]);
+      expect(problems).toEqual([{ line, field: `correlation.${field}`, reason: expect.stringMatching(reason) }]);
     });
 
-    it('of several in a circle, each names the one through which it comes back', () => {
+    it('in a cycle of several correlations, each names the reference that leads back to it', () => {
       const next = (name: string, more: string) =>
         `---\ntitle: ${name}\nname: ${name}\ncorrelation: {type: temporal, timespan: 1m, group-by: [], rules: [${more}]}\n`;
       const { line, problems } = refusalOf(
@@ -259,7 +252,7 @@ filter:
       expect(problems).toEqual([{ line, field: 'correlation.rules[1]', reason }]);
     });
 
-    it('of too many levels, all that it names', () => {
+    it('with too many levels, the line of all names', () => {
       const inner = Array.from(
         { length: correlationLimits.depth },
         (_, n) =>
@@ -269,12 +262,10 @@ filter:
         correlation(`  group-by: []\n  rules: # here\n    - level_${inner.length - 1}\n`),
         inner.join(''),
       );
-      expect(problems).toEqual([
-        { line, field: 'correlation.rules', reason: expect.stringMatching(/more than/) },
-      ]);
+      expect(problems).toEqual([{ line, field: 'correlation.rules', reason: expect.stringMatching(/more than/) }]);
     });
 
-    it('of one that is known by what another goes by, that', () => {
+    it('with an ambiguous name, the line of the name', () => {
       const { documents } = parseSigma(`${sound}---\n${sound}`);
       const rest = parseSigma(before).documents;
       const [refused] = compileRules([...rest, ...documents]).refused.slice(-1);
@@ -285,7 +276,7 @@ filter:
   });
 });
 
-it('values that came with a rule are shown cut, wherever they are', () => {
+it('values from a rule are shown truncated in every error', () => {
   const long = 'x'.repeat(200);
   const cut = `'${'x'.repeat(60)}…'`;
   for (const document of [
@@ -296,7 +287,7 @@ it('values that came with a rule are shown cut, wherever they are', () => {
     expect(refusalOf(document).problems).toMatchObject([{ reason: expect.stringContaining(cut) }]);
 });
 
-it('a document keeps the lines of those fields only, however many it has', () => {
+it('a document keeps the lines only of fields that errors name', () => {
   const [rule] = parseSigma(`title: R
 custom: {a: 1}
 logsource:

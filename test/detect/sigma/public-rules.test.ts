@@ -5,11 +5,7 @@ import { parseSigma } from '../../../src/detect/sigma/parse-document.ts';
 import { compileRules, type RuleSet } from '../../../src/detect/sigma/rule-set.ts';
 import { matches } from './rules.ts';
 
-const folder = join(
-  process.env.CANDOR_SHARED ?? join(import.meta.dirname, '../../../../shared'),
-  'data',
-  'sigma',
-);
+const folder = join(process.env.CANDOR_SHARED ?? join(import.meta.dirname, '../../../../shared'), 'data', 'sigma');
 
 interface Read {
   readonly file: string;
@@ -29,24 +25,24 @@ describe.skipIf(!existsSync(folder))('the public rules', () => {
     set = compileRules(rules.flatMap(({ parsed }) => parsed.documents));
   });
 
-  it('are 96, of which 58 are asked', () => {
+  it('are 96, of which 58 are used', () => {
     expect(rules.length).toBe(96);
     expect(set.rules.length).toBe(58);
     expect(set.refused.length).toBe(24);
     expect(rules.filter(({ parsed }) => parsed.problems.length > 0).length).toBe(14);
   });
 
-  it('of other products are refused for that', () => {
+  it('for other products are rejected as such', () => {
     const reasons = Map.groupBy(set.refused, ({ problems }) => problems.map(({ reason }) => reason).join());
     expect(Object.fromEntries([...reasons].map(([reason, of]) => [reason, of.length]))).toEqual({
-      "is for 'cisco', which writes none of the records here": 15,
-      "is for 'fortigate', which writes none of the records here": 7,
-      "is for 'huawei', which writes none of the records here": 1,
-      "is for 'juniper', which writes none of the records here": 1,
+      "is for 'cisco', for which there are no records": 15,
+      "is for 'fortigate', for which there are no records": 7,
+      "is for 'huawei', for which there are no records": 1,
+      "is for 'juniper', for which there are no records": 1,
     });
   });
 
-  it('that count as Sigma 1 did are told to be correlations, the two others that their date is of Sigma 1', () => {
+  it('with Sigma 1 aggregations are reported as correlations, the other two rules for their Sigma 1 dates', () => {
     const broken = rules.filter(({ parsed }) => parsed.problems.length > 0);
     expect(broken.every(({ file }) => file.startsWith('unsupported'))).toBe(true);
     const counting = broken.filter(({ parsed }) =>
@@ -58,11 +54,10 @@ describe.skipIf(!existsSync(folder))('the public rules', () => {
       'net_dns_large_domain_name.yml',
       'zeek_http_exfiltration_compressed_files.yml',
     ]);
-    for (const { parsed } of others)
-      expect(parsed.problems.map(({ field }) => field)).toEqual(['date', 'modified']);
+    for (const { parsed } of others) expect(parsed.problems.map(({ field }) => field)).toEqual(['date', 'modified']);
   });
 
-  it('ask every sensor that has their fields', () => {
+  it('apply to every sensor that has their fields', () => {
     const kinds = Map.groupBy(set.rules, (rule) => rule.kinds.join(' '));
     expect(Object.fromEntries([...kinds].map(([of, its]) => [of, its.length]))).toEqual({
       'zeek.dns suricata.dns ecs.dns candor.dns_event': 7,
@@ -79,9 +74,7 @@ describe.skipIf(!existsSync(folder))('the public rules', () => {
       'zeek.x509': 1,
     });
     expect(
-      set.rules
-        .filter(({ missingFields }) => missingFields.length > 0)
-        .map(({ missingFields }) => missingFields),
+      set.rules.filter(({ missingFields }) => missingFields.length > 0).map(({ missingFields }) => missingFields),
     ).toEqual([['blocked']]);
   });
 
@@ -107,11 +100,9 @@ describe.skipIf(!existsSync(folder))('the public rules', () => {
     expect(matches(set, kind, record)).toContain(title);
   });
 
-  it('spare what they say', () => {
+  it('do not match their exceptions', () => {
     expect(matches(set, 'zeek.rdp', { id: { orig_h: '10.0.0.1' } })).toEqual([]);
-    expect(matches(set, 'zeek.dns', { Z: 0, query: 'x.nanopool.org', rejected: true, answers: [] })).toEqual(
-      [],
-    );
+    expect(matches(set, 'zeek.dns', { Z: 0, query: 'x.nanopool.org', rejected: true, answers: [] })).toEqual([]);
     expect(matches(set, 'zeek.dns', { Z: 0, query: 'x.nanopool.org', rejected: false })).toEqual([
       'DNS Events Related To Mining Pools',
     ]);
@@ -123,7 +114,7 @@ describe.skipIf(!existsSync(folder))('the public rules', () => {
 });
 
 describe.skipIf(!existsSync(folder))("the specification's samples", () => {
-  it('are sound', () => {
+  it('are valid', () => {
     const samples = read('spec/tests/schema/**/*.yml');
     expect(samples.length).toBe(12);
     for (const { file, parsed } of samples) expect([file, parsed.problems]).toEqual([file, []]);

@@ -24,7 +24,7 @@ const filter = (rules: unknown, condition = 's', more: Rule = {}): Rule => ({
 
 const record = { query: 'x.evil.example', qtype_name: 'TXT' };
 
-it('tells rules in their order, with what is known of them', () => {
+it('a rule set lists rules in order, with their properties', () => {
   const set = compiled([txt, tunnel]);
   expect(matches(set, 'zeek.dns', record)).toEqual(['Text', 'Tunnel']);
   expect(set.rules.map(({ id, level }) => [id, level])).toEqual([
@@ -41,8 +41,8 @@ describe('filters', () => {
     ['named rules', filter(['tunnel']), ['Text']],
     ['rules by id', filter(['545a5da6-f103-4919-a519-e9aec1026ee4']), ['Tunnel']],
     ['any', filter('any'), []],
-    ["as pySigma's are written", filter('any', 'not s'), []],
-  ])('take away from %s', (_, one, left) => {
+    ["rules in pySigma's form", filter('any', 'not s'), []],
+  ])('exclude records from %s', (_, one, left) => {
     const set = compiled([txt, tunnel, one]);
     expect(set.refused).toEqual([]);
     expect(matches(set, 'zeek.dns', { ...record, 'id.orig_h': '10.0.0.53' })).toEqual(left);
@@ -59,37 +59,40 @@ describe('filters', () => {
     ['a and not b', [true, false, true, true]],
     ['a or b', [true, false, false, false]],
     ['all of them', [true, true, true, false]],
-  ])('leave what the condition states, %s, with neither search, a, b and both', (condition, left) => {
-    const own = { rules: 'any', a: { src_ip: '10.0.0.53' }, b: { dst_port: 53 }, condition };
-    const set = compiled([tunnel, { title: 'Ours', logsource: dns, filter: own }]);
-    expect(set.refused).toEqual([]);
-    const records = [0, 1, 2, 3].map((n) => ({
-      ...record,
-      'id.orig_h': n & 1 ? '10.0.0.53' : '10.0.0.54',
-      'id.resp_p': n & 2 ? 53 : 5353,
-    }));
-    expect(records.map((one) => matches(set, 'zeek.dns', one).length === 1)).toEqual(left);
-  });
+  ])(
+    'keep the records that the condition %s selects, for records that match neither search, a, b and both',
+    (condition, left) => {
+      const own = { rules: 'any', a: { src_ip: '10.0.0.53' }, b: { dst_port: 53 }, condition };
+      const set = compiled([tunnel, { title: 'Ours', logsource: dns, filter: own }]);
+      expect(set.refused).toEqual([]);
+      const records = [0, 1, 2, 3].map((n) => ({
+        ...record,
+        'id.orig_h': n & 1 ? '10.0.0.53' : '10.0.0.54',
+        'id.resp_p': n & 2 ? 53 : 5353,
+      }));
+      expect(records.map((one) => matches(set, 'zeek.dns', one).length === 1)).toEqual(left);
+    },
+  );
 
-  it('are told with the rules', () => {
+  it('are listed with the rules', () => {
     expect(compiled([tunnel, filter(['tunnel'])]).rules[0]!.filters).toEqual(['Ours']);
   });
 
   it.each([
-    ['of no rule', filter(['other']), /names no rule that is there/],
+    ['of no rule', filter(['other']), /names no existing rule/],
     [
       'of another log source',
       filter('any', 's', { logsource: { category: 'proxy' } }),
-      /that of none of its rules/,
+      /does not match any of its rules/,
     ],
-  ])('%s are refused', (_, one, reason) => {
+  ])('%s are rejected', (_, one, reason) => {
     const set = compiled([tunnel, one]);
     expect(set.refused.map(({ problems }) => problems[0]!.reason)).toEqual([expect.stringMatching(reason)]);
     expect(set.rules.length).toBe(1);
   });
 });
 
-describe('a rule is refused', () => {
+describe('a rule is rejected', () => {
   const rule = (logsource: unknown, search: unknown, condition = 's'): Rule => ({
     title: 'R',
     logsource,
@@ -97,14 +100,14 @@ describe('a rule is refused', () => {
   });
   it.each([
     [
-      'that asks for a field that none of its records has',
+      'that uses a field that none of its records has',
       rule(dns, { Image: 'x' }),
-      /asks for 'Image', which records of zeek.dns/,
+      /needs 'Image', which records of zeek.dns/,
     ],
     ['that cannot match without one', rule(dns, { query: 'x', Image: 'y' }), /'Image'/],
-    ['that would match all for want of one', rule(dns, { Image: 'y' }, 'not s'), /'Image'/],
+    ['that would match all without one', rule(dns, { Image: 'y' }, 'not s'), /'Image'/],
     [
-      'of a host whose exception no sensor sees',
+      'for hosts, with an exception that no sensor reports',
       {
         title: 'W',
         logsource: { product: 'windows', category: 'dns_query' },
@@ -112,7 +115,7 @@ describe('a rule is refused', () => {
       },
       /'Image'/,
     ],
-    ['that says so itself', { ...tunnel, status: 'unsupported' }, /cannot be used as it is/],
+    ['whose status is unsupported', { ...tunnel, status: 'unsupported' }, /cannot be used in its current state/],
     ['of no sensor', rule({ product: 'windows', category: 'process_creation' }, { a: 'b' }), /'windows'/],
   ])('%s', (_, one, reason) => {
     expect(reasonsOf(one)).toEqual([expect.stringMatching(reason)]);
@@ -121,13 +124,11 @@ describe('a rule is refused', () => {
   it('that has the id of another', () => {
     const set = compiled([txt, { ...tunnel, id: txt.id }]);
     expect(set.rules.map(({ title }) => title)).toEqual(['Text']);
-    expect(set.refused[0]!.problems).toMatchObject([
-      { field: 'id', reason: expect.stringMatching(/rule before it/) },
-    ]);
+    expect(set.refused[0]!.problems).toMatchObject([{ field: 'id', reason: expect.stringMatching(/earlier rule/) }]);
   });
 });
 
-it('a field that is missing in an exception only is told, and the rule is asked', () => {
+it('a field that is missing in an exception only is reported, and the rule runs', () => {
   const rule = {
     title: 'R',
     logsource: dns,
@@ -138,7 +139,7 @@ it('a field that is missing in an exception only is told, and the rule is asked'
   expect(matches(set, 'zeek.dns', { query: 'X' })).toEqual(['R']);
 });
 
-it('rules of hosts are asked of what sensors see, where that has all they ask for', () => {
+it('rules for hosts run on sensor records that have all their fields', () => {
   const set = compiled([
     {
       title: 'W',
@@ -162,7 +163,7 @@ describe('correlations', () => {
     },
   });
 
-  it('are fed by their rules, which raise nothing themselves unless they are to', () => {
+  it('are fed by their rules, which do not raise alerts themselves unless configured', () => {
     const set = compiled([tunnel, txt, count({})]);
     expect(set.refused).toEqual([]);
     expect(set.correlations.map(({ key }) => key)).toEqual(['Many']);
@@ -171,12 +172,10 @@ describe('correlations', () => {
       [false, 0],
     ]);
     expect(compiled([tunnel, count({ generate: true })]).rules[0]!.silent).toBe(false);
-    expect(set.reader('zeek.dns', set.rules[0]!.feeds[0]!.group[0]!)({ id: { orig_h: '10.0.0.1' } })).toBe(
-      '10.0.0.1',
-    );
+    expect(set.reader('zeek.dns', set.rules[0]!.feeds[0]!.group[0]!)({ id: { orig_h: '10.0.0.1' } })).toBe('10.0.0.1');
   });
 
-  it('of refused rules, or by fields that no record has, are refused', () => {
+  it('are rejected if their rules are rejected, or if no record has their group-by fields', () => {
     const broken = { ...tunnel, logsource: { product: 'cisco' } };
     expect(compiled([broken, count({})]).refused.length).toBe(2);
     const set = compiled([tunnel, count({ 'group-by': ['Computer'] })]);

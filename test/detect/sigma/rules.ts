@@ -3,14 +3,14 @@ import { parseSigma } from '../../../src/detect/sigma/parse-document.ts';
 import type { JsonObject } from '../../../src/detect/sigma/record.ts';
 import { type CompileOptions, compileRules, type RuleSet } from '../../../src/detect/sigma/rule-set.ts';
 
-/** Rules are written as objects: JSON is YAML. */
+/** A rule as an object, whose JSON is also valid YAML. */
 export type Rule = Readonly<Record<string, unknown>>;
 
 export function ruleOf(detection: unknown, more: Rule = {}): Rule {
   return { title: 'Test', logsource: { product: 'zeek', service: 'test' }, detection, ...more };
 }
 
-/** @throws where there is a problem, with all of them */
+/** @throws an error that lists all problems, if there are any */
 export function parsed(...rules: readonly Rule[]): readonly SigmaDocument[] {
   const { documents, problems } = parseSigma(rules.map((rule) => JSON.stringify(rule)).join('\n---\n'));
   if (problems.length > 0) throw new Error(JSON.stringify(problems));
@@ -21,14 +21,14 @@ export function compiled(rules: readonly Rule[], options?: CompileOptions): Rule
   return compileRules(parsed(...rules), options);
 }
 
-/** Titles of the rules that match. */
+/** Returns the titles of the rules that match. */
 export function matches(set: RuleSet, kind: string, record: JsonObject): string[] {
   const found: string[] = [];
   set.match(kind, record, ({ title }) => found.push(title));
   return found;
 }
 
-/** Whether one search matches a record, with and without the index, which must agree. */
+/** Returns whether one search matches a record, with and without the index, which must agree. */
 export function holds(search: unknown, record: JsonObject, options?: CompileOptions): boolean {
   const rules = [ruleOf({ selection: search, condition: 'selection' })];
   const [indexed, every] = [true, false].map((with_) => {
@@ -40,7 +40,7 @@ export function holds(search: unknown, record: JsonObject, options?: CompileOpti
   return indexed!;
 }
 
-/** Why a rule is refused, by the parser or the compiler. */
+/** Returns the reasons why the parser or the compiler rejects a rule. */
 export function reasonsOf(rule: Rule, options?: CompileOptions): string[] {
   const { documents, problems } = parseSigma(JSON.stringify(rule));
   const refused = compileRules(documents, options).refused.flatMap((one) => one.problems);

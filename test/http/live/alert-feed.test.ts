@@ -6,69 +6,79 @@ import { batchOf, finding, opened } from '../../store/opened.ts';
 
 function setUp() {
   const { store, reader } = opened();
-  const published: LiveBatch[] = [];
-  const feed = new AlertFeed({ reader, publish: (batch) => void published.push(batch) });
+  const batches: LiveBatch[] = [];
+  const changed: AlertUpdate[] = [];
+  const feed = new AlertFeed({
+    reader,
+    publish: (batch) => void batches.push(batch),
+    onChanged: (updates) => void changed.push(...updates),
+  });
+  /** Raises alerts of these rules without an announcement. */
   const raise = async (...rules: string[]): Promise<readonly AlertUpdate[]> => {
     const { alerts } = await store.commit(batchOf(rules.map((rule_id) => finding({ rule_id }))));
     return alerts;
   };
+  /** Passes changes to the feed, like a notice of the store. */
+  const announce = (updates: readonly AlertUpdate[] = []) => feed.committed(updates, reader.head('alerts'));
   const everything = { filter: { terms: [] }, wanted: () => true };
-  const told = () =>
-    published.flatMap((batch) =>
+  const published = () =>
+    batches.flatMap((batch) =>
       batch
         .match(everything)
-        .map(
-          ({ seq, json }) =>
-            `${seq} ${JSON.parse(json).attributes.rule_id} ${JSON.parse(json).attributes.count}`,
-        ),
+        .map(({ seq, json }) => `${seq} ${JSON.parse(json).attributes.rule_id} ${JSON.parse(json).attributes.count}`),
     );
-  return { feed, raise, told, published };
+  return { raise, announce, published, batches, changed };
 }
 
-it('tells what an answer told of as it comes', async () => {
-  const { feed, raise, told } = setUp();
-  feed.committed(await raise('a', 'b'));
-  feed.committed(await raise());
-  feed.committed(await raise('a'));
-  expect(told()).toEqual(['1 a 1', '2 b 1', '3 a 2']);
-  expect(feed.poll()).toBe(false);
-  expect(told()).toHaveLength(3);
+it('the feed publishes the changes of a notice', async () => {
+  const { raise, announce, published } = setUp();
+  announce(await raise('a', 'b'));
+  announce(await raise());
+  announce(await raise('a'));
+  expect(published()).toEqual(['1 a 1', '2 b 1', '3 a 2']);
 });
 
-it('finds what no answer told of, in the order of the sequence', async () => {
-  const { feed, raise, told } = setUp();
+it('the feed reads changes that no notice contained from the tables, before later changes', async () => {
+  const { raise, announce, published } = setUp();
   await raise('a');
   await raise('b');
-  feed.committed(await raise('c'));
-  expect(told()).toEqual(['1 a 1', '2 b 1', '3 c 1']);
-  await raise('d');
-  expect(feed.poll()).toBe(true);
-  expect(feed.poll()).toBe(false);
-  expect(told().at(-1)).toBe('4 d 1');
+  announce(await raise('c'));
+  expect(published()).toEqual(['1 a 1', '2 b 1', '3 c 1']);
 });
 
-it('tells nothing twice when it found what an answer then tells of', async () => {
-  const { feed, raise, told } = setUp();
+it('a notice without changes makes the feed read all changes up to its head, once', async () => {
+  const { raise, announce, published, changed } = setUp();
+  announce(await raise('a'));
+  await raise('b');
+  await raise('c', 'd');
+  announce();
+  announce();
+  expect(published()).toEqual(['1 a 1', '2 b 1', '3 c 1', '4 d 1']);
+  expect(changed.map(({ seq }) => seq)).toEqual([1, 2, 3, 4]);
+});
+
+it('the feed does not publish a change again when a later notice contains it', async () => {
+  const { raise, announce, published } = setUp();
   const late = await raise('a', 'b');
-  feed.poll();
-  feed.committed(late);
-  feed.committed(await raise('c'));
-  expect(told()).toEqual(['1 a 1', '2 b 1', '3 c 1']);
+  announce();
+  announce(late);
+  announce(await raise('c'));
+  expect(published()).toEqual(['1 a 1', '2 b 1', '3 c 1']);
 });
 
-it('tells of an alert that changed twice since as it is now', async () => {
-  const { feed, raise, told } = setUp();
+it('the feed publishes an alert that changed twice without a notice in its latest state only', async () => {
+  const { raise, announce, published } = setUp();
   await raise('a');
   await raise('b');
   await raise('a');
-  feed.poll();
-  expect(told()).toEqual(['2 b 1', '3 a 2']);
+  announce();
+  expect(published()).toEqual(['2 b 1', '3 a 2']);
 });
 
-it('reads more than fits one read', async () => {
-  const { feed, raise, told, published } = setUp();
+it('the feed reads all changes if they exceed one batch', async () => {
+  const { raise, announce, published, batches } = setUp();
   for (let i = 0; i < 3; i++) await raise(...Array.from({ length: 400 }, (_, n) => `${i} ${n}`));
-  expect(feed.poll()).toBe(true);
-  expect(told()).toHaveLength(1200);
-  expect(published.length).toBeGreaterThan(1);
+  announce();
+  expect(published()).toHaveLength(1200);
+  expect(batches.length).toBeGreaterThan(1);
 });

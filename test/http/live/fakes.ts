@@ -1,35 +1,35 @@
 import type { Channel, LiveBatch, LiveMessage, ReplayPart } from '../../../src/http/live/channel.ts';
 import type { Wire } from '../../../src/http/live/session.ts';
 
-/** An item of a channel in memory: every sequence from 1 on has one. */
+/** An item of a channel in memory. Sequences start at 1 and have no gaps. */
 export interface Item {
   readonly seq: number;
   readonly value: number;
 }
 
-/** Wants these values; all of them when empty. */
+/** A subscription to these values; to all values if empty. */
 export type Wanted = ReadonlySet<number>;
 
 const wants = (wanted: Wanted, { value }: Item) => wanted.size === 0 || wanted.has(value);
 const asMessage = ({ seq, value }: Item): LiveMessage => ({ seq, json: `{"value":${value}}` });
 
-/** Settles when the test says so. */
+/** A read that settles on the test's command. */
 interface Read {
   readonly since: number;
   resolve(): void;
   reject(error: Error): void;
 }
 
-/** A channel whose commits lie in memory and whose replays wait for the test. */
+/** A channel whose commits are in memory; the test controls its replays. */
 export class MemoryChannel implements Channel<Wanted> {
   readonly items: Item[] = [];
-  /** Sequence of the oldest that is kept. */
+  /** Sequence of the oldest commit that is kept. */
   oldest = 1;
-  /** Replays under way. */
+  /** Replays in progress. */
   readonly reads: Read[] = [];
   reading = 0;
   mostReading = 0;
-  /** Called whenever a batch is asked what matches. */
+  /** A hook that runs whenever a batch is matched. */
   onMatch = (): void => {};
   readonly #part: number;
 
@@ -40,7 +40,7 @@ export class MemoryChannel implements Channel<Wanted> {
 
   head = (): number => this.items.length;
   compile = (): Wanted => new Set();
-  lookup = (wanted: Wanted) => (wanted.size === 0 ? undefined : { field: 'value', values: [...wanted] });
+  subscriptionKey = (wanted: Wanted) => (wanted.size === 0 ? undefined : { field: 'value', values: [...wanted] });
 
   commit(values: readonly number[]): MemoryBatch {
     const first = this.items.length + 1;
@@ -71,7 +71,7 @@ export class MemoryChannel implements Channel<Wanted> {
     });
   }
 
-  /** Settles the oldest replay under way. */
+  /** Settles the oldest replay in progress. */
   settleOne(): void {
     this.reads.shift()?.resolve();
   }
@@ -81,7 +81,7 @@ export class MemoryBatch implements LiveBatch<Wanted> {
   readonly firstSeq: number;
   readonly lastSeq: number;
   readonly rows: number;
-  /** So much that only a few of them count as recent. */
+  /** Size of a batch; large enough that only a few commits count as recent. */
   readonly bytes = 2 ** 20;
   readonly #items: readonly Item[];
   readonly #onMatch: () => void;
@@ -106,14 +106,14 @@ export class MemoryBatch implements LiveBatch<Wanted> {
   forgetTexts(): void {}
 }
 
-/** A socket whose client reads when the test says so. */
+/** A socket whose client reads on the test's command. */
 export class MemoryWire implements Wire {
   readonly sent: Record<string, unknown>[] = [];
   closed: { readonly code: number; readonly reason: string } | undefined;
   unread = 0;
   readonly #bytesPerMessage: number;
 
-  /** @param bytesPerMessage - what each message adds to what is unread */
+  /** @param bytesPerMessage - bytes that each message adds to the unread bytes */
   constructor(bytesPerMessage = 0) {
     this.#bytesPerMessage = bytesPerMessage;
   }

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { assertServerMessage } from '../../../src/contract/validate.ts';
+import { assertServerMessage } from '../../../scripts/contract-assertions.ts';
 import { ServiceError } from '../../../src/errors.ts';
 import { Hub } from '../../../src/http/live/hub.ts';
 import { type LimitName, limits } from '../../../src/limits.ts';
@@ -29,11 +29,8 @@ function setUp(options: { part?: number; clock?: () => number } = {}) {
   return { channel, hub, reached, counts, errors };
 }
 
-/** Lets all replays that are under way, or will be, go on to their end. */
-async function settle(
-  { channel, hub }: Pick<ReturnType<typeof setUp>, 'channel' | 'hub'>,
-  wires: MemoryWire[],
-) {
+/** Settles all current and future replays, until none is left. */
+async function settle({ channel, hub }: Pick<ReturnType<typeof setUp>, 'channel' | 'hub'>, wires: MemoryWire[]) {
   for (let quiet = 0; quiet < 30; ) {
     quiet = channel.reads.length === 0 && wires.every(({ unread }) => unread === 0) ? quiet + 1 : 0;
     while (channel.reads.length > 0) channel.settleOne();
@@ -52,11 +49,11 @@ interface Subscriber {
   readonly wire: MemoryWire;
   readonly wanted: ReadonlySet<number>;
   readonly since: number;
-  /** Undefined until it ended. */
+  /** Head of the channel when the subscription ended; undefined while it is active. */
   until: number | undefined;
 }
 
-/** Every message of a subscription against what it should be: in order, and where any is missing `lagged` counts it. */
+/** Checks the order of all messages of a subscription, and that `lagged` counts the missing messages. */
 function check({ id, wire, wanted, since, until }: Subscriber, channel: MemoryChannel, ended: boolean) {
   const due = channel.items.filter(
     ({ seq, value }) => seq > since && seq <= (until ?? Infinity) && (wanted.size === 0 || wanted.has(value)),
@@ -80,7 +77,7 @@ function check({ id, wire, wanted, since, until }: Subscriber, channel: MemoryCh
 const values = fc.array(fc.nat(5), { minLength: 1, maxLength: 4 });
 const step = fc.oneof(
   { weight: 4, arbitrary: fc.record({ do: fc.constant('publish' as const), values }) },
-  // Committed, and published by a later step: in between, replays see it and subscribers don't.
+  // Committed now and published by a later step: in the meantime, replays see the commit, but subscribers do not.
   { weight: 2, arbitrary: fc.record({ do: fc.constant('commit' as const), values }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('publish committed' as const), late: fc.boolean() }) },
   {
@@ -102,7 +99,7 @@ const step = fc.oneof(
 );
 
 describe('a subscription', () => {
-  it('gets what matches after since, in order, once, minus exactly what lagged counts, however things interleave', async () => {
+  it('gets the matches after since once and in order, except the dropped matches that lagged counts, in any interleaving', async () => {
     const clockSteps = fc.array(fc.constantFrom(0, 0, 0, 40, 400), { minLength: 1, maxLength: 20 });
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 80, size: 'max' }), clockSteps, async (steps, clocks) => {
@@ -110,7 +107,7 @@ describe('a subscription', () => {
         let looked = 0;
         const it = setUp({ clock: () => (now += clocks[looked++ % clocks.length]!) });
         const { channel, hub } = it;
-        // One keeps up, one is slow, one is slower than a single commit.
+        // One reader is fast, one is slow, and one is slower than a single commit.
         const wires = [0, 300_000, 900_000].map((bytes) => new MemoryWire(bytes));
         const subscribers: Subscriber[] = [];
         const committed: MemoryBatch[] = [];
@@ -125,7 +122,7 @@ describe('a subscription', () => {
         for (const one of steps) {
           switch (one.do) {
             case 'publish':
-              // In order, or with what was committed before it left out for now.
+              // Commits are published in order, or with an earlier commit postponed.
               if (committed.length > 1) committed.reverse();
               publish(channel.commit(one.values));
               break;
@@ -170,7 +167,7 @@ describe('a subscription', () => {
         for (const one of subscribers) check(one, channel, one.until !== undefined);
         expect(channel.mostReading).toBeLessThanOrEqual(limits.maxConcurrentReplays);
         expect(it.errors).toEqual([]);
-        // All are live: one more reaches each that wants it at once.
+        // All subscribers are live: one more commit reaches each matching subscriber immediately.
         publish(channel.commit([0, 1, 2, 3, 4, 5]));
         for (const wire of wires) {
           wire.unread = 0;
@@ -185,7 +182,7 @@ describe('a subscription', () => {
     );
   });
 
-  it('without since begins with the next commit', () => {
+  it('starts with the next commit if there is no since', () => {
     const { channel, hub } = setUp();
     const wire = new MemoryWire();
     hub.publish(name, channel.commit([1, 1]));
@@ -195,7 +192,7 @@ describe('a subscription', () => {
     expect(wire.sent[0]).toMatchObject({ type: 'event', channel: name, id: 'a', data: { value: 1 } });
   });
 
-  it('goes on from the recent commits without reading from disk', async () => {
+  it('continues from the recent commits without reading from disk', async () => {
     const { channel, hub } = setUp();
     const wire = new MemoryWire();
     for (let n = 0; n < 10; n++) hub.publish(name, channel.commit([n]));
@@ -205,7 +202,7 @@ describe('a subscription', () => {
     expect(seqs(wire)).toEqual([9, 10]);
   });
 
-  it('is told how many are no longer stored before it gets the rest', async () => {
+  it('reports the number of matches that are no longer stored before it sends the rest', async () => {
     const parts = setUp();
     const { channel, hub } = parts;
     const wire = new MemoryWire();
@@ -217,7 +214,7 @@ describe('a subscription', () => {
     expect(seqs(wire)).toEqual([8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20]);
   });
 
-  it('becomes live although the head moves with every read', async () => {
+  it('becomes live although the head moves during every read', async () => {
     const { channel, hub } = setUp({ part: 1000 });
     const wire = new MemoryWire();
     for (let n = 0; n < 50; n++) hub.publish(name, channel.commit([n]));
@@ -233,7 +230,7 @@ describe('a subscription', () => {
     expect(seqs(wire)).toEqual(Array.from({ length: 53 }, (_, n) => n + 1));
   });
 
-  it('reads from disk what was committed and not published', async () => {
+  it('reads from disk commits that were not published', async () => {
     const parts = setUp();
     const { channel, hub } = parts;
     const wire = new MemoryWire();
@@ -246,7 +243,7 @@ describe('a subscription', () => {
     expect(seqs(wire)).toEqual([1, 2, 3, 4]);
   });
 
-  it('is told of what was dropped before it ends', () => {
+  it('reports dropped messages before it ends', () => {
     const { channel, hub } = setUp();
     const wire = new MemoryWire(limits.maxSocketBacklogBytes + 1);
     hub.subscribe(wire, 'a', name, new Set(), undefined);
@@ -256,8 +253,8 @@ describe('a subscription', () => {
   });
 });
 
-describe('a reader that stalls', () => {
-  it('never delays others, and is told once it reads again', () => {
+describe('a stalled reader', () => {
+  it('never delays other readers, and is informed when it reads again', () => {
     const { channel, hub, reached, counts } = setUp();
     const [stalled, quick] = [new MemoryWire(100_000), new MemoryWire()];
     for (const wire of [stalled, quick]) hub.subscribe(wire, 'a', name, new Set(), undefined);
@@ -273,7 +270,7 @@ describe('a reader that stalls', () => {
     expect(reached).toEqual(['maxSocketBacklogBytes']);
   });
 
-  it('holds up its own replay only, and what it holds is not kept in memory', async () => {
+  it('pauses only its own replay, whose messages are not kept in memory', async () => {
     const { channel, hub } = setUp({ part: 500 });
     const [stalled, quick] = [new MemoryWire(400_000), new MemoryWire()];
     for (let n = 0; n < 40; n++) hub.publish(name, channel.commit([n]));
@@ -288,11 +285,11 @@ describe('a reader that stalls', () => {
     stalled.unread = 0;
     hub.drain(stalled);
     await turnOfLoop();
-    // It is read again from where the reader is.
+    // The next replay starts at the reader's position.
     expect(channel.reads.map(({ since }) => since)).toEqual([3]);
   });
 
-  it('leaves each little room when all together leave much unread', () => {
+  it('gets a small buffer if all readers together have many unread bytes', () => {
     const { channel, hub, reached } = setUp();
     const wires = Array.from({ length: 80 }, () => new MemoryWire(limits.maxSocketBacklogBytes));
     for (const wire of wires) hub.subscribe(wire, 'a', name, new Set(), undefined);
@@ -317,7 +314,7 @@ describe('a reader that stalls', () => {
 });
 
 describe('replays', () => {
-  it('take turns: no more than a few read at once', async () => {
+  it('take turns: only a few read at the same time', async () => {
     const parts = setUp();
     const { channel, hub } = parts;
     for (let n = 0; n < 20; n++) hub.publish(name, channel.commit([n]));
@@ -328,7 +325,7 @@ describe('replays', () => {
     for (const wire of wires) expect(seqs(wire)).toHaveLength(20);
   });
 
-  it('that are given up leave their turn to others', async () => {
+  it('give up their slot when cancelled', async () => {
     const parts = setUp();
     const { channel, hub } = parts;
     for (let n = 0; n < 20; n++) hub.publish(name, channel.commit([n]));
@@ -345,7 +342,7 @@ describe('replays', () => {
     expect(hub.subscriptions).toBe(1);
   });
 
-  it('end the subscription with a code and the place reached when they cannot be read', async () => {
+  it('end the subscription with a code and the last sequence sent, if they fail', async () => {
     const { channel, hub, errors } = setUp();
     for (let n = 0; n < 20; n++) hub.publish(name, channel.commit([n]));
     const wire = new MemoryWire();
@@ -372,7 +369,7 @@ describe('replays', () => {
     expect(hub.subscriptions).toBe(0);
   });
 
-  it('are tried again when the threads that read are overloaded', async () => {
+  it('are retried when the reader threads are overloaded', async () => {
     const parts = setUp();
     const { channel, hub } = parts;
     for (let n = 0; n < 20; n++) hub.publish(name, channel.commit([n]));
@@ -387,7 +384,7 @@ describe('replays', () => {
 });
 
 describe('filters that take too long', () => {
-  it('are asked in turns from disk instead, and nothing is lost', async () => {
+  it('are evaluated in turns from disk instead, without losing matches', async () => {
     let now = 0;
     const parts = setUp({ clock: () => now });
     const { channel, hub, reached } = parts;

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { assertServerMessage } from '../../../scripts/contract-assertions.ts';
 import { channels } from '../../../src/contract/channels.ts';
-import { assertServerMessage } from '../../../src/contract/validate.ts';
 import { ServiceError } from '../../../src/errors.ts';
 import { Hub } from '../../../src/http/live/hub.ts';
 import { Session, type SessionOptions, type SocketIdentity } from '../../../src/http/live/session.ts';
@@ -50,18 +50,16 @@ function setUp(
       onAdmitted: admitted,
       ...(options.preset ? { preset: options.preset } : {}),
     },
-    options.credentials ??
-      (options.identity && (async () => ({ ...identityOf('viewer'), ...options.identity }))),
+    options.credentials ?? (options.identity && (async () => ({ ...identityOf('viewer'), ...options.identity }))),
   );
   const say = async (...messages: unknown[]) => {
-    for (const message of messages)
-      session.receive(typeof message === 'string' ? message : JSON.stringify(message));
+    for (const message of messages) session.receive(typeof message === 'string' ? message : JSON.stringify(message));
     await vi.advanceTimersByTimeAsync(0);
   };
   return { session, wire, hub, channel, reached, errors, say, admitted };
 }
 
-/** What was sent, without times, which the schema has checked. */
+/** Returns the messages sent, without times, which the schema has checked. */
 function sent(wire: MemoryWire) {
   for (const message of wire.sent) assertServerMessage(message);
   return wire.sent.map(({ timestamp: _, ...message }) => message);
@@ -74,7 +72,7 @@ beforeEach(() => {
 });
 afterEach(() => {
   const waiting = vi.getTimerCount();
-  // The files after this one in the process need real ones, whatever is expected here.
+  // Later files in this process need real timers, even if a test fails.
   vi.useRealTimers();
   expect(waiting).toBeLessThanOrEqual(1);
 });
@@ -120,7 +118,7 @@ describe('a message', () => {
       [{ type: 'unsubscribed', id: 'a', channel: 'events.network' }],
     ],
     ['auth, which renews', [{ type: 'auth', token: 'another' }, { type: 'ping' }], [{ type: 'pong' }]],
-  ])('%s is answered', async (_, messages, answers) => {
+  ])('%s gets a response', async (_, messages, answers) => {
     const { wire, say } = setUp({ identity: {} });
     await say(...messages);
     expect(sent(wire).slice(-answers.length)).toEqual(answers);
@@ -144,7 +142,7 @@ describe('a message', () => {
       'filters.dst_port',
     ],
     [
-      'a filter that is no value',
+      'a filter with an invalid value',
       [{ ...subscribe('a'), filters: { dst_port: { gt: 1 } } }],
       'INVALID_REQUEST',
       'a',
@@ -166,7 +164,7 @@ describe('a message', () => {
       'a',
       'id',
     ],
-  ])('with %s is refused and the socket goes on', async (_, messages, code, id, field) => {
+  ])('is rejected and the socket stays open: %s', async (_, messages, code, id, field) => {
     const { wire, say } = setUp({ identity: {} });
     await say(...messages, { type: 'ping' });
     const [error, pong] = sent(wire).slice(-2);
@@ -178,26 +176,22 @@ describe('a message', () => {
   });
 
   it.each([
-    ['no JSON', '{"type":', 'message'],
-    ['no object', '[]', 'message'],
+    ['invalid JSON', '{"type":', 'message'],
+    ['a JSON value that is not an object', '[]', 'message'],
     ['null', 'null', 'message'],
-    ['no type', '{}', 'type'],
+    ['a missing type', '{}', 'type'],
     ['an unknown type', '{"type":"shout"}', 'type'],
-    ['a type of the prototype', '{"type":"constructor"}', 'type'],
+    ['a type that is a member of Object.prototype', '{"type":"constructor"}', 'type'],
     ['an unknown field', '{"type":"ping","loud":true}', 'loud'],
     ['an unknown channel', '{"type":"subscribe","channel":"gossip"}', 'channel'],
-    ['no channel', '{"type":"subscribe"}', 'channel'],
-    ['a since that is no sequence', '{"type":"subscribe","channel":"alerts","since":-1}', 'since'],
+    ['a missing channel', '{"type":"subscribe"}', 'channel'],
+    ['a since that is not a sequence', '{"type":"subscribe","channel":"alerts","since":-1}', 'since'],
     ['an id that is too long', JSON.stringify(subscribe('x'.repeat(101))), 'id'],
-    ['neither id nor channel', '{"type":"unsubscribe"}', 'channel'],
+    ['a missing id and channel', '{"type":"unsubscribe"}', 'channel'],
     ['an empty token', '{"type":"auth","token":""}', 'token'],
-    [
-      'too much',
-      JSON.stringify({ type: 'auth', token: 'x'.repeat(limits.maxSocketMessageBytes) }),
-      'message',
-    ],
-    ['too much beyond ASCII', `"${'ä'.repeat(limits.maxSocketMessageBytes / 2)}"`, 'message'],
-  ])('with %s closes with 4400', async (_, text, field) => {
+    ['too many bytes', JSON.stringify({ type: 'auth', token: 'x'.repeat(limits.maxSocketMessageBytes) }), 'message'],
+    ['too many bytes in UTF-8', `"${'ä'.repeat(limits.maxSocketMessageBytes / 2)}"`, 'message'],
+  ])('closes with 4400: %s', async (_, text, field) => {
     const { wire, say, hub } = setUp({ identity: {} });
     await say(subscribe('before'), text, { type: 'ping' });
     expect(sent(wire).at(-1)).toMatchObject({
@@ -208,14 +202,14 @@ describe('a message', () => {
     expect(hub.subscriptions).toBe(0);
   });
 
-  it('that is no text closes with 4400', async () => {
+  it('closes with 4400 if it is not text', async () => {
     const { session, wire } = setUp({ identity: {} });
     session.receive(undefined);
     await vi.advanceTimersByTimeAsync(0);
     expect(wire.closed?.code).toBe(4400);
   });
 
-  it('that meets a bug ends its socket with 1011, logged, without a word about it', async () => {
+  it('closes the socket with 1011 if it causes an unexpected error, which is logged but not disclosed', async () => {
     const { wire, hub, errors, say } = setUp({ identity: {} });
     vi.spyOn(hub, 'subscribe').mockImplementation(() => {
       throw new TypeError('/secret/path');
@@ -229,7 +223,7 @@ describe('a message', () => {
 });
 
 describe('credentials', () => {
-  it('may come as the first message; what was sent behind it waits for them', async () => {
+  it('may be the first message; later messages wait for the check', async () => {
     let admit: (identity: SocketIdentity) => void = () => {};
     const { wire, say, admitted } = setUp({
       authenticate: () =>
@@ -249,10 +243,10 @@ describe('credentials', () => {
   });
 
   it.each([
-    ['anything before them', [{ type: 'ping' }], 4401, 'UNAUTHENTICATED'],
-    ['subscribe before them', [subscribe('a')], 4401, 'UNAUTHENTICATED'],
-    ['bad ones', [{ type: 'auth', token: 'bad' }], 4401, 'UNAUTHENTICATED'],
-    ['those of a role that may not read', [{ type: 'auth', token: 'sensor' }], 4403, 'FORBIDDEN'],
+    ['another message before credentials', [{ type: 'ping' }], 4401, 'UNAUTHENTICATED'],
+    ['subscribe before credentials', [subscribe('a')], 4401, 'UNAUTHENTICATED'],
+    ['bad credentials', [{ type: 'auth', token: 'bad' }], 4401, 'UNAUTHENTICATED'],
+    ['credentials of a role without read access', [{ type: 'auth', token: 'sensor' }], 4403, 'FORBIDDEN'],
   ])('%s: the socket is closed', async (_, messages, code, error) => {
     const { wire, say, hub } = setUp();
     await say(...messages, subscribe('b'));
@@ -261,7 +255,7 @@ describe('credentials', () => {
     expect(hub.subscriptions).toBe(0);
   });
 
-  it('that do not come in time close with 4408', async () => {
+  it('close the socket with 4408 if they do not arrive in time', async () => {
     const { wire, reached } = setUp();
     await vi.advanceTimersByTimeAsync(limits.socketAuthTimeoutMs - 1);
     expect(wire.closed).toBeUndefined();
@@ -271,7 +265,7 @@ describe('credentials', () => {
     expect(reached).toEqual(['socketAuthTimeoutMs']);
   });
 
-  it('that expire close with 4401, and nothing more is sent', async () => {
+  it('close the socket with 4401 when they expire, and no more messages are sent', async () => {
     const { wire, channel, hub, say } = setUp({ identity: { expiresAt: Date.now() + hour } });
     await say(subscribe('a'));
     await vi.advanceTimersByTimeAsync(hour - 1);
@@ -283,7 +277,7 @@ describe('credentials', () => {
     expect(wire.sent).toHaveLength(before);
   });
 
-  it('that expire later than a timer can run are looked at again', async () => {
+  it('are checked again if they expire later than a timer can run', async () => {
     const { wire } = setUp({ identity: { expiresAt: Date.now() + 2 ** 31 + hour } });
     await vi.advanceTimersByTimeAsync(2 ** 31 + hour - 1);
     expect(wire.closed).toBeUndefined();
@@ -291,24 +285,21 @@ describe('credentials', () => {
     expect(wire.closed?.code).toBe(4401);
   });
 
-  it.each([365 * 24 * hour, -365 * 24 * hour])(
-    'that expire do so although the clock leaps by %d ms',
-    async (leap) => {
-      const { wire } = setUp({ identity: { expiresAt: Date.now() + hour } });
-      await vi.advanceTimersByTimeAsync(1);
-      vi.setSystemTime(Date.now() + leap);
-      await vi.advanceTimersByTimeAsync(hour);
-      expect(wire.closed?.code).toBe(4401);
-    },
-  );
+  it.each([365 * 24 * hour, -365 * 24 * hour])('expire on time although the clock jumps by %d ms', async (leap) => {
+    const { wire } = setUp({ identity: { expiresAt: Date.now() + hour } });
+    await vi.advanceTimersByTimeAsync(1);
+    vi.setSystemTime(Date.now() + leap);
+    await vi.advanceTimersByTimeAsync(hour);
+    expect(wire.closed?.code).toBe(4401);
+  });
 
-  it('that never expire need no timer', async () => {
+  it('need no timer if they never expire', async () => {
     const { say } = setUp({ identity: { expiresAt: Number.POSITIVE_INFINITY } });
     await say();
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it('are renewed in place: subscriptions go on past the end of the first', async () => {
+  it('are renewed in place: subscriptions continue beyond the first expiry', async () => {
     const { session, wire, hub, channel, say } = setUp({ identity: { expiresAt: Date.now() + hour } });
     await say(subscribe('a'));
     await vi.advanceTimersByTimeAsync(hour / 2);
@@ -324,13 +315,13 @@ describe('credentials', () => {
   it.each([
     ['bad', 4401],
     ['sensor', 4403],
-  ])('renewed with %s ones close with %i', async (token, code) => {
+  ])('close the socket when replaced by %s credentials: code %i', async (token, code) => {
     const { wire, say } = setUp({ identity: {} });
     await say({ type: 'auth', token });
     expect(wire.closed?.code).toBe(code);
   });
 
-  it('that are revoked close with 4401', async () => {
+  it('close the socket with 4401 when they are revoked', async () => {
     const { session, wire, say } = setUp({ identity: {} });
     await say();
     session.revoke();
@@ -339,7 +330,7 @@ describe('credentials', () => {
     expect(wire.sent).toHaveLength(1);
   });
 
-  it('that arrive after the socket is gone change nothing', async () => {
+  it('are ignored if they arrive after the socket closed', async () => {
     let admit: (identity: SocketIdentity) => void = () => {};
     const { session, wire, say, admitted } = setUp({
       authenticate: () =>
@@ -357,7 +348,7 @@ describe('credentials', () => {
   });
 });
 
-describe('credentials judged anew', () => {
+describe('rechecked credentials', () => {
   const viewer = {
     principalId: 'p',
     jti: 'viewer',
@@ -371,7 +362,7 @@ describe('credentials judged anew', () => {
 
   it.each([
     [
-      '4401 when they are no longer good',
+      '4401 when they are no longer valid',
       async () => Promise.reject(new ServiceError('UNAUTHENTICATED', 'suspended')),
       4401,
     ],
@@ -385,7 +376,7 @@ describe('credentials judged anew', () => {
     expect(hub.subscriptions).toBe(0);
   });
 
-  it('that lost one channel end its subscriptions, each with an error, and keep the others', async () => {
+  it('end the subscriptions to a channel that they may no longer read, each with an error, and keep the other subscriptions', async () => {
     const mayRead = (name?: string) => name !== 'events.network';
     const { session, wire, say, hub } = judged(async () => ({ ...viewer, mayRead }));
     await say(subscribe('a'), subscribe('b'), { type: 'subscribe', channel: 'alerts' });
@@ -399,19 +390,14 @@ describe('credentials judged anew', () => {
       },
       { type: 'unsubscribed', id, channel: 'events.network' },
     ];
-    expect(sent(wire).slice(3)).toEqual([
-      ...ended('a'),
-      ...ended('b'),
-      { type: 'pong' },
-      { ...ended('c')[0] },
-    ]);
+    expect(sent(wire).slice(3)).toEqual([...ended('a'), ...ended('b'), { type: 'pong' }, { ...ended('c')[0] }]);
     expect([hub.subscriptions, wire.closed]).toEqual([1, undefined]);
   });
 
   it.each([
     ['the channel of its path', { channel: 'alerts', filter: [], filters: {} } as never, ['alerts']],
-    ['every channel there is', undefined, Object.keys(channels)],
-  ])('that lost %s close with 4403', async (_, preset, lost) => {
+    ['all channels', undefined, Object.keys(channels)],
+  ])('close with 4403 if they may no longer read %s', async (_, preset, lost) => {
     const mayRead = (name?: string) => name === undefined || !lost.includes(name);
     const checks = [async () => viewer, async () => ({ ...viewer, mayRead })];
     const { session, wire, say, hub } = setUp({ credentials: () => checks.shift()!(), preset });
@@ -422,7 +408,7 @@ describe('credentials judged anew', () => {
     expect(hub.subscriptions).toBe(0);
   });
 
-  it('keep the subscriptions when they are still good', async () => {
+  it('keep the subscriptions if still valid', async () => {
     const { session, wire, say, hub } = judged(async () => viewer);
     await say(subscribe('a'));
     session.judgeAnew();
@@ -431,7 +417,7 @@ describe('credentials judged anew', () => {
     expect([hub.subscriptions, wire.closed]).toEqual([1, undefined]);
   });
 
-  it('are those that came last', async () => {
+  it('are the latest credentials that were sent', async () => {
     const { session, wire, say } = judged(async () => Promise.reject(new Error('asked again')));
     await say({ type: 'auth', token: 'other' });
     session.judgeAnew();
@@ -440,7 +426,7 @@ describe('credentials judged anew', () => {
     expect(wire.closed).toBeUndefined();
   });
 
-  it('before any were given do nothing', async () => {
+  it('do nothing if no credentials were sent yet', async () => {
     const { session, wire, say } = setUp();
     session.judgeAnew();
     await say({ type: 'auth', token: 'viewer' }, { type: 'ping' });
@@ -452,13 +438,9 @@ describe('credentials judged anew', () => {
 
 describe('credentials of the upgrade', () => {
   it.each([
+    ['close with 4401 if they are bad', async () => Promise.reject(new ServiceError('UNAUTHENTICATED', 'bad')), 4401],
     [
-      'that are bad close with 4401',
-      async () => Promise.reject(new ServiceError('UNAUTHENTICATED', 'bad')),
-      4401,
-    ],
-    [
-      'of a role that may not read close with 4403',
+      'close with 4403 if they have a role without read access',
       async () => ({
         principalId: 'p',
         jti: 'sensor',
@@ -467,7 +449,7 @@ describe('credentials of the upgrade', () => {
       }),
       4403,
     ],
-    ['that cannot be checked for a bug close with 1011', async () => Promise.reject(new Error('bug')), 1011],
+    ['close with 1011 if an unexpected error prevents their check', async () => Promise.reject(new Error('bug')), 1011],
   ])('%s', async (_, identity, code) => {
     const { wire, say } = setUp({ credentials: identity });
     await say({ type: 'ping' });
@@ -483,7 +465,7 @@ describe('a stream path', () => {
     filters: { dst_port: ['443'] },
   } as const;
 
-  it('is subscribed to as soon as the credentials are known', async () => {
+  it('is subscribed to as soon as the credentials are verified', async () => {
     const { wire, say, hub, channel } = setUp({ preset });
     expect(wire.sent).toEqual([]);
     await say({ type: 'auth', token: 'viewer' });
@@ -502,13 +484,13 @@ describe('a stream path', () => {
     expect(hub.subscriptions).toBe(1);
   });
 
-  it('takes other subscriptions as well', async () => {
+  it('accepts other subscriptions as well', async () => {
     const { say, hub } = setUp({ preset, identity: {} });
     await say(subscribe('more'));
     expect(hub.subscriptions).toBe(2);
   });
 
-  it('with since beyond the head closes with 4400', async () => {
+  it('closes with 4400 if since is beyond the head', async () => {
     const { wire, say } = setUp({ preset: { ...preset, since: 5 }, identity: {} });
     await say();
     expect(sent(wire)).toMatchObject([{ type: 'error', error: { details: { field: 'since' } } }]);
@@ -516,8 +498,8 @@ describe('a stream path', () => {
   });
 });
 
-describe('a client that wants too much', () => {
-  it('of subscriptions is closed with 4429', async () => {
+describe('a client that exceeds its limits', () => {
+  it('is closed with 4429 for too many subscriptions', async () => {
     const { wire, say, hub, reached } = setUp({ identity: {} });
     for (let n = 0; n < limits.maxSubscriptionsPerSocket; n++) await say(subscribe(`s${n}`));
     expect(hub.subscriptions).toBe(limits.maxSubscriptionsPerSocket);
@@ -528,7 +510,7 @@ describe('a client that wants too much', () => {
     expect(hub.subscriptions).toBe(0);
   });
 
-  it('while all together have too many is refused, and may try again', async () => {
+  it('is refused a subscription when all clients together have too many, and may retry', async () => {
     const { wire, say, hub, reached } = setUp({ identity: {} });
     vi.spyOn(hub, 'subscriptions', 'get').mockReturnValue(limits.maxSubscriptions);
     await say(subscribe('a'));
@@ -537,7 +519,7 @@ describe('a client that wants too much', () => {
     expect(reached).toEqual(['maxSubscriptions']);
   });
 
-  it('of messages at once is closed with 4429', async () => {
+  it('is closed with 4429 for a burst of too many messages', async () => {
     const { wire, say, reached } = setUp({ identity: {} });
     for (let n = 0; n < limits.maxSocketMessageBurst; n++) await say({ type: 'ping' });
     expect(wire.sent).toHaveLength(limits.maxSocketMessageBurst);
@@ -549,7 +531,7 @@ describe('a client that wants too much', () => {
     expect(reached).toEqual(['maxSocketMessagesPerS']);
   });
 
-  it('while its token is being checked is closed with 4429', async () => {
+  it('is closed with 4429 for too many messages while its token is checked', async () => {
     const { wire, say, reached } = setUp({ authenticate: () => new Promise(() => {}) });
     await say({ type: 'auth', token: 'slow' });
     for (let n = 0; n < limits.maxSocketMessageBurst; n++) {
@@ -561,7 +543,7 @@ describe('a client that wants too much', () => {
     expect(reached).toEqual(['maxWaitingSocketMessages']);
   });
 
-  it('of answers that it does not read is closed with 4429', async () => {
+  it('is closed with 4429 for too many unread messages', async () => {
     const { wire, say, reached } = setUp({ identity: {} });
     wire.unread = 2 * limits.maxSocketBacklogBytes + 1;
     await say({ type: 'ping' });
@@ -570,7 +552,7 @@ describe('a client that wants too much', () => {
   });
 });
 
-it('a socket that is gone leaves no subscription and no timer', async () => {
+it('a closed socket leaves no subscription and no timer', async () => {
   const { session, hub, say } = setUp({ identity: {} });
   await say(subscribe('a'));
   session.closed();
@@ -578,7 +560,7 @@ it('a socket that is gone leaves no subscription and no timer', async () => {
   expect(vi.getTimerCount()).toBe(0);
 });
 
-it('a service that stops says so with 1001, as the last thing', async () => {
+it('a service that stops sends 1001 last', async () => {
   const { session, wire, hub, say } = setUp({ identity: {} });
   await say(subscribe('a'));
   session.stop();

@@ -3,15 +3,15 @@ import { connect, type Socket } from 'node:net';
 import pino from 'pino';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import WebSocket from 'ws';
-import { assertServerMessage } from '../../../src/contract/validate.ts';
+import { assertServerMessage } from '../../../scripts/contract-assertions.ts';
+import { Connections } from '../../../src/admission/connections.ts';
 import { ServiceError } from '../../../src/errors.ts';
 import { noAssets } from '../../../src/events/asset-lookup.ts';
-import { openBlock } from '../../../src/events/block.ts';
-import { BlockBuilder } from '../../../src/events/block-builder.ts';
+import { openBlock } from '../../../src/events/format/block.ts';
+import { BlockBuilder } from '../../../src/events/format/block-builder.ts';
+import { compileFilter } from '../../../src/events/query/select.ts';
 import type { NetworkRecord } from '../../../src/events/records.ts';
 import { writeEventJson } from '../../../src/events/resource.ts';
-import { compileFilter } from '../../../src/events/select.ts';
-import { Connections } from '../../../src/http/connections.ts';
 import type { Credentials } from '../../../src/http/endpoint.ts';
 import { eventChannel, LiveBlock, type ReplayEvents } from '../../../src/http/live/event-channel.ts';
 import { Hub } from '../../../src/http/live/hub.ts';
@@ -50,15 +50,15 @@ const replay: ReplayEvents = async ({ table, since, filter, limit }) => {
   return { messages, next: left.length > limit ? messages.at(-1)!.seq : head, lost: 0 };
 };
 
-/** Tokens whose principals were suspended, or have no role any more. */
+/** Tokens whose principals were suspended or have lost their roles. */
 const suspended = new Set<string>();
 const demoted = new Set<string>();
 
-/** Ends the checks of the token `slow`, which is a bad one. */
+/** Ends the checks of the token `slow`, which is invalid. */
 let endSlow: () => void;
 let slow: Promise<void>;
 
-/** Tokens say what they are: `viewer`, `sensor`, `viewer-for-300ms`. */
+/** Verifies a token whose text describes it: `viewer`, `sensor`, `viewer-for-300ms`. */
 async function authenticate({ authorization }: Credentials, now: number): Promise<SocketCredentials> {
   await new Promise((resolve) => setTimeout(resolve, 5));
   const token = authorization?.replace('Bearer ', '') ?? '';
@@ -173,7 +173,7 @@ function publish(ports: readonly number[], history = 'ShADadFf'): void {
 
 type Message = Record<string, unknown>;
 
-/** A client whose messages are checked against the contract as they come. */
+/** A client that checks each received message against the contract. */
 class Client {
   readonly messages: Message[] = [];
   readonly ws: WebSocket;
@@ -201,9 +201,7 @@ class Client {
 
   say(...messages: unknown[]): void {
     for (const message of messages)
-      this.ws.send(
-        typeof message === 'string' || Buffer.isBuffer(message) ? message : JSON.stringify(message),
-      );
+      this.ws.send(typeof message === 'string' || Buffer.isBuffer(message) ? message : JSON.stringify(message));
   }
 
   async until(done: (messages: readonly Message[]) => boolean): Promise<void> {
@@ -214,7 +212,7 @@ class Client {
     await this.until((messages) => messages.some(({ type }) => type === 'subscribed'));
   }
 
-  /** Its credentials have been checked. */
+  /** Resolves once its credentials were verified. */
   async admitted(): Promise<void> {
     await this.open();
     this.say({ type: 'ping' });
@@ -233,7 +231,7 @@ const subscribe = (filters: object, more: object = {}) => ({
   ...more,
 });
 
-/** A handshake by hand, for clients that misbehave. */
+/** Connects and makes the handshake by hand, for misbehaving clients. */
 function dial(path: string, headers: readonly string[] = [], options = {}): Socket {
   const socket = connect({ port: server.port, host: '127.0.0.1', ...options });
   raw.push(socket);
@@ -241,7 +239,7 @@ function dial(path: string, headers: readonly string[] = [], options = {}): Sock
   const lines = [
     `GET ${path} HTTP/1.1`,
     'Host: localhost',
-    // Of a name that comes twice, the first counts.
+    // The first of repeated headers counts.
     ...headers,
     'Upgrade: websocket',
     'Connection: Upgrade',
@@ -278,10 +276,10 @@ describe('credentials', () => {
   });
 
   it.each([
-    ['bad ones in the header', { token: 'nobody' }, 4401, 'UNAUTHENTICATED'],
-    ['bad ones as a subprotocol', { protocols: ['bearer.nobody'] }, 4401, 'UNAUTHENTICATED'],
-    ['those of a sensor', { token: 'sensor' }, 4403, 'FORBIDDEN'],
-  ])('%s close it, and what was said behind them is not answered', async (_, options, code, error) => {
+    ['bad credentials in the header', { token: 'nobody' }, 4401, 'UNAUTHENTICATED'],
+    ['bad credentials as a subprotocol', { protocols: ['bearer.nobody'] }, 4401, 'UNAUTHENTICATED'],
+    ['credentials of a sensor', { token: 'sensor' }, 4403, 'FORBIDDEN'],
+  ])('%s close the socket, and later messages get no response', async (_, options, code, error) => {
     const client = await new Client('/ws', options).open();
     client.say({ type: 'ping' });
     expect((await client.closed).code).toBe(code);
@@ -291,8 +289,8 @@ describe('credentials', () => {
   it.each([
     ['an unknown filter', `${stream}?colour=red`, { token: 'viewer' }, 400, 'INVALID_REQUEST'],
     ['a malformed filter', `${stream}?dst_port=https`, { token: 'viewer' }, 400, 'INVALID_REQUEST'],
-    ['a parameter where there is none', '/ws?token=viewer', { token: 'viewer' }, 400, 'INVALID_REQUEST'],
-  ])('with %s: the upgrade is answered with an error', async (_, path, options, status, code) => {
+    ['a parameter on a path without parameters', '/ws?token=viewer', { token: 'viewer' }, 400, 'INVALID_REQUEST'],
+  ])('are not read if the upgrade gets an error: %s', async (_, path, options, status, code) => {
     const client = new Client(path, options);
     const [, response] = await once(client.ws, 'unexpected-response');
     expect(response.statusCode).toBe(status);
@@ -302,7 +300,7 @@ describe('credentials', () => {
     expect(JSON.parse(body)).toMatchObject({ error: { code } });
   });
 
-  it('given twice in headers are refused', async () => {
+  it('are rejected if headers contain them twice', async () => {
     const socket = dial('/ws', ['Authorization: Bearer viewer', 'Authorization: Bearer viewer']);
     const [answer] = await once(socket, 'data');
     expect(String(answer)).toMatch(/^HTTP\/1.1 400 /);
@@ -310,11 +308,17 @@ describe('credentials', () => {
 
   it.each([
     ['a page of another site is FORBIDDEN', '/ws', 'Origin: https://evil.example', 403, 'FORBIDDEN'],
-    ['a token in the URL is refused by name', '/ws?token=s3cret', 'X: y', 400, '"field":"token"'],
-    ['another protocol is refused', '/ws', 'Upgrade: h2c', 400, '"field":"upgrade"'],
-    ['another version is refused', '/ws', 'Sec-WebSocket-Version: 8', 400, '"field":"sec-websocket-version"'],
-    ['a body is refused', '/ws', 'Content-Length: 5', 400, '"field":"content-length"'],
-  ])('%s before the upgrade', async (_what, path, header, status, text) => {
+    [
+      'a token in the URL is rejected, and the error names the parameter',
+      '/ws?token=s3cret',
+      'X: y',
+      400,
+      '"field":"token"',
+    ],
+    ['another protocol is rejected', '/ws', 'Upgrade: h2c', 400, '"field":"upgrade"'],
+    ['another version is rejected', '/ws', 'Sec-WebSocket-Version: 8', 400, '"field":"sec-websocket-version"'],
+    ['a body is rejected', '/ws', 'Content-Length: 5', 400, '"field":"content-length"'],
+  ])('are checked before the upgrade: %s', async (_what, path, header, status, text) => {
     const socket = dial(path, [header]);
     const [answer] = await once(socket, 'data');
     expect(String(answer)).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
@@ -323,7 +327,7 @@ describe('credentials', () => {
     expect(sockets.count()).toBe(0);
   });
 
-  it('checked for a client that has gone harm nobody', async () => {
+  it('do no harm if their client disconnects during the check', async () => {
     for (let n = 0; n < 20; n++) {
       const socket = dial('/ws', ['Authorization: Bearer viewer']);
       await once(socket, 'connect');
@@ -339,11 +343,11 @@ describe('a socket is closed', () => {
   it.each([
     ['4400 for a bad message', 'viewer', ['{"type":'], 4400, 'INVALID_REQUEST'],
     ['4400 for bytes', 'viewer', [Buffer.from('{"type":"ping"}')], 4400, 'INVALID_REQUEST'],
-    ['4400 for too much', 'viewer', ['x'.repeat(limits.maxSocketMessageBytes + 1)], 4400, 'INVALID_REQUEST'],
+    ['4400 for too many bytes', 'viewer', ['x'.repeat(limits.maxSocketMessageBytes + 1)], 4400, 'INVALID_REQUEST'],
     ['4401 for bad credentials', undefined, [{ type: 'auth', token: 'nobody' }], 4401, 'UNAUTHENTICATED'],
-    ['4401 for none', undefined, [{ type: 'ping' }], 4401, 'UNAUTHENTICATED'],
-    ['4401 when they expire', 'viewer-for-100ms', [], 4401, 'UNAUTHENTICATED'],
-    ['4403 for a role that may not read', undefined, [{ type: 'auth', token: 'sensor' }], 4403, 'FORBIDDEN'],
+    ['4401 for missing credentials', undefined, [{ type: 'ping' }], 4401, 'UNAUTHENTICATED'],
+    ['4401 for expired credentials', 'viewer-for-100ms', [], 4401, 'UNAUTHENTICATED'],
+    ['4403 for a role without read access', undefined, [{ type: 'auth', token: 'sensor' }], 4403, 'FORBIDDEN'],
     [
       '4429 for too many subscriptions',
       'viewer',
@@ -367,13 +371,15 @@ describe('a socket is closed', () => {
     expect(hub.subscriptions).toBe(0);
   });
 
-  it('with 4408 when no credentials come in time', { timeout: 3 * limits.socketAuthTimeoutMs }, async () => {
+  it('with 4408 when no credentials arrive in time', {
+    timeout: 3 * limits.socketAuthTimeoutMs,
+  }, async () => {
     const client = await new Client('/ws').open();
     expect((await client.closed).code).toBe(4408);
     expect(client.messages).toMatchObject([{ type: 'error', error: { code: 'UNAUTHENTICATED' } }]);
   });
 
-  it('with 4429 when there are too many', async () => {
+  it('with 4429 when there are too many sockets', async () => {
     for (let n = 0; n < maxSockets; n++) await new Client('/ws', { token: 'viewer' }).open();
     const client = new Client('/ws', { token: 'viewer' });
     expect((await client.closed).code).toBe(4429);
@@ -385,7 +391,7 @@ describe('a socket is closed', () => {
     await new Client('/ws', { token: 'viewer' }).open();
   });
 
-  it('with 4401 when its credentials are revoked, others stay', async () => {
+  it('with 4401 when its credentials are revoked; other sockets stay open', async () => {
     const [one, other] = [new Client('/ws', { token: 'viewer-a' }), new Client('/ws', { token: 'viewer-b' })];
     await Promise.all([one.admitted(), other.admitted()]);
     sockets.revoked('viewer-a');
@@ -393,7 +399,7 @@ describe('a socket is closed', () => {
     expect(sockets.count()).toBe(1);
   });
 
-  it('with 4401 or 4403 when its principal changed for the worse, others stay', async () => {
+  it('with 4401 or 4403 when its principal loses access; other sockets stay open', async () => {
     const tokens = ['viewer-suspended', 'viewer-demoted', 'viewer-renamed', 'viewer-else'];
     const [first, second, third, fourth] = tokens.map((token) => new Client('/ws', { token }));
     await Promise.all([first!, second!, third!, fourth!].map((client) => client.admitted()));
@@ -409,7 +415,7 @@ describe('a socket is closed', () => {
     await waitFor(() => sockets.count() === 1);
   });
 
-  it('with 1001 when the service stops, and none is opened any more', async () => {
+  it('with 1001 when the service stops, and no more sockets are opened', async () => {
     const open = await new Client('/ws', { token: 'viewer' }).open();
     sockets.closeAll();
     expect(await open.closed).toEqual({ code: 1001, reason: 'the service is stopping' });
@@ -418,7 +424,7 @@ describe('a socket is closed', () => {
     expect(response.statusCode).toBe(503);
   });
 
-  it('and cut where a message is far too long or no UTF-8', async () => {
+  it('without a close frame if a message is far too long or not UTF-8', async () => {
     const long = await new Client('/ws', { token: 'viewer' }).open();
     long.say('x'.repeat(8 * limits.maxSocketMessageBytes));
     expect((await long.closed).code).toBe(1006);
@@ -432,7 +438,7 @@ describe('a socket is closed', () => {
 });
 
 describe('a stream path', () => {
-  it('is subscribed at once with its query as filters', async () => {
+  it('is subscribed immediately, with its query as filters', async () => {
     const client = new Client(`${stream}?dst_port=443&dst_port=22&src_ip=10.0.0.0%2F8`, { token: 'viewer' });
     await client.subscribed();
     expect(client.messages[0]).toEqual({
@@ -457,10 +463,10 @@ describe('a stream path', () => {
     expect(client.seqs).toEqual([2]);
   });
 
-  it('replays what came after since, then goes on, without gap or repetition', async () => {
+  it('sends all matches after since, then new matches, without gap or repetition', async () => {
     const ports = Array.from({ length: 2000 }, (_, n) => (n % 2 === 0 ? 443 : 80));
     publish(ports);
-    // More commits than are held to be recent.
+    // More commits than are kept in memory.
     for (let n = 0; n < 2 * limits.maxRecentBatches; n++) publish([443]);
     const client = new Client(`${stream}?dst_port=443&since=500`, { token: 'viewer' });
     await client.subscribed();
@@ -483,22 +489,19 @@ describe('a stream path', () => {
     expect(client.seqs).toEqual(due);
   });
 
-  it('with since beyond the head closes with 4400', async () => {
+  it('closes with 4400 if since is beyond the head', async () => {
     const client = new Client(`${stream}?since=1`, { token: 'viewer' });
     expect((await client.closed).code).toBe(4400);
   });
 });
 
-describe('a reader that stalls', () => {
-  it('is skipped, told by lagged once it reads, and nobody waits for it', async () => {
-    const [stalled, quick] = [
-      new Client(stream, { token: 'viewer' }),
-      new Client(stream, { token: 'viewer' }),
-    ];
+describe('a stalled reader', () => {
+  it('is skipped, gets a lagged message once it reads, and delays no other client', async () => {
+    const [stalled, quick] = [new Client(stream, { token: 'viewer' }), new Client(stream, { token: 'viewer' })];
     await Promise.all([stalled.subscribed(), quick.subscribed()]);
     stalled.ws.pause();
     const history = 'S'.repeat(4000);
-    // The system takes some megabytes before anything is left unread here.
+    // The system buffers some megabytes before the first unread byte is counted here.
     while (!reached.includes('maxSocketBacklogBytes')) {
       publish(
         Array.from({ length: 20 }, () => 443),
@@ -526,13 +529,10 @@ describe('a reader that stalls', () => {
     expect(stalled.messages.filter(({ type }) => type === 'lagged').length).toBeGreaterThan(0);
   });
 
-  it('that is to be closed is given time to read, then cut', {
+  it('gets time to read before it is closed, and is then disconnected', {
     timeout: 4 * limits.socketCloseGraceMs,
   }, async () => {
-    const [slow, stalled] = [
-      new Client(stream, { token: 'viewer-a' }),
-      new Client(stream, { token: 'viewer-b' }),
-    ];
+    const [slow, stalled] = [new Client(stream, { token: 'viewer-a' }), new Client(stream, { token: 'viewer-b' })];
     await Promise.all([slow.subscribed(), stalled.subscribed()]);
     for (const { ws } of [slow, stalled]) ws.pause();
     const history = 'S'.repeat(4000);
@@ -556,8 +556,8 @@ describe('a reader that stalls', () => {
   });
 });
 
-it('strangers cannot take the places of others', async () => {
-  // Fewer places than there are for strangers: each of them still counts as a socket.
+it('unauthenticated clients cannot take the places of others', async () => {
+  // Fewer places than the limit of unauthenticated clients: each client still counts as a socket.
   for (let n = 0; n < maxSockets; n++) await new Client('/ws').open();
   expect((await new Client('/ws').closed).code).toBe(4429);
   clients[0]?.terminate();
@@ -567,7 +567,7 @@ it('strangers cannot take the places of others', async () => {
   await client.until((messages) => messages.some(({ type }) => type === 'pong'));
 });
 
-it('credentials that are being checked have places of their own', async () => {
+it('sockets whose credentials are being checked have a separate limit', async () => {
   await server.close();
   const most = limits.maxUnauthenticatedSockets;
   await start(3 * most);
@@ -583,9 +583,9 @@ it('credentials that are being checked have places of their own', async () => {
 
 it.each([
   ['refused', ['Authorization: Bearer nobody'], Buffer.alloc(0)],
-  ['that say farewell', [], Buffer.from([0x88, 0x80, 1, 2, 3, 4])],
+  ['that send a close frame', [], Buffer.from([0x88, 0x80, 1, 2, 3, 4])],
 ])(
-  'sockets %s, whose clients never end their side, go on counting past those that may linger',
+  'sockets %s, whose clients never close their side, keep counting beyond the limit of lingering sockets',
   async (_, headers, said) => {
     const lingering = limits.maxClosingSocketsPerAddress;
     for (let n = 0; n < lingering + 20; n++) {

@@ -3,12 +3,12 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import WebSocket from 'ws';
-import { certificatePrincipal } from '../../../src/auth/client-certificate.ts';
 import { ServiceError } from '../../../src/errors.ts';
 import type { Credentials } from '../../../src/http/endpoint.ts';
 import { Hub } from '../../../src/http/live/hub.ts';
 import { createSockets, type SocketCredentials, type Sockets } from '../../../src/http/live/sockets.ts';
 import { type Server, startServer } from '../../../src/http/server.ts';
+import { certificatePrincipal } from '../../../src/identities/client-certificate.ts';
 import type { Principal } from '../../../src/store/store.ts';
 import { Authority, type Pair, pemOf, temporaryFolder, withoutOpenssl } from '../tls-certificates.ts';
 import { MemoryChannel } from './fakes.ts';
@@ -17,7 +17,7 @@ if (withoutOpenssl !== undefined) console.warn(`skipped: ${withoutOpenssl}`);
 
 const stream = '/api/v1/alerts/stream';
 
-/** Tokens are a role; principals of certificates are named as theirs. */
+/** The text of a token is a role; a principal with a certificate is named like the certificate. */
 const active = new Set<string>();
 function authenticate({ authorization, certificate }: Credentials, now: number): SocketCredentials {
   const as = (role: string, rest: object) =>
@@ -107,7 +107,7 @@ describe.skipIf(withoutOpenssl !== undefined)('sockets over TLS', () => {
     });
   }
 
-  /** What happens to a socket, in order. `first`, a message, is sent as soon as it is open. */
+  /** Records the events of a socket, in order. `first` is sent as soon as it is open. */
   function dial(pair: Pair | undefined, headers: Record<string, string> = {}, path = stream, first?: object) {
     const events: string[] = [];
     const socket = new WebSocket(`wss://127.0.0.1:${server.port}${path}`, {
@@ -131,8 +131,7 @@ describe.skipIf(withoutOpenssl !== undefined)('sockets over TLS', () => {
     socket.on('error', () => {});
     const until = async (wanted: string) => {
       while (!events.includes(wanted)) {
-        if (events.some((event) => event.startsWith('closed') && event !== wanted))
-          throw new Error(events.join());
+        if (events.some((event) => event.startsWith('closed') && event !== wanted)) throw new Error(events.join());
         await new Promise<void>((resolve) => {
           told = resolve;
         });
@@ -142,19 +141,19 @@ describe.skipIf(withoutOpenssl !== undefined)('sockets over TLS', () => {
     return { until, events, socket };
   }
 
-  test('are their certificate’s principal’s', async () => {
+  test('belong to the principal of their certificate', async () => {
     await start();
     expect(await dial(pairs.viewer).until('subscribed')).toEqual(['subscribed']);
     expect(await dial(pairs.sensor).until('closed 4403')).toEqual(['error', 'closed 4403']);
   });
 
-  test('with a token are the token’s, and a bad one is refused', async () => {
+  test('belong to the principal of their token if they have one; a bad token is refused', async () => {
     await start();
     await dial(pairs.sensor, { authorization: 'Bearer analyst' }).until('subscribed');
     await dial(pairs.viewer, { authorization: 'Bearer x' }).until('closed 4401');
   });
 
-  test('with a certificate of nobody, or none, wait for a token', async () => {
+  test('wait for a token if their certificate has no principal or is missing', async () => {
     await start();
     const auth = { type: 'auth', token: 'analyst' };
     for (const pair of [pairs.nobody, undefined]) {
@@ -164,7 +163,7 @@ describe.skipIf(withoutOpenssl !== undefined)('sockets over TLS', () => {
     }
   });
 
-  test('of a suspended principal are closed', async () => {
+  test('are closed if their principal is suspended', async () => {
     await start();
     const socket = dial(pairs.viewer);
     await socket.until('subscribed');
@@ -173,7 +172,7 @@ describe.skipIf(withoutOpenssl !== undefined)('sockets over TLS', () => {
     await socket.until('closed 4401');
   });
 
-  test('without a certificate are refused where one is required, with or without a token', async () => {
+  test('are refused without a certificate if certificates are required, with or without a token', async () => {
     await start('required');
     await dial(undefined).until('status 401');
     await dial(undefined, { authorization: 'Bearer analyst' }).until('status 401');
@@ -181,7 +180,7 @@ describe.skipIf(withoutOpenssl !== undefined)('sockets over TLS', () => {
     await dial(pairs.nobody, { authorization: 'Bearer analyst' }).until('subscribed');
   });
 
-  test('that a browser opens for another site are nobody’s, though any origin is allowed', async () => {
+  test('ignore the certificate if a browser opens them for another site, even if any origin is allowed', async () => {
     await start('optional', ['*']);
     const auth = { type: 'auth', token: 'analyst' };
     const evil = { origin: 'https://evil.example' };
@@ -190,15 +189,12 @@ describe.skipIf(withoutOpenssl !== undefined)('sockets over TLS', () => {
     await dial(pairs.viewer, { origin: `https://127.0.0.1:${server.port}` }).until('subscribed');
   });
 
-  test('outlive a new certificate, and end at once where their authority lost its trust', async () => {
+  test('stay open after a new certificate, and end immediately when their authority is no longer trusted', async () => {
     await start();
     const socket = dial(pairs.viewer);
     await socket.until('subscribed');
     const more = Authority.root(folder.path, 'more');
-    writeFileSync(
-      live.clientCa,
-      readFileSync(clients.pair.cert, 'utf8') + readFileSync(more.pair.cert, 'utf8'),
-    );
+    writeFileSync(live.clientCa, readFileSync(clients.pair.cert, 'utf8') + readFileSync(more.pair.cert, 'utf8'));
     expect(await server.reloadTls()).toBe('reloaded');
     const later = dial(pairs.viewer);
     await later.until('subscribed');

@@ -3,7 +3,7 @@ import { queries } from '../../../src/analytics/queries.ts';
 import { channels } from '../../../src/contract/channels.ts';
 import { parseFilters } from '../../../src/contract/query.ts';
 import type { TopologyUpdate } from '../../../src/contract/resources/topology.ts';
-import { BlockBuilder } from '../../../src/events/block-builder.ts';
+import { BlockBuilder } from '../../../src/events/format/block-builder.ts';
 import { Hub } from '../../../src/http/live/hub.ts';
 import { TopologyFeed, topologyChannel } from '../../../src/http/live/topology-channel.ts';
 import { batchOf, opened, start } from '../../store/opened.ts';
@@ -11,7 +11,7 @@ import { networkRecord } from '../../store/records.ts';
 import { MemoryChannel, MemoryWire } from './fakes.ts';
 
 function setUp() {
-  const { store, reader } = opened();
+  const { store, reader, notices } = opened();
   const run = queries(reader);
   const channel = topologyChannel(
     () => reader.head('topology'),
@@ -41,7 +41,7 @@ function setUp() {
     for (const dst_ip of targets)
       builder.add(networkRecord({ src_ip: '10.0.0.1', dst_ip, direction: 'outbound', state: 'closed' }));
     await store.commit(batchOf([], { blocks: [builder.finish()] }));
-    feed.poll();
+    feed.publishTo(notices.at(-1)!.heads.topology);
     await new Promise((resolve) => setTimeout(resolve, 10));
   };
   const subscribe = (filters: Record<string, unknown> = {}, since?: number) => {
@@ -57,7 +57,7 @@ const told = (wire: MemoryWire) =>
   wire.sent.map((message) => (message.type === 'lagged' ? `lagged ${message.dropped}` : message.seq));
 const many = Array.from({ length: 1500 }, (_, i) => `203.${i >> 8}.${i & 255}.1`);
 
-it('tells changes as they come, a gap where one is too large, and what was missed', async () => {
+it('the topology channel sends changes as they arrive, a gap instead of a change that is too large, and the changes that a client missed', async () => {
   const { commit, subscribe, errors } = setUp();
   const live = subscribe();
   await commit(['203.0.113.1']);
@@ -71,7 +71,7 @@ it('tells changes as they come, a gap where one is too large, and what was misse
   expect(errors).toEqual([]);
 });
 
-it('reads no change while nobody is subscribed, and misses none for those who come', async () => {
+it('the topology channel reads changes only while there are subscriptions, and misses none for later subscribers', async () => {
   const { commit, subscribe, errors, hub, reads } = setUp();
   await commit(['203.0.113.1']);
   await commit(many);
@@ -91,7 +91,7 @@ it('reads no change while nobody is subscribed, and misses none for those who co
   expect(errors).toEqual([]);
 });
 
-it('tells of what the filters name only, by subnet where that is wanted', async () => {
+it('the topology channel sends only changes that match the filters, by subnet on request', async () => {
   const { commit, subscribe } = setUp();
   const one = subscribe({ ip: '198.51.100.0/24' });
   const subnets = subscribe({ group_by: 'subnet' });
@@ -104,7 +104,7 @@ it('tells of what the filters name only, by subnet where that is wanted', async 
   expect(JSON.stringify(subnets.sent[0])).toContain('"source":"10.0.0.0/24"');
 });
 
-it('refuses filters that it does not have', () => {
+it('the topology channel rejects unknown filters', () => {
   const { subscribe } = setUp();
   for (const [filters, field] of [
     [{ group_by: 'asset' }, 'filters.group_by'],
@@ -113,7 +113,5 @@ it('refuses filters that it does not have', () => {
     [{ ip: '10.0.0.0/33' }, 'filters.ip'],
     [{ severity: 'high' }, 'filters.severity'],
   ] as const)
-    expect(() => subscribe(filters)).toThrow(
-      expect.objectContaining({ details: expect.objectContaining({ field }) }),
-    );
+    expect(() => subscribe(filters)).toThrow(expect.objectContaining({ details: expect.objectContaining({ field }) }));
 });

@@ -31,13 +31,7 @@ export default function Administration() {
 }
 
 /** Links to the views. Filters and the open item of one view are not carried over to another. */
-function Views({
-  offered,
-  shown,
-}: {
-  offered: readonly AdministrationView[];
-  shown: AdministrationView | undefined;
-}) {
+function Views({ offered, shown }: { offered: readonly AdministrationView[]; shown: AdministrationView | undefined }) {
   return (
     <nav class="admin-views" aria-label="Administration views">
       {offered.map(({ value, title }) => (

@@ -9,7 +9,7 @@ export interface AdministrationView {
   readonly load: () => Promise<{ default: ComponentType }>;
 }
 
-/** All views in display order. The first permitted one is the default. */
+/** All views in display order. The first permitted view is the default. */
 export const views: readonly AdministrationView[] = [
   { value: 'rules', title: 'Rules', needs: 'listRules', load: () => import('./rules/view.tsx') },
   { value: 'silences', title: 'Silences', needs: 'listSilences', load: () => import('./silences/view.tsx') },

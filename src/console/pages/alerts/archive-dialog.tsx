@@ -1,5 +1,6 @@
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
+import { FormError } from '../../ui/form.tsx';
 import type { TriageDialogProps } from './asked.ts';
 
 /** Confirms archiving, which cannot be undone. */
@@ -9,13 +10,9 @@ export function ArchiveDialog({ what, request: { target, failure }, onDone, onCl
     <Dialog title={`Archive ${what}?`} onClose={onClose}>
       <p>
         This cannot be undone. Archived alerts can be viewed and exported, but not reopened.
-        {!isOne && ' Only resolved and suppressed alerts are archived; others stay as they are.'}
+        {!isOne && ' Only resolved and suppressed alerts are archived; others are not changed.'}
       </p>
-      {failure !== undefined && (
-        <p class="field-error" role="alert">
-          {failure}
-        </p>
-      )}
+      <FormError>{failure}</FormError>
       <div class="row">
         <Button kind="danger" onClick={() => onDone({ status: 'archived' })}>
           Archive {isOne ? 'alert' : what}

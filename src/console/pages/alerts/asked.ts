@@ -12,13 +12,13 @@ export interface DialogRequest {
   readonly target: Target;
   /** The input of an earlier attempt that failed. */
   readonly draft?: Change;
-  /** Why that attempt failed. */
+  /** The reason why the earlier attempt failed. */
   readonly failure?: string;
 }
 
 /** Props of the triage dialogs. */
 export interface TriageDialogProps {
-  /** The alerts as named in a sentence: a quoted title, or a count. */
+  /** The name of the alerts in a sentence: a quoted title, or a count. */
   readonly what: string;
   readonly request: DialogRequest;
   readonly onDone: (change: Change) => void;

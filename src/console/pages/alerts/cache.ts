@@ -16,26 +16,21 @@ type CachedResponse =
 
 export function putAlerts(alerts: ReadonlyMap<string, AlertRow>): void {
   if (alerts.size === 0) return;
-  answers.setQueriesData<CachedResponse>(
-    { predicate: ({ queryKey: [name] }) => name === 'listAlerts' },
-    (cached) => {
-      if (cached === undefined) return cached;
-      if ('pages' in cached)
-        return unlessSame(
-          cached,
-          'pages',
-          cached.pages.map((page) => updatedPage(page, alerts)),
-        );
-      return Array.isArray(cached.data) ? updatedPage(cached as Page, alerts) : cached;
-    },
-  );
+  answers.setQueriesData<CachedResponse>({ predicate: ({ queryKey: [name] }) => name === 'listAlerts' }, (cached) => {
+    if (cached === undefined) return cached;
+    if ('pages' in cached)
+      return unlessSame(
+        cached,
+        'pages',
+        cached.pages.map((page) => updatedPage(page, alerts)),
+      );
+    return Array.isArray(cached.data) ? updatedPage(cached as Page, alerts) : cached;
+  });
   for (const [id, alert] of alerts)
     answers.setQueriesData<CachedResponse>(
       { predicate: ({ queryKey: [name, input] }) => name === 'getAlert' && isOf(input, id) },
       (cached) =>
-        cached !== undefined && 'data' in cached
-          ? { ...cached, data: newer(cached.data as AlertRow, alert) }
-          : cached,
+        cached !== undefined && 'data' in cached ? { ...cached, data: newer(cached.data as AlertRow, alert) } : cached,
     );
 }
 
@@ -53,13 +48,13 @@ function updatedPage(page: Page, alerts: ReadonlyMap<string, AlertRow>): Page {
   );
 }
 
-/** Returns the same object if nothing in it changed, so that nothing renders again. */
+/** Returns the same object if nothing in it changed, so that nothing is rendered again. */
 function unlessSame<T, K extends keyof T>(whole: T, name: K, parts: readonly unknown[]): T {
   const before = whole[name] as readonly unknown[];
   return parts.every((part, index) => part === before[index]) ? whole : { ...whole, [name]: parts };
 }
 
-/** Refetches everything derived from alerts, except the queue, which stays as the user is reading it. */
+/** Refetches everything derived from alerts, except the queue, which does not change while the user reads it. */
 export async function alertsChanged(): Promise<void> {
   const about: readonly CallId[] = [
     'listAlerts',

@@ -20,8 +20,7 @@ export async function tryChange(seen: AlertRow, change: Change): Promise<FailedC
   const { status, title } = seen.attributes;
   const what = `${quoted(title)} was not changed`;
   const why = change.status === undefined ? undefined : refusal(status, change.status);
-  if (why !== undefined)
-    return { left: { rows: [seen] }, what, error: new ServiceError('INVALID_TRANSITION', why) };
+  if (why !== undefined) return { left: { rows: [seen] }, what, error: new ServiceError('INVALID_TRANSITION', why) };
   put({ ...seen, attributes: predicted(seen.attributes, change) });
   try {
     put(await applyInOrder(seen, change));
@@ -35,7 +34,7 @@ export async function tryChange(seen: AlertRow, change: Change): Promise<FailedC
   }
 }
 
-/** Changes one alert and shows a toast on failure, too. @returns whether it was changed */
+/** Changes one alert, and also shows a toast on failure. @returns whether it was changed */
 export async function changeAlert(seen: AlertRow, change: Change): Promise<boolean> {
   const failed = await tryChange(seen, change);
   if (failed !== undefined) sayFailure(failed.what, failed.error);
@@ -44,7 +43,7 @@ export async function changeAlert(seen: AlertRow, change: Change): Promise<boole
 
 /** The last pending change of each alert in this browser. */
 const pendingChanges = new Map<string, Promise<unknown>>();
-/** Alerts as returned for recent changes from this browser, so that own changes are not taken for conflicts. */
+/** Alerts as returned for recent changes from this browser, so that its own changes are not mistaken for conflicts. */
 const ownAnswers = new Map<string, AlertRow>();
 const maxOwnAnswers = 1000;
 

@@ -6,7 +6,7 @@ import { alertsChanged, putAlerts } from './cache.ts';
 import { type Change, describeChange, predicted } from './changes.ts';
 import type { FailedChange, Target } from './target.ts';
 
-/** The most ids that one bulk request may carry. */
+/** Maximum number of ids in one bulk request. */
 const idsAtOnce = 1000;
 
 /** Totals of a bulk change. */
@@ -23,8 +23,8 @@ interface Tally {
  * Applies one change to many alerts: those listed, or all that match a filter. `onProgress` receives the number of
  * alerts processed.
  *
- * @returns whether all or only some changed, which a toast reports; or the failure, if none changed or the request
- * stopped early
+ * @returns whether all alerts changed or only a part, which a toast reports; or the failure, if no alert changed or the
+ * request stopped early
  */
 export async function changeMany(
   target: Target,
@@ -55,8 +55,7 @@ export async function changeMany(
   let at = 0;
   try {
     if ('filter' in target) await update({ filter: { ...target.filter } });
-    for (; at < rows.length; at += idsAtOnce)
-      await update({ ids: rows.slice(at, at + idsAtOnce).map(({ id }) => id) });
+    for (; at < rows.length; at += idsAtOnce) await update({ ids: rows.slice(at, at + idsAtOnce).map(({ id }) => id) });
   } catch (error) {
     await alertsChanged();
     return {
@@ -68,7 +67,7 @@ export async function changeMany(
       error,
     };
   }
-  // Show the alerts that did not fail as changed; other fields arrive over the live channel.
+  // Shows the alerts that did not fail as changed; other fields arrive over the live channel.
   if (tally.failed === tally.failedIds.size)
     putAlerts(
       new Map(

@@ -1,6 +1,6 @@
 import type { AlertUpdateInput } from '../../../contract/resources/alert.ts';
 import { type AlertStatus, alertTransitions, mayBecome } from '../../../contract/vocabulary.ts';
-import { foreign, title, words } from '../../ui/words.ts';
+import { isolateText, title, words } from '../../ui/words.ts';
 import type { Alert } from './question.ts';
 
 /** A change in the request format of the API. All functions here are pure. */
@@ -20,7 +20,7 @@ const keyTo: Readonly<Partial<Record<AlertStatus, string>>> = {
   new: 'u',
 };
 
-/** Explains why a status change is not allowed and which are; undefined if it is allowed. */
+/** Explains why a status change is not allowed and which changes are; undefined if it is allowed. */
 export function refusal(from: AlertStatus, to: AlertStatus): string | undefined {
   if (mayBecome(from, to)) return undefined;
   const ways: readonly AlertStatus[] = alertTransitions[from];
@@ -29,7 +29,7 @@ export function refusal(from: AlertStatus, to: AlertStatus): string | undefined 
   return `${title(from)} alerts can be changed to ${options.join(' or ')}, not to ${words(to)}.`;
 }
 
-/** Returns the alert as it should be after the change; shown until the service replies. */
+/** Returns the alert as it should be after the change, which is shown until the service replies. */
 export function predicted(alert: Alert, change: Change): Alert {
   const { note, ai_override, assignee, verdict, ...rest } = change;
   const next: Alert = { ...alert, ...rest };
@@ -54,10 +54,10 @@ export function decisions(before: Alert, after: Alert): string[] {
     .filter((name) => before[name] !== after[name])
     .map(
       (name) =>
-        `${name} is now ${name === 'assignee' && after.assignee !== undefined ? foreign(after.assignee) : words(after[name] ?? 'none')}`,
+        `${name} is now ${name === 'assignee' && after.assignee !== undefined ? isolateText(after.assignee) : words(after[name] ?? 'none')}`,
     );
   if (before.tags.join('\n') !== after.tags.join('\n'))
-    lines.push(`tags are now ${after.tags.map((tag) => foreign(tag)).join(', ') || 'none'}`);
+    lines.push(`tags are now ${after.tags.map((tag) => isolateText(tag)).join(', ') || 'none'}`);
   if (before.override?.at !== after.override?.at) lines.push('its verdict was overridden');
   return lines;
 }
@@ -67,7 +67,7 @@ export function describeChange(change: Change): string {
   const parts: string[] = [];
   if (change.status !== undefined) parts.push(words(change.status));
   if (change.assignee !== undefined)
-    parts.push(change.assignee ? `assigned to ${foreign(change.assignee)}` : 'unassigned');
+    parts.push(change.assignee ? `assigned to ${isolateText(change.assignee)}` : 'unassigned');
   const verdict = change.ai_override?.verdict ?? change.verdict;
   if (verdict) parts.push(`verdict ${words(verdict)}`);
   else if (verdict !== undefined) parts.push('verdict removed');

@@ -13,7 +13,7 @@ export function Choices<V extends string>({
 }: {
   label: string;
   options: readonly { readonly value: V; readonly title: string; readonly about?: string }[];
-  /** Undefined until an option is chosen. */
+  /** The chosen option; undefined until an option is chosen. */
   value: V | undefined;
   error?: string | undefined;
   onChange: (value: V) => void;

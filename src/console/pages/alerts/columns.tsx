@@ -1,7 +1,7 @@
+import { numberColumn, timeColumn } from '../../ui/attribute-columns.tsx';
 import { number, title, words } from '../../ui/format.ts';
 import { Severity } from '../../ui/severity.tsx';
 import type { Column } from '../../ui/table.tsx';
-import { Time } from '../../ui/time.tsx';
 import { Address, Value } from '../../ui/value.tsx';
 import { type Alert, type AlertRow, isOpen } from './question.ts';
 
@@ -14,13 +14,7 @@ const shapes: Readonly<Record<Alert['status'], string>> = {
 };
 
 /** The status as a symbol and a word. */
-export function Status({
-  status,
-  verdict,
-}: {
-  status: Alert['status'];
-  verdict?: Alert['verdict'] | undefined;
-}) {
+export function Status({ status, verdict }: { status: Alert['status']; verdict?: Alert['verdict'] | undefined }) {
   return (
     <span class={`alert-status alert-status-${status}`}>
       <span aria-hidden="true">{shapes[status]} </span>
@@ -52,8 +46,7 @@ export const columns: readonly Column<AlertRow>[] = [
     width: '116px',
     from: 760,
     sort: 'src_ip',
-    cell: ({ attributes }) =>
-      attributes.src_ip && <Address ip={attributes.src_ip} list="listAlerts" field="src_ip" />,
+    cell: ({ attributes }) => attributes.src_ip && <Address ip={attributes.src_ip} list="listAlerts" field="src_ip" />,
   },
   {
     id: 'dst',
@@ -103,23 +96,8 @@ export const columns: readonly Column<AlertRow>[] = [
     sort: 'risk_score',
     cell: ({ attributes: { risk_score } }) => risk_score,
   },
-  {
-    id: 'count',
-    title: 'Count',
-    width: '52px',
-    end: true,
-    from: 420,
-    sort: 'count',
-    cell: ({ attributes }) => number(attributes.count),
-  },
-  {
-    id: 'seen',
-    title: 'Last seen',
-    width: '84px',
-    end: true,
-    sort: 'last_seen',
-    cell: ({ attributes }) => <Time at={attributes.last_seen} />,
-  },
+  numberColumn('count', 'Count', 'count', { width: '52px', from: 420 }),
+  timeColumn('seen', 'Last seen', 'last_seen', { width: '84px' }),
 ];
 
 function Title({ alert }: { alert: Alert }) {

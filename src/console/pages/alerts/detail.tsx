@@ -36,17 +36,9 @@ export interface Triage {
 }
 
 /** One alert, with the facts that decide triage first. */
-export function AlertDetail({
-  alert,
-  triage,
-  proof,
-}: {
-  alert: AlertRow;
-  triage: Triage;
-  proof: Signal<number>;
-}) {
+export function AlertDetail({ alert, triage, proof }: { alert: AlertRow; triage: Triage; proof: Signal<number> }) {
   const { attributes } = alert;
-  // Each alert starts at the top.
+  // Each alert is shown from its top.
   useEffect(() => document.querySelector('.detail-body')?.scrollTo(0, 0), [alert.id]);
   return (
     <Detail
@@ -141,18 +133,9 @@ function About({ alert }: { alert: AlertRow }) {
           ['Priority', <EditPriority key="priority" alert={alert} />],
           ['Assignee', <EditAssignee key="assignee" alert={alert} />],
           ['Risk', <RiskReasons key="risk" alert={attributes} />],
-          [
-            'Source',
-            src_ip && <Address key="src" ip={src_ip} port={src_port} list="listAlerts" field="src_ip" />,
-          ],
-          [
-            'Target',
-            dst_ip && <Address key="dst" ip={dst_ip} port={dst_port} list="listAlerts" field="dst_ip" />,
-          ],
-          [
-            'Domain',
-            domain && <Value key="domain" value={domain} list="listAlerts" field="domain" pivot="domain" />,
-          ],
+          ['Source', src_ip && <Address key="src" ip={src_ip} port={src_port} list="listAlerts" field="src_ip" />],
+          ['Target', dst_ip && <Address key="dst" ip={dst_ip} port={dst_port} list="listAlerts" field="dst_ip" />],
+          ['Domain', domain && <Value key="domain" value={domain} list="listAlerts" field="domain" pivot="domain" />],
           ['Transport', transport],
           [
             asset_ids.length > 1 ? 'Assets' : 'Asset',
@@ -176,22 +159,14 @@ function About({ alert }: { alert: AlertRow }) {
             ),
           ],
           ['Rule source', title(rule_source)],
-          [
-            sensors?.length === 1 ? 'Sensor' : 'Sensors',
-            sensors && <Sensors key="sensors" sensors={sensors} />,
-          ],
+          [sensors?.length === 1 ? 'Sensor' : 'Sensors', sensors && <Sensors key="sensors" sensors={sensors} />],
           ['Confidence', confidence === undefined ? undefined : `${Math.round(confidence * 100)} %`],
           [
             'Category',
-            category && (
-              <Value key="category" value={category} list="listAlerts" field="category" mono={false} />
-            ),
+            category && <Value key="category" value={category} list="listAlerts" field="category" mono={false} />,
           ],
           ['Tactics', mitre && mitre.tactics.length > 0 && <Attack key="tactics" ids={mitre.tactics} />],
-          [
-            'Techniques',
-            mitre && mitre.techniques.length > 0 && <Attack key="techniques" ids={mitre.techniques} />,
-          ],
+          ['Techniques', mitre && mitre.techniques.length > 0 && <Attack key="techniques" ids={mitre.techniques} />],
           ['First seen', <Time key="first" at={attributes.first_seen} as="exact" />],
           ['Last seen', <Time key="last" at={attributes.last_seen} as="exact" />],
           ['Raised', <Time key="created" at={attributes.created_at} />],
@@ -216,9 +191,7 @@ function RiskReasons({ alert: { risk_score, severity, confidence } }: { alert: A
   if (risk_score === undefined) return <>not scored</>;
   const sure = confidence === undefined ? '' : ` and confidence ${Math.round(confidence * 100)} %`;
   return (
-    <span
-      title={`Out of 100, from severity ${severity}${sure}. Adds to the risk of its assets until resolved.`}
-    >
+    <span title={`Out of 100, from severity ${severity}${sure}. Adds to the risk of its assets until resolved.`}>
       <span class="mono">{risk_score}</span>{' '}
       <span class="quiet">
         of 100: {severity}

@@ -3,7 +3,7 @@ import { priorities, type Severity as SeverityName, severities } from '../../../
 import { may, me } from '../../state/session.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
-import { Field } from '../../ui/field.tsx';
+import { TextField } from '../../ui/field.tsx';
 import { title } from '../../ui/format.ts';
 import { Menu } from '../../ui/menu.tsx';
 import { Severity } from '../../ui/severity.tsx';
@@ -13,8 +13,7 @@ import type { AlertRow } from './question.ts';
 
 /** Fields of an alert that can be edited in place. */
 
-const isLogged = (severity: SeverityName): boolean =>
-  severities.indexOf(severity) >= severities.indexOf('high');
+const isLogged = (severity: SeverityName): boolean => severities.indexOf(severity) >= severities.indexOf('high');
 
 export function EditSeverity({ alert }: { alert: AlertRow }) {
   const [asking, setAsking] = useState<SeverityName>();
@@ -122,17 +121,14 @@ function AskName({ onName, onClose }: { onName: (name: string) => void; onClose:
           if (name.trim() !== '') onName(name.trim());
         }}
       >
-        <Field label="Username" hint="The alert appears in this user’s Mine view.">
-          {(attributes) => (
-            <input
-              {...attributes}
-              value={name}
-              maxLength={200}
-              autocomplete="off"
-              onInput={(event) => setName(event.currentTarget.value)}
-            />
-          )}
-        </Field>
+        <TextField
+          label="Username"
+          hint="The alert appears in this user’s Mine view."
+          value={name}
+          maxLength={200}
+          autocomplete="off"
+          onValue={setName}
+        />
         <div class="row">
           <Button type="submit" kind="primary" disabled={name.trim() === ''}>
             Assign

@@ -21,9 +21,7 @@ export function Evidence({ alert }: { alert: Alert }) {
   const facts = evidenceFacts(alert);
   return (
     <Section title="Evidence">
-      {facts.length > 0 && (
-        <Facts facts={facts.map((fact) => [fact.name, <Parts key={fact.name} fact={fact} />])} />
-      )}
+      {facts.length > 0 && <Facts facts={facts.map((fact) => [fact.name, <Parts key={fact.name} fact={fact} />])} />}
       {ids.length === 0 ? (
         <p class="quiet">No stored events: the alert was found in a sensor record that is not kept.</p>
       ) : (
@@ -80,7 +78,7 @@ function Shown({ part }: { part: Part }) {
   }
 }
 
-/** An event from either table; the more likely one is tried first. */
+/** An event of one of the two tables; the more likely table is tried first. */
 function Event({ id, first }: { id: string; first: 'network' | 'dns' }) {
   const params = { params: { event_id: id } };
   const options = { still: true, keepPrevious: false };
@@ -125,15 +123,8 @@ function Event({ id, first }: { id: string; first: 'network' | 'dns' }) {
   );
 }
 
-const dnsSummary = ({
-  query,
-  qtype,
-  rcode_name,
-}: {
-  query?: string;
-  qtype?: string;
-  rcode_name?: string;
-}): string => [query, qtype, rcode_name].filter((part) => part !== undefined).join(' ');
+const dnsSummary = ({ query, qtype, rcode_name }: { query?: string; qtype?: string; rcode_name?: string }): string =>
+  [query, qtype, rcode_name].filter((part) => part !== undefined).join(' ');
 
 function networkSummary(event: {
   transport: string;

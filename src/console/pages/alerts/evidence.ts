@@ -6,14 +6,14 @@ import type { Alert } from './question.ts';
 /** Formats the evidence of alerts. All functions here are pure. */
 
 const dnsPort = 53;
-/** Added before and after the alert's time span, as events carry the time they began. */
+/** Margin before and after the alert's time span, because events carry the time at which they began. */
 const marginMs = 60_000;
 
-/** The table that most likely holds the events of an alert. */
+/** Returns the table that most likely holds the events of an alert. */
 export const eventTable = ({ domain, dst_port }: Pick<Alert, 'domain' | 'dst_port'>): 'network' | 'dns' =>
   domain !== undefined && (dst_port === undefined || dst_port === dnsPort) ? 'dns' : 'network';
 
-/** URL parameters of the events page: events between the alert's endpoints in its time span. */
+/** Returns URL parameters of the events page: events between the alert's endpoints in its time span. */
 export function eventsOf(
   alert: Pick<Alert, 'src_ip' | 'dst_ip' | 'dst_port' | 'domain' | 'count' | 'first_seen' | 'last_seen'>,
   table: 'network' | 'dns',
@@ -33,9 +33,9 @@ type Given = number | string | boolean | readonly (number | string)[];
 /** A value of the evidence, by how it is displayed. */
 export type Part =
   | { readonly kind: 'text'; readonly text: string }
-  /** Epoch milliseconds. */
+  /** A time, in epoch milliseconds. */
   | { readonly kind: 'time'; readonly at: number }
-  /** `rest` is a note on the address, such as a count. */
+  /** An address; `rest` is a note on it, such as a count. */
   | { readonly kind: 'address'; readonly ip: string; readonly port?: number; readonly rest?: string }
   | { readonly kind: 'domain'; readonly name: string };
 
@@ -120,10 +120,9 @@ function kindOf(field: string, evidence: Readonly<Record<string, Given>>): Kind 
   return kindByEnding.find(([ending]) => ending.test(field))?.[1];
 }
 
-const acronym =
-  /\b(asn|dns|http|icmp|id|ip|ips|ja3|ja4|md5|mime|nxdomain|sha256|smb|ssh|tcp|tls|ttl|txt|udp|url)\b/g;
+const acronym = /\b(asn|dns|http|icmp|id|ip|ips|ja3|ja4|md5|mime|nxdomain|sha256|smb|ssh|tcp|tls|ttl|txt|udp|url)\b/g;
 
-/** Returns the label of a detector's field; field names of rules stay as written. */
+/** Returns the label of a detector's field; field names of rules are unchanged. */
 const nameOf = (field: string): string =>
   /^[a-z0-9_]+$/.test(field) ? title(words(field).replaceAll(acronym, upper)) : field;
 
@@ -131,12 +130,7 @@ const upper = (text: string): string => text.toUpperCase();
 
 const text = (text: string): Part => ({ kind: 'text', text });
 
-function partOf(
-  field: string,
-  kind: Kind | undefined,
-  value: number | string | boolean,
-  isListed: boolean,
-): Part {
+function partOf(field: string, kind: Kind | undefined, value: number | string | boolean, isListed: boolean): Part {
   if (typeof value === 'boolean') return text(value ? 'yes' : 'no');
   if (typeof value === 'string') return partOfText(kind, value);
   if (kind === 'bytes') return text(bytes(value));
@@ -147,13 +141,13 @@ function partOf(
   return text(isName ? String(value) : decimal(value));
 }
 
-/** From 1973 to the latest time that a Date can hold. */
+/** Returns whether the number can be a time: from 1973 to the latest time that a Date can hold. */
 const isEpochMs = (value: number): boolean => value >= 1e11 && value <= 8.64e15;
 
 const isoTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:?\d\d)$/;
 
 function partOfText(kind: Kind | undefined, value: string): Part {
-  // Try the endpoint first, as `2001:db8::1:22` is also a valid address.
+  // The endpoint is tried first, because `2001:db8::1:22` is also a valid address.
   const end = kind === 'ends' ? endOf(value) : undefined;
   if (end !== undefined) return end;
   if (formats.ip.test(value)) return { kind: 'address', ip: value };
@@ -168,8 +162,7 @@ function partOfText(kind: Kind | undefined, value: string): Part {
  */
 function endOf(value: string): Part | undefined {
   const [, counted = '', times] = /^(\S+): (\d+)$/.exec(value) ?? [];
-  if (formats.ip.test(counted))
-    return { kind: 'address', ip: counted, rest: `${number(Number(times))} times` };
+  if (formats.ip.test(counted)) return { kind: 'address', ip: counted, rest: `${number(Number(times))} times` };
   const [, sized = '', size] = /^(\S+) (\d+)$/.exec(value) ?? [];
   if (formats.ip.test(sized)) return { kind: 'address', ip: sized, rest: bytes(Number(size)) };
   const found = /^(\S+):(\d+)(?:\/(\S*) (\d+) out (\d+) in)?$/.exec(value);

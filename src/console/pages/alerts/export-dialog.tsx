@@ -42,8 +42,8 @@ export function ExportDialog({
   return (
     <Dialog title="Export alerts" onClose={onClose}>
       <p>
-        Exports {total === undefined ? 'all' : number(total)} alert{total === 1 ? '' : 's'} that match the
-        filters and the time range, oldest first.
+        Exports {total === undefined ? 'all' : number(total)} alert{total === 1 ? '' : 's'} that match the filters and
+        the time range, oldest first.
       </p>
       <div class="row">
         <Choice

@@ -4,7 +4,7 @@ import { useChannel } from '../../state/live.ts';
 import { putAlerts } from './cache.ts';
 import { type AlertRow, type Filters, stillMatches, streamFilters } from './question.ts';
 
-/** New alerts are counted up to this number. */
+/** Maximum number of new alerts that are counted. */
 export const maxFresh = 1000;
 /** Minimum time between renders in milliseconds, so that a burst of alerts does not block the browser. */
 const drawnEveryMs = 250;
@@ -12,14 +12,14 @@ const drawnEveryMs = 250;
 export interface Feed {
   /** Ids of alerts that match the list but are not in it yet: at most `maxFresh`. */
   readonly fresh: ReadonlySignal<ReadonlySet<string>>;
-  /** Whether updates were dropped because this browser fell behind; the list may be out of date. */
+  /** Whether updates were dropped because this browser was too slow; the list may be out of date. */
   readonly missed: ReadonlySignal<boolean>;
-  /** Resets both after the list was fetched again. */
+  /** Resets `fresh` and `missed` after the list was fetched again. */
   readonly clear: () => void;
 }
 
 /**
- * Receives alerts live: those in the list are updated in place, new ones are counted until the user loads them.
+ * Receives alerts live: alerts in the list are updated in place, new alerts are counted until the user loads them.
  *
  * @param shown - ids of the rows in the list
  * @param range - half-open range of `last_seen`, as in the request for the list

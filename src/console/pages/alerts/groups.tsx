@@ -1,10 +1,6 @@
 import { useMemo } from 'preact/hooks';
 import type { CallResult } from '../../../client/client.ts';
-import {
-  type AlertGrouping,
-  type Severity as SeverityName,
-  severities,
-} from '../../../contract/vocabulary.ts';
+import { type AlertGrouping, type Severity as SeverityName, severities } from '../../../contract/vocabulary.ts';
 import { place, setParams } from '../../state/address.ts';
 import { useAnswer } from '../../state/answers.ts';
 import { refreshed } from '../../state/moving-range.ts';
@@ -78,17 +74,8 @@ export function Groups({ by, filters }: { by: AlertGrouping; filters: Filters })
   );
 }
 
-function summary({
-  groups,
-  alerts,
-  findings,
-  distinct,
-  others,
-  complete,
-}: CallResult<'groupAlerts'>['data']): string {
-  const parts = [
-    `${number(groups.length)} groups, ${number(alerts)} alerts, ${number(findings)} occurrences`,
-  ];
+function summary({ groups, alerts, findings, distinct, others, complete }: CallResult<'groupAlerts'>['data']): string {
+  const parts = [`${number(groups.length)} groups, ${number(alerts)} alerts, ${number(findings)} occurrences`];
   if (others.alerts > 0)
     parts.push(
       `${number(others.alerts)} more alerts in ${complete ? number(distinct - groups.length) : 'other'} smaller groups`,
@@ -161,8 +148,7 @@ function GroupName({ by, value }: { by: AlertGrouping; value: string | undefined
   if (value === undefined) return <span class="quiet">none</span>;
   if (by === 'rule_id') return <RuleName id={value} />;
   if (by === 'asset_id') return <AssetName id={value} />;
-  if (by === 'severity' && severities.some((one) => one === value))
-    return <Severity level={value as SeverityName} />;
+  if (by === 'severity' && severities.some((one) => one === value)) return <Severity level={value as SeverityName} />;
   const isAddress = by === 'src_ip' || by === 'dst_ip';
   return (
     <bdi class={isAddress ? 'mono' : ''} title={value}>
@@ -171,7 +157,7 @@ function GroupName({ by, value }: { by: AlertGrouping; value: string | undefined
   );
 }
 
-/** The name of a rule, taken from one of its alerts, which also know the rules of sensors. */
+/** The name of a rule, taken from one of its alerts, because alerts also have the names of sensors' rules. */
 function RuleName({ id }: { id: string }) {
   const answer = useAnswer(
     'listAlerts',

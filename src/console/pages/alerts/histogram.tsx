@@ -10,11 +10,11 @@ import { barsOf, zoomed } from '../../ui/histogram-bars.ts';
 import { changeOf, periodBefore } from './histogram-series.ts';
 import type { Filters } from './question.ts';
 
-/** The most bars that fit. */
+/** Maximum number of bars that fit. */
 const maxBars = 80;
 const refreshMs = 30_000;
 
-/** Labels only integers, as counts have no fractions. */
+/** Formats only integers as labels, because counts have no fractions. */
 const whole = (value: number): string => (Number.isInteger(value) ? number(value) : '');
 
 /** Last-seen times of the matching alerts by severity; dragging across it sets the time range of the page. */
@@ -68,9 +68,7 @@ export function AlertHistogram({ filters }: { filters: Filters }) {
         kind="bars"
         height={96}
         format={whole}
-        onZoom={(start, stop) =>
-          setParams({ ...zoomed(start, stop, shown), range: undefined, id: undefined })
-        }
+        onZoom={(start, stop) => setParams({ ...zoomed(start, stop, shown), range: undefined, id: undefined })}
       />
       {now.error !== null && (
         <p class="alert-histogram-change quiet" title={now.error.message}>

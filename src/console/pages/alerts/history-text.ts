@@ -3,7 +3,7 @@ import { words } from '../../ui/words.ts';
 
 export type HistoryEntry = ListItem<'listAlertHistory'>['attributes'];
 
-/** Descriptions of history actions, without values, as those may be untrusted text. */
+/** Descriptions of history actions. They omit values, which may be untrusted text. */
 const sentences: Readonly<Record<HistoryEntry['action'], string>> = {
   raised: 'raised the alert',
   recurred: 'raised the alert again after an earlier one was resolved',
@@ -16,7 +16,7 @@ const sentences: Readonly<Record<HistoryEntry['action'], string>> = {
   noted: 'added a note',
   overridden: 'overrode the model verdict',
   silenced: 'suppressed it with a silence',
-  unsilenced: 'removed it from a silence',
+  unsilenced: 'ended its suppression by a silence',
   folded: 'merged it into another alert',
   unfolded: 'separated it from another alert',
   triaged: 'requested a new model verdict',
@@ -24,8 +24,9 @@ const sentences: Readonly<Record<HistoryEntry['action'], string>> = {
 
 export interface HistoryLine {
   readonly what: string;
-  /** The old and new value, for changes of a single value. */
+  /** The old value, for changes of a single value. */
   readonly from?: string;
+  /** The new value, for changes of a single value. */
   readonly to?: string;
 }
 

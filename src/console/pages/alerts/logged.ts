@@ -1,4 +1,4 @@
-import { Fault, type ProvenEntry } from '../../../client/verifier.ts';
+import { AuditFault, type ProvenEntry } from '../../../client/verifier.ts';
 import { bytesToHex } from '../../../tlog/hex.ts';
 import type { Alert } from './question.ts';
 
@@ -9,12 +9,12 @@ export function mismatch(
   { entry, leafHash }: Pick<ProvenEntry, 'entry' | 'leafHash'>,
   alertId: string,
   leafHashOfAlert: string,
-): Fault | undefined {
+): AuditFault | undefined {
   const subject = (entry.subject as { readonly id?: unknown } | undefined)?.id;
   if (entry.kind !== 'alert.raised' || subject !== alertId)
-    return new Fault('WRONG_LEAF', `the log entry is ${entry.kind} of ${String(subject)}, not of this alert`);
+    return new AuditFault('WRONG_LEAF', `the log entry is ${entry.kind} of ${String(subject)}, not of this alert`);
   if (bytesToHex(leafHash) !== leafHashOfAlert)
-    return new Fault('WRONG_LEAF', 'the hash of the log entry is not the one in the alert');
+    return new AuditFault('WRONG_LEAF', 'the hash of the log entry is not the one in the alert');
   return undefined;
 }
 
@@ -34,6 +34,6 @@ export function logged(
   return { ...loggedFields, at: String(entry.occurred_at), changed };
 }
 
-/** Log entries truncate long texts. */
+/** Returns whether the texts are equal, considering that log entries truncate long texts. */
 const same = (text: string, now: string): boolean =>
   text === now || (text.length >= 100 && now.startsWith(text.replace(/…$/, '')));

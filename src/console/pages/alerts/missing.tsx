@@ -4,15 +4,7 @@ import { Detail } from '../../ui/split.tsx';
 import { Empty, Failure, Loading } from '../../ui/states.tsx';
 
 /** Shown instead of an alert that is loading, missing or unavailable. */
-export function MissingAlert({
-  id,
-  error,
-  onRetry,
-}: {
-  id: string;
-  error: ServiceError | null;
-  onRetry: () => void;
-}) {
+export function MissingAlert({ id, error, onRetry }: { id: string; error: ServiceError | null; onRetry: () => void }) {
   const isUnknown = error?.code === 'NOT_FOUND' || error?.code === 'INVALID_REQUEST';
   return (
     <Detail title={isUnknown ? 'Alert not found' : 'Alert'} onClose={() => setParams({ id: undefined })}>

@@ -22,8 +22,8 @@ export function NoAlerts({ view, counts, hasChips }: { view: View; counts: Count
     return (
       <Empty title={nothing[view]}>
         <p>
-          {number(all)} {all === 1 ? 'alert' : 'alerts'} in this range {all === 1 ? 'is' : 'are'} closed or
-          assigned to others.
+          {number(all)} {all === 1 ? 'alert' : 'alerts'} in this range {all === 1 ? 'is' : 'are'} closed or assigned to
+          others.
         </p>
         <p class="row">
           <Button onClick={() => setParams({ view: 'all' })}>Show all</Button>
@@ -35,9 +35,7 @@ export function NoAlerts({ view, counts, hasChips }: { view: View; counts: Count
       <Empty title="No alerts in this range match the filters.">
         <p class="row">
           <WithoutFilters list="listAlerts" />
-          <Button onClick={() => setParams({ range: 'all', from: undefined, to: undefined })}>
-            Search all time
-          </Button>
+          <Button onClick={() => setParams({ range: 'all', from: undefined, to: undefined })}>Search all time</Button>
         </p>
       </Empty>
     );
@@ -46,9 +44,7 @@ export function NoAlerts({ view, counts, hasChips }: { view: View; counts: Count
       <AnalyzedEvents />
       {shownRange().name !== 'all' && (
         <p class="row">
-          <Button onClick={() => setParams({ range: 'all', from: undefined, to: undefined })}>
-            Search all time
-          </Button>
+          <Button onClick={() => setParams({ range: 'all', from: undefined, to: undefined })}>Search all time</Button>
         </p>
       )}
     </Empty>
@@ -63,9 +59,7 @@ function AnalyzedEvents() {
   const total = network + dns;
   return (
     <p>
-      {total === 0
-        ? 'No events are stored for this range.'
-        : `${number(total)} events in this range were analysed.`}
+      {total === 0 ? 'No events are stored for this range.' : `${number(total)} events in this range were analysed.`}
     </p>
   );
 }

@@ -1,6 +1,7 @@
 import { useRef, useState } from 'preact/hooks';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
+import { FormError } from '../../ui/form.tsx';
 import type { TriageDialogProps } from './asked.ts';
 import { NoteField } from './note-field.tsx';
 
@@ -18,11 +19,7 @@ export function NoteDialog({ what, request: { draft, failure }, onDone, onClose 
         }}
       >
         <NoteField value={note} onValue={setNote} onSend={() => form.current?.requestSubmit()} />
-        {failure !== undefined && (
-          <p class="field-error" role="alert">
-            {failure}
-          </p>
-        )}
+        <FormError>{failure}</FormError>
         <div class="row">
           <Button type="submit" kind="primary" hint="ctrl enter" disabled={note.trim() === ''}>
             Add note

@@ -1,4 +1,4 @@
-import { Field } from '../../ui/field.tsx';
+import { TextArea } from '../../ui/field.tsx';
 
 const maxLength = 10_000;
 
@@ -13,22 +13,19 @@ export function NoteField({
   onSend: () => void;
 }) {
   return (
-    <Field label="Note" hint="Saved with your name and the time. Notes cannot be edited later.">
-      {(attributes) => (
-        <textarea
-          {...attributes}
-          value={value}
-          maxLength={maxLength}
-          rows={3}
-          autofocus
-          onInput={(event) => onValue(event.currentTarget.value)}
-          onKeyDown={(event) => {
-            if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return;
-            event.preventDefault();
-            onSend();
-          }}
-        />
-      )}
-    </Field>
+    <TextArea
+      label="Note"
+      hint="Saved with your name and the time. Notes cannot be edited later."
+      value={value}
+      maxLength={maxLength}
+      rows={3}
+      autofocus
+      onValue={onValue}
+      onKeyDown={(event) => {
+        if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return;
+        event.preventDefault();
+        onSend();
+      }}
+    />
   );
 }

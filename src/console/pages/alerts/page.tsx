@@ -26,7 +26,7 @@ const viewTitles: Readonly<Record<View, string>> = {
   unassigned: 'Unassigned',
   all: 'All',
 };
-/** Most severe first, then most recent. */
+/** Default sort: most severe first, then most recent. */
 const defaultSort = '-severity';
 const countedEveryMs = 30_000;
 
@@ -53,10 +53,7 @@ export default function Alerts() {
           usual={usual}
           tabs={views.map((value) => ({
             value,
-            title:
-              counts[value] === undefined
-                ? viewTitles[value]
-                : `${viewTitles[value]} ${number(counts[value])}`,
+            title: counts[value] === undefined ? viewTitles[value] : `${viewTitles[value]} ${number(counts[value])}`,
           }))}
         />
         <div class="alert-tools">
@@ -80,13 +77,7 @@ export default function Alerts() {
         </div>
       </div>
       {grouping === undefined ? (
-        <Queue
-          filters={filters}
-          sort={sort}
-          view={view}
-          counts={counts}
-          hasChips={Object.keys(chips).length > 0}
-        />
+        <Queue filters={filters} sort={sort} view={view} counts={counts} hasChips={Object.keys(chips).length > 0} />
       ) : (
         <Groups by={grouping} filters={filters} />
       )}

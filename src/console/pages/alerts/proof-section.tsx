@@ -1,7 +1,7 @@
 import type { Signal } from '@preact/signals';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { Denied } from '../../../client/log-source.ts';
-import { Fault, type ProvenEntry } from '../../../client/verifier.ts';
+import { AuditFault, type ProvenEntry } from '../../../client/verifier.ts';
 import { severities } from '../../../contract/vocabulary.ts';
 import { href } from '../../state/address.ts';
 import { Button } from '../../ui/button.tsx';
@@ -19,7 +19,7 @@ const pauseMs = 300;
 /** Proves in this browser that the log contains the alert. Increasing `goTo` scrolls the section into view. */
 export function Proof({ alert, goTo }: { alert: AlertRow; goTo: Signal<number> }) {
   const { transparency, severity } = alert.attributes;
-  const [result, setResult] = useState<ProvenEntry | ProvenLeaf | Fault>();
+  const [result, setResult] = useState<ProvenEntry | ProvenLeaf | AuditFault>();
   const [attempt, setAttempt] = useState(0);
   const section = useRef<HTMLDivElement>(null);
   const index = transparency?.leaf_index;
@@ -48,9 +48,7 @@ export function Proof({ alert, goTo }: { alert: AlertRow; goTo: Signal<number> }
     <div ref={section}>
       <Section title="Transparency log">
         {transparency === undefined ? (
-          <p class="quiet">
-            {isLogged ? 'Being added to the log.' : 'Only high and critical alerts are logged.'}
-          </p>
+          <p class="quiet">{isLogged ? 'Being added to the log.' : 'Only high and critical alerts are logged.'}</p>
         ) : (
           <>
             <Outcome result={result} alert={alert} onRetry={() => setAttempt(attempt + 1)} />
@@ -75,7 +73,7 @@ function Outcome({
   alert,
   onRetry,
 }: {
-  result: ProvenEntry | ProvenLeaf | Fault | undefined;
+  result: ProvenEntry | ProvenLeaf | AuditFault | undefined;
   alert: AlertRow;
   onRetry: () => void;
 }) {
@@ -91,12 +89,9 @@ function Outcome({
         Your role may not read the log.
       </p>
     );
-  if (result instanceof Fault)
+  if (result instanceof AuditFault)
     return (
-      <div
-        class={result.kind === 'unavailable' ? 'alert-proof' : 'alert-proof alert-proof-broken'}
-        role="alert"
-      >
+      <div class={result.kind === 'unavailable' ? 'alert-proof' : 'alert-proof alert-proof-broken'} role="alert">
         <p>
           <strong>{result.kind === 'unavailable' ? '○ Could not be verified.' : '✕ Not proven.'}</strong>{' '}
           <span class="mono">{result.code}</span>
@@ -109,8 +104,8 @@ function Outcome({
     return (
       <div class="alert-proof" role="status">
         <p>
-          <strong>The entry is in the log</strong>, verified in this browser: {number(result.path.length)}{' '}
-          hashes link the hash of the entry to the signed head of {number(result.head.size)} entries.
+          <strong>The entry is in the log</strong>, verified in this browser: {number(result.path.length)} hashes link
+          the hash of the entry to the signed head of {number(result.head.size)} entries.
         </p>
         <p class="quiet">Your role may not read the contents of the entry, so only its hash was verified.</p>
       </div>

@@ -1,6 +1,6 @@
 import { members, parseExact } from '../../../client/exact-json.ts';
 import { sha256 } from '../../../client/sha256.ts';
-import { Fault, type KeySet, type LogSource, type SignedHead, verifyHead } from '../../../client/verifier.ts';
+import { AuditFault, type KeySet, type LogSource, type SignedHead, verifyHead } from '../../../client/verifier.ts';
 import { readPath } from '../../../client/verify.ts';
 import { TlogError } from '../../../tlog/fault.ts';
 import { hexToBytes } from '../../../tlog/hex.ts';
@@ -23,13 +23,13 @@ export async function proveLeaf(
   log: LogSource,
   { leaf_index: leafIndex, leaf_hash: expectedHash }: NonNullable<Alert['transparency']>,
   { head, keys }: { readonly head: SignedHead; readonly keys: KeySet },
-): Promise<ProvenLeaf | Fault> {
+): Promise<ProvenLeaf | AuditFault> {
   const text = await log.get(`/api/transparency/inclusion?leaf_index=${leafIndex}&tree_size=${head.size}`);
-  if (text instanceof Fault) return text;
+  if (text instanceof AuditFault) return text;
   const path = readPath(members(parseExact(text))?.audit_path);
-  if (path instanceof Fault) return path;
+  if (path instanceof AuditFault) return path;
   const signer = verifyHead(head, keys);
-  if (signer instanceof Fault) return signer;
+  if (signer instanceof AuditFault) return signer;
   try {
     const leafHash = hexToBytes(expectedHash, hashBytes);
     verifyInclusion(sha256, { leafIndex, treeSize: head.size, leafHash, path, root: head.root });
@@ -37,6 +37,6 @@ export async function proveLeaf(
   } catch (error) {
     if (!(error instanceof TlogError)) throw error;
     const code = error.fault === 'root_mismatch' ? 'NOT_INCLUDED' : 'MALFORMED_PROOF';
-    return new Fault(code, `leaf ${leafIndex} in the tree of ${head.size}: ${error.message}`);
+    return new AuditFault(code, `leaf ${leafIndex} in the tree of ${head.size}: ${error.message}`);
   }
 }

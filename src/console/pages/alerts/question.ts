@@ -21,7 +21,7 @@ const byView: Readonly<Record<View, (me: string) => Filters>> = {
   all: () => ({}),
 };
 
-/** The default view: open alerts, or all alerts if the filters name other statuses. */
+/** Returns the default view: open alerts, or all alerts if the filters name other statuses. */
 export function usualView({ status, not_status = [] }: Filters): View {
   if (status === undefined && not_status.length === 0) return 'open';
   const requested = alertStatuses.filter(
@@ -36,15 +36,14 @@ export function filtersOf(chips: Filters, view: View, me: string): Filters {
   for (const [name, wanted] of Object.entries(byView[view](me))) {
     const both = asList(chips[name] ?? wanted).filter((one) => asList(wanted).includes(one));
     filters[name] = both.length > 0 ? both : wanted;
-    // The view and the filters exclude each other: make the query match nothing.
+    // The view and the filters exclude each other, so the query must match nothing.
     if (both.length === 0) filters[`not_${name}`] = wanted;
   }
   return filters;
 }
 
 const rank = (severity: string): number => severities.indexOf(severity as Severity);
-const asList = (value: string | readonly string[]): readonly string[] =>
-  typeof value === 'string' ? [value] : value;
+const asList = (value: string | readonly string[]): readonly string[] => (typeof value === 'string' ? [value] : value);
 
 /** Fields of an alert that can change, evaluated in the browser; the service evaluates all others. */
 const changeable: Readonly<Record<string, (alert: Alert) => readonly (string | undefined)[]>> = {
@@ -64,8 +63,7 @@ const changeable: Readonly<Record<string, (alert: Alert) => readonly (string | u
 };
 
 const nameOf = (key: string): string => (key.startsWith('not_') ? key.slice(4) : key);
-const isChangeable = (key: string): boolean =>
-  key === 'min_severity' || Object.hasOwn(changeable, nameOf(key));
+const isChangeable = (key: string): boolean => key === 'min_severity' || Object.hasOwn(changeable, nameOf(key));
 
 /** Returns whether an alert matches the filters on changeable fields; its other fields are known to match. */
 export function stillMatches(alert: Alert, filters: Filters): boolean {
@@ -79,7 +77,7 @@ export function stillMatches(alert: Alert, filters: Filters): boolean {
   });
 }
 
-/** The filters of the live channel: those on fields that never change. */
+/** Returns the filters of the live channel: filters on fields that never change. */
 export function streamFilters(filters: Filters): Filters {
   return Object.fromEntries(Object.entries(filters).filter(([key]) => !isChangeable(key)));
 }

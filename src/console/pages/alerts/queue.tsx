@@ -19,7 +19,7 @@ import { useTriage } from './triage.tsx';
 
 /**
  * The list of alerts, with the open alert beside it. The order of the list is fixed when it is fetched, so that rows do
- * not move under the cursor: alerts are updated in place, and new ones are counted until the user loads them.
+ * not move under the cursor: alerts are updated in place, and new alerts are counted until the user loads them.
  */
 export function Queue({
   filters,
@@ -120,9 +120,7 @@ export function Queue({
             onOpen={({ id }, options) => setParams({ id }, options)}
             cursor={cursor}
             {...(hasRoomForMarks() && { marked: marking.ids })}
-            onMark={({ id }, how) =>
-              setMarking(how.through ? through(marking, id, order) : toggled(marking, id))
-            }
+            onMark={({ id }, how) => setMarking(how.through ? through(marking, id, order) : toggled(marking, id))}
             onMarkAll={(every) => setMarking(every ? all(order) : noMarks)}
             sort={sort}
             onSort={(by) => setParams({ sort: by })}
@@ -141,7 +139,7 @@ const hasRoomForMarks = (): boolean => innerWidth > 480;
 
 const keyOf = ({ id }: AlertRow): string => id;
 
-/** The alert in the URL: from the list, or fetched separately if it is not in the list. */
+/** Returns the alert in the URL: from the list, or fetched separately if it is not in the list. */
 function useOpened(id: string | undefined, rows: ReadonlyMap<string, AlertRow>, isLoading: boolean) {
   const listed = id === undefined ? undefined : rows.get(id);
   const answer = useAnswer(

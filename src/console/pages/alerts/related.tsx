@@ -67,9 +67,7 @@ function Same({ relation, than }: { relation: Relation; than: string }) {
   );
   const data = answer.data?.data ?? [];
   const others = data.filter(({ id }) => id !== than).slice(0, shownEach);
-  const isAmong = Object.keys(relation.filters).every(
-    (name) => name !== 'previous_alert_id' && name !== 'folded_into',
-  );
+  const isAmong = Object.keys(relation.filters).every((name) => name !== 'previous_alert_id' && name !== 'folded_into');
   const total = (answer.data?.pagination.total ?? 0) - (isAmong ? 1 : 0);
   if (others.length === 0) return null;
   return (
@@ -77,9 +75,7 @@ function Same({ relation, than }: { relation: Relation; than: string }) {
       <h4>
         {relation.title} <span class="quiet">· {number(total)}</span>
         {total > others.length && (
-          <a href={href('alerts', { range: 'all', view: 'all', ...(relation.filters as Params) })}>
-            Show all
-          </a>
+          <a href={href('alerts', { range: 'all', view: 'all', ...(relation.filters as Params) })}>Show all</a>
         )}
       </h4>
       <ul>

@@ -1,18 +1,13 @@
 import { useState } from 'preact/hooks';
-import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
-import { Field } from '../../ui/field.tsx';
+import { TextField } from '../../ui/field.tsx';
+import { Form, FormButtons, FormError } from '../../ui/form.tsx';
 import type { TriageDialogProps } from './asked.ts';
 import { Choices } from './choices.tsx';
 import { type Verdict, verdictOptions } from './verdict-options.ts';
 
 /** Resolves alerts with a verdict: digit keys choose, Enter confirms. */
-export function ResolveDialog({
-  what,
-  request: { rows, draft, failure },
-  onDone,
-  onClose,
-}: TriageDialogProps) {
+export function ResolveDialog({ what, request: { rows, draft, failure }, onDone, onClose }: TriageDialogProps) {
   const first = rows[0]?.attributes;
   const [verdict, setVerdict] = useState<Verdict | 'none'>(
     draft === undefined ? (rows.length === 1 && first?.verdict) || 'none' : draft.verdict || 'none',
@@ -22,17 +17,15 @@ export function ResolveDialog({
   const overridden = rows.length === 1 && first?.override !== undefined;
   return (
     <Dialog title={`Resolve ${what}`} onClose={onClose}>
-      <form
-        class="stack"
-        onSubmit={(event) => {
-          event.preventDefault();
+      <Form
+        onSubmit={() =>
           onDone({
             status: 'resolved',
             ...(verdict !== 'none' && !overridden && { verdict }),
             ...(verdict === 'none' && rows.length === 1 && first?.verdict !== undefined && { verdict: '' }),
             ...(note.trim() !== '' && { note: note.trim() }),
-          });
-        }}
+          })
+        }
       >
         {overridden ? (
           <p>Keeps the overridden verdict: {first?.verdict?.replaceAll('_', ' ')}. Press v to change it.</p>
@@ -44,28 +37,10 @@ export function ResolveDialog({
             onChange={setVerdict}
           />
         )}
-        <Field label="Note" hint="Optional.">
-          {(attributes) => (
-            <input
-              {...attributes}
-              value={note}
-              maxLength={10_000}
-              onInput={(event) => setNote(event.currentTarget.value)}
-            />
-          )}
-        </Field>
-        {failure !== undefined && (
-          <p class="field-error" role="alert">
-            {failure}
-          </p>
-        )}
-        <div class="row">
-          <Button type="submit" kind="primary" hint="enter">
-            Resolve
-          </Button>
-          <Button onClick={onClose}>Cancel</Button>
-        </div>
-      </form>
+        <TextField label="Note" hint="Optional." value={note} maxLength={10_000} onValue={setNote} />
+        <FormError>{failure}</FormError>
+        <FormButtons action="Resolve" hint="enter" onCancel={onClose} />
+      </Form>
     </Dialog>
   );
 }

@@ -1,18 +1,16 @@
 import { useMemo, useState } from 'preact/hooks';
-import type { Severity } from '../../../contract/vocabulary.ts';
-import { severities } from '../../../contract/vocabulary.ts';
+import { type Severity, severities } from '../../../contract/vocabulary.ts';
 import { ServiceError } from '../../../errors.ts';
 import { limits } from '../../../limits.ts';
 import { change, useAnswer } from '../../state/answers.ts';
 import { now } from '../../state/clock.ts';
 import { me } from '../../state/session.ts';
 import { AssetName } from '../../ui/asset-name.tsx';
-import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
-import { Field } from '../../ui/field.tsx';
+import { SelectField, TextField } from '../../ui/field.tsx';
+import { Form, FormButtons, FormError } from '../../ui/form.tsx';
 import { instant, number, title } from '../../ui/format.ts';
 import { Options } from '../../ui/options.tsx';
-import { Select } from '../../ui/select.tsx';
 import { say } from '../../ui/toasts.tsx';
 import { mayChange } from './may-change.ts';
 import { type AlertRow, isOpen } from './question.ts';
@@ -59,9 +57,9 @@ export function SilenceDialog({
 }: {
   what: string;
   rows: readonly AlertRow[];
-  /** Selected alerts that are not loaded; the silence ignores them. */
+  /** Number of selected alerts that are not loaded; the silence ignores them. */
   left: number;
-  /** Suppresses these alerts now. */
+  /** Called to suppress these alerts now. */
   onSuppress: (rows: readonly AlertRow[]) => void;
   onClose: () => void;
 }) {
@@ -89,9 +87,7 @@ export function SilenceDialog({
     setFailure(undefined);
     try {
       const expires_at = new Date(Date.now() + length).toISOString();
-      await change('createSilence', { body: { matcher, reason: reason.trim(), expires_at } }, [
-        'listSilences',
-      ]);
+      await change('createSilence', { body: { matcher, reason: reason.trim(), expires_at } }, ['listSilences']);
       say(`Silenced until ${instant(Date.parse(expires_at), { ms: false })}.`);
       onClose();
       if (suppress && maySuppress) onSuppress(open);
@@ -103,17 +99,11 @@ export function SilenceDialog({
   const names = new Map(alerts.map(({ rule_id, rule_name }) => [rule_id, rule_name]));
   return (
     <Dialog title={`Silence alerts similar to ${what}`} onClose={onClose}>
-      <form
-        class="stack"
-        onSubmit={(event) => {
-          event.preventDefault();
-          void send();
-        }}
-      >
+      <Form onSubmit={() => void send()}>
         {left > 0 && (
           <p>
             {number(left)} of the {number(rows.length + left)} selected alerts{' '}
-            {left === 1 ? 'is not loaded and stays as it is.' : 'are not loaded and stay as they are.'}
+            {left === 1 ? 'is not loaded and will not change.' : 'are not loaded and will not change.'}
           </p>
         )}
         <Options legend="Match all of" error={submitted && faults.matcher ? faults.matcher : undefined}>
@@ -137,72 +127,43 @@ export function SilenceDialog({
             ))}
         </Options>
         <div class="alert-two">
-          <Field label="Up to severity" hint="More severe alerts still come through.">
-            {(attributes) => (
-              <Select
-                {...attributes}
-                options={severities.map((value) => ({ value, title: title(value) }))}
-                value={most}
-                onChange={setMost}
-              />
-            )}
-          </Field>
-          <Field label="Duration" hint={`Until ${instant(now.value + length, { ms: false })}.`}>
-            {(attributes) => (
-              <Select
-                {...attributes}
-                options={lengths.map(({ ms, title: name }) => ({ value: String(ms), title: name }))}
-                value={String(length)}
-                onChange={(ms) => setLength(Number(ms))}
-              />
-            )}
-          </Field>
+          <SelectField
+            label="Up to severity"
+            hint="More severe alerts still come through."
+            options={severities.map((value) => ({ value, title: title(value) }))}
+            value={most}
+            onChange={setMost}
+          />
+          <SelectField
+            label="Duration"
+            hint={`Until ${instant(now.value + length, { ms: false })}.`}
+            options={lengths.map(({ ms, title: name }) => ({ value: String(ms), title: name }))}
+            value={String(length)}
+            onChange={(ms) => setLength(Number(ms))}
+          />
         </div>
-        <Field
+        <TextField
           label="Reason"
           hint={`Recorded as set by ${me.value?.name ?? ''}.`}
           error={submitted ? faults.reason : undefined}
-        >
-          {(attributes) => (
-            <input
-              {...attributes}
-              value={reason}
-              maxLength={2000}
-              autofocus
-              onInput={(event) => setReason(event.currentTarget.value)}
-            />
-          )}
-        </Field>
+          value={reason}
+          maxLength={2000}
+          autofocus
+          onValue={setReason}
+        />
         {maySuppress && (
           <label class="row">
-            <input
-              type="checkbox"
-              checked={suppress}
-              onChange={(event) => setSuppress(event.currentTarget.checked)}
-            />
-            {open.length === 1
-              ? 'Suppress this alert now'
-              : `Suppress these ${number(open.length)} open alerts now`}
+            <input type="checkbox" checked={suppress} onChange={(event) => setSuppress(event.currentTarget.checked)} />
+            {open.length === 1 ? 'Suppress this alert now' : `Suppress these ${number(open.length)} open alerts now`}
           </label>
         )}
         <div class="alert-matches" role="status">
-          <p>
-            {sentence(matcher, (part, value) => (part === 'rule_id' ? (names.get(value) ?? value) : value))}
-          </p>
+          <p>{sentence(matcher, (part, value) => (part === 'rule_id' ? (names.get(value) ?? value) : value))}</p>
           {chosen.size > 0 && <Matches filters={silencedFilters(matcher)} atLeast={chosen.has('domain')} />}
         </div>
-        {failure !== undefined && (
-          <p class="field-error" role="alert">
-            {failure.message}
-          </p>
-        )}
-        <div class="row">
-          <Button type="submit" kind="primary" busy={busy}>
-            Silence
-          </Button>
-          <Button onClick={onClose}>Cancel</Button>
-        </div>
-      </form>
+        <FormError>{failure?.message}</FormError>
+        <FormButtons action="Silence" busy={busy} onCancel={onClose} />
+      </Form>
     </Dialog>
   );
 }
@@ -246,9 +207,7 @@ function Matches({ filters, atLeast }: { filters: object; atLeast: boolean }) {
     <p class="quiet">
       Matches {atLeast ? 'at least ' : ''}
       {number(total)} {total === 1 ? 'alert' : 'alerts'} from the last 7 days. {number(newTotal)} of them{' '}
-      {newTotal === 1
-        ? 'is new and is suppressed when it recurs.'
-        : 'are new and are suppressed when they recur.'}
+      {newTotal === 1 ? 'is new and is suppressed when it recurs.' : 'are new and are suppressed when they recur.'}
     </p>
   );
 }

@@ -1,7 +1,7 @@
 import type { SilenceMatcher } from '../../../contract/resources/silence.ts';
 import { type Severity, severities } from '../../../contract/vocabulary.ts';
 import { limits } from '../../../limits.ts';
-import { foreign, wholeName, words } from '../../ui/words.ts';
+import { isolateText, wholeName, words } from '../../ui/words.ts';
 import type { Alert, Filters } from './question.ts';
 
 /** Fields by which a silence created from alerts can match. All functions here are pure. */
@@ -32,7 +32,7 @@ export function valuesOf(alerts: readonly Alert[]): PartValues {
 /** Returns whether a silence accepts this many values of a field. */
 export const fits = (values: readonly string[]): boolean => values.length <= limits.maxSilenceValues;
 
-/** The initial selection: the rule, and the narrowest other field that all alerts have. */
+/** Returns the initial selection: the rule, and the narrowest other field that all alerts have. */
 export function firstChoice(values: PartValues): ReadonlySet<SilencePart> {
   const can = (part: SilencePart) => values[part] !== undefined && fits(values[part]);
   const end = (['src_ip', 'domain', 'dst_ip'] as const).find(can);
@@ -40,16 +40,12 @@ export function firstChoice(values: PartValues): ReadonlySet<SilencePart> {
   return new Set(chosen.filter((part) => part !== undefined));
 }
 
-export function matcherOf(
-  values: PartValues,
-  chosen: ReadonlySet<SilencePart>,
-  most: Severity,
-): SilenceMatcher {
+export function matcherOf(values: PartValues, chosen: ReadonlySet<SilencePart>, most: Severity): SilenceMatcher {
   const parts = silenceParts.filter((part) => chosen.has(part) && values[part] !== undefined);
   return { ...Object.fromEntries(parts.map((part) => [part, [...values[part]!]])), max_severity: most };
 }
 
-/** Filters for the alerts that the silence matches, except those about subdomains of a silenced domain. */
+/** Returns filters for the alerts that the silence matches, except alerts about subdomains of a silenced domain. */
 export function silencedFilters({ max_severity, ...parts }: SilenceMatcher): Filters {
   return {
     ...(parts as Filters),
@@ -76,14 +72,11 @@ const phrases: Readonly<Record<SilencePart, string>> = {
 };
 
 /** Describes the matcher in a sentence. `named` returns the names of rules and assets. */
-export function sentence(
-  matcher: SilenceMatcher,
-  named: (part: SilencePart, value: string) => string,
-): string {
+export function sentence(matcher: SilenceMatcher, named: (part: SilencePart, value: string) => string): string {
   const parts = silenceParts.flatMap((part) => {
     const values = matcher[part];
     if (values === undefined) return [];
-    const shown = values.slice(0, 3).map((value) => foreign(named(part, value), wholeName));
+    const shown = values.slice(0, 3).map((value) => isolateText(named(part, value), wholeName));
     if (values.length > shown.length) shown.push(`${values.length - shown.length} more`);
     return `${phrases[part]} ${shown.join(' or ')}${part === 'domain' ? ' and subdomains' : ''}`;
   });

@@ -2,13 +2,13 @@ import { number } from '../../ui/numbers.ts';
 import { quoted } from '../../ui/words.ts';
 import type { AlertRow, Filters } from './question.ts';
 
-/** Every alert that matches, including those not loaded. */
+/** All matching alerts, including alerts that are not loaded. */
 export interface Everything {
   readonly filter: Filters;
   readonly total: number;
 }
 
-/** The alerts to change: those listed, or all that match. */
+/** The alerts to change: the listed alerts, or all that match. */
 export type Target = { readonly rows: readonly AlertRow[] } | Everything;
 
 /** A change that failed, entirely or in part. */
@@ -20,7 +20,10 @@ export interface FailedChange {
   readonly error: unknown;
 }
 
-/** Resolves a selection: several loaded rows mean all matching alerts if all are selected; a single row means itself. */
+/**
+ * Resolves a selection: several loaded rows stand for all matching alerts if all are selected; a single row stands for
+ * itself.
+ */
 export const targetOf = (rows: readonly AlertRow[], everything: Everything | undefined): Target =>
   everything !== undefined && rows.length > 1 ? everything : { rows };
 

@@ -2,8 +2,9 @@ import { useState } from 'preact/hooks';
 import { useAnswer } from '../../state/answers.ts';
 import { may } from '../../state/session.ts';
 import { Button } from '../../ui/button.tsx';
+import { Form, FormButtons } from '../../ui/form.tsx';
 import { number } from '../../ui/format.ts';
-import { Happenings } from '../../ui/happenings.tsx';
+import { HistoryList } from '../../ui/history-list.tsx';
 import { Section } from '../../ui/split.tsx';
 import { Answered } from '../../ui/states.tsx';
 import { Time } from '../../ui/time.tsx';
@@ -25,11 +26,7 @@ export function Timeline({ alert }: { alert: AlertRow }) {
     <Section title="History">
       <Answered of={answer} rows={3}>
         {({ data, pagination }) => (
-          <Happenings
-            entries={data}
-            total={pagination.total}
-            happened={(entry) => <Happened entry={entry} />}
-          />
+          <HistoryList entries={data} total={pagination.total} happened={(entry) => <Happened entry={entry} />} />
         )}
       </Answered>
     </Section>
@@ -102,27 +99,16 @@ export function Notes({ alert }: { alert: AlertRow }) {
       {note_count === 0 && !writing && <p class="quiet">No notes.</p>}
       {may('updateAlert') &&
         (writing ? (
-          <form
-            class="stack"
-            onSubmit={(event) => {
-              event.preventDefault();
-              void send();
-            }}
-          >
+          <Form onSubmit={() => void send()}>
             <NoteField value={note} onValue={setNote} onSend={() => void send()} />
-            <div class="row">
-              <Button
-                type="submit"
-                kind="primary"
-                hint="ctrl enter"
-                busy={busy}
-                disabled={note.trim() === ''}
-              >
-                Add note
-              </Button>
-              <Button onClick={() => setWriting(false)}>Cancel</Button>
-            </div>
-          </form>
+            <FormButtons
+              action="Add note"
+              hint="ctrl enter"
+              busy={busy}
+              disabled={note.trim() === ''}
+              onCancel={() => setWriting(false)}
+            />
+          </Form>
         ) : (
           <div>
             <Button onClick={() => setWriting(true)}>Add note</Button>

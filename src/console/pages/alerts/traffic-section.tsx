@@ -4,15 +4,12 @@ import { title } from '../../ui/words.ts';
 import { withoutTricks } from '../transparency/plain-text.ts';
 import type { Alert } from './question.ts';
 
-/** The sensor's signature and the traffic that matched: bytes an attacker controls, shown as text only. */
+/** The sensor's signature and the traffic that matched: bytes controlled by an attacker, shown as text only. */
 export function Traffic({ alert: { signature = {}, payload = {} } }: { alert: Alert }) {
   const { cves, references, metadata = [] } = signature;
   const facts = [{ key: 'CVE', values: cves }, { key: 'references', values: references }, ...metadata]
     .filter(({ values }) => values !== undefined)
-    .map(
-      ({ key, values }) =>
-        [title(key.replaceAll('_', ' ')), <bdi key={key}>{values?.join(', ')}</bdi>] as const,
-    );
+    .map(({ key, values }) => [title(key.replaceAll('_', ' ')), <bdi key={key}>{values?.join(', ')}</bdi>] as const);
   const bytes = payload.data && bytesOf(payload.data);
   const texts = [
     ['Text', bytes ? new TextDecoder().decode(bytes) : payload.printable],

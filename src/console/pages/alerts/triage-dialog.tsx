@@ -28,7 +28,7 @@ export function TriageDialog({
   if (kind === 'verdict') return <VerdictDialog {...shared} />;
   if (kind === 'note') return <NoteDialog {...shared} />;
   if (kind === 'archive') return <ArchiveDialog {...shared} />;
-  // A single alert is meant alone, even while all are selected.
+  // A single alert is the only target, even while all alerts are selected.
   const left = everything === undefined || rows.length < 2 ? 0 : everything.total - rows.length;
   return <SilenceDialog what={what} rows={rows} left={left} onSuppress={onSuppress} onClose={onClose} />;
 }

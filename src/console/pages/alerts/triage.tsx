@@ -22,11 +22,11 @@ interface About {
   readonly marked: readonly AlertRow[];
   /** The alert that keys act on if no rows are selected. */
   readonly current: AlertRow | undefined;
-  /** Set if all matching alerts are selected. */
+  /** All matching alerts, if all of them are selected. */
   readonly everything?: Everything;
-  /** Moves to another alert. */
+  /** Called to move to another alert. */
   readonly onMove: (id: string) => void;
-  /** The action on the selected alerts succeeded. */
+  /** Called when the action on the selected alerts succeeded. */
   readonly onDone: () => void;
   readonly onUnmark: () => void;
   readonly onProof: (id: string) => void;
@@ -43,22 +43,23 @@ export interface Triaging {
   readonly single: Triage;
   readonly many: Many;
   readonly dialog: ComponentChildren;
-  /** Alerts processed by a running bulk change; undefined if none is running. */
+  /** Number of alerts processed by a running bulk change; undefined if no change is running. */
   readonly progress: number | undefined;
 }
 
 let lastKey = 0;
 
-/** Triage by keys, buttons and dialogs: of the selected alerts or, without a selection, of the current one. */
+/**
+ * Returns triage by keys, buttons and dialogs: of the selected alerts or, without a selection, of the current alert.
+ */
 export function useTriage(about: About): Triaging {
   const { rows, marked, current, everything, onMove, onDone } = about;
   const [openRequest, setOpenRequest] = useState<DialogRequest>();
   const [progress, setProgress] = useState<number>();
 
-  const targets = (): readonly AlertRow[] =>
-    marked.length > 0 ? marked : current === undefined ? [] : [current];
+  const targets = (): readonly AlertRow[] => (marked.length > 0 ? marked : current === undefined ? [] : [current]);
 
-  /** Moves to the next open alert after one in the queue was closed. */
+  /** Moves to the next open alert after an alert in the queue was closed. */
   const advance = (only: AlertRow) => {
     if (!rows.some(({ id }) => id === only.id)) return;
     const open = new Map(rows.map(({ id, attributes }) => [id, isOpen(attributes)]));
@@ -70,11 +71,9 @@ export function useTriage(about: About): Triaging {
     if (next !== undefined) onMove(next);
   };
 
-  /** A change that is retried may concern other alerts than those selected now. */
+  /** Returns whether the target is selected. A retried change may concern other alerts than those selected now. */
   const isSelected = (target: Target): boolean =>
-    'rows' in target
-      ? target.rows.every(({ id }) => marked.some((one) => one.id === id))
-      : everything !== undefined;
+    'rows' in target ? target.rows.every(({ id }) => marked.some((one) => one.id === id)) : everything !== undefined;
   const attempt = async (target: Target, change: Change): Promise<FailedChange | undefined> => {
     if ('rows' in target && target.rows.length < 2) {
       const [only] = target.rows;
@@ -131,9 +130,10 @@ export function useTriage(about: About): Triaging {
     reopen: (of: readonly AlertRow[]) => actOn(of, { status: 'in_progress' }),
   };
   const on = (of: () => readonly AlertRow[]) =>
-    Object.fromEntries(
-      Object.entries(actions).map(([name, run]) => [name, () => run(of())]),
-    ) as unknown as Record<keyof typeof actions, () => void>;
+    Object.fromEntries(Object.entries(actions).map(([name, run]) => [name, () => run(of())])) as unknown as Record<
+      keyof typeof actions,
+      () => void
+    >;
   const single = on(() => (current === undefined ? [] : [current]));
   const keyed = on(targets);
 
@@ -163,7 +163,10 @@ export function useTriage(about: About): Triaging {
     if (openRequest !== undefined) setOpenRequest(undefined);
     else if (again !== undefined) dropUnsent(again);
   };
-  /** Closes at once, so that the next dialog can open; after a failure the dialog opens again with its input. */
+  /**
+   * Closes the dialog immediately, so that the next dialog can open; after a failure the dialog opens again with its
+   * input.
+   */
   const settle = async (request: DialogRequest, change: Change) => {
     close();
     const by = me.value?.id;

@@ -1,19 +1,14 @@
 import { useState } from 'preact/hooks';
-import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
-import { Field } from '../../ui/field.tsx';
+import { TextArea } from '../../ui/field.tsx';
+import { Form, FormButtons, FormError } from '../../ui/form.tsx';
 import { words } from '../../ui/format.ts';
 import type { TriageDialogProps } from './asked.ts';
 import { Choices } from './choices.tsx';
 import { type Verdict, verdictOptions } from './verdict-options.ts';
 
 /** Sets the verdict; for a single alert with a model verdict, also offers a public override. */
-export function VerdictDialog({
-  what,
-  request: { rows, draft, failure },
-  onDone,
-  onClose,
-}: TriageDialogProps) {
+export function VerdictDialog({ what, request: { rows, draft, failure }, onDone, onClose }: TriageDialogProps) {
   const only = rows.length === 1 ? rows[0]?.attributes : undefined;
   const modelVerdict = only?.ai_verdict?.verdict;
   const overridden = only?.override !== undefined;
@@ -24,18 +19,13 @@ export function VerdictDialog({
   const [reason, setReason] = useState(draft?.ai_override?.reason ?? '');
   const [submitted, setSubmitted] = useState(false);
   const mayOverride =
-    verdict !== undefined &&
-    verdict !== '' &&
-    modelVerdict !== undefined &&
-    (modelVerdict !== verdict || overridden);
+    verdict !== undefined && verdict !== '' && modelVerdict !== undefined && (modelVerdict !== verdict || overridden);
   const overrides = mayOverride && (override || overridden);
   const lacksReason = overrides && reason.trim() === '';
   return (
     <Dialog title={`Verdict on ${what}`} onClose={onClose}>
-      <form
-        class="stack"
-        onSubmit={(event) => {
-          event.preventDefault();
+      <Form
+        onSubmit={() => {
           setSubmitted(true);
           if (lacksReason || verdict === undefined) return;
           onDone(overrides ? { ai_override: { verdict, reason: reason.trim() } } : { verdict });
@@ -71,34 +61,19 @@ export function VerdictDialog({
           </label>
         )}
         {overrides && (
-          <Field
+          <TextArea
             label="Reason"
             hint="Recorded in the public log with your name and the verdict."
             error={submitted && lacksReason ? 'Enter a reason for the override.' : undefined}
-          >
-            {(attributes) => (
-              <textarea
-                {...attributes}
-                value={reason}
-                maxLength={2000}
-                rows={2}
-                onInput={(event) => setReason(event.currentTarget.value)}
-              />
-            )}
-          </Field>
+            value={reason}
+            maxLength={2000}
+            rows={2}
+            onValue={setReason}
+          />
         )}
-        {failure !== undefined && (
-          <p class="field-error" role="alert">
-            {failure}
-          </p>
-        )}
-        <div class="row">
-          <Button type="submit" kind="primary" hint="enter">
-            {overrides ? 'Override and record' : 'Set verdict'}
-          </Button>
-          <Button onClick={onClose}>Cancel</Button>
-        </div>
-      </form>
+        <FormError>{failure}</FormError>
+        <FormButtons action={overrides ? 'Override and record' : 'Set verdict'} hint="enter" onCancel={onClose} />
+      </Form>
     </Dialog>
   );
 }

@@ -14,6 +14,8 @@ const meanings: Readonly<Record<Verdict, string>> = {
   insufficient_data: 'not enough evidence to decide',
 };
 
-export const verdictOptions: readonly { value: Verdict; title: string; about: string }[] = verdicts.map(
-  (value) => ({ value, title: title(value), about: meanings[value] }),
-);
+export const verdictOptions: readonly { value: Verdict; title: string; about: string }[] = verdicts.map((value) => ({
+  value,
+  title: title(value),
+  about: meanings[value],
+}));

@@ -22,8 +22,8 @@ export function Verdicts({ alert, onVerdict }: { alert: Alert; onVerdict: () => 
       </p>
       {override !== undefined && (
         <p>
-          Overridden by <bdi>{override.by}</bdi> <Time at={override.at} />:{' '}
-          <strong>{words(override.verdict)}</strong>, in the public log.
+          Overridden by <bdi>{override.by}</bdi> <Time at={override.at} />: <strong>{words(override.verdict)}</strong>,
+          in the public log.
           <bdi class="alert-quote">{override.reason}</bdi>
         </p>
       )}
@@ -32,8 +32,7 @@ export function Verdicts({ alert, onVerdict }: { alert: Alert; onVerdict: () => 
           <p>
             Model: <strong>{words(model.verdict)}</strong>{' '}
             <span class="quiet">
-              confidence {Math.round(model.confidence * 100)} % · <bdi>{model.model}</bdi> ·{' '}
-              <Time at={model.at} />
+              confidence {Math.round(model.confidence * 100)} % · <bdi>{model.model}</bdi> · <Time at={model.at} />
             </span>
           </p>
           <ul>

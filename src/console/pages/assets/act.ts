@@ -8,14 +8,14 @@ import { assetsChanged, putAssets } from './cache.ts';
 import type { AssetRow } from './question.ts';
 import { describeChange, differencesOf, mayBecome } from './states.ts';
 
-/** Request parameters that make the service reject the change if the asset has changed since. */
+/** Returns request parameters that make the service reject the change if the asset has changed since it was shown. */
 export const asSeen = ({ id, attributes }: AssetRow) => ({
   params: { asset_id: id },
   headers: { 'if-match': `"${attributes.version}"` },
 });
 
 /**
- * Changes an asset if it is still the version on screen.
+ * Changes an asset if its version is still the one on screen.
  *
  * @throws ServiceError as returned by the service; VERSION_MISMATCH if another user changed the asset first
  */
@@ -26,7 +26,10 @@ export async function saveAsset(seen: AssetRow, change: AssetUpdateInput): Promi
   return data;
 }
 
-/** Changes an asset and shows a toast either way. After a conflict, shows and describes the other user's change. */
+/**
+ * Changes an asset and shows a toast on success and on failure. After a conflict, shows and describes the other user's
+ * change.
+ */
 export async function changeAsset(seen: AssetRow, change: AssetUpdateInput): Promise<boolean> {
   const { name } = seen.attributes;
   try {
@@ -45,10 +48,7 @@ async function explainError(error: unknown, seen: AssetRow): Promise<unknown> {
     const { data } = await api.call('getAsset', { params: { asset_id: seen.id } });
     putAssets(new Map([[data.id, data]]));
     const others = differencesOf(seen.attributes, data.attributes).join('; ') || 'it has a newer version';
-    return new ServiceError(
-      error.code,
-      `another user changed it: ${others}. Review the asset and try again.`,
-    );
+    return new ServiceError(error.code, `another user changed it: ${others}. Review the asset and try again.`);
   } catch (failure) {
     return failure;
   }
@@ -56,14 +56,8 @@ async function explainError(error: unknown, seen: AssetRow): Promise<unknown> {
 
 /** Concurrent requests of a bulk change. */
 const concurrency = 4;
-/** Errors after which further requests would fail, too. */
-const fatalCodes: readonly string[] = [
-  'UNAVAILABLE',
-  'OVERLOADED',
-  'RATE_LIMITED',
-  'UNAUTHENTICATED',
-  'FORBIDDEN',
-];
+/** Errors after which further requests would fail too. */
+const fatalCodes: readonly string[] = ['UNAVAILABLE', 'OVERLOADED', 'RATE_LIMITED', 'UNAUTHENTICATED', 'FORBIDDEN'];
 
 /**
  * Applies one change to many assets, with one request per asset. `onProgress` receives the number of assets changed.

@@ -50,7 +50,9 @@ type OpenDialog =
   | { readonly kind: 'create' | 'own' }
   | { readonly kind: 'edit' | 'merge' | 'split' | 'remove'; readonly asset: AssetRow };
 
-/** Actions by keys, buttons and dialogs: on the selected assets or, without a selection, on the current one. */
+/**
+ * Returns actions by keys, buttons and dialogs: on the selected assets or, without a selection, on the current asset.
+ */
 export function useActions({
   rows,
   marked,
@@ -69,8 +71,7 @@ export function useActions({
   const [progress, setProgress] = useState<Progress>();
   const current = rows.find(({ id }) => id === currentId);
   const close = () => setOpenDialog(undefined);
-  const ask = (kind: 'edit' | 'merge' | 'split' | 'remove') => (asset: AssetRow) =>
-    setOpenDialog({ kind, asset });
+  const ask = (kind: 'edit' | 'merge' | 'split' | 'remove') => (asset: AssetRow) => setOpenDialog({ kind, asset });
 
   const many = async (change: AssetUpdateInput) => {
     if (progress !== undefined) return;

@@ -2,7 +2,10 @@ import type { ListItem } from '../../../client/client.ts';
 
 export type HistoryEntry = ListItem<'listAssetHistory'>['attributes'];
 
-/** A period in which an asset had an address (ISO 8601). `from` is absent if unknown, `to` while the asset has it. */
+/**
+ * A period in which an asset had an address (ISO 8601). `from` is absent if it is unknown, and `to` is absent while the
+ * asset still has the address.
+ */
 export interface AddressSpan {
   readonly address: string;
   readonly from?: string;
@@ -10,15 +13,14 @@ export interface AddressSpan {
 }
 
 /**
- * Returns the periods in which an asset had its IP and MAC addresses: current ones first, then latest first.
+ * Returns the periods in which an asset had its IP and MAC addresses: current addresses first, then latest first.
  *
  * @param history - of one asset, in any order
  * @param current - the current addresses
  */
 export function addressSpans(history: readonly HistoryEntry[], current: readonly string[]): AddressSpan[] {
   const spans: { address: string; from?: string; to?: string }[] = [];
-  const open = (address: string) =>
-    spans.findLast((span) => span.address === address && span.to === undefined);
+  const open = (address: string) => spans.findLast((span) => span.address === address && span.to === undefined);
   const inOrder = [...history].sort((a, b) => Date.parse(a.at) - Date.parse(b.at));
   for (const { action, at, ip_address, mac_address } of inOrder) {
     const address = ip_address ?? mac_address;
@@ -34,7 +36,7 @@ export function addressSpans(history: readonly HistoryEntry[], current: readonly
   for (const address of current) if (open(address) === undefined) spans.push({ address });
   const isCurrent = ({ address, to }: AddressSpan) => to === undefined && current.includes(address);
   const latest = ({ from, to }: AddressSpan) => Date.parse(to ?? from ?? '1970-01-01T00:00:00Z');
-  // An address that neither left nor is current went with a split, whose time is in the history.
+  // An address that was not removed and is not current was lost in a split, whose time is in the history.
   return spans
     .filter((span) => span.to !== undefined || isCurrent(span))
     .sort((a, b) => Number(isCurrent(b)) - Number(isCurrent(a)) || latest(b) - latest(a));

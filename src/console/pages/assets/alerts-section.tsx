@@ -16,7 +16,7 @@ import './alerts-section.css';
 const shownAlerts = 6;
 const maxBars = 48;
 
-/** Alerts on the asset: open ones, most severe first, and a histogram of all, including closed ones. */
+/** Alerts on the asset: open alerts, most severe first, and a histogram of all alerts, including closed ones. */
 export function AssetAlerts({ asset: { id, attributes } }: { asset: AssetRow }) {
   const window = shownWindow();
   const open = useAnswer(
@@ -59,10 +59,7 @@ export function AssetAlerts({ asset: { id, attributes } }: { asset: AssetRow }) 
                 {data.map(({ id: alert, attributes: one }) => (
                   <li key={alert}>
                     <Severity level={one.severity} short />
-                    <a
-                      class="clip"
-                      href={href('alerts', { range: 'all', view: 'all', asset_id: id, id: alert })}
-                    >
+                    <a class="clip" href={href('alerts', { range: 'all', view: 'all', asset_id: id, id: alert })}>
                       <bdi>{one.title}</bdi>
                     </a>
                     <span class="quiet">{words(one.status)}</span>
@@ -75,13 +72,9 @@ export function AssetAlerts({ asset: { id, attributes } }: { asset: AssetRow }) 
             )}
             <p class="row">
               {pagination.total > data.length && (
-                <a href={href('alerts', { range: 'all', asset_id: id })}>
-                  Show all {number(pagination.total)} open
-                </a>
+                <a href={href('alerts', { range: 'all', asset_id: id })}>Show all {number(pagination.total)} open</a>
               )}
-              <a href={href('alerts', { range: 'all', view: 'all', asset_id: id })}>
-                Show all, including closed
-              </a>
+              <a href={href('alerts', { range: 'all', view: 'all', asset_id: id })}>Show all, including closed</a>
             </p>
           </>
         )}

@@ -14,14 +14,11 @@ export function putAssets(assets: ReadonlyMap<string, AssetRow>): void {
     ...page,
     data: page.data.map((row) => newer(row, assets.get(row.id) ?? row)),
   });
-  answers.setQueriesData<CachedResponse>(
-    { predicate: ({ queryKey: [name] }) => name === 'listAssets' },
-    (cached) => {
-      if (cached === undefined) return cached;
-      if ('pages' in cached) return { ...cached, pages: cached.pages.map(updated) };
-      return Array.isArray(cached.data) ? updated(cached as Page) : cached;
-    },
-  );
+  answers.setQueriesData<CachedResponse>({ predicate: ({ queryKey: [name] }) => name === 'listAssets' }, (cached) => {
+    if (cached === undefined) return cached;
+    if ('pages' in cached) return { ...cached, pages: cached.pages.map(updated) };
+    return Array.isArray(cached.data) ? updated(cached as Page) : cached;
+  });
   for (const [id, asset] of assets)
     answers.setQueriesData<CachedResponse>(
       {
@@ -29,13 +26,11 @@ export function putAssets(assets: ReadonlyMap<string, AssetRow>): void {
           name === 'getAsset' && (input as { params?: { asset_id?: string } }).params?.asset_id === id,
       },
       (cached) =>
-        cached !== undefined && 'data' in cached
-          ? { ...cached, data: newer(cached.data as AssetRow, asset) }
-          : cached,
+        cached !== undefined && 'data' in cached ? { ...cached, data: newer(cached.data as AssetRow, asset) } : cached,
     );
 }
 
-/** Refetches everything derived from assets, except the list, which stays as the user is reading it. */
+/** Refetches everything derived from assets, except the list, which does not change while the user reads it. */
 export async function assetsChanged(): Promise<void> {
   const about: readonly CallId[] = ['listAssets', 'listAssetHistory', 'getRiskScore', 'getAssetRiskHistory'];
   await answers.invalidateQueries({
@@ -46,12 +41,6 @@ export async function assetsChanged(): Promise<void> {
 
 /** Refetches everything, including the list, after assets were created or removed. */
 export async function assetsMoved(): Promise<void> {
-  const about: readonly CallId[] = [
-    'listAssets',
-    'getAsset',
-    'listAssetHistory',
-    'listAssetServices',
-    'listServices',
-  ];
+  const about: readonly CallId[] = ['listAssets', 'getAsset', 'listAssetHistory', 'listAssetServices', 'listServices'];
   await answers.invalidateQueries({ predicate: ({ queryKey }) => about.some((one) => one === queryKey[0]) });
 }

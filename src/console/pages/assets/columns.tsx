@@ -1,7 +1,7 @@
+import { timeColumn } from '../../ui/attribute-columns.tsx';
 import { number, title } from '../../ui/format.ts';
 import { Risk } from '../../ui/severity.tsx';
 import type { Column } from '../../ui/table.tsx';
-import { Time } from '../../ui/time.tsx';
 import { Address } from '../../ui/value.tsx';
 import type { Asset, AssetRow } from './question.ts';
 import './columns.css';
@@ -126,15 +126,7 @@ export const columns: readonly Column<AssetRow>[] = [
     sort: 'owner',
     cell: ({ attributes: { owner } }) => owner !== undefined && <bdi title={owner}>{owner}</bdi>,
   },
-  {
-    id: 'seen',
-    title: 'Last seen',
-    width: '80px',
-    end: true,
-    sort: 'last_seen',
-    cell: ({ attributes: { last_seen } }) =>
-      last_seen === undefined ? <span class="quiet">never</span> : <Time at={last_seen} />,
-  },
+  timeColumn('seen', 'Last seen', 'last_seen', { width: '80px', absent: 'never' }),
 ];
 
 function Count({ of }: { of: number }) {
@@ -156,14 +148,13 @@ function Addresses({ ips }: { ips: readonly string[] }) {
   );
 }
 
-export const rowClass = ({ attributes: { state } }: AssetRow): string =>
-  state === 'retired' ? 'asset-retired' : '';
+export const rowClass = ({ attributes: { state } }: AssetRow): string => (state === 'retired' ? 'asset-retired' : '');
 
 /** Sort orders of the list, for widths at which column headers are hidden. */
 export const sorts: readonly { readonly by: string; readonly title: string }[] = [
   { by: '-last_seen', title: 'Last seen' },
   { by: '-first_seen', title: 'Newest first' },
-  { by: 'last_seen', title: 'Not seen longest' },
+  { by: 'last_seen', title: 'Least recently seen' },
   { by: '-risk_score', title: 'Highest risk first' },
   { by: '-open_alerts', title: 'Most alerts first' },
   { by: '-criticality', title: 'Most critical first' },

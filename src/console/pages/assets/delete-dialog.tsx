@@ -10,16 +10,8 @@ import { assetsMoved } from './cache.ts';
 import type { AssetRow } from './question.ts';
 import { Refused } from './refused.tsx';
 
-/** Confirms the deletion of an asset and says what else is deleted. */
-export function DeleteDialog({
-  asset,
-  onDone,
-  onClose,
-}: {
-  asset: AssetRow;
-  onDone: () => void;
-  onClose: () => void;
-}) {
+/** Confirms the deletion of an asset and lists what else is deleted. */
+export function DeleteDialog({ asset, onDone, onClose }: { asset: AssetRow; onDone: () => void; onClose: () => void }) {
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState<unknown>();
   const { name, service_count, state } = asset.attributes;
@@ -40,13 +32,12 @@ export function DeleteDialog({
     <Dialog title={`Delete ${quoted(name)}?`} onClose={onClose}>
       <p>
         This permanently deletes the asset, its history and its {number(service_count)}{' '}
-        {service_count === 1 ? 'service' : 'services'}. Events and alerts stay. If its addresses are seen
-        again, they become a new staged asset.
+        {service_count === 1 ? 'service' : 'services'}. Events and alerts are kept. If its addresses are seen again,
+        they become a new staged asset.
       </p>
       {state !== 'retired' && (
         <p class="quiet">
-          If the asset is only out of use, retire it instead: its history stays, and shows if it is seen
-          again.
+          If the asset is only out of use, retire it instead: its history is kept, and shows if it is seen again.
         </p>
       )}
       <p class="quiet">The deletion is recorded in the audit trail.</p>

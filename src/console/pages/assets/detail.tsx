@@ -41,9 +41,8 @@ export function OpenedAsset({
 }) {
   const answer = useAnswer('getAsset', { params: { asset_id: id } }, { keepPrevious: false, refreshMs });
   const asset = answer.data?.data ?? listed;
-  const isNewer =
-    listed !== undefined && asset !== undefined && asset.attributes.version > listed.attributes.version;
-  // Keys act on the row in the list, which therefore needs the version shown here.
+  const isNewer = listed !== undefined && asset !== undefined && asset.attributes.version > listed.attributes.version;
+  // Shortcut keys act on the row in the list, which therefore needs the version shown here.
   useEffect(() => {
     if (isNewer) putAssets(new Map([[asset.id, asset]]));
   }, [isNewer, asset]);
@@ -83,15 +82,7 @@ function MissingAsset({ id, error, onRetry }: { id: string; error: ServiceError;
 }
 
 /** One asset: its identity, risk and activity. */
-function AssetDetail({
-  asset,
-  isListed,
-  actions,
-}: {
-  asset: AssetRow;
-  isListed: boolean;
-  actions: SingleActions;
-}) {
+function AssetDetail({ asset, isListed, actions }: { asset: AssetRow; isListed: boolean; actions: SingleActions }) {
   const { attributes } = asset;
   return (
     <Detail
@@ -140,7 +131,7 @@ function AssetDetail({
   );
 }
 
-/** Keys for an open asset that is not in the list. */
+/** Shortcut keys for an open asset that is not in the list. */
 function OwnKeys({ asset, actions }: { asset: AssetRow; actions: SingleActions }) {
   useKeys('Asset', {
     ...(may('updateAsset') && {
@@ -155,9 +146,7 @@ function AssetActions({ asset, actions }: { asset: AssetRow; actions: SingleActi
   const { id, attributes } = asset;
   const { state } = attributes;
   const changes = [
-    ...(may('updateAsset') && state !== 'retired'
-      ? [{ title: 'Retire', run: () => actions.retire(asset) }]
-      : []),
+    ...(may('updateAsset') && state !== 'retired' ? [{ title: 'Retire', run: () => actions.retire(asset) }] : []),
     ...(may('mergeAsset') ? [{ title: 'Merge into another asset …', run: () => actions.merge(asset) }] : []),
     ...(may('splitAsset') ? [{ title: 'Split …', run: () => actions.split(asset) }] : []),
     ...(may('deleteAsset') ? [{ title: 'Delete …', run: () => actions.remove(asset) }] : []),

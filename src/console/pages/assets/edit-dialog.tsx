@@ -4,6 +4,7 @@ import { href } from '../../state/address.ts';
 import { api } from '../../state/session.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
+import { Form, FormError } from '../../ui/form.tsx';
 import { say } from '../../ui/toasts.tsx';
 import { quoted } from '../../ui/words.ts';
 import { saveAsset } from './act.ts';
@@ -70,28 +71,18 @@ export function EditDialog({
   };
 
   return (
-    <Dialog
-      wide
-      title={asset === undefined ? 'New asset' : `Edit ${quoted(asset.attributes.name)}`}
-      onClose={onClose}
-    >
+    <Dialog wide title={asset === undefined ? 'New asset' : `Edit ${quoted(asset.attributes.name)}`} onClose={onClose}>
       {asset === undefined && (
         <p class="quiet">
-          For assets that sensors have not seen. Enter a name, an address or a hostname. Data that sensors
-          report about its addresses later is added to the asset.
+          For assets that sensors have not seen. Enter a name, an address or a hostname. Data that sensors report about
+          its addresses later is added to the asset.
         </p>
       )}
-      <form
-        class="stack"
-        onSubmit={(event) => {
-          event.preventDefault();
-          void save();
-        }}
-      >
+      <Form onSubmit={() => void save()}>
         {otherChanges !== undefined && (
           <p class="asset-meanwhile" role="alert">
-            Another user changed this asset: <bdi>{otherChanges.join('; ') || 'it has a newer version'}</bdi>.
-            Your edits are kept but not saved; save again to apply them.
+            Another user changed this asset: <bdi>{otherChanges.join('; ') || 'it has a newer version'}</bdi>. Your
+            edits are kept but not saved; save again to apply them.
           </p>
         )}
         <AssetFields
@@ -104,7 +95,7 @@ export function EditDialog({
           }}
         />
         {fault !== undefined && (
-          <p class="field-error" role="alert">
+          <FormError>
             {fault.field === undefined ? `Not saved: ${fault.text}` : 'Not saved: see above.'}
             {fault.holder !== undefined && (
               <>
@@ -114,7 +105,7 @@ export function EditDialog({
                 </a>
               </>
             )}
-          </p>
+          </FormError>
         )}
         <div class="row">
           <Button type="submit" kind="primary" busy={busy} disabled={!isChanged}>
@@ -123,7 +114,7 @@ export function EditDialog({
           <Button onClick={onClose}>Cancel</Button>
           {!isChanged && asset !== undefined && <span class="quiet">No changes.</span>}
         </div>
-      </form>
+      </Form>
     </Dialog>
   );
 }

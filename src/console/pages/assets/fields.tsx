@@ -1,13 +1,6 @@
-import {
-  assetKinds,
-  assetStates,
-  criticalities,
-  maxLineLength,
-  maxNotesLength,
-} from '../../../contract/vocabulary.ts';
-import { Field } from '../../ui/field.tsx';
+import { assetKinds, assetStates, criticalities, maxLineLength, maxNotesLength } from '../../../contract/vocabulary.ts';
+import { SelectField, TextArea, TextField } from '../../ui/field.tsx';
 import { title } from '../../ui/format.ts';
-import { Select } from '../../ui/select.tsx';
 import type { AssetForm, FormFault, FormField } from './form.ts';
 import type { Asset } from './question.ts';
 import { mayBecome } from './states.ts';
@@ -29,49 +22,38 @@ export function AssetFields({
 }) {
   const errorOf = (field: FormField) => (fault?.field === field ? fault.text : undefined);
   const line = (field: FormField, label: string, hint?: string, maxLength = maxLineLength) => (
-    <Field label={label} hint={hint} error={errorOf(field)}>
-      {(attributes) => (
-        <input
-          {...attributes}
-          value={form[field]}
-          maxLength={maxLength}
-          autofocus={field === 'name'}
-          autocomplete="off"
-          onInput={(event) => onChange(field, event.currentTarget.value)}
-        />
-      )}
-    </Field>
+    <TextField
+      label={label}
+      hint={hint}
+      error={errorOf(field)}
+      value={form[field]}
+      maxLength={maxLength}
+      autofocus={field === 'name'}
+      autocomplete="off"
+      onValue={(value) => onChange(field, value)}
+    />
   );
-  const select = (
-    field: 'kind' | 'criticality' | 'state',
-    label: string,
-    values: readonly string[],
-    hint?: string,
-  ) => (
-    <Field label={label} hint={hint} error={errorOf(field)}>
-      {(attributes) => (
-        <Select
-          {...attributes}
-          options={values.map((value) => ({ value, title: kindTitle(value) }))}
-          value={form[field]}
-          onChange={(value) => onChange(field, value)}
-        />
-      )}
-    </Field>
+  const select = (field: 'kind' | 'criticality' | 'state', label: string, values: readonly string[], hint?: string) => (
+    <SelectField
+      label={label}
+      hint={hint}
+      error={errorOf(field)}
+      options={values.map((value) => ({ value, title: kindTitle(value) }))}
+      value={form[field]}
+      onChange={(value) => onChange(field, value)}
+    />
   );
   const lines = (field: FormField, label: string, hint: string, mono = true) => (
-    <Field label={label} hint={hint} error={errorOf(field)}>
-      {(attributes) => (
-        <textarea
-          {...attributes}
-          class={mono ? 'input mono asset-lines' : 'input asset-lines'}
-          rows={Math.min(6, Math.max(2, form[field].split('\n').length))}
-          spellcheck={false}
-          value={form[field]}
-          onInput={(event) => onChange(field, event.currentTarget.value)}
-        />
-      )}
-    </Field>
+    <TextArea
+      label={label}
+      hint={hint}
+      error={errorOf(field)}
+      class={mono ? 'input mono asset-lines' : 'input asset-lines'}
+      rows={Math.min(6, Math.max(2, form[field].split('\n').length))}
+      spellcheck={false}
+      value={form[field]}
+      onValue={(value) => onChange(field, value)}
+    />
   );
   return (
     <>
@@ -88,24 +70,17 @@ export function AssetFields({
         {line('os', 'Operating system', 'Leave empty to use what sensors report.')}
         {line('vendor', 'Vendor', 'Leave empty to use what sensors report.')}
         {lines('tags', 'Tags', 'One per line.', false)}
-        {lines(
-          'ip_addresses',
-          'IP addresses',
-          'One per line. Removed addresses can be assigned to other assets.',
-        )}
+        {lines('ip_addresses', 'IP addresses', 'One per line. Removed addresses can be assigned to other assets.')}
         {lines('mac_addresses', 'MAC addresses', 'One per line.')}
         {lines('hostnames', 'Hostnames', 'One per line. Leave empty to use what sensors report.')}
       </div>
-      <Field label="Notes" error={errorOf('notes')}>
-        {(attributes) => (
-          <textarea
-            {...attributes}
-            maxLength={maxNotesLength}
-            value={form.notes}
-            onInput={(event) => onChange('notes', event.currentTarget.value)}
-          />
-        )}
-      </Field>
+      <TextArea
+        label="Notes"
+        error={errorOf('notes')}
+        maxLength={maxNotesLength}
+        value={form.notes}
+        onValue={(value) => onChange('notes', value)}
+      />
     </>
   );
 }

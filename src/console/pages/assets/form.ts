@@ -59,22 +59,21 @@ export function rebased(initial: AssetForm, typed: AssetForm, saved: AssetForm):
 }
 
 export interface FormFault {
-  /** Undefined if the error concerns no single field. */
+  /** The form field; undefined if the error does not concern a single field. */
   readonly field: FormField | undefined;
   readonly text: string;
   /** The asset that already has the address. */
   readonly holder?: string;
 }
 
-/** Assigns an error of the service to its form field; for lists, the text names the item. */
+/** Returns an error of the service with its form field; for lists, the text names the item. */
 export function faultOf(error: unknown, sent: AssetUpdateInput): FormFault {
   if (!(error instanceof ServiceError)) return { field: undefined, text: String(error) };
   const { field: path, reason, asset_id: holder } = error.details ?? {};
   const [name, index] = typeof path === 'string' ? path.split('.') : [];
   const field = [...textFields, ...listFields].find((one) => one === name);
   if (field === undefined || typeof reason !== 'string') return { field: undefined, text: error.message };
-  const value =
-    index === undefined ? undefined : (sent[field] as readonly string[] | undefined)?.[Number(index)];
+  const value = index === undefined ? undefined : (sent[field] as readonly string[] | undefined)?.[Number(index)];
   return {
     field,
     text: value === undefined ? reason : `${value} ${reason}`,

@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import { href } from '../../state/address.ts';
 import { useAnswer } from '../../state/answers.ts';
 import { abbreviated } from '../../ui/format.ts';
-import { Happenings } from '../../ui/happenings.tsx';
+import { HistoryList } from '../../ui/history-list.tsx';
 import { Section } from '../../ui/split.tsx';
 import { Answered } from '../../ui/states.tsx';
 import type { HistoryEntry } from './address-spans.ts';
@@ -23,7 +23,7 @@ export function History({ asset: { id } }: { asset: AssetRow }) {
     <Section title="History">
       <Answered of={answer} rows={3}>
         {({ data, pagination }) => (
-          <Happenings
+          <HistoryList
             entries={data}
             total={pagination.total}
             happened={(entry) => <Entry entry={entry} />}

@@ -1,6 +1,6 @@
 import type { HistoryEntry } from './address-spans.ts';
 
-/** Descriptions of history actions, without values, as those may be untrusted text. */
+/** Descriptions of history actions. They omit values, which may be untrusted text. */
 const sentences: Readonly<Record<HistoryEntry['action'], string>> = {
   created: 'discovered the asset',
   address_bound: 'added address',
@@ -17,7 +17,7 @@ const sentences: Readonly<Record<HistoryEntry['action'], string>> = {
 
 export interface HistoryLine {
   readonly who: string;
-  /** The id of the scan that found it. */
+  /** The id of the scan that found the asset. */
   readonly scan?: string;
   readonly what: string;
   readonly value?: string;
@@ -33,8 +33,7 @@ export function lineOf(entry: HistoryEntry): HistoryLine {
     fields?.join(', ').replaceAll('_', ' ') ??
     identifiers?.join(', ');
   return {
-    who:
-      by.kind === 'network' ? 'Network' : by.kind === 'scan' ? 'Scan' : (by.name ?? by.id ?? 'Unknown user'),
+    who: by.kind === 'network' ? 'Network' : by.kind === 'scan' ? 'Scan' : (by.name ?? by.id ?? 'Unknown user'),
     ...(by.kind === 'scan' && by.id !== undefined && { scan: by.id }),
     what: sentences[action],
     ...(value !== undefined && value !== '' && { value }),

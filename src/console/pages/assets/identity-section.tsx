@@ -99,9 +99,7 @@ function Addresses({ asset: { id, attributes } }: { asset: AssetRow }) {
         ))}
       </SmallTable>
       {answer.error !== null && <p class="quiet">Address history unavailable: {answer.error.message}</p>}
-      {(answer.data?.pagination.total ?? 0) > maxHistory && (
-        <p class="quiet">Older addresses are not shown.</p>
-      )}
+      {(answer.data?.pagination.total ?? 0) > maxHistory && <p class="quiet">Older addresses are not shown.</p>}
     </>
   );
 }

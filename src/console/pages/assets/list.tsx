@@ -50,13 +50,7 @@ export function AssetList() {
         }
       >
         <QuickViews chips={chips} seen={seen} onCreate={actions.create} />
-        <ListLine
-          list={list}
-          filters={filters}
-          marked={marking.ids.size}
-          actions={actions}
-          onRefresh={refresh}
-        />
+        <ListLine list={list} filters={filters} marked={marking.ids.size} actions={actions} onRefresh={refresh} />
         <Table
           label="Assets"
           list={list}
@@ -67,9 +61,7 @@ export function AssetList() {
           cursor={cursor}
           // Checkboxes are hidden at phone widths to leave room for the text.
           {...(innerWidth > 480 && { marked: marking.ids })}
-          onMark={({ id }, how) =>
-            setMarking(how.through ? through(marking, id, order) : toggled(marking, id))
-          }
+          onMark={({ id }, how) => setMarking(how.through ? through(marking, id, order) : toggled(marking, id))}
           onMarkAll={(every) => setMarking(every ? all(order) : noMarks)}
           sort={sort}
           onSort={(by) => setParams({ sort: by === defaultSort ? undefined : by })}

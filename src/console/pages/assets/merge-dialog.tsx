@@ -2,9 +2,9 @@ import { useState } from 'preact/hooks';
 import { asSearchText } from '../../../contract/search-text.ts';
 import { useAnswer } from '../../state/answers.ts';
 import { api } from '../../state/session.ts';
-import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
-import { Field } from '../../ui/field.tsx';
+import { TextField } from '../../ui/field.tsx';
+import { Form, FormButtons } from '../../ui/form.tsx';
 import { number } from '../../ui/format.ts';
 import { Options } from '../../ui/options.tsx';
 import { Loading } from '../../ui/states.tsx';
@@ -18,7 +18,7 @@ import { Refused } from './refused.tsx';
 
 const maxOffered = 8;
 
-/** Merges an asset into another one that the user selects. */
+/** Merges an asset into another asset that the user selects. */
 export function MergeDialog({
   asset,
   onDone,
@@ -57,31 +57,22 @@ export function MergeDialog({
   return (
     <Dialog wide title={`Merge ${quoted(name)} into another asset`} onClose={onClose}>
       <p>
-        Use this if both assets are the same machine. The addresses, services, history, alerts, notes and tags
-        of “<bdi>{name}</bdi>” move to the other asset, which keeps its name, owner and criticality. “
-        <bdi>{name}</bdi>” is removed, and links to it lead to the other asset. A merge cannot be undone, but
-        addresses can be split off again.
+        Use this if both assets are the same machine. The addresses, services, history, alerts, notes and tags of “
+        <bdi>{name}</bdi>” move to the other asset, which keeps its name, owner and criticality. “<bdi>{name}</bdi>” is
+        removed, and links to it lead to the other asset. A merge cannot be undone, but addresses can be split off
+        again.
       </p>
-      <form
-        class="stack"
-        onSubmit={(event) => {
-          event.preventDefault();
-          void merge();
-        }}
-      >
-        <Field label="Merge into" hint="Search by name, hostname or address.">
-          {(attributes) => (
-            <input
-              {...attributes}
-              type="search"
-              autofocus
-              value={search}
-              maxLength={256}
-              autocomplete="off"
-              onInput={(event) => setSearch(event.currentTarget.value)}
-            />
-          )}
-        </Field>
+      <Form onSubmit={() => void merge()}>
+        <TextField
+          label="Merge into"
+          hint="Search by name, hostname or address."
+          type="search"
+          autofocus
+          value={search}
+          maxLength={256}
+          autocomplete="off"
+          onValue={setSearch}
+        />
         <Options legend={<span class="unseen">Target asset</span>}>
           {found.data === undefined ? (
             <Loading rows={3} />
@@ -106,13 +97,14 @@ export function MergeDialog({
           </p>
         )}
         <Refused error={error} what="Not merged" />
-        <div class="row">
-          <Button type="submit" kind="danger" busy={busy} disabled={into === undefined}>
-            {into === undefined ? 'Merge' : `Merge into ${quoted(into.attributes.name, 40)}`}
-          </Button>
-          <Button onClick={onClose}>Cancel</Button>
-        </div>
-      </form>
+        <FormButtons
+          action={into === undefined ? 'Merge' : `Merge into ${quoted(into.attributes.name, 40)}`}
+          kind="danger"
+          busy={busy}
+          disabled={into === undefined}
+          onCancel={onClose}
+        />
+      </Form>
     </Dialog>
   );
 }

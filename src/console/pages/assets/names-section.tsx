@@ -29,10 +29,7 @@ export function QueriedDomains({ asset: { id } }: { asset: AssetRow }) {
             <p class="quiet">No DNS queries in this range.</p>
           ) : (
             <>
-              <CountedValues
-                values={attributes.values}
-                shown={(value) => <Value value={value} pivot="domain" />}
-              />
+              <CountedValues values={attributes.values} shown={(value) => <Value value={value} pivot="domain" />} />
               <p class="row">
                 <a
                   href={href('events', {

@@ -14,14 +14,11 @@ export function NoAssets({ onCreate }: { onCreate: () => void }) {
   const everything = useAnswer('listAssets', { query: { per_page: 1 } });
   const known = everything.data?.pagination.total;
   const ip = onlyAddress(params);
-  const isFiltered =
-    shownChips('listAssets').length > 0 || params.has('q') || shownSeen(params).kind !== 'any';
+  const isFiltered = shownChips('listAssets').length > 0 || params.has('q') || shownSeen(params).kind !== 'any';
   if (known === 0)
     return (
       <Empty title="No assets yet.">
-        <p>
-          Hosts in the home networks become assets when sensors report events about them or a scan finds them.
-        </p>
+        <p>Hosts in the home networks become assets when sensors report events about them or a scan finds them.</p>
         <p class="row">
           {may('startScan') && <a href={href('discovery', { new: 1 })}>Scan a network</a>}
           {may('createAsset') && <Button onClick={onCreate}>New asset</Button>}

@@ -1,8 +1,8 @@
 import { useState } from 'preact/hooks';
 import { maxLineLength } from '../../../contract/vocabulary.ts';
-import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
-import { Field } from '../../ui/field.tsx';
+import { TextField } from '../../ui/field.tsx';
+import { Form, FormButtons } from '../../ui/form.tsx';
 import { number } from '../../ui/format.ts';
 
 /** Sets the owner of the selected assets. */
@@ -18,32 +18,18 @@ export function OwnerDialog({
   const [owner, setOwner] = useState('');
   return (
     <Dialog title={`Owner of ${number(count)} ${count === 1 ? 'asset' : 'assets'}`} onClose={onClose}>
-      <form
-        class="stack"
-        onSubmit={(event) => {
-          event.preventDefault();
-          onOwner(owner.trim());
-        }}
-      >
-        <Field label="Owner" hint="Person or team responsible. Leave empty to remove the owner.">
-          {(attributes) => (
-            <input
-              {...attributes}
-              autofocus
-              value={owner}
-              maxLength={maxLineLength}
-              autocomplete="off"
-              onInput={(event) => setOwner(event.currentTarget.value)}
-            />
-          )}
-        </Field>
-        <div class="row">
-          <Button type="submit" kind="primary">
-            {owner.trim() === '' ? 'Remove owner' : 'Set owner'}
-          </Button>
-          <Button onClick={onClose}>Cancel</Button>
-        </div>
-      </form>
+      <Form onSubmit={() => onOwner(owner.trim())}>
+        <TextField
+          label="Owner"
+          hint="Person or team responsible. Leave empty to remove the owner."
+          autofocus
+          value={owner}
+          maxLength={maxLineLength}
+          autocomplete="off"
+          onValue={setOwner}
+        />
+        <FormButtons action={owner.trim() === '' ? 'Remove owner' : 'Set owner'} onCancel={onClose} />
+      </Form>
     </Dialog>
   );
 }

@@ -70,9 +70,7 @@ function PeerRow({ peer, most }: { peer: Peer; most: number }) {
   return (
     <tr>
       <td class="small-table-wide">
-        <span
-          title={opens && accepts ? 'Opened by both' : opens ? 'Opened by the asset' : 'Opened by the peer'}
-        >
+        <span title={opens && accepts ? 'Opened by both' : opens ? 'Opened by the asset' : 'Opened by the peer'}>
           <span aria-hidden="true">{opens && accepts ? '⇄' : opens ? '→' : '←'}</span>
           <span class="unseen">{opens && accepts ? 'both ways' : opens ? 'to' : 'from'}</span>{' '}
         </span>

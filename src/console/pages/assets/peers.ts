@@ -8,13 +8,14 @@ export interface Peer {
   /** An address or an external network. */
   readonly id: string;
   readonly node: Node | undefined;
-  /** In both directions. */
+  /** Bytes in both directions. */
   readonly bytes: number;
   readonly connections: number;
   /** Connections that the asset opened. */
   readonly opened: number;
-  /** Ports of the peer used by the asset, and ports of the asset used by the peer; ascending. */
+  /** Ports of the peer used by the asset, ascending. */
   readonly usedPorts: readonly number[];
+  /** Ports of the asset used by the peer, ascending. */
   readonly offeredPorts: readonly number[];
   readonly protocols: readonly string[];
   readonly firstSeen: string;
@@ -53,6 +54,6 @@ export function peersOf(topology: Topology, assetId: string, ips: readonly strin
 
 const union = (a: readonly number[] = [], b: readonly number[] = []): number[] =>
   [...new Set([...a, ...b])].sort((x, y) => x - y);
-// All times have one format, UTC with milliseconds, so that texts compare like times.
+// Returns the earlier time. All times have one format, UTC with milliseconds, so that texts compare like times.
 const earlier = (a: string | undefined, b: string): string => (a !== undefined && a < b ? a : b);
 const later = (a: string | undefined, b: string): string => (a !== undefined && a > b ? a : b);

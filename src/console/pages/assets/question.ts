@@ -57,9 +57,7 @@ export const quickViews: readonly QuickView[] = [
 
 /** Returns the quick view that matches the URL, if any. */
 export const shownQuickView = (params: URLSearchParams): QuickView | undefined =>
-  quickViews.find(({ filters }) =>
-    quickFilters.every((name) => sameSet(params.getAll(name), filters[name] ?? [])),
-  );
+  quickViews.find(({ filters }) => quickFilters.every((name) => sameSet(params.getAll(name), filters[name] ?? [])));
 
 const sameSet = (a: readonly string[], b: readonly string[]): boolean =>
   a.length === b.length && a.every((one) => b.includes(one));
@@ -99,7 +97,7 @@ export function shownSeen(params: URLSearchParams): Seen {
   return without === undefined ? { kind: 'any' } : { kind: 'not within', range: without };
 }
 
-/** Returns the URL parameters that replace the last-seen filter with this one. */
+/** Returns the URL parameters that replace the last-seen filter with this filter. */
 export const seenParams = (seen: Seen): Params => ({
   range: seen.kind === 'within' ? seen.range : undefined,
   unseen: seen.kind === 'not within' ? seen.range : undefined,
@@ -118,7 +116,9 @@ export function seenQuery(seen: Seen, nowMs: number, lengthMs: Lengths): { from?
   return seen.kind === 'within' ? { from: at } : { to: at };
 }
 
-/** Returns the address filter if it is a single address, not a block: such links should open its asset. */
+/**
+ * Returns the address filter if it is a single address, not a block: links with such a filter should open its asset.
+ */
 export function onlyAddress(params: URLSearchParams): string | undefined {
   const [ip, ...more] = params.getAll('ip');
   return ip !== undefined && more.length === 0 && !ip.includes('/') ? ip : undefined;

@@ -45,17 +45,7 @@ export function QuickViews({ chips, seen, onCreate }: { chips: Filters; seen: Se
   );
 }
 
-function Quick({
-  view,
-  isShown,
-  chips,
-  seen,
-}: {
-  view: QuickView;
-  isShown: boolean;
-  chips: Filters;
-  seen: Seen;
-}) {
+function Quick({ view, isShown, chips, seen }: { view: QuickView; isShown: boolean; chips: Filters; seen: Seen }) {
   const query = { ...quickQuery(chips, view), ...seenQuery(seen, recently.value, ranges), per_page: 1 };
   const answer = useAnswer('listAssets', { query: query as never }, { refreshMs: countedEveryMs });
   const total = answer.data?.pagination.total;

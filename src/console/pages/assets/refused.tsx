@@ -1,4 +1,5 @@
 import { ServiceError } from '../../../errors.ts';
+import { FormError } from '../../ui/form.tsx';
 
 /** Shows why an action failed. */
 export function Refused({ error, what }: { error: unknown; what: string }) {
@@ -6,8 +7,8 @@ export function Refused({ error, what }: { error: unknown; what: string }) {
   const isOlder = error instanceof ServiceError && error.code === 'VERSION_MISMATCH';
   const text = error instanceof ServiceError ? error.message : String(error);
   return (
-    <p class="field-error" role="alert">
+    <FormError>
       {what}: {isOlder ? 'another user changed it. Close this dialog, review the asset and try again.' : text}
-    </p>
+    </FormError>
   );
 }

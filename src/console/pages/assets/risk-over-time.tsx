@@ -12,11 +12,7 @@ const refreshMs = 30_000;
 /** The risk score of the asset over the selected range. */
 export function RiskOverTime({ asset: { id } }: { asset: AssetRow }) {
   const window = shownWindow();
-  const answer = useAnswer(
-    'getAssetRiskHistory',
-    { params: { asset_id: id }, query: { window } },
-    { refreshMs },
-  );
+  const answer = useAnswer('getAssetRiskHistory', { params: { asset_id: id }, query: { window } }, { refreshMs });
   const shown = answer.data?.data.attributes;
   const steps = useMemo(() => shown && stepsOf(shown), [shown]);
   if (shown === undefined || steps === undefined)
@@ -50,7 +46,7 @@ export function RiskOverTime({ asset: { id } }: { asset: AssetRow }) {
   );
 }
 
-/** Builds a step series: each score holds until the next point, the last one until now. */
+/** Builds a step series: each score holds until the next point, the last score until now. */
 function stepsOf({ points, score, to }: RiskHistory): { times: number[]; series: Series[] } {
   const end = Date.parse(to);
   const times: number[] = [];

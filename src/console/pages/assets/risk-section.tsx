@@ -29,8 +29,8 @@ export function AssetRisk({ asset }: { asset: AssetRow }) {
             if (own === undefined)
               return (
                 <p class="quiet">
-                  Contributions are listed for the {number(risk.entities.length)} riskiest assets only. See
-                  the alerts below.
+                  Contributions are listed for the {number(risk.entities.length)} riskiest assets only. See the alerts
+                  below.
                 </p>
               );
             const more = own.alerts.length - shownReasons;
@@ -50,24 +50,22 @@ export function AssetRisk({ asset }: { asset: AssetRow }) {
                     { title: 'Last seen', end: true },
                   ]}
                 >
-                  {own.alerts
-                    .slice(0, shownReasons)
-                    .map(({ alert_id, title, severity, points, last_seen }) => (
-                      <tr key={alert_id}>
-                        <td>
-                          <Severity level={severity} short />
-                        </td>
-                        <td class="small-table-wide">
-                          <a href={href('alerts', { range: 'all', view: 'all', id: alert_id })}>
-                            <bdi>{title}</bdi>
-                          </a>
-                        </td>
-                        <td class="table-end">{decimal(points)}</td>
-                        <td class="table-end quiet">
-                          <Time at={last_seen} />
-                        </td>
-                      </tr>
-                    ))}
+                  {own.alerts.slice(0, shownReasons).map(({ alert_id, title, severity, points, last_seen }) => (
+                    <tr key={alert_id}>
+                      <td>
+                        <Severity level={severity} short />
+                      </td>
+                      <td class="small-table-wide">
+                        <a href={href('alerts', { range: 'all', view: 'all', id: alert_id })}>
+                          <bdi>{title}</bdi>
+                        </a>
+                      </td>
+                      <td class="table-end">{decimal(points)}</td>
+                      <td class="table-end quiet">
+                        <Time at={last_seen} />
+                      </td>
+                    </tr>
+                  ))}
                 </SmallTable>
                 {more > 0 && <p class="quiet">and {number(more)} more</p>}
                 <details class="asset-method">

@@ -1,7 +1,7 @@
 import { AssetName } from '../../ui/asset-name.tsx';
-import { number, title } from '../../ui/format.ts';
+import { numberColumn, timeColumn } from '../../ui/attribute-columns.tsx';
+import { title } from '../../ui/format.ts';
 import type { Column } from '../../ui/table.tsx';
-import { Time } from '../../ui/time.tsx';
 import { Address, Value } from '../../ui/value.tsx';
 import type { Service, ServiceRow } from './question.ts';
 import './columns.css';
@@ -25,7 +25,7 @@ export function Port({ service: { port, transport } }: { service: Service }) {
   );
 }
 
-/** The service name, product and version, as far as known. */
+/** The service name, product and version, if known. */
 export function Software({ service: { name, product, version } }: { service: Service }) {
   const software = [product, version].filter((part) => part !== undefined).join(' ');
   if (name === undefined && software === '') return <span class="quiet">unknown</span>;
@@ -96,24 +96,8 @@ export const serviceColumns: readonly Column<ServiceRow>[] = [
     sort: 'ip',
     cell: ({ attributes: { ip } }) => <Address ip={ip} list="listServices" />,
   },
-  {
-    id: 'clients',
-    title: 'Clients',
-    width: '60px',
-    end: true,
-    from: 500,
-    sort: 'clients',
-    cell: ({ attributes: { clients } }) => number(clients),
-  },
-  {
-    id: 'connections',
-    title: 'Connections',
-    width: '84px',
-    end: true,
-    from: 920,
-    sort: 'connections',
-    cell: ({ attributes: { connections } }) => number(connections),
-  },
+  numberColumn('clients', 'Clients', 'clients', { width: '60px', from: 500 }),
+  numberColumn('connections', 'Connections', 'connections', { width: '84px', from: 920 }),
   {
     id: 'state',
     title: 'State',
@@ -130,21 +114,6 @@ export const serviceColumns: readonly Column<ServiceRow>[] = [
     sort: 'source',
     cell: ({ attributes: { source } }) => (source === 'scan' ? 'Scan' : 'Events'),
   },
-  {
-    id: 'first',
-    title: 'First seen',
-    width: '80px',
-    end: true,
-    from: 1090,
-    sort: 'first_seen',
-    cell: ({ attributes: { first_seen } }) => <Time at={first_seen} />,
-  },
-  {
-    id: 'seen',
-    title: 'Last seen',
-    width: '76px',
-    end: true,
-    sort: 'last_seen',
-    cell: ({ attributes: { last_seen } }) => <Time at={last_seen} />,
-  },
+  timeColumn('first', 'First seen', 'first_seen', { width: '80px', from: 1090 }),
+  timeColumn('seen', 'Last seen', 'last_seen', { width: '76px' }),
 ];

@@ -61,9 +61,7 @@ export function AssetServices({ asset: { id, attributes } }: { asset: AssetRow }
               </SmallTable>
               {pagination.total > data.length && (
                 <p>
-                  <a href={href('assets', { view: 'services', asset_id: id })}>
-                    Show all {number(pagination.total)}
-                  </a>
+                  <a href={href('assets', { view: 'services', asset_id: id })}>Show all {number(pagination.total)}</a>
                 </p>
               )}
             </>

@@ -53,9 +53,9 @@ export function SplitDialog({
   return (
     <Dialog title={`Split ${quoted(name)}`} onClose={onClose}>
       <p>
-        Use this if the asset is actually two machines. The selected addresses move to a new asset with their
-        services and history. A MAC address that stays while one of its IP addresses moves no longer
-        identifies the asset, so that new events do not undo the split.
+        Use this if the asset is actually two machines. The selected addresses move to a new asset with their services
+        and history. A MAC address that stays while one of its IP addresses moves no longer identifies the asset, so
+        that new events do not undo the split.
       </p>
       {all.length < 2 ? (
         <p class="quiet">The asset has only one address.</p>
@@ -63,7 +63,7 @@ export function SplitDialog({
         <>
           {ip_addresses.length > 0 && <Options legend="IP addresses">{ip_addresses.map(choice)}</Options>}
           {mac_addresses.length > 0 && <Options legend="MAC addresses">{mac_addresses.map(choice)}</Options>}
-          {isAll && <p class="field-error">At least one address must stay.</p>}
+          {isAll && <p class="field-error">At least one address must remain.</p>}
         </>
       )}
       <Refused error={error} what="Not split" />

@@ -1,8 +1,8 @@
 import type { AssetUpdateInput } from '../../../contract/resources/asset.ts';
-import { foreign, words } from '../../ui/words.ts';
+import { isolateText, words } from '../../ui/words.ts';
 import type { Asset } from './question.ts';
 
-/** State changes offered to users; the service enforces them. No asset returns to `staged`. */
+/** State changes offered to users; the service enforces them. A transition back to `staged` is not possible. */
 const transitions = {
   staged: ['managed', 'retired'],
   managed: ['retired'],
@@ -30,7 +30,7 @@ const compared = [
   'notes',
 ] as const satisfies readonly (keyof AssetUpdateInput)[];
 
-/** Describes the differences between two versions; of notes only that they changed. */
+/** Describes the differences between two versions. Reports changed notes without their text. */
 export function differencesOf(before: Asset, after: Asset): string[] {
   const written = (asset: Asset, name: (typeof compared)[number]): string => {
     const value = asset[name] ?? '';
@@ -41,7 +41,7 @@ export function differencesOf(before: Asset, after: Asset): string[] {
     .map((name) => {
       if (name === 'notes') return 'notes changed';
       const now = written(after, name);
-      return `${words(name)} ${now === '' ? 'removed' : `changed to ${foreign(now)}`}`;
+      return `${words(name)} ${now === '' ? 'removed' : `changed to ${isolateText(now)}`}`;
     });
 }
 

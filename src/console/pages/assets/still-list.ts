@@ -6,14 +6,14 @@ import { filterQuery } from '../../state/filters.ts';
 import { ranges } from '../../state/range.ts';
 import { defaultSort, type Filters, seenQuery, shownSeen } from './question.ts';
 
-/** The list that the URL describes; its time bounds stay fixed until a refresh. */
+/** Returns the list that the URL describes. Its time bounds stay fixed until a refresh. */
 export function useStillList<O extends 'listAssets' | 'listServices'>(operation: O) {
   const { params } = place.value;
   const chips = filterQuery(operation) as Filters;
   const seen = shownSeen(params);
   const sort = params.get('sort') ?? defaultSort;
   const [refreshes, setRefreshes] = useState(0);
-  /** Changes with the query. */
+  /** Identifies the query, and changes with it. */
   const which = JSON.stringify([chips, seen, sort]);
   const filters = useMemo<Filters>(
     () => ({ ...chips, ...seenQuery(seen, recently.peek(), ranges) }),

@@ -11,7 +11,7 @@ import { shownWindow, windowStart } from './window.tsx';
 
 const maxBars = 48;
 
-/** Network events over time: connections opened by the asset, and to it. */
+/** Network events over time: connections opened by the asset, and connections to it. */
 export function Traffic({ asset: { id, attributes } }: { asset: AssetRow }) {
   const window = shownWindow();
   const from = windowStart(window);
@@ -82,9 +82,7 @@ export function Traffic({ asset: { id, attributes } }: { asset: AssetRow }) {
             <span class="quiet">
               {number(out.total)} outbound, {number(into.total)} inbound
             </span>
-            <a href={href('events', { range: window === '24h' ? undefined : window, asset_id: id })}>
-              Show events
-            </a>
+            <a href={href('events', { range: window === '24h' ? undefined : window, asset_id: id })}>Show events</a>
           </p>
         </>
       )}

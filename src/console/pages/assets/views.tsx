@@ -1,6 +1,6 @@
 import { place, setParams } from '../../state/address.ts';
 import type { ranges } from '../../state/range.ts';
-import { edge } from '../../ui/format.ts';
+import { edges } from '../../ui/format.ts';
 import { Menu } from '../../ui/menu.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
 import { type Seen, seenParams, shownSeen } from './question.ts';
@@ -10,7 +10,7 @@ export const assetViews = [
   { value: 'services', title: 'Services' },
 ] as const;
 
-/** Filters that mean the same in both lists; others are removed when switching. */
+/** Filters with the same meaning in both lists; other filters are removed when switching. */
 const shared: readonly string[] = ['ip', 'q', 'from', 'to', 'range', 'unseen'];
 
 /** Switches between assets and services. */
@@ -19,9 +19,7 @@ export const Views = () => (
     label="List"
     tabs={assetViews}
     others={Object.fromEntries(
-      [...place.value.params.keys()]
-        .filter((name) => !shared.includes(name))
-        .map((name) => [name, undefined]),
+      [...place.value.params.keys()].filter((name) => !shared.includes(name)).map((name) => [name, undefined]),
     )}
   />
 );
@@ -43,11 +41,11 @@ function written(seen: Seen): string {
     case 'not within':
       return `Not seen for ${lengths[seen.range].replace(/^hour$/, '1 hour')}`;
     case 'between':
-      return `Seen ${edge(seen.from)} – ${edge(seen.to)}`;
+      return `Seen ${edges(seen.from, seen.to).join(' – ')}`;
   }
 }
 
-/** The last-seen filter. Unlike on other pages the default is any time, so that silent hosts are listed, too. */
+/** The last-seen filter. Unlike on other pages, the default is any time, so that silent hosts are listed too. */
 export function SeenPicker() {
   const seen = shownSeen(place.value.params);
   const choose = (next: Seen) => setParams({ ...seenParams(next), id: undefined });

@@ -9,8 +9,7 @@ const windows = ['1h', '24h', '7d', '30d'] as const;
 const usual = '24h';
 export type Window = (typeof windows)[number];
 
-export const shownWindow = (): Window =>
-  windows.find((one) => one === place.value.params.get('window')) ?? usual;
+export const shownWindow = (): Window => windows.find((one) => one === place.value.params.get('window')) ?? usual;
 
 /** Returns the start of the window in ISO 8601, rounded down to 30 seconds, so that queries can be cached. */
 export const windowStart = (window: Window): string =>

@@ -1,6 +1,6 @@
+import { timeColumn } from '../../ui/attribute-columns.tsx';
 import { duration, number, title } from '../../ui/format.ts';
 import type { Column } from '../../ui/table.tsx';
-import { Time } from '../../ui/time.tsx';
 import { Value } from '../../ui/value.tsx';
 import type { Scan, ScanRow } from './scans.ts';
 
@@ -22,7 +22,7 @@ export function Status({ status }: { status: Scan['status'] }) {
   );
 }
 
-/** Returns the duration so far in milliseconds; undefined if the scan never started. */
+/** Returns the duration until now or the end in milliseconds; undefined if the scan never started. */
 export const tookMs = ({ started_at, finished_at }: Scan, nowMs: number): number | undefined =>
   started_at === undefined
     ? undefined
@@ -117,12 +117,5 @@ export const columns: readonly Column<ScanRow>[] = [
       return took === undefined ? <span class="quiet">–</span> : duration(took);
     },
   },
-  {
-    id: 'when',
-    title: 'Requested',
-    width: '84px',
-    end: true,
-    sort: 'requested_at',
-    cell: ({ attributes: { requested_at } }) => <Time at={requested_at} />,
-  },
+  timeColumn('when', 'Requested', 'requested_at', { width: '84px' }),
 ];

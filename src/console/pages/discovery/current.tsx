@@ -7,7 +7,7 @@ import { Status } from './columns.tsx';
 import { ScanProgress, ScanResult } from './progress.tsx';
 import { cancelScan, isOver, type LiveScans, type ScanRow } from './scans.ts';
 
-/** The running scan or, without one, the last: its progress and results. */
+/** The running scan or, without a running scan, the last scan: its progress and results. */
 export function CurrentScan({
   scan,
   waiting,

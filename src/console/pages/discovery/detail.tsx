@@ -44,8 +44,8 @@ export function OpenedScan({
         <Loading rows={6} />
       ) : isUnknown ? (
         <Empty title="There is no scan with this ID.">
-          Only the last {number(limits.maxScans)} scans are kept; <bdi class="mono">{id}</bdi> may be older or
-          belong to another server.
+          Only the last {number(limits.maxScans)} scans are kept; <bdi class="mono">{id}</bdi> may be older or belong to
+          another server.
         </Empty>
       ) : (
         <Failure error={error} onRetry={() => void answer.refetch()} />
@@ -54,25 +54,13 @@ export function OpenedScan({
   );
 }
 
-function ScanDetail({
-  scan,
-  live,
-  onRepeat,
-}: {
-  scan: ScanRow;
-  live: LiveScans;
-  onRepeat: (scan: ScanRow) => void;
-}) {
+function ScanDetail({ scan, live, onRepeat }: { scan: ScanRow; live: LiveScans; onRepeat: (scan: ScanRow) => void }) {
   const { attributes } = scan;
   const { targets, result, error, requested_by, started_at, finished_at } = attributes;
   const ended = isOver(attributes);
   return (
     <Detail
-      title={
-        <bdi class="mono">
-          {targets.length > 4 ? `${targets.slice(0, 4).join(', ')} …` : targets.join(', ')}
-        </bdi>
-      }
+      title={<bdi class="mono">{targets.length > 4 ? `${targets.slice(0, 4).join(', ')} …` : targets.join(', ')}</bdi>}
       onClose={close}
       {...((may('startScan') || may('cancelScan')) && {
         actions: (
@@ -121,10 +109,7 @@ function ScanDetail({
             ],
             ['Rate', `at most ${number(attributes.rate)} probes/s`],
             ['Engine', attributes.engine],
-            [
-              'Started by',
-              <Value key="by" value={requested_by} list="listScans" field="requested_by" mono={false} />,
-            ],
+            ['Started by', <Value key="by" value={requested_by} list="listScans" field="requested_by" mono={false} />],
             ['Requested', <Time key="asked" at={attributes.requested_at} as="exact" />],
             ['Started', started_at && <Time at={started_at} as="exact" />],
             ['Finished', finished_at && <Time at={finished_at} as="exact" />],
@@ -178,9 +163,7 @@ function Found({ scan: { attributes } }: { scan: ScanRow }) {
                         </a>
                       </td>
                       <td class="small-table-wide">
-                        <bdi>
-                          {[service.name, service.product, service.version].filter(Boolean).join(' ')}
-                        </bdi>
+                        <bdi>{[service.name, service.product, service.version].filter(Boolean).join(' ')}</bdi>
                       </td>
                       <td>{service.state}</td>
                       <td class="table-end quiet">

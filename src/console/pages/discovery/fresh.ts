@@ -1,7 +1,8 @@
 import type { ScanRow } from './scans.ts';
 
 /**
- * Counts live scans that the list lacks because it was fetched before them; scans on later pages of the list are not new.
+ * Counts live scans that are missing from the list because they started after it was fetched; scans on later pages of
+ * the list are not new.
  *
  * @param list - an unfiltered list; `fetchedAt` in epoch milliseconds
  */
@@ -11,7 +12,6 @@ export function freshCount(
 ): number {
   const listed = new Set(list.rows.map(({ id }) => id));
   return [...live].filter(
-    ({ id, attributes }) =>
-      !listed.has(id) && (!list.hasMore || Date.parse(attributes.requested_at) > list.fetchedAt),
+    ({ id, attributes }) => !listed.has(id) && (!list.hasMore || Date.parse(attributes.requested_at) > list.fetchedAt),
   ).length;
 }

@@ -7,7 +7,7 @@ export interface Sample {
 /** Period over which the rate is measured. */
 const windowMs = 10_000;
 
-/** Appends a sample and drops those older than the window, except the latest of them. */
+/** Appends a sample and drops samples older than the window, except the latest of them. */
 export function withSample(samples: readonly Sample[], next: Sample): readonly Sample[] {
   const last = samples.at(-1);
   // Fewer probes than before mean that another scan has started.
@@ -17,7 +17,7 @@ export function withSample(samples: readonly Sample[], next: Sample): readonly S
   return [...(firstRecent < 0 ? samples.slice(-1) : samples.slice(Math.max(0, firstRecent - 1))), next];
 }
 
-/** Returns the recent rate in probes per second and the remaining time; undefined if too few samples exist. */
+/** Returns the recent rate in probes per second and the remaining time; undefined if there are too few samples. */
 export function paceOf(
   samples: readonly Sample[],
   total: number,

@@ -40,7 +40,7 @@ const noForm: Params = {
   by: undefined,
 };
 
-/** Starts scans, shows their progress and lists earlier ones. */
+/** Starts scans, shows their progress and lists earlier scans. */
 export default function Discovery() {
   const { params } = place.value;
   const live = useLiveScans();
@@ -89,9 +89,7 @@ export default function Discovery() {
         {current.scan !== undefined ? (
           <CurrentScan
             scan={current.scan}
-            waiting={
-              [...liveScans.values()].filter(({ attributes }) => attributes.status === 'queued').length
-            }
+            waiting={[...liveScans.values()].filter(({ attributes }) => attributes.status === 'queued').length}
             live={live}
             onRepeat={scanAgain}
           />
@@ -144,7 +142,7 @@ export default function Discovery() {
   );
 }
 
-/** The running scan or, without one, the last one, in its latest version. */
+/** Returns the running scan or, without a running scan, the last scan, in its latest version. */
 function useCurrent(live: LiveScans) {
   const answer = useAnswer('getScanStatus', {}, { refreshMs, keepPrevious: true });
   const data = answer.data?.data;
@@ -160,8 +158,7 @@ function useCurrent(live: LiveScans) {
   const running = [...liveScans.values()].find(({ attributes }) => attributes.status === 'running');
   const known = fetched && (liveScans.get(fetched.id) ?? fetched);
   const latest = [...liveScans.values(), ...(known ? [known] : [])].reduce<ScanRow | undefined>(
-    (last, one) =>
-      last === undefined || one.attributes.requested_at > last.attributes.requested_at ? one : last,
+    (last, one) => (last === undefined || one.attributes.requested_at > last.attributes.requested_at ? one : last),
     undefined,
   );
   return {

@@ -26,15 +26,16 @@ export type Faults = Readonly<Partial<Record<ScanField, string>>>;
 export interface Plan {
   readonly hosts: number;
   readonly ports: number;
-  /** False if `top100` may overlap with the other ports. */
+  /** Whether the count is exact: false if `top100` may overlap with the other ports. */
   readonly isExact: boolean;
   readonly probes: number;
-  /** Estimated duration: limited by the rate, and if no port answers. */
+  /** Estimated duration if only the rate limits the scan. */
   readonly leastMs: number;
+  /** Estimated duration if no port answers. */
   readonly mostMs: number;
 }
 
-/** Estimates a scan and checks the form; `plan` is undefined without valid targets. */
+/** Estimates a scan and checks the form; `plan` is undefined if there are no valid targets. */
 export function planOf(form: ScanForm): { readonly plan?: Plan; readonly faults: Faults } {
   const targets = targetsOf(form.targets);
   const ports = portsOf(form.ports);
@@ -48,8 +49,7 @@ export function planOf(form: ScanForm): { readonly plan?: Plan; readonly faults:
   if (!Number.isInteger(rate) || rate < 1 || rate > limits.maxScanRate)
     faults.rate = `must be a whole number from 1 to ${limits.maxScanRate}`;
   const hosts = countHosts(targets);
-  if (hosts > limits.maxScanHosts)
-    faults.targets ??= `at most ${limits.maxScanHosts} addresses allowed per scan`;
+  if (hosts > limits.maxScanHosts) faults.targets ??= `at most ${limits.maxScanHosts} addresses allowed per scan`;
   if ('fault' in ports || hosts === 0 || faults.rate !== undefined) return { faults };
   const probes = hosts * ports.count;
   if (probes > limits.maxScanProbes && faults.targets === undefined)
@@ -72,8 +72,7 @@ function portsOf(text: string): Ports {
       continue;
     }
     const match = /^(\d{1,5})(?:-(\d{1,5}))?$/.exec(part);
-    if (match === null)
-      return { fault: part === '' ? 'contains an empty item' : `${part} is not a port or a range` };
+    if (match === null) return { fault: part === '' ? 'contains an empty item' : `${part} is not a port or a range` };
     const first = Number(match[1]);
     const last = Number(match[2] ?? first);
     if (first < 1 || last > 65_535) return { fault: `${part}: ports must be from 1 to 65535` };

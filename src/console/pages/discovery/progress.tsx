@@ -26,9 +26,7 @@ export function ScanProgress({ scan, samples }: { scan: Scan; samples: readonly 
               {pace === undefined ? '…' : `${decimal(pace.perSecond)}/s`}
               <span class="quiet"> of max {number(rate)}/s</span>
             </Part>
-            <Part name="Remaining">
-              {pace === undefined ? '…' : `about ${duration(Math.max(1000, pace.leftMs))}`}
-            </Part>
+            <Part name="Remaining">{pace === undefined ? '…' : `about ${duration(Math.max(1000, pace.leftMs))}`}</Part>
           </>
         )}
         {status === 'queued' && <span class="quiet">Queued: one scan runs at a time</span>}
@@ -60,7 +58,7 @@ function Bar({ label, done, total }: { label: string; done: number; total: numbe
   );
 }
 
-/** The results of a scan, so far or in total. */
+/** The results of a scan until now or, after its end, in total. */
 export function ScanResult({ result }: { result: NonNullable<Scan['result']> }) {
   const found = [
     ['Hosts up', result.hosts_up],
@@ -80,8 +78,8 @@ export function ScanResult({ result }: { result: NonNullable<Scan['result']> }) 
       </dl>
       {(result.services_skipped ?? 0) > 0 && (
         <p class="scan-skipped">
-          {number(result.services_skipped ?? 0)} more open ports were not recorded, because a host exceeded
-          the limit of services.
+          {number(result.services_skipped ?? 0)} more open ports were not recorded, because a host exceeded the limit of
+          services.
         </p>
       )}
     </>

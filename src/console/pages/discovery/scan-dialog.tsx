@@ -2,21 +2,12 @@ import { useState } from 'preact/hooks';
 import { limits } from '../../../limits.ts';
 import { href } from '../../state/address.ts';
 import { api, may } from '../../state/session.ts';
-import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
-import { Field } from '../../ui/field.tsx';
+import { SelectField, TextArea, TextField } from '../../ui/field.tsx';
+import { Form, FormButtons, FormError } from '../../ui/form.tsx';
 import { duration, number } from '../../ui/format.ts';
-import { Select } from '../../ui/select.tsx';
 import { say } from '../../ui/toasts.tsx';
-import {
-  inputOf,
-  type Plan,
-  planOf,
-  type Refusal,
-  refusalOf,
-  type ScanField,
-  type ScanForm,
-} from './plan.ts';
+import { inputOf, type Plan, planOf, type Refusal, refusalOf, type ScanField, type ScanForm } from './plan.ts';
 import type { ScanRow } from './scans.ts';
 
 const engines = [
@@ -39,8 +30,7 @@ export function ScanDialog({
   const [busy, setBusy] = useState(false);
   const { plan, faults } = planOf(form);
   const isReady = plan !== undefined && Object.keys(faults).length === 0;
-  const errorOf = (field: ScanField) =>
-    faults[field] ?? (refusal?.field === field ? refusal.text : undefined);
+  const errorOf = (field: ScanField) => faults[field] ?? (refusal?.field === field ? refusal.text : undefined);
   const set = (field: ScanField, value: string) => {
     setForm({ ...form, [field]: value });
     setRefusal(undefined);
@@ -61,99 +51,63 @@ export function ScanDialog({
   };
   return (
     <Dialog wide title="Scan a network" onClose={onClose}>
-      <form
-        class="stack"
-        onSubmit={(event) => {
-          event.preventDefault();
-          void start();
-        }}
-      >
+      <Form onSubmit={() => void start()}>
         <p class="quiet">
-          A scan connects to each port of each address and records what answers. It is visible to network
-          monitoring, and recorded in the audit trail with your name.
+          A scan connects to each port of each address and records what answers. It is visible to network monitoring,
+          and recorded in the audit trail with your name.
         </p>
-        <Field
+        <TextArea
           label="Targets"
           hint="Addresses and CIDR blocks, one per line or separated by commas."
           error={errorOf('targets')}
-        >
-          {(attributes) => (
-            <textarea
-              {...attributes}
-              class="input mono scan-targets"
-              autofocus
-              rows={3}
-              spellcheck={false}
-              placeholder="10.0.0.0/24, 10.1.0.7, fd00::1"
-              value={form.targets}
-              onInput={(event) => set('targets', event.currentTarget.value)}
-            />
-          )}
-        </Field>
+          class="input mono scan-targets"
+          autofocus
+          rows={3}
+          spellcheck={false}
+          placeholder="10.0.0.0/24, 10.1.0.7, fd00::1"
+          value={form.targets}
+          onValue={(value) => set('targets', value)}
+        />
         {refusal?.isOutside === true && <Allowed />}
-        <Field
+        <TextField
           label="Ports"
           hint="22,80,8000-8100, or top100 for the 100 most common ports."
           error={errorOf('ports')}
-        >
-          {(attributes) => (
-            <input
-              {...attributes}
-              class="input mono"
-              spellcheck={false}
-              autocomplete="off"
-              maxLength={4096}
-              value={form.ports}
-              onInput={(event) => set('ports', event.currentTarget.value)}
-            />
-          )}
-        </Field>
+          class="input mono"
+          spellcheck={false}
+          autocomplete="off"
+          maxLength={4096}
+          value={form.ports}
+          onValue={(value) => set('ports', value)}
+        />
         <div class="scan-two">
-          <Field
+          <TextField
             label="Maximum probes per second"
             hint={`Up to ${number(limits.maxScanRate)}; 500 is safe for most networks.`}
             error={errorOf('rate')}
-          >
-            {(attributes) => (
-              <input
-                {...attributes}
-                inputMode="numeric"
-                autocomplete="off"
-                value={form.rate}
-                onInput={(event) => set('rate', event.currentTarget.value)}
-              />
-            )}
-          </Field>
-          <Field label="Engine" error={errorOf('engine')}>
-            {(attributes) => (
-              <Select
-                {...attributes}
-                options={engines}
-                value={form.engine}
-                onChange={(engine) => set('engine', engine)}
-              />
-            )}
-          </Field>
+            inputMode="numeric"
+            autocomplete="off"
+            value={form.rate}
+            onValue={(value) => set('rate', value)}
+          />
+          <SelectField
+            label="Engine"
+            error={errorOf('engine')}
+            options={engines}
+            value={form.engine}
+            onChange={(engine) => set('engine', engine)}
+          />
         </div>
         <p class="scan-plan" role="status">
-          {plan === undefined ? (
-            <span class="quiet">Enter at least one target.</span>
-          ) : (
-            <Planned plan={plan} />
-          )}
+          {plan === undefined ? <span class="quiet">Enter at least one target.</span> : <Planned plan={plan} />}
         </p>
         {refusal !== undefined && (
-          <p class="field-error" role="alert">
+          <FormError>
             {refusal.field === undefined ? `Not started: ${refusal.text}` : 'Not started: see above.'}
-          </p>
+          </FormError>
         )}
-        <div class="row">
-          <Button type="submit" kind="primary" busy={busy} disabled={!isReady}>
-            Start scan
-          </Button>
-          <Button onClick={onClose}>Cancel</Button>
-        </div>
-      </form>
+        <FormButtons action="Start scan" busy={busy} disabled={!isReady} onCancel={onClose} />
+      </Form>
     </Dialog>
   );
 }
@@ -178,8 +132,8 @@ function Planned({ plan }: { plan: Plan }) {
 function Allowed() {
   return (
     <p class="scan-allowed">
-      Scans are limited to the networks in the setting <code>discovery.allowed_networks</code>, by default
-      this machine only (127.0.0.0/8 and ::1). A target must lie entirely within one of them.{' '}
+      Scans are limited to the networks in the setting <code>discovery.allowed_networks</code>, by default this machine
+      only (127.0.0.0/8 and ::1). A target must lie entirely within one of them.{' '}
       {may('updateConfig') ? (
         <a href={href('administration', { view: 'configuration' })}>Open settings</a>
       ) : (

@@ -10,8 +10,7 @@ import { type Sample, withSample } from './pace.ts';
 export type ScanRow = ListItem<'listScans'>;
 export type Scan = ScanRow['attributes'];
 
-export const isOver = ({ status }: Pick<Scan, 'status'>): boolean =>
-  status !== 'queued' && status !== 'running';
+export const isOver = ({ status }: Pick<Scan, 'status'>): boolean => status !== 'queued' && status !== 'running';
 
 /** Scans as last received over the live channel or in responses. */
 export interface LiveScans {
@@ -21,10 +20,10 @@ export interface LiveScans {
   readonly put: (scan: ScanRow) => void;
 }
 
-/** The most scans kept. */
+/** Maximum number of scans kept. */
 const maxKept = 200;
 
-/** Follows all scans live; refetches after the connection was interrupted. */
+/** Follows all scans live; refetches them after the connection was interrupted. */
 export function useLiveScans(): LiveScans {
   const scans = useSignal<ReadonlyMap<string, ScanRow>>(new Map());
   const samples = useSignal<readonly Sample[]>([]);
@@ -56,7 +55,7 @@ export function useLiveScans(): LiveScans {
   return { scans, samples, put };
 }
 
-/** Cancels a scan; its results so far are kept. */
+/** Cancels a scan. Results found until then are kept. */
 export async function cancelScan({ id }: ScanRow, put: LiveScans['put']): Promise<void> {
   try {
     const { data } = await api.call('cancelScan', { params: { scan_id: id } });

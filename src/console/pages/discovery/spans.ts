@@ -1,15 +1,15 @@
 import { formats } from '../../../contract/formats.ts';
-import { addressRanges } from '../../../events/ip.ts';
+import { addressRanges } from '../../../net/ip.ts';
 
-/** Addresses from `first` to `last`, both included; an IPv4 address is its IPv4-mapped one. */
+/** Addresses from `first` to `last`, both included; an IPv4 address is represented as its IPv4-mapped address. */
 interface Span {
   readonly first: bigint;
   readonly last: bigint;
 }
 
 /**
- * Counts the addresses that a scan would visit, like the service: each once, without the network and broadcast addresses
- * of IPv4 blocks (except in a /31, RFC 3021). Invalid targets count as 0.
+ * Counts the addresses that a scan would visit, like the service: each address once, without the network and broadcast
+ * addresses of IPv4 blocks (except in a /31, RFC 3021). Invalid targets count as 0.
  */
 export function countHosts(targets: readonly string[]): number {
   const spans = targets.flatMap(spansOf).sort((a, b) => (a.first < b.first ? -1 : 1));
@@ -33,5 +33,4 @@ function spansOf(text: string): Span[] {
   });
 }
 
-const numberOf = (address: Uint8Array): bigint =>
-  address.reduce((sum, byte) => (sum << 8n) | BigInt(byte), 0n);
+const numberOf = (address: Uint8Array): bigint => address.reduce((sum, byte) => (sum << 8n) | BigInt(byte), 0n);

@@ -47,7 +47,7 @@ interface Match {
   readonly around: string;
 }
 
-/** Returns the pages that contain all words, those with the words in their title first. */
+/** Returns the pages that contain all words. Pages with the words in their title come first. */
 export function searchPages(query: string): Match[] {
   const words = query
     .toLowerCase()
@@ -65,7 +65,5 @@ export function searchPages(query: string): Match[] {
 }
 
 function textOf(nodes: readonly MarkdownNode[]): string {
-  return nodes
-    .map((node) => (typeof node === 'string' ? node : textOf(node.slice(2) as MarkdownNode[])))
-    .join(' ');
+  return nodes.map((node) => (typeof node === 'string' ? node : textOf(node.slice(2) as MarkdownNode[]))).join(' ');
 }

@@ -27,8 +27,7 @@ function OperationBody({ operation }: { operation: Operation }) {
   return (
     <div class="docs-body">
       <p class="quiet">
-        <code>{operation.operationId}</code> ·{' '}
-        {roles === undefined ? 'public' : `default roles: ${roles.join(', ')}`}
+        <code>{operation.operationId}</code> · {roles === undefined ? 'public' : `default roles: ${roles.join(', ')}`}
       </p>
       {parameters.length > 0 && (
         <Section title="Parameters">
@@ -86,11 +85,7 @@ function Bodies({ content }: { content: Content }) {
         <div key={type}>
           <p class="quiet mono">{type}</p>
           {schema !== undefined &&
-            (schema.properties === undefined ? (
-              <SchemaName schema={schema} />
-            ) : (
-              <Properties schema={schema} />
-            ))}
+            (schema.properties === undefined ? <SchemaName schema={schema} /> : <Properties schema={schema} />)}
         </div>
       ))}
     </>

@@ -21,11 +21,7 @@ export default function Docs() {
       scrolls
       bar={
         <>
-          <Tabs
-            label="Documentation"
-            tabs={tabs}
-            others={{ q: undefined, page: undefined, schema: undefined }}
-          />
+          <Tabs label="Documentation" tabs={tabs} others={{ q: undefined, page: undefined, schema: undefined }} />
           <input
             type="search"
             class="input docs-search"

@@ -34,7 +34,7 @@ export function SchemaName({ schema }: { schema: Schema }) {
 /** Maximum depth of nested objects shown inline. */
 const maxDepth = 4;
 
-/** The members of an object, including nested ones. */
+/** The members of an object, including nested members. */
 export function Properties({ schema, depth = 0 }: { schema: Schema; depth?: number }) {
   const members = Object.entries(schema.properties ?? {});
   if (members.length === 0) return <SchemaName schema={schema} />;
@@ -50,9 +50,7 @@ export function Properties({ schema, depth = 0 }: { schema: Schema; depth?: numb
             </dt>
             <dd>
               <Prose text={member.description ?? ''} /> <SchemaName schema={member} />
-              {inner?.properties !== undefined && depth < maxDepth && (
-                <Properties schema={inner} depth={depth + 1} />
-              )}
+              {inner?.properties !== undefined && depth < maxDepth && <Properties schema={inner} depth={depth + 1} />}
             </dd>
           </div>
         );

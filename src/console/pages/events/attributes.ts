@@ -2,7 +2,7 @@ import type { DnsEvent } from '../../../contract/resources/dns-event.ts';
 import type { NetworkEvent } from '../../../contract/resources/network-event.ts';
 import type { PivotKind } from '../../ui/value.tsx';
 
-/** How a value is formatted. */
+/** The format of a value. */
 export type Writing =
   | 'time'
   | 'duration'
@@ -28,7 +28,7 @@ export const groups = {
 } as const;
 export type Group = keyof typeof groups;
 
-/** How an attribute of events is displayed. */
+/** The display of an attribute of events. */
 export interface Attribute {
   readonly title: string;
   readonly group: Group;
@@ -36,6 +36,8 @@ export interface Attribute {
   readonly pivot?: PivotKind;
   /** Width as a column, in pixels. */
   readonly width: number;
+  /** Table width in pixels from which a default column is shown. */
+  readonly from?: number;
 }
 
 const common = {
@@ -59,7 +61,7 @@ const common = {
 const network = {
   ...common,
   end_time: { title: 'End', group: 'time', as: 'time', width: 172 },
-  duration_ms: { title: 'Duration', group: 'time', as: 'duration', width: 76 },
+  duration_ms: { title: 'Duration', group: 'time', as: 'duration', width: 76, from: 960 },
   src_mac: { title: 'Source MAC', group: 'ends', as: 'code', width: 140 },
   dst_mac: { title: 'Destination MAC', group: 'ends', as: 'code', width: 140 },
   direction: { title: 'Direction', group: 'ends', as: 'word', width: 84 },
@@ -67,7 +69,7 @@ const network = {
   app_protocol: { title: 'Application', group: 'protocol', as: 'word', width: 90 },
   app_protocols: { title: 'Applications', group: 'protocol', as: 'word', width: 120 },
   app_protocol_stored: { title: 'Applications (sensor)', group: 'protocol', as: 'code', width: 120 },
-  state: { title: 'State', group: 'protocol', as: 'word', width: 76 },
+  state: { title: 'State', group: 'protocol', as: 'word', width: 76, from: 760 },
   conn_state: { title: 'State (sensor)', group: 'protocol', as: 'code', width: 100 },
   history: { title: 'History', group: 'protocol', as: 'code', width: 120 },
   src_bytes: { title: 'Sent', group: 'traffic', as: 'bytes', width: 84 },
@@ -90,12 +92,12 @@ const dns = {
   kind: { title: 'Kind', group: 'protocol', as: 'word', width: 90 },
   query: { title: 'Query', group: 'dns', as: 'code', pivot: 'domain', width: 260 },
   registered_domain: { title: 'Domain', group: 'dns', as: 'code', pivot: 'domain', width: 170 },
-  qtype: { title: 'Type', group: 'dns', as: 'word', width: 60 },
+  qtype: { title: 'Type', group: 'dns', as: 'word', width: 60, from: 480 },
   qclass: { title: 'Class', group: 'dns', as: 'word', width: 60 },
-  rcode_name: { title: 'Response', group: 'dns', as: 'word', width: 90 },
+  rcode_name: { title: 'Response', group: 'dns', as: 'word', width: 90, from: 480 },
   rcode: { title: 'Response code', group: 'dns', as: 'port', width: 104 },
-  answers: { title: 'Answers', group: 'dns', as: 'answers', width: 260 },
-  rtt_ms: { title: 'Round trip', group: 'time', as: 'duration', width: 80 },
+  answers: { title: 'Answers', group: 'dns', as: 'answers', width: 260, from: 760 },
+  rtt_ms: { title: 'Round trip', group: 'time', as: 'duration', width: 80, from: 960 },
   transaction_id: { title: 'Transaction ID', group: 'ids', as: 'port', width: 84 },
   authoritative: { title: 'Authoritative', group: 'protocol', as: 'flag', width: 96 },
   truncated: { title: 'Truncated', group: 'protocol', as: 'flag', width: 84 },

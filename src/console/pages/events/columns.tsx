@@ -1,21 +1,9 @@
 import { day, exact, instant } from '../../ui/format.ts';
 import type { Column } from '../../ui/table.tsx';
 import { attributes } from './attributes.ts';
-import { columnsText, titleOf, widthOf } from './column-names.ts';
+import { columnsText, fromOf, titleOf, widthOf } from './column-names.ts';
 import type { EventRow, TableName } from './tables.ts';
 import { End, textOf, Written } from './written.tsx';
-
-/** Table widths in pixels from which default columns are shown. */
-const from: Readonly<Record<string, number>> = {
-  protocol: 480,
-  qtype: 480,
-  rcode_name: 480,
-  state: 760,
-  traffic: 860,
-  duration_ms: 960,
-  answers: 760,
-  rtt_ms: 960,
-};
 
 /** Returns the columns and, for custom columns, the width that they need in pixels. */
 export function columnsOf(
@@ -28,6 +16,7 @@ export function columnsOf(
   const widest = [...ids].sort((a, b) => widthOf(table, b) - widthOf(table, a))[0];
   const columns = ids.map((id): Column<EventRow> => {
     const width = widthOf(table, id);
+    const from = fromOf(table, id);
     return {
       id,
       title: titleOf(table, id),
@@ -35,7 +24,7 @@ export function columnsOf(
       cell: ({ attributes: of }) => cellOf(table, id, of, plain),
       ...(isNumber(table, id) && { end: true }),
       ...(id === 'timestamp' && { sort: 'timestamp' }),
-      ...(!own && from[id] !== undefined && { from: from[id] }),
+      ...(!own && from !== undefined && { from }),
     };
   });
   const gap = 12;
@@ -82,7 +71,10 @@ function cellOf(table: TableName, id: string, of: EventRow['attributes'], plain:
   }
 }
 
-/** The time, with the day in a quieter colour. Narrow tables hide the day, or show it above if the year differs. */
+/**
+ * The time, with the day in a less prominent colour. Narrow tables hide the day, or show it above the time if the year
+ * differs.
+ */
 function Moment({ at }: { at: string }) {
   const ms = Date.parse(at);
   const date = day(ms);

@@ -24,7 +24,7 @@ export function EventDetail({
 }: {
   table: TableName;
   id: string;
-  /** The row of the event if the list has it. */
+  /** The row of the event, if the list contains it. */
   row: EventRow | undefined;
   onClose: () => void;
 }) {
@@ -37,11 +37,7 @@ export function EventDetail({
   if (event === undefined)
     return (
       <Detail title="Event" onClose={onClose}>
-        {answer.error === null ? (
-          <Loading />
-        ) : (
-          <Failure error={answer.error} onRetry={() => void answer.refetch()} />
-        )}
+        {answer.error === null ? <Loading /> : <Failure error={answer.error} onRetry={() => void answer.refetch()} />}
       </Detail>
     );
   const of = event.attributes;
@@ -52,9 +48,7 @@ export function EventDetail({
           <Part key={group} table={table} group={group} event={event} />
         ))}
         <RelatedAlerts eventId={id} />
-        {of.connection_id !== undefined && (
-          <ConnectionEvents connectionId={String(of.connection_id)} except={id} />
-        )}
+        {of.connection_id !== undefined && <ConnectionEvents connectionId={String(of.connection_id)} except={id} />}
         <EventProof table={table} id={id} />
         <Raw of={event} />
       </div>

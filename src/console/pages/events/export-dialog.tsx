@@ -12,7 +12,7 @@ import { curlCommand, forms } from './command.ts';
 import type { Question } from './question.ts';
 import { type TableName, tables } from './tables.ts';
 
-/** Exports all matching events to a file, or shows the command that does. */
+/** Exports all matching events to a file, or shows the command for the export. */
 export function ExportDialog({
   table,
   question,
@@ -44,8 +44,8 @@ export function ExportDialog({
     <Dialog title={`Export ${tables[table].title} events`} onClose={onClose} wide>
       <p>
         Exports {total === undefined ? 'all' : number(total)} {tables[table].one}
-        {total === 1 ? '' : 's'} that match the filters and the time range,{' '}
-        {sort.startsWith('-') ? 'newest' : 'oldest'} first.
+        {total === 1 ? '' : 's'} that match the filters and the time range, {sort.startsWith('-') ? 'newest' : 'oldest'}{' '}
+        first.
       </p>
       <div class="row">
         <Choice

@@ -12,7 +12,7 @@ import type { Question } from './question.ts';
 import { type TableName, tables } from './tables.ts';
 import { widerRange } from './zoom.ts';
 
-/** The most bars that fit. */
+/** Maximum number of bars that fit. */
 const maxBars = 120;
 
 /** Event counts over time by severity. Dragging across it sets the time range of the page. */
@@ -77,7 +77,7 @@ export function EventHistogram({
   );
 }
 
-/** Describes the bar under the pointer or, without one, the length of a bar. */
+/** Describes the bar under the pointer or, if the pointer is elsewhere, the length of a bar. */
 function Pointed({ histogram, index }: { histogram: Bars; index: number | undefined }) {
   const bucket = index === undefined ? undefined : histogram.buckets[index];
   if (bucket === undefined) return <>{duration(histogram.bucket_ms)} per bar · drag to zoom</>;

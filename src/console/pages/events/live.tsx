@@ -14,7 +14,7 @@ import type { Question } from './question.ts';
 import { type EventRow, type TableName, tables } from './tables.ts';
 import { createTail } from './tail.ts';
 
-/** Rows kept for scrolling back; older ones are in the list. */
+/** Number of rows kept for scrolling back; older rows are in the list. */
 const keptRows = 2000;
 /** Minimum time between renders in milliseconds, so that a fast stream does not block the browser. */
 const drawnEveryMs = 100;
@@ -22,7 +22,7 @@ const drawnEveryMs = 100;
 const rowsBefore = 100;
 
 /**
- * Events as they are committed, newest on top. Pressing a row, scrolling or moving the cursor pauses the stream, so that
+ * Events as they are committed, newest first. Pressing a row, scrolling or moving the cursor pauses the stream, so that
  * rows do not move under the pointer. Events received while paused are counted and shown on resume.
  */
 export function LiveTable({
@@ -46,7 +46,7 @@ export function LiveTable({
   const failure = useSignal<ServiceError | undefined>(undefined);
   const startedMs = useMemo(() => Date.now(), [tail]);
   const cursor = useSignal<string | undefined>(undefined);
-  /** Incremented to render: the rows themselves are in the tail. */
+  /** Counter that is incremented to render the rows, which are stored in the tail. */
   const drawn = useSignal(0);
   const frame = useRef(0);
   const drawnAt = useRef(0);
@@ -56,7 +56,7 @@ export function LiveTable({
     frame.current ||= requestAnimationFrame((at) => {
       frame.current = 0;
       if (paused.peek()) return;
-      // Too early: try again in the next frame.
+      // Too early to draw: tries again in the next frame.
       if (at - drawnAt.current < drawnEveryMs) return draw();
       drawnAt.current = at;
       if (tail.show()) drawn.value += 1;
@@ -74,7 +74,7 @@ export function LiveTable({
     onError: (error) => {
       failure.value = error;
     },
-    // The list has all events committed before the subscription, so that none is missed in between.
+    // The list has all events committed before the subscription, so that no event in between is missed.
     onSubscribed: () => {
       failure.value = undefined;
       if (tail.rows.length > 0) return;
@@ -94,7 +94,7 @@ export function LiveTable({
     paused.value = true;
   };
   // While rows stream, the row under the pointer can change between press and release, and the browser then sends no
-  // click. The row that was pressed is opened.
+  // click. Therefore the row that was pressed is opened.
   const pressed = useRef<EventRow | undefined>(undefined);
   const opened = useRef(false);
   const press = (event: PointerEvent) => {
@@ -128,14 +128,7 @@ export function LiveTable({
   );
   return (
     <>
-      <LiveBar
-        tail={tail}
-        paused={isPaused}
-        lost={lost.value}
-        startedMs={startedMs}
-        onPause={hold}
-        onResume={resume}
-      />
+      <LiveBar tail={tail} paused={isPaused} lost={lost.value} startedMs={startedMs} onPause={hold} onResume={resume} />
       {failure.value !== undefined && <Failure error={failure.value} />}
       <div
         class="events-live"
@@ -165,7 +158,7 @@ function rowAt({ target }: Event, rows: readonly EventRow[]): EventRow | undefin
   return element === null ? undefined : rows.find(({ id }) => element.id.endsWith(id));
 }
 
-/** The only component that renders again for new rows. */
+/** The rows, in the only component that is rendered again for new rows. */
 function Rows({
   tail,
   drawn,
@@ -209,7 +202,7 @@ function LiveBar({
   onPause: () => void;
   onResume: () => void;
 }) {
-  // Updated once a second, so that it can be read.
+  // Updated once a second, so that users can read it.
   const rate = tail.rate(now.value);
   return (
     <div class="events-livebar">
@@ -236,9 +229,7 @@ function LiveBar({
         since {instant(startedMs, { ms: false }).slice(11)}, last {number(keptRows)} events
       </span>
       {lost > 0 && (
-        <span class="events-lost">
-          {number(lost)} skipped because the stream was too fast. The list has them.
-        </span>
+        <span class="events-lost">{number(lost)} skipped because the stream was too fast. They are in the list.</span>
       )}
     </div>
   );

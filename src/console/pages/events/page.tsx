@@ -66,7 +66,7 @@ function Explorer({ table }: { table: TableName }) {
   const columnsKey = ids.join();
   const { columns, minWidth } = useMemo(() => columnsOf(table, ids, { plain: false }), [table, columnsKey]);
 
-  // The remembered columns go into the URL, so that a shared link shows the same columns.
+  // The remembered columns are put into the URL, so that a shared link shows the same columns.
   useEffect(() => {
     const remembered = rememberedColumns(table);
     if (remembered !== undefined && !place.peek().params.has(columnsIn))
@@ -80,15 +80,12 @@ function Explorer({ table }: { table: TableName }) {
   };
   const goLive = () => {
     setParams({ live: live ? undefined : 1 }, { replace: true });
-    // The list was loaded before the live events.
+    // The list was loaded before the live events, so it is refreshed.
     if (live) refresh();
   };
   const counted = params.get('values') ?? undefined;
   const showValues = () =>
-    setParams(
-      { values: counted === undefined ? firstField[table] : undefined, id: undefined },
-      { replace: true },
-    );
+    setParams({ values: counted === undefined ? firstField[table] : undefined, id: undefined }, { replace: true });
   useKeys('Events', {
     t: { title: live ? 'Stop live tail' : 'Start live tail', run: goLive },
     '.': { title: 'Load new', run: refresh },
@@ -155,9 +152,7 @@ function Explorer({ table }: { table: TableName }) {
           />
         </>
       )}
-      {choosing.value && (
-        <ColumnChooser table={table} chosen={ids} onClose={() => (choosing.value = false)} />
-      )}
+      {choosing.value && <ColumnChooser table={table} chosen={ids} onClose={() => (choosing.value = false)} />}
       {exporting.value && (
         <ExportDialog
           table={table}
@@ -174,7 +169,7 @@ function Explorer({ table }: { table: TableName }) {
 const titleOf = (table: TableName, total: number | undefined): string =>
   total === undefined ? tables[table].title : `${tables[table].title} ${number(total)}`;
 
-/** Counts the matching events of the other table; undefined if it does not have all of the filters. */
+/** Counts the matching events of the other table; undefined if that table lacks one of the filters. */
 function useOtherTotal(other: TableName, { filters, query }: Question, live: boolean): number | undefined {
   const { list } = tables[other];
   const { from, to } = query;
@@ -256,9 +251,7 @@ function Nothing({ table, isFiltered }: { table: TableName; isFiltered: boolean 
           : `${number(stored)} stored in total. Try a wider range or fewer filters.`)}
       <div class="row">
         {shownRange().name !== 'all' && (
-          <Button onClick={() => setParams({ range: 'all', from: undefined, to: undefined })}>
-            Search all time
-          </Button>
+          <Button onClick={() => setParams({ range: 'all', from: undefined, to: undefined })}>Search all time</Button>
         )}
       </div>
     </Empty>

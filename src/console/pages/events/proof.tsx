@@ -1,8 +1,8 @@
 import { useState } from 'preact/hooks';
 import {
+  AuditFault,
   anchored,
   type EventProofFile,
-  Fault,
   parseBundle,
   parseEventProof,
   type SealedEvent,
@@ -24,7 +24,7 @@ interface Proven {
 
 /** Proves in this browser, on request, that the log covers the event. */
 export function EventProof({ table, id }: { table: TableName; id: string }) {
-  const [result, setResult] = useState<Proven | Fault | 'checking'>();
+  const [result, setResult] = useState<Proven | AuditFault | 'checking'>();
   if (!may(tables[table].proof)) return null;
   const check = async () => {
     setResult('checking');
@@ -35,7 +35,7 @@ export function EventProof({ table, id }: { table: TableName; id: string }) {
       {result === undefined && <p class="quiet">Requires transparency.seal_events.</p>}
       {result === 'checking' ? (
         <p role="status">Verifying in this browser …</p>
-      ) : result instanceof Fault ? (
+      ) : result instanceof AuditFault ? (
         <p role="alert">
           <strong>{isLater(result) ? '○ Not proven yet.' : '✕ Not proven.'}</strong>{' '}
           <span class="mono">{result.code}</span> <bdi>{result.message}</bdi>
@@ -47,7 +47,7 @@ export function EventProof({ table, id }: { table: TableName; id: string }) {
         <Button onClick={() => void check()} disabled={result === 'checking'}>
           {result === undefined ? 'Prove this event' : 'Verify again'}
         </Button>
-        {typeof result === 'object' && !(result instanceof Fault) && (
+        {typeof result === 'object' && !(result instanceof AuditFault) && (
           <Button onClick={() => saveText(`candor-event-${id}.json`, result.text)}>Download proof</Button>
         )}
       </div>
@@ -55,7 +55,7 @@ export function EventProof({ table, id }: { table: TableName; id: string }) {
   );
 }
 
-const isLater = ({ kind }: Fault) => kind === 'unavailable';
+const isLater = ({ kind }: AuditFault) => kind === 'unavailable';
 
 function Outcome({ proven: { sealed } }: { proven: Proven }) {
   return (
@@ -71,22 +71,22 @@ function Outcome({ proven: { sealed } }: { proven: Proven }) {
   );
 }
 
-/** Verifies with the keys pinned in this browser or, without a pin, with those in the file. */
-async function prove(table: TableName, id: string): Promise<Proven | Fault> {
+/** Verifies with the keys pinned in this browser or, without a pin, with the keys in the file. */
+async function prove(table: TableName, id: string): Promise<Proven | AuditFault> {
   const text = await log.get(`/api/v1/events/${table}/${id}/proof`);
-  if (text instanceof Fault) return text;
+  if (text instanceof AuditFault) return text;
   const file = parseEventProof(text);
-  if (file instanceof Fault) return file;
-  if (file.event.id !== id) return new Fault('WRONG_EVENT', `the proof is for event ${file.event.id}`);
+  if (file instanceof AuditFault) return file;
+  if (file.event.id !== id) return new AuditFault('WRONG_EVENT', `the proof is for event ${file.event.id}`);
   const sealed = verifyFile(file);
-  return sealed instanceof Fault ? sealed : { text, sealed };
+  return sealed instanceof AuditFault ? sealed : { text, sealed };
 }
 
-function verifyFile(file: EventProofFile): SealedEvent | Fault {
+function verifyFile(file: EventProofFile): SealedEvent | AuditFault {
   const bundle = parseBundle(file.bundle);
-  if (bundle instanceof Fault) return bundle;
+  if (bundle instanceof AuditFault) return bundle;
   const pin = keptPin();
-  const keys = pin === undefined || pin instanceof Fault ? bundle.keys : anchored(bundle.keys, pin.keys);
+  const keys = pin === undefined || pin instanceof AuditFault ? bundle.keys : anchored(bundle.keys, pin.keys);
   const entry = verifyBundle({ ...bundle, keys });
-  return entry instanceof Fault ? entry : verifySealedEvent(file, entry);
+  return entry instanceof AuditFault ? entry : verifySealedEvent(file, entry);
 }

@@ -16,13 +16,13 @@ export interface Question {
   readonly filters: Filters;
   /** Filters and time range as in requests for lists, histograms and exports. */
   readonly query: Filters & { readonly from?: string; readonly to?: string };
-  /** Unique per query and refresh. */
+  /** Key that is unique per query and refresh. */
   readonly key: string;
 }
 
 /**
  * Returns the query in the URL. A relative time range stays fixed until `again` is called, so that the list does not
- * move while it is read. `again` returns whether the range changed, which triggers a new request.
+ * move while the user reads it. `again` returns whether the range changed, which triggers a new request.
  */
 export function useQuestion(table: TableName): { question: Question; again: () => boolean } {
   const [refreshes, setRefreshes] = useState(0);

@@ -47,9 +47,7 @@ export function RelatedAlerts({ eventId }: { eventId: string }) {
                 ))}
               </ul>
               {pagination.total > data.length && (
-                <a href={href('alerts', { range: 'all', event_id: eventId })}>
-                  Show all {number(pagination.total)}
-                </a>
+                <a href={href('alerts', { range: 'all', event_id: eventId })}>Show all {number(pagination.total)}</a>
               )}
             </>
           )
@@ -111,8 +109,8 @@ function Events({
         {rows.map(({ table, row: { id, attributes: of } }) => (
           <li key={id}>
             <a href={href('events', { ...all(table), id })} class="clip">
-              <Time at={of.timestamp} as="exact" />{' '}
-              <span class="quiet">{table === 'dns' ? 'DNS' : 'network'}</span> <bdi>{summary(table, of)}</bdi>
+              <Time at={of.timestamp} as="exact" /> <span class="quiet">{table === 'dns' ? 'DNS' : 'network'}</span>{' '}
+              <bdi>{summary(table, of)}</bdi>
             </a>
           </li>
         ))}

@@ -1,15 +1,17 @@
 /** The live tail: a bounded list of streamed rows, newest first. */
 export interface Tail<Row> {
-  /** At most `size` rows; a new array after each change. */
+  /** Rows of the tail, at most `size`; a new array after each change. */
   readonly rows: readonly Row[];
-  /** Rows received since the last call of `show`, including those dropped. */
+  /** Number of rows received since the last call of `show`, including dropped rows. */
   readonly waiting: number;
   take(row: Row, atMs: number): void;
-  /** Appends rows of a list below the others, without duplicates: those from before the stream began. */
+  /**
+   * Appends rows of the list, which were stored before the stream began, below the other rows and without duplicates.
+   */
   begin(rows: readonly Row[]): void;
-  /** Moves the received rows to the top. Returns whether there were any. */
+  /** Moves the received rows to the top. Returns whether any rows were received. */
   show(): boolean;
-  /** Rows per second over the last seconds. */
+  /** Returns rows per second, averaged over the last few seconds. */
   rate(nowMs: number): number;
 }
 
@@ -18,10 +20,10 @@ const window = 5;
 
 export function createTail<Row extends { readonly id: string }>(size: number): Tail<Row> {
   let rows: readonly Row[] = [];
-  /** Oldest first; at least the last `size` rows received. */
+  /** Received rows, oldest first; at least the last `size` rows. */
   let received: Row[] = [];
   let waiting = 0;
-  /** Row counts of the last `window` seconds and the current one. */
+  /** Row counts of the last `window` seconds and the current second. */
   const seconds = new Map<number, number>();
   let startedMs: number | undefined;
 

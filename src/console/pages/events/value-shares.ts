@@ -8,7 +8,7 @@ export const firstField: Readonly<Record<TableName, string>> = {
   dns: 'registered_domain',
 };
 
-/** Attributes listed first, as their values are most useful to count. */
+/** Attributes listed first, because counting their values is most useful. */
 const preferred: Readonly<Record<TableName, readonly string[]>> = {
   network: [
     'src_ip',
@@ -22,20 +22,10 @@ const preferred: Readonly<Record<TableName, readonly string[]>> = {
     'severity',
     'sensor',
   ],
-  dns: [
-    'src_ip',
-    'registered_domain',
-    'query',
-    'qtype',
-    'rcode_name',
-    'answer',
-    'dst_ip',
-    'severity',
-    'sensor',
-  ],
+  dns: ['src_ip', 'registered_domain', 'query', 'qtype', 'rcode_name', 'answer', 'dst_ip', 'severity', 'sensor'],
 };
 
-/** Returns all fields whose values the service counts, the preferred ones first. */
+/** Returns all fields whose values the service counts, preferred fields first. */
 export function countedFields(table: TableName): string[] {
   const { query } = routeOf(tables[table].values);
   const { by } = (query as TObject).properties;

@@ -49,9 +49,7 @@ export function ValuesPanel({
       <Answered of={answer} rows={8}>
         {({ data: { attributes: counts } }) =>
           counts.values.length === 0 ? (
-            <Empty title="No values.">
-              None of the {number(counts.total)} matching events has this attribute.
-            </Empty>
+            <Empty title="No values.">None of the {number(counts.total)} matching events has this attribute.</Empty>
           ) : (
             <>
               <ol class="events-values" aria-busy={answer.isPlaceholderData}>

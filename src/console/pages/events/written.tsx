@@ -29,8 +29,8 @@ type Member = string | { readonly data: string };
 const memberText = (member: Member): string => (typeof member === 'string' ? member : member.data);
 
 /**
- * One attribute of an event with the menu of its value. `plain` omits the menu, for streaming rows that move on before
- * they can be clicked.
+ * One attribute of an event with the menu of its value. `plain` omits the menu, for streaming rows, which move before
+ * the user can click them.
  */
 export function Written({
   table,
@@ -55,9 +55,7 @@ export function Written({
         {value.map((member: Member, index: number) => {
           const text = memberText(member);
           const pivot = typeof member === 'string' ? {} : { pivot: pivotOf(text) };
-          return (
-            <Value key={index} value={text} list={tables[table].list} field={filterOf(name)} {...pivot} />
-          );
+          return <Value key={index} value={text} list={tables[table].list} field={filterOf(name)} {...pivot} />;
         })}
       </span>
     );
@@ -77,15 +75,13 @@ export function Written({
   );
 }
 
-const Plain = ({ text, mono }: { text: string; mono: boolean }) => (
-  <bdi class={mono ? 'mono' : ''}>{text}</bdi>
-);
+const Plain = ({ text, mono }: { text: string; mono: boolean }) => <bdi class={mono ? 'mono' : ''}>{text}</bdi>;
 
 /** Returns whether the data of a DNS answer is an address or a name. */
 const pivotOf = (data: string): 'address' | 'domain' =>
   /^[\d.]+$/.test(data) || /^[0-9a-f]*:[0-9a-f:.]+$/i.test(data) ? 'address' : 'domain';
 
-/** An address with its port in a quieter colour. */
+/** An address with its port in a less prominent colour. */
 export function End({
   table,
   side,

@@ -1,12 +1,12 @@
 import type { Params } from '../../state/address.ts';
 import type { RangeName, ranges, TimeRange } from '../../state/range.ts';
 
-/** Zooming out multiplies a custom range by this. */
+/** Factor by which zooming out widens a custom range. */
 const factor = 3;
 
 /**
- * Returns the URL parameters of a wider range: the next longer relative range if the range ends now, else three times
- * the length around its middle, up to now; all time beyond 30 days.
+ * Returns the URL parameters of a wider range. If the range ends now, this is the next longer relative range; otherwise
+ * three times the length around its middle, up to now; all time beyond 30 days.
  */
 export function widerRange({ name, from, to }: TimeRange, lengths: typeof ranges, nowMs: number): Params {
   const named = (range: RangeName): Params => ({
@@ -23,7 +23,7 @@ export function widerRange({ name, from, to }: TimeRange, lengths: typeof ranges
   const length = (end - start) * factor;
   if (!(length > 0) || length > lengths['30d'] * factor) return named('all');
   const middle = (start + end) / 2;
-  // A range that would extend beyond now becomes a relative one.
+  // A range that would extend beyond now becomes a relative range.
   if (middle + length / 2 >= nowMs) return named(longerThan(Math.max(length, nowMs - start) - 1));
   return {
     range: undefined,

@@ -17,7 +17,7 @@ export function AlertPanel({ dashboard }: { dashboard: Asked<CallResult<'getDash
           const counts = attributes.alerts_by_severity as Readonly<Record<SeverityName, number>>;
           const statuses = attributes.alerts_by_status as Readonly<Record<string, number>>;
           const before = attributes.previous.totals.alerts;
-          // The counts include every status, so the linked list must, too.
+          // The counts include every status, so the linked list must include them too.
           const window = { from: attributes.from, view: 'all' };
           const most = Math.max(1, ...Object.values(counts));
           return (

@@ -8,7 +8,7 @@ import type { Asked } from '../../ui/states.tsx';
 
 const refreshMs = 5000;
 
-/** Shown without events in the range: how to send the first ones, or a link to those outside the range. */
+/** Shown if there are no events in the range: how to send the first events, or a link to events outside the range. */
 export function Begin({ dashboard }: { dashboard: Asked<CallResult<'getDashboard'>> }) {
   const totals = dashboard.data?.data.attributes.totals;
   const isQuiet = totals !== undefined && totals.network_events + totals.dns_events === 0;
@@ -20,8 +20,7 @@ export function Begin({ dashboard }: { dashboard: Asked<CallResult<'getDashboard
     return (
       <section class="panel overview-begin" aria-label="Events outside this range">
         <p>
-          No events in this range. {number(stored)} outside it.{' '}
-          <a href={href('events', { range: 'all' })}>Show all</a>
+          No events in this range. {number(stored)} outside it. <a href={href('events', { range: 'all' })}>Show all</a>
         </p>
       </section>
     );
@@ -32,8 +31,7 @@ export function Begin({ dashboard }: { dashboard: Asked<CallResult<'getDashboard
         <li>
           {may('issueToken') ? (
             <>
-              <a href={href('administration', { view: 'tokens' })}>Issue a token</a> with the scope{' '}
-              <code>sensor</code>.
+              <a href={href('administration', { view: 'tokens' })}>Issue a token</a> with the scope <code>sensor</code>.
             </>
           ) : (
             <>

@@ -63,8 +63,7 @@ function Figure({ metric, of }: { metric: Metric; of: Trends }) {
       {newest !== undefined && (
         <p class="overview-anomaly" title={of.method}>
           <span aria-hidden="true">▲ </span>
-          unusual <Time at={newest.at} />: {write(newest.value)}, expected{' '}
-          {write(Math.round(newest.expected))}
+          unusual <Time at={newest.at} />: {write(newest.value)}, expected {write(Math.round(newest.expected))}
           {metric.anomalies.length > 1 && <span class="quiet"> · {metric.anomalies.length} anomalies</span>}
         </p>
       )}
@@ -72,7 +71,7 @@ function Figure({ metric, of }: { metric: Metric; of: Trends }) {
   );
 }
 
-/** Aligns the previous period by bucket; buckets that have expired are a gap at its start. */
+/** Aligns the previous period by bucket. Expired buckets are a gap at its start. */
 function aligned({ series, previous_series: previous }: Metric): (number | null)[] {
   const gap = Math.max(0, series.length - 1 - previous.length);
   return [...Array<null>(gap).fill(null), ...previous.map(({ value }) => value)];

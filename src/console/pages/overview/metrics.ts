@@ -48,15 +48,10 @@ export type Change =
   | { readonly kind: 'new' }
   | { readonly kind: 'percent'; readonly percent: number; readonly unusual: boolean };
 
-/** Smaller changes are not shown, in per cent. */
+/** Threshold in per cent below which changes are not shown. */
 const minPercent = 1;
 
-export function changeOf(
-  current: number,
-  previous: number,
-  percent: number | undefined,
-  anomalies: number,
-): Change {
+export function changeOf(current: number, previous: number, percent: number | undefined, anomalies: number): Change {
   if (previous === 0 || percent === undefined) return current === 0 ? { kind: 'none' } : { kind: 'new' };
   if (Math.abs(percent) < minPercent && anomalies === 0) return { kind: 'none' };
   return { kind: 'percent', percent, unusual: anomalies > 0 };

@@ -11,8 +11,9 @@ import { RiskPanel } from './risk-panel.tsx';
 import { TopLists } from './top-lists.tsx';
 import './overview.css';
 
-/** Refresh interval, and the minimum interval of refreshes after alerts, in milliseconds. */
+/** Refresh interval, in milliseconds. */
 const refreshMs = 15_000;
+/** Minimum interval between refreshes that follow alerts, in milliseconds. */
 const minRefreshMs = 3_000;
 
 /** The start page: alerts, risk, metrics and top lists. */

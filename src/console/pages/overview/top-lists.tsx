@@ -18,7 +18,7 @@ interface List {
 
 const bySource = (key: string): Params => ({ src_ip: key });
 const byDestination = (key: string): Params => ({ dst_ip: key });
-/** `tcp/443`. */
+/** Returns the filter of a service such as `tcp/443`. */
 function byService(key: string): Params {
   const [transport = '', port] = key.split('/');
   return { transport, dst_port: port };
@@ -62,9 +62,7 @@ const lists: readonly List[] = [
 export function TopLists({ dashboard }: { dashboard: Asked<CallResult<'getDashboard'>> }) {
   return (
     <Answered of={dashboard} rows={8}>
-      {({ data: { attributes } }) =>
-        lists.map((list) => <TopList key={list.title} list={list} of={attributes} />)
-      }
+      {({ data: { attributes } }) => lists.map((list) => <TopList key={list.title} list={list} of={attributes} />)}
     </Answered>
   );
 }

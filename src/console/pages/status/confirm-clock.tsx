@@ -20,8 +20,8 @@ export function ConfirmClock() {
           onClose={() => setAsking(false)}
         >
           <p>
-            Check the clock against a second source first. If the clock is wrong now, correct it instead: the
-            log recovers within a minute. Entries with wrong times stay in the log.
+            Check the clock against a second source first. If the clock is wrong now, correct it instead: the log
+            recovers within a minute. Entries with wrong times stay in the log.
           </p>
         </Confirm>
       )}

@@ -42,9 +42,7 @@ export function Limits({ status }: { status: Status }) {
         <span class="mono">{limit}</span>
         <p class="quiet">{meaning}</p>
         {detectors.length > 0 && (
-          <p class="quiet">
-            Detectors: {detectors.map((one) => `${one.detector} (${number(one.times)})`).join(', ')}
-          </p>
+          <p class="quiet">Detectors: {detectors.map((one) => `${one.detector} (${number(one.times)})`).join(', ')}</p>
         )}
       </>
     ),

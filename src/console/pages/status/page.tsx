@@ -7,11 +7,29 @@ import { Page } from '../../ui/page.tsx';
 import { Facts } from '../../ui/split.tsx';
 import { Answered } from '../../ui/states.tsx';
 import { Time } from '../../ui/time.tsx';
-import { type Sample, withSample } from './history.ts';
 import { Limits, NotStored } from './limits.tsx';
 import { LogHealth } from './log-health.tsx';
 import { Storage } from './storage.tsx';
 import './status.css';
+
+/** Metrics at one time; the page keeps the latest samples for its charts. */
+interface Sample {
+  /** Time of the sample, in epoch milliseconds. */
+  readonly at: number;
+  readonly eventsPerS: number;
+  readonly requestsPerS: number;
+  readonly pending: number;
+}
+
+/** Maximum samples: 15 minutes at one sample every two seconds. */
+const maxSamples = 450;
+
+/** Appends a sample if it is newer than the last sample. */
+function withSample(samples: readonly Sample[], next: Sample): readonly Sample[] {
+  const last = samples.at(-1);
+  if (last !== undefined && next.at <= last.at) return samples;
+  return [...samples, next].slice(-maxSamples);
+}
 
 const refreshMs = 2000;
 
@@ -148,9 +166,7 @@ function Threads({ status }: { status: Status }) {
             <tr key={thread.name}>
               <th scope="row">{thread.name}</th>
               <td class="number">{number(thread.pending)}</td>
-              <td class="number">
-                {thread.in_flight_bytes === undefined ? '' : number(thread.in_flight_bytes)}
-              </td>
+              <td class="number">{thread.in_flight_bytes === undefined ? '' : number(thread.in_flight_bytes)}</td>
               <td class="number">{thread.completed === undefined ? '' : number(thread.completed)}</td>
               <td class={thread.restarts ? 'number status-unwell' : 'number'}>
                 {thread.restarts === undefined ? '' : number(thread.restarts)}

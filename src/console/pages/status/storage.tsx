@@ -37,31 +37,23 @@ export function Storage({ status: { store, retention, ledger } }: { status: Stat
               aria-label="Event storage used"
             />
             <p class="quiet">
-              {bytes(retention.event_bytes)} of {bytes(retention.max_bytes)}; the oldest events are deleted
-              first
+              {bytes(retention.event_bytes)} of {bytes(retention.max_bytes)}; the oldest events are deleted first
             </p>
           </>
         )}
         <Facts
           facts={[
-            [
-              'Maximum age',
-              retention.max_age_ms === undefined ? 'unlimited' : duration(retention.max_age_ms),
-            ],
-            [
-              'Oldest network event',
-              retention.oldest_network_event && <Time at={retention.oldest_network_event} />,
-            ],
+            ['Maximum age', retention.max_age_ms === undefined ? 'unlimited' : duration(retention.max_age_ms)],
+            ['Oldest network event', retention.oldest_network_event && <Time at={retention.oldest_network_event} />],
             ['Oldest DNS event', retention.oldest_dns_event && <Time at={retention.oldest_dns_event} />],
-            ['Clock lag', retention.clock_behind_ms === 0 ? undefined : duration(retention.clock_behind_ms)],
+            ['Retention clock lag', retention.clock_behind_ms === 0 ? undefined : duration(retention.clock_behind_ms)],
           ]}
         />
         {retention.expired.length > 0 && (
           <ul>
             {retention.expired.map(({ table, reason, events, bytes: size }) => (
               <li key={`${table} ${reason}`}>
-                {number(events)} {table === 'dns' ? 'DNS' : table} events deleted by {reason} limit (
-                {bytes(size)})
+                {number(events)} {table === 'dns' ? 'DNS' : table} events deleted by {reason} limit ({bytes(size)})
               </li>
             ))}
           </ul>

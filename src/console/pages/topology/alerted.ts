@@ -7,21 +7,22 @@ export interface Alerted {
   readonly count: number;
   /** The highest severity of the alerts. */
   readonly severity: Severity;
-  /** Whether alerts point from the edge's source to its target, and from its target to its source. */
+  /** Whether alerts point from the edge's source to its target. */
   readonly forth: boolean;
+  /** Whether alerts point from the edge's target to its source. */
   readonly back: boolean;
 }
 
-/** The lowest severity that marks an edge; lower ones would colour most of the graph. */
+/** Lowest severity that marks an edge; lower severities would colour most of the graph. */
 export const minMarkedSeverity: Severity = 'medium';
 
-/** By `edgeId`. */
+/** Alerts of edges, by `edgeId`. */
 export type AlertedEdges = ReadonlyMap<string, Alerted>;
 type Alert = Pick<ListItem<'listAlerts'>['attributes'], 'severity' | 'src_ip' | 'dst_ip'>;
 
 /**
- * Maps alerts to edges: from the alert's source to its target or, without such an edge, the reverse one, since the
- * suspect may not have opened the connection.
+ * Maps alerts to edges: from the alert's source to its target or, without such an edge, to the reverse edge, because
+ * the suspect may not have opened the connection.
  */
 export function alertedEdges(
   { nodes, edges }: { readonly nodes: readonly Node[]; readonly edges: readonly Edge[] },
@@ -43,7 +44,7 @@ export function alertedEdges(
   return alerted;
 }
 
-/** Combines the alerts of several edges; undefined without any. */
+/** Combines the alerts of several edges; undefined without alerts. */
 export const alertedOfAll = (edges: readonly Edge[], alerted: AlertedEdges): Alerted | undefined =>
   edges.reduce<Alerted | undefined>((sum, edge) => {
     const one = alerted.get(edgeId(edge));
@@ -60,13 +61,14 @@ const combine = (a: Alerted, b: Alerted | undefined): Alerted =>
         back: a.back || b.back,
       };
 
-/** Sort key by severity, then count; 0 without alerts. */
+/** Returns a sort key by severity, then count; 0 without alerts. */
 export const alertRank = (alerted: Alerted | undefined): number =>
   alerted === undefined ? 0 : severities.indexOf(alerted.severity) + 1 - 1 / (1 + alerted.count);
 
 /**
- * Finds the node of an address: its own, or the narrowest network that contains it. The node for all other addresses
- * (prefix length 0) is not used, as it also covers hosts that the node limit left out.
+ * Returns a function that finds the node of an address: its own node, or the narrowest network that contains it. The
+ * node for all other addresses (prefix length 0) is not used, because it also covers hosts omitted due to the node
+ * limit.
  */
 function finder(nodes: readonly Node[]): (ip: string) => string | undefined {
   const ids = new Set(nodes.map(({ id }) => id));

@@ -1,9 +1,10 @@
 import type { Topology } from '../../../contract/resources/topology.ts';
-import { addressRanges, printAddress } from '../../../events/ip.ts';
+import { addressRanges, printAddress } from '../../../net/ip.ts';
 
 /**
- * The layout of the graph. Hosts are in the box of their network, those with most edges first; home networks are on the
- * left, external ones on the right. The layout is deterministic, and new nodes move existing ones as little as possible.
+ * The layout of the graph. Hosts are in the box of their network, hosts with most edges first; home networks are on the
+ * left, external networks on the right. The layout is deterministic, and adding nodes moves existing nodes as little as
+ * possible.
  *
  *     home                      outside
  *     ┌ 10.20.0.0/24 ┐          ┌ 198.51.100.0/24 ┐
@@ -20,9 +21,9 @@ export interface Box {
   /** The network as a CIDR block. */
   readonly id: string;
   readonly isHome: boolean;
-  /** Its hosts, those with most edges first. */
+  /** Hosts of the network, hosts with most edges first. */
   readonly nodes: readonly Node[];
-  /** Whether the hosts are drawn; a closed box shows their number only. */
+  /** Whether the hosts are drawn; a closed box shows only their number. */
   readonly isOpen: boolean;
 }
 
@@ -31,7 +32,7 @@ export interface Place {
   readonly y: number;
 }
 
-/** Returns the network of a node: /24 for IPv4, /64 for IPv6, or the node's own if it is a network. */
+/** Returns the network of a node: /24 for IPv4, /64 for IPv6, or the node's own block if it is a network. */
 export function networkOf({ id, ip }: Pick<Node, 'id' | 'ip'>): string {
   if (ip === undefined) return id;
   return networkOfLength(ip, ip.includes(':') ? 64 : 24) ?? id;
@@ -52,11 +53,11 @@ export function nameWithin({ label, ip }: Pick<Node, 'label' | 'ip'>): string {
   return label === ip ? ip.slice(ip.search(/[.:][^.:]*$/)) : label;
 }
 
-/** The most external networks shown separately; the rest share one box. */
+/** Maximum number of external networks shown separately; the rest share one box. */
 const maxOutside = 18;
 export const elsewhere = 'elsewhere';
 
-/** Returns the networks: home ones first, then by edges. `opened` are external networks whose hosts are shown. */
+/** Returns the networks: home networks first, then by edges. `opened` are external networks whose hosts are shown. */
 export function boxesOf(nodes: readonly Node[], opened: ReadonlySet<string>): Box[] {
   const byNetwork = new Map<string, Node[]>();
   for (const node of nodes) add(byNetwork, networkOf(node), node);
@@ -89,15 +90,16 @@ const byRank = (a: Node, b: Node): number => b.degree - a.degree || b.bytes - a.
 const weight = ({ nodes }: Box): number => nodes.reduce((sum, { degree }) => sum + degree, 0);
 const order = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
-/** Distance between hosts, with room for short names, and the margin inside a box. */
+/** Distance between hosts, with room for short names. */
 const step = 56;
+/** Margin inside a box. */
 const margin = 34;
-/** Between boxes. */
+/** Distance between boxes. */
 const gap = 40;
 /** The target ratio of width to height. */
 const aspect = 1.5;
 
-/** Returns the number of columns in a box, which is wider than high. */
+/** Returns the number of columns in a box, which is wider than it is high. */
 export const columnsOf = (count: number): number => Math.max(1, Math.ceil(Math.sqrt(count * 2.2)));
 
 interface Size {
@@ -155,18 +157,17 @@ function place(box: Box, left: number, top: number, places: Map<string, Place>):
   });
 }
 
-/** Returns the drawn element of each node: itself, or the closed box around it. */
+/** Returns the drawn element of each node: the node itself, or the closed box around it. */
 export function shownAs(boxes: readonly Box[]): Map<string, string> {
   const shown = new Map<string, string>();
-  for (const { id: box, nodes, isOpen } of boxes)
-    for (const { id } of nodes) shown.set(id, isOpen ? id : box);
+  for (const { id: box, nodes, isOpen } of boxes) for (const { id } of nodes) shown.set(id, isOpen ? id : box);
   return shown;
 }
 
 /** Returns the element id of an open network. */
 export const boxId = (network: string): string => `box ${network}`;
 
-/** Returns the drawn network of each node: its box, or the node itself if it is the only one. */
+/** Returns the drawn network of each node: its box, or the node itself if it is the only node. */
 export function shownAsNetworks(boxes: readonly Box[]): Map<string, string> {
   const shown = new Map<string, string>();
   for (const { id: box, nodes, isOpen } of boxes)

@@ -1,9 +1,4 @@
-import cytoscape, {
-  type Core,
-  type ElementDefinition,
-  type NodeSingular,
-  type StylesheetJson,
-} from 'cytoscape';
+import cytoscape, { type Core, type ElementDefinition, type NodeSingular, type StylesheetJson } from 'cytoscape';
 import { useEffect, useRef } from 'preact/hooks';
 import { shownTheme } from '../../state/preferences.ts';
 import { compact } from '../../ui/format.ts';
@@ -24,7 +19,7 @@ interface GraphProps {
   readonly fresh: ReadonlySet<string>;
 }
 
-/** The most lines drawn. */
+/** Maximum number of lines drawn. */
 const maxLines = 1500;
 
 /** The interactive graph. The table has the same data. */
@@ -54,10 +49,8 @@ export function Graph(props: GraphProps) {
       if (event.target === made) latest.current.onSelect(undefined);
       else latest.current.onSelect(event.target.isNode() ? event.target.id() : event.target.source().id());
     });
-    made.on('dbltap', 'node[closed], node[outside]', (event) =>
-      latest.current.onToggle(event.target.data('network')),
-    );
-    // Fit the graph after the window is resized, unless the user has zoomed or panned.
+    made.on('dbltap', 'node[closed], node[outside]', (event) => latest.current.onToggle(event.target.data('network')));
+    // Fits the graph after the window is resized, unless the user has zoomed or panned.
     made.on('scrollzoom dragpan pinchzoom', () => {
       moved.current = true;
     });
@@ -149,9 +142,7 @@ export function Graph(props: GraphProps) {
 
 /** Returns the label of a closed network. */
 export const nameOf = ({ id, nodes }: Box): string =>
-  id === elsewhere
-    ? `${compact(nodes.length)} other\nexternal addresses`
-    : `${id}\n${compact(nodes.length)} addresses`;
+  id === elsewhere ? `${compact(nodes.length)} other\nexternal addresses` : `${id}\n${compact(nodes.length)} addresses`;
 
 const describeGraph = (boxes: readonly Box[], bundles: readonly Bundle[]): string =>
   `${compact(boxes.reduce((sum, { nodes }) => sum + nodes.length, 0))} hosts in ${compact(boxes.length)} networks, ${compact(bundles.length)} links. The table has the same data.`;
@@ -198,7 +189,7 @@ function elements(
   return [...nodes, ...lines];
 }
 
-/** Updates the graph to these elements; existing ones are moved rather than replaced. */
+/** Updates the graph to these elements; existing elements are moved rather than replaced. */
 function show(core: Core, next: readonly ElementDefinition[]): void {
   core.batch(() => {
     const ids = new Set(next.map(({ data }) => data.id));
@@ -218,8 +209,7 @@ function show(core: Core, next: readonly ElementDefinition[]): void {
       const { x, y } = known.position();
       if (element.position !== undefined && (element.position.x !== x || element.position.y !== y))
         known.position(element.position);
-      if (known.parent().first().id() !== element.data.parent)
-        known.move({ parent: element.data.parent ?? null });
+      if (known.parent().first().id() !== element.data.parent) known.move({ parent: element.data.parent ?? null });
     }
   });
 }
@@ -227,23 +217,26 @@ function show(core: Core, next: readonly ElementDefinition[]): void {
 /** Minimum font size in screen pixels; when zoomed in, labels grow with the graph (`modelPx`). */
 const namePx = 11;
 const modelPx = 10;
-/** The most labels drawn, zoomed out and zoomed in. */
+/** Maximum number of labels drawn, zoomed out and zoomed in. */
 const maxNames = { far: 45, close: 500 };
 const risks = ['none', 'low', 'moderate', 'high', 'critical'];
 
-/** Selected and hovered nodes are labelled first, then hosts at risk, networks, and hosts with most connections. */
+/**
+ * Returns the precedence of a label. Selected and hovered nodes are labelled first, then hosts at risk, networks, and
+ * hosts with most connections.
+ */
 function precedence(node: NodeSingular): number {
   if (node.hasClass('pointed') || node.hasClass('chosen')) return Number.POSITIVE_INFINITY;
   if (node.hasClass('dimmed')) return -1;
   const { size, risk } = node.data();
   if (size === undefined) return 150;
-  // A host without a box needs its label to be identified.
+  // A host without a box can only be identified by its label.
   return 100 * risks.indexOf(risk) + size + (node.isOrphan() ? 8 : 0);
 }
 
-/** Labels as many visible nodes as fit. */
+/** Labels all visible nodes that fit. */
 function nameNodes(core: Core): void {
-  // Some events fire after the graph was destroyed.
+  // A few events fire after the graph was destroyed.
   if (core.destroyed()) return;
   const zoom = core.zoom();
   const fontPx = Math.max(namePx, modelPx * zoom);
@@ -275,7 +268,7 @@ function nameNodes(core: Core): void {
 const isSame = (known: Record<string, unknown>, next: Record<string, unknown>): boolean =>
   Object.entries(next).every(([name, value]) => known[name] === value);
 
-/** Shapes in the middle of lines with alerts; none of them indicates a direction. */
+/** Shapes in the middle of lines with alerts. They do not indicate a direction. */
 const marks = {
   medium: { 'mid-target-arrow-shape': 'circle', 'mid-target-arrow-fill': 'hollow' },
   high: { 'mid-target-arrow-shape': 'circle' },

@@ -6,15 +6,16 @@ export interface Label {
   readonly y: number;
 }
 
-/** The most characters per line; longer names are truncated. */
+/** Maximum number of characters per line; longer names are truncated. */
 export const maxCharacters = 24;
-/** Width of a character and height of a line relative to the font size. */
+/** Width of a character relative to the font size. */
 export const characterWidth = 0.62;
+/** Height of a line relative to the font size. */
 const lineHeight = 1.25;
 
 /**
- * Selects labels that fit, in order of precedence and at most `most`: each that overlaps no earlier one. Zooming in makes
- * room for more.
+ * Selects labels that fit, in order of precedence and at most `most`: each label that overlaps no earlier label.
+ * Zooming in makes room for more labels.
  */
 export function roomFor(labels: readonly Label[], fontPx: number, most: number): Set<string> {
   const shown = new Map<string, readonly [left: number, top: number, right: number, bottom: number]>();

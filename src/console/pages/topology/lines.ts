@@ -9,13 +9,13 @@ export interface Bundle {
   readonly edges: readonly Edge[];
   readonly connections: number;
   readonly bytes: number;
-  /** Absent for lines between open networks, whose alerts are on the lines between hosts. */
+  /** The alerts on the line. Absent for lines between open networks, whose alerts are on the lines between hosts. */
   readonly alerted?: Alerted;
 }
 
 /**
- * Returns the lines of the graph: those between networks and, between hosts, those with alerts or at the selected node,
- * or all lines between hosts if `all` is set.
+ * Returns the lines of the graph: lines between networks, and lines between hosts with alerts or at the selected node.
+ * If `all` is set, returns all lines between hosts instead.
  */
 export function linesOf(
   edges: readonly Edge[],
@@ -36,17 +36,15 @@ export function linesOf(
   return [...lines.values()];
 }
 
-/** Returns up to `room` lines: those with alerts first, then those with most bytes. */
+/** Returns up to `room` lines: lines with alerts first, then lines with most bytes. */
 export const mostImportant = (bundles: readonly Bundle[], room: number): readonly Bundle[] =>
   bundles.length <= room
     ? bundles
     : bundles
-        .toSorted(
-          (a, b) => Number(b.alerted !== undefined) - Number(a.alerted !== undefined) || b.bytes - a.bytes,
-        )
+        .toSorted((a, b) => Number(b.alerted !== undefined) - Number(a.alerted !== undefined) || b.bytes - a.bytes)
         .slice(0, room);
 
-/** Bundles edges between drawn elements; edges within a closed box are left out. */
+/** Bundles edges between drawn elements; edges within a closed box are omitted. */
 export function bundlesOf(edges: readonly Edge[], shown: ReadonlyMap<string, string>): Bundle[] {
   const bundles = new Map<string, Edge[]>();
   for (const edge of edges) {
@@ -68,5 +66,5 @@ export function bundlesOf(edges: readonly Edge[], shown: ReadonlyMap<string, str
   }));
 }
 
-/** Returns the line width in pixels: one more for each factor of 100 in bytes. */
+/** Returns the line width in pixels: one more pixel for each factor of 100 in bytes. */
 export const thickness = (bytes: number): number => Math.min(7, 0.75 + Math.log10(1 + bytes) / 2);

@@ -11,16 +11,16 @@ interface Following {
   /** Whether updates are added to the snapshot, which then covers all time. */
   readonly isLive: boolean;
   readonly groupBy: 'host' | 'subnet';
-  /** The most nodes shown. */
+  /** Maximum number of nodes shown. */
   readonly limit: number;
 }
 
-/** Returns the snapshot with the live updates since. */
+/** Returns the snapshot with all later live updates. */
 export function useLiveGraph(snapshot: Topology, { isLive, groupBy, limit }: Following): LiveGraph {
   const [shown, setShown] = useState<LiveGraph>({ graph: snapshot, fresh: new Set() });
   const waiting = useRef<Waiting>(noneWaiting);
   useEffect(() => {
-    // The subscription starts at the snapshot, so waiting updates are in it or are sent again.
+    // The subscription starts at the snapshot, so waiting updates are in the snapshot or are sent again.
     waiting.current = noneWaiting;
     setShown(({ fresh }) => ({ graph: snapshot, fresh }));
   }, [snapshot, isLive, groupBy]);

@@ -13,7 +13,7 @@ import { type Box, type Edge, edgeId, elsewhere, type Node } from './arrange.ts'
 const maxPeers = 50;
 const maxHosts = 100;
 
-/** Details of a host or network, with its peers: those with alerts first, then by bytes. */
+/** Details of a host or network, with its peers: peers with alerts first, then by bytes. */
 export function NodeDetail({
   graph,
   alerted,
@@ -36,9 +36,7 @@ export function NodeDetail({
         onClose={onClose}
         actions={
           !box.isHome && (
-            <Button onClick={() => onToggle(box.id)}>
-              {box.isOpen ? 'Collapse network' : 'Expand network'}
-            </Button>
+            <Button onClick={() => onToggle(box.id)}>{box.isOpen ? 'Collapse network' : 'Expand network'}</Button>
           )
         }
       >
@@ -65,9 +63,7 @@ export function NodeDetail({
   if (node === undefined) return null;
   const edges = graph.edges
     .filter(({ source, target }) => source === node.id || target === node.id)
-    .toSorted(
-      (a, b) => alertRank(alerted.get(edgeId(b))) - alertRank(alerted.get(edgeId(a))) || b.bytes - a.bytes,
-    );
+    .toSorted((a, b) => alertRank(alerted.get(edgeId(b))) - alertRank(alerted.get(edgeId(a))) || b.bytes - a.bytes);
   const filter = node.ip ?? node.id;
   return (
     <Detail
@@ -101,9 +97,7 @@ export function NodeDetail({
             <Peer key={edgeId(edge)} edge={edge} of={node.id} alerted={alerted.get(edgeId(edge))} />
           ))}
         </ul>
-        {edges.length > maxPeers && (
-          <p class="quiet">and {number(edges.length - maxPeers)} more, see the table</p>
-        )}
+        {edges.length > maxPeers && <p class="quiet">and {number(edges.length - maxPeers)} more, see the table</p>}
       </Section>
     </Detail>
   );

@@ -29,7 +29,7 @@ import './topology.css';
 const limits = [100, 200, 500, 1000, 2000] as const;
 const depths = ['1', '2', '3'] as const;
 
-/** The most open alerts marked on edges, most severe first. */
+/** Maximum number of open alerts marked on edges, most severe first. */
 const maxAlerts = 1000;
 /** Refresh interval of alerts while the graph is live, in milliseconds. */
 const alertsMs = 15_000;
@@ -169,7 +169,7 @@ function LoadedTopology({
 }: {
   snapshot: Topology;
   alerts: readonly ListItem<'listAlerts'>[];
-  /** A caveat on the marked alerts, or empty. */
+  /** A caveat on the marked alerts; empty without a caveat. */
   alertsNote: string;
   isLive: boolean;
   groupBy: 'host' | 'subnet';

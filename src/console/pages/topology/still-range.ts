@@ -9,8 +9,8 @@ interface StillRange {
 }
 
 /**
- * The time range in the URL. A relative range stays fixed until `move` is called, so that the graph does not change
- * while it is read.
+ * Returns the time range in the URL. A relative range stays fixed until `move` is called, so that the graph does not
+ * change while the user reads it.
  */
 export function useStillRange(): StillRange {
   const [refreshes, setRefreshes] = useState(0);

@@ -8,12 +8,12 @@ export interface LiveGraph {
   readonly fresh: ReadonlySet<string>;
 }
 
-/** The most elements marked as new. */
+/** Maximum number of elements marked as new. */
 export const maxFresh = 1000;
-/** With more waiting updates than this, a new snapshot is cheaper. */
+/** Maximum waiting updates. With more updates, a new snapshot is cheaper. */
 export const maxWaiting = 300;
 
-/** Updates not shown yet, for example while the tab is hidden; `dropped` after too many. */
+/** Updates that are not shown yet, for example while the tab is hidden; `dropped` if there were too many. */
 export type Waiting =
   | { readonly kind: 'updates'; readonly updates: readonly TopologyUpdate[] }
   | { readonly kind: 'dropped' };

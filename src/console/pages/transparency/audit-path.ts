@@ -1,12 +1,12 @@
 import { type Hash, type Hasher, nodeHash, splitPoint } from '../../../tlog/tree.ts';
 
-/** The leaves `from` ≤ index < `to`. */
+/** The leaves with `from` ≤ index < `to`. */
 export interface Leaves {
   readonly from: number;
   readonly to: number;
 }
 
-/** One step up the path of an inclusion proof: hashes the node so far with the next hash of the path. */
+/** One step up the path of an inclusion proof: combines the current node with the next hash of the path. */
 export interface PathStep {
   /** The side of the path's hash. */
   readonly side: 'left' | 'right';
@@ -35,8 +35,8 @@ export function pathSteps(leafIndex: number, treeSize: number): PathStep[] {
 }
 
 /**
- * Computes the node of each step from the leaf's hash and the path; the last one is the root. Makes at most
- * `count` steps.
+ * Computes the node of each step from the leaf's hash and the path; the last node is the root. Makes at most `count`
+ * steps.
  */
 export function climb(
   sha256: Hasher,

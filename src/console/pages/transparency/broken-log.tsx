@@ -1,4 +1,4 @@
-import { Fault, judge, type Pin, parseEvidence } from '../../../client/verifier.ts';
+import { AuditFault, judge, type Pin, parseEvidence } from '../../../client/verifier.ts';
 import { href } from '../../state/address.ts';
 import { checkLog, keptEvidence, type PinState, pinState, putEvidenceAway } from '../../state/pin.ts';
 import { saveText } from '../../state/save.ts';
@@ -26,8 +26,8 @@ export function BrokenLog() {
       </p>
       <p>
         The log is consistent again
-        {convicts(kept.text) ? ", but the contradicting signatures can't be withdrawn" : ''}. The evidence is
-        saved in this browser.
+        {convicts(kept.text) ? ", but the contradicting signatures can't be withdrawn" : ''}. The evidence is saved in
+        this browser.
       </p>
       <div class="row">
         <Button onClick={() => saveEvidence(kept.text)}>Download evidence</Button>
@@ -60,25 +60,23 @@ function BrokenNow({ state }: { state: Extract<PinState, { kind: 'broken' }> }) 
   );
 }
 
-function titleOf(fault: Fault, evidence: string | undefined): string {
+function titleOf(fault: AuditFault, evidence: string | undefined): string {
   if (fault.kind !== 'misbehaviour') return 'The log does not verify';
   return convicts(evidence)
     ? 'The log contradicts an earlier signed tree head'
     : 'The log is inconsistent with its earlier state';
 }
 
-/** Whether the evidence proves to third parties that the log signed contradicting statements. */
+/** Returns whether the evidence proves to third parties that the log signed contradicting statements. */
 function convicts(text: string | undefined): boolean {
   const evidence = text === undefined ? undefined : parseEvidence(text);
-  return evidence !== undefined && !(evidence instanceof Fault) && judge(evidence).convicts;
+  return evidence !== undefined && !(evidence instanceof AuditFault) && judge(evidence).convicts;
 }
 
 /** Explains the fault and the next steps. */
-function Meaning({ fault, pin, convicting }: { fault: Fault; pin: Pin | undefined; convicting: boolean }) {
+function Meaning({ fault, pin, convicting }: { fault: AuditFault; pin: Pin | undefined; convicting: boolean }) {
   const before =
-    pin === undefined
-      ? ''
-      : ` This browser last verified it at ${number(pin.head.size)} entries and keeps that pin.`;
+    pin === undefined ? '' : ` This browser last verified it at ${number(pin.head.size)} entries and keeps that pin.`;
   if (fault.kind === 'misbehaviour')
     return (
       <>
@@ -93,23 +91,21 @@ function Meaning({ fault, pin, convicting }: { fault: Fault; pin: Pin | undefine
           <li>
             Verify it elsewhere, without this service: <code>npx candor verify candor-evidence.json</code>
           </li>
-          <li>
-            Compare with other auditors and witnesses, and contact the operator. Do not reset the pin before.
-          </li>
+          <li>Compare with other auditors and witnesses, and contact the operator. Do not reset the pin until then.</li>
         </ol>
       </>
     );
   if (fault.code === 'MALFORMED_PIN' || fault.code === 'OTHER_LOG')
     return (
       <p>
-        The pin stored in this browser cannot be used for this log: it was altered or belongs to another
-        address. This is not evidence against the log. Import a pin that you trust, or reset the pin.
+        The pin stored in this browser cannot be used for this log: it was altered or belongs to another address. This
+        is not evidence against the log. Import a pin that you trust, or reset the pin.
       </p>
     );
   return (
     <p>
-      Its data cannot be trusted until it verifies.{before} The cause may be an error of the service or a
-      proxy: check again, and contact the operator if it persists.
+      Its data cannot be trusted until it verifies.{before} The cause may be an error of the service or a proxy: check
+      again, and contact the operator if it persists.
     </p>
   );
 }

@@ -1,6 +1,6 @@
 import {
+  AuditFault,
   type Bundle,
-  Fault,
   type KeySet,
   parseBundleProofs,
   verifyBundleProofs,
@@ -14,8 +14,8 @@ import { Check, FaultText } from './check.tsx';
  */
 export function BundleProofsShown({ text, bundle, keys }: { text: string; bundle: Bundle; keys: KeySet }) {
   const proofs = parseBundleProofs(text);
-  const proven = proofs instanceof Fault ? proofs : verifyBundleProofs(bundle, proofs, keys);
-  if (proven instanceof Fault)
+  const proven = proofs instanceof AuditFault ? proofs : verifyBundleProofs(bundle, proofs, keys);
+  if (proven instanceof AuditFault)
     return (
       <ul class="checks panel">
         <Check state="bad" title="Checkpoint or timestamps do not belong to this entry">

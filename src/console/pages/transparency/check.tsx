@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { type Fault, faultCodes } from '../../../client/verifier.ts';
+import { type AuditFault, faultCodes } from '../../../client/verifier.ts';
 import './check.css';
 
 export type CheckState = 'good' | 'bad' | 'waiting' | 'open';
@@ -43,8 +43,8 @@ export function Check({
   );
 }
 
-/** A fault: its code, what the code means, and the details. */
-export function FaultText({ fault }: { fault: Fault }) {
+/** A fault: its code, the meaning of the code, and the details. */
+export function FaultText({ fault }: { fault: AuditFault }) {
   return (
     <p class="fault">
       <span class="mono">{fault.code}</span>: {faultCodes[fault.code].means}.{' '}

@@ -1,7 +1,7 @@
 import { useEffect } from 'preact/hooks';
 import { EmptyLog, NotFound } from '../../../client/log-source.ts';
 import { sha256 } from '../../../client/sha256.ts';
-import { Fault, fetchCheckpoint, fetchKeys } from '../../../client/verifier.ts';
+import { AuditFault, fetchCheckpoint, fetchKeys } from '../../../client/verifier.ts';
 import { formatVerifierKey, parseNote, signatureTypes, verifierKey } from '../../../tlog/note.ts';
 import { useAnswer } from '../../state/answers.ts';
 import { keptPin, pinState } from '../../state/pin.ts';
@@ -19,30 +19,29 @@ import { type Shown, WitnessesPart } from './witnesses-part.tsx';
 const refreshMs = 10_000;
 
 interface Seen extends Shown {
-  /** Whether it is consistent with this browser's pin; undefined without a pin. */
-  readonly pinned: true | Fault | undefined;
+  /** Whether the checkpoint is consistent with this browser's pin; undefined without a pin. */
+  readonly pinned: true | AuditFault | undefined;
 }
 
-async function seeCheckpoint(): Promise<Seen | Fault> {
+async function seeCheckpoint(): Promise<Seen | AuditFault> {
   const keys = await fetchKeys(log);
-  if (keys instanceof Fault) return keys;
+  if (keys instanceof AuditFault) return keys;
   const checkpoint = await fetchCheckpoint(log, keys);
-  if (checkpoint instanceof Fault) return checkpoint;
+  if (checkpoint instanceof AuditFault) return checkpoint;
   const pin = keptPin();
-  const pinned =
-    pin === undefined ? undefined : pin instanceof Fault ? pin : await sameTree(pin.head, checkpoint);
+  const pinned = pin === undefined ? undefined : pin instanceof AuditFault ? pin : await sameTree(pin.head, checkpoint);
   return { checkpoint, keys, pinned };
 }
 
-const isSeen = (value: Seen | Fault | undefined): value is Seen =>
-  value !== undefined && !(value instanceof Fault);
+const isSeen = (value: Seen | AuditFault | undefined): value is Seen =>
+  value !== undefined && !(value instanceof AuditFault);
 
 /** The tree head as a note for other tools and witnesses (C2SP tlog-checkpoint), and its cosignatures. */
 export function CheckpointPart() {
   const { value, again } = useChecked<Seen>(['checkpoint'], seeCheckpoint);
   const status = useAnswer('getStatus', {}, { refreshMs, enabled: signedIn.value && may('getStatus') });
   const witnesses = status.data?.data.attributes.witnesses;
-  // Refresh when a new checkpoint or cosignature is published, and once there is a pin to compare with.
+  // Refreshes when a new checkpoint or cosignature is published, and once there is a pin to compare with.
   const published =
     witnesses &&
     JSON.stringify([witnesses.published_size, witnesses.witnesses.map(({ cosignatures }) => cosignatures)]);
@@ -56,11 +55,11 @@ export function CheckpointPart() {
         <Loading />
       ) : value instanceof EmptyLog ? (
         <Empty title="The log is empty">The first entry creates the first checkpoint.</Empty>
-      ) : value instanceof NotFound || (value instanceof Fault && value.kind === 'unavailable') ? (
+      ) : value instanceof NotFound || (value instanceof AuditFault && value.kind === 'unavailable') ? (
         <Empty title="No checkpoint available">
           <FaultText fault={value} />
         </Empty>
-      ) : value instanceof Fault ? (
+      ) : value instanceof AuditFault ? (
         <ul class="checks">
           <Check state="bad" title="The checkpoint does not verify">
             <FaultText fault={value} />
@@ -89,15 +88,11 @@ function Checkpoint({ checkpoint, pinned, onAgain }: Seen & { onAgain: () => voi
         <Check state="good" title="Signed by the log’s checkpoint key, verified in this browser" />
         <Check
           state={
-            pinned === true
-              ? 'good'
-              : pinned instanceof Fault && pinned.kind === 'misbehaviour'
-                ? 'bad'
-                : 'open'
+            pinned === true ? 'good' : pinned instanceof AuditFault && pinned.kind === 'misbehaviour' ? 'bad' : 'open'
           }
           title={pinned === true ? 'Consistent with this browser’s pin' : 'Not compared with a pin'}
         >
-          {pinned instanceof Fault && <FaultText fault={pinned} />}
+          {pinned instanceof AuditFault && <FaultText fault={pinned} />}
         </Check>
       </ul>
       <pre class="log-banner" tabIndex={0} role="group" aria-label="Checkpoint note">

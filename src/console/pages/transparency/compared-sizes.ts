@@ -1,8 +1,8 @@
 import type { PinnedHead } from '../../state/pin-history.ts';
 
 /**
- * Returns the sizes in the address, by default this browser's first pin and the newest head, or half of the
- * log if there is no smaller pin.
+ * Returns the sizes in the address. Default: this browser's first pin and the newest head, or half of the log if there
+ * is no smaller pin.
  */
 export function comparedSizes(
   first: string | null,
@@ -12,7 +12,7 @@ export function comparedSizes(
 ): { first: number; second: number } | undefined {
   const later = sizeOf(second) ?? newest;
   if (later === undefined) return undefined;
-  // The first pin reaches furthest back. If it has the later size itself, take the largest one below.
+  // The oldest pin of a smaller size is used, because it reaches furthest back.
   const smaller = history.map(({ size }) => size).filter((size) => size < later);
   const earlier = sizeOf(first) ?? smaller.at(-1) ?? (later > 1 ? Math.ceil(later / 2) : undefined);
   return earlier === undefined ? undefined : { first: earlier, second: later };

@@ -35,9 +35,7 @@ export function ConsistencyPicture({ first, second, walk, done, broken, width }:
       role="img"
       aria-label={
         `Tree of ${number(first)} leaves within the tree of ${number(second)} leaves: ` +
-        picture.blocks
-          .map((block) => `${spokenLeaves(block)} ${block.to <= first ? 'old' : 'new'}`)
-          .join(', ')
+        picture.blocks.map((block) => `${spokenLeaves(block)} ${block.to <= first ? 'old' : 'new'}`).join(', ')
       }
     >
       <Hatch id={hatch} />
@@ -77,11 +75,7 @@ export function ConsistencyPicture({ first, second, walk, done, broken, width }:
       {picture.blocks.map((block) => (
         <g key={block.from}>
           <title>{`${spokenLeaves(block)}, ${block.to <= first ? 'in both trees' : 'only in the later tree'}`}</title>
-          <TreeBlock
-            block={block}
-            baseline={picture.baseline}
-            class={block.to <= first ? 'tree-old' : 'tree-new'}
-          />
+          <TreeBlock block={block} baseline={picture.baseline} class={block.to <= first ? 'tree-old' : 'tree-new'} />
         </g>
       ))}
       {picture.nodes.map((node, i) => (
@@ -127,13 +121,12 @@ interface OldNode {
 }
 
 /**
- * Returns the nodes of the earlier tree that are not in the later one: hashed from right to left along its
- * edge, above its complete subtrees. Each is placed at its level, centred over its children.
+ * Returns the nodes of the earlier tree that are not in the later tree: hashed from right to left along its edge, above
+ * its complete subtrees. Each is placed at its level, centred over its children.
  */
 export function oldNodes(picture: Picture, first: number): OldNode[] {
   const edge = picture.blocks.filter(({ to }) => to <= first);
-  const row =
-    (picture.baseline - picture.root.y) / Math.max(1, levelsOf({ from: 0, to: picture.blocks.at(-1)!.to }));
+  const row = (picture.baseline - picture.root.y) / Math.max(1, levelsOf({ from: 0, to: picture.blocks.at(-1)!.to }));
   const nodes: OldNode[] = [];
   let right: Leaves & Point = edge.at(-1)!;
   for (const left of edge.slice(0, -1).reverse()) {

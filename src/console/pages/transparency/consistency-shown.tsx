@@ -1,6 +1,6 @@
 import { useRef } from 'preact/hooks';
 import { sha256 } from '../../../client/sha256.ts';
-import { Fault } from '../../../client/verifier.ts';
+import { AuditFault } from '../../../client/verifier.ts';
 import { bytesToHex } from '../../../tlog/hex.ts';
 import { equalHashes, type Hash as HashBytes } from '../../../tlog/tree.ts';
 import { useKeys } from '../../state/keys.ts';
@@ -46,8 +46,7 @@ export function ConsistencyShown({ comparison }: { comparison: Comparison }) {
   const secondRoot = both.second.at(-1) ?? start;
   const signatures = [first, second].map(({ key }) => key);
   const forked = first.differs ?? second.differs;
-  const sound =
-    fault === undefined && forked === undefined && !signatures.some((key) => key instanceof Fault);
+  const sound = fault === undefined && forked === undefined && !signatures.some((key) => key instanceof AuditFault);
   const kind = !finished ? 'waiting' : sound ? 'good' : 'bad';
   return (
     <div class="proof">
@@ -85,10 +84,7 @@ export function ConsistencyShown({ comparison }: { comparison: Comparison }) {
             </h2>
             <StepButtons stepping={stepping} count={walk.steps.length} goTo={stepping.goTo} />
           </div>
-          <div
-            ref={host}
-            class={walk.steps.length > 24 ? 'proof-picture proof-picture-deep' : 'proof-picture'}
-          >
+          <div ref={host} class={walk.steps.length > 24 ? 'proof-picture proof-picture-deep' : 'proof-picture'}>
             <ConsistencyPicture
               first={first.size}
               second={second.size}
@@ -133,11 +129,7 @@ export function ConsistencyShown({ comparison }: { comparison: Comparison }) {
                     </span>
                   </span>
                   <span class="path-step-sum mono">
-                    {hash === undefined ? (
-                      'missing'
-                    ) : (
-                      <Hash value={hash} what={`Hash ${i + 1} of the proof`} />
-                    )}{' '}
+                    {hash === undefined ? 'missing' : <Hash value={hash} what={`Hash ${i + 1} of the proof`} />}{' '}
                     <span class="path-step-own">{step.age === 'old' ? 'both roots' : 'later root only'}</span>
                   </span>
                   <span class="path-step-gives">
@@ -159,10 +151,7 @@ export function ConsistencyShown({ comparison }: { comparison: Comparison }) {
   );
 }
 
-/**
- * Describes what the comparison proves. Only a head that this browser knew before cannot have been made up
- * since.
- */
+/** Describes what the comparison proves. Only a head that this browser knew before cannot have been forged later. */
 const proofStrength = ({ from }: SizedHead): string =>
   from === 'pinned'
     ? 'The earlier head was pinned by this browser.'
@@ -209,10 +198,10 @@ function HeadFacts({
       {key !== undefined && (
         <ul class="checks">
           <Check
-            state={key instanceof Fault ? 'bad' : 'good'}
-            title={key instanceof Fault ? 'Invalid signature' : 'Valid signature'}
+            state={key instanceof AuditFault ? 'bad' : 'good'}
+            title={key instanceof AuditFault ? 'Invalid signature' : 'Valid signature'}
           >
-            {key instanceof Fault ? (
+            {key instanceof AuditFault ? (
               <FaultText fault={key} />
             ) : (
               <details>

@@ -1,4 +1,4 @@
-import { Fault } from '../../../client/verifier.ts';
+import { AuditFault } from '../../../client/verifier.ts';
 import { place, setParams } from '../../state/address.ts';
 import { pinHistory, pinState } from '../../state/pin.ts';
 import { Button } from '../../ui/button.tsx';
@@ -30,9 +30,7 @@ export function ConsistencyView() {
             Comparing needs two tree heads: the first entry creates one, the second another.
           </Empty>
         ) : (
-          <Empty title="Nothing to compare yet">
-            The log has one entry. The next one creates a second size.
-          </Empty>
+          <Empty title="Nothing to compare yet">The log has one entry. The next one creates a second size.</Empty>
         )
       ) : sizes.first >= sizes.second ? (
         <Empty title="The earlier size must be smaller than the later one" />
@@ -47,15 +45,11 @@ export function ConsistencyView() {
 }
 
 function Compared({ first, second }: { first: number; second: number }) {
-  const { value, again } = useChecked<Comparison>(
-    ['consistency', first, second],
-    () => compareSizes(first, second),
-    {
-      keep: true,
-    },
-  );
+  const { value, again } = useChecked<Comparison>(['consistency', first, second], () => compareSizes(first, second), {
+    keep: true,
+  });
   if (value === undefined) return <Loading rows={10} />;
-  if (value instanceof Fault)
+  if (value instanceof AuditFault)
     return (
       <div class="state" role="alert">
         <p class="state-title">Cannot compare these sizes.</p>
@@ -111,7 +105,7 @@ function SizeField({ name, title, value }: { name: string; title: string; value:
   );
 }
 
-/** Returns the size as typed; undefined if it is not a number. */
+/** Returns the size that the user entered; undefined if it is not a number. */
 function sizeIn(form: FormData, name: string): string | undefined {
   const text = String(form.get(name) ?? '').trim();
   return /^[0-9]{1,16}$/.test(text) ? String(Number(text)) : undefined;

@@ -1,5 +1,5 @@
 import {
-  Fault,
+  AuditFault,
   type KeySet,
   parseCheckpointKey,
   type SignedCheckpoint,
@@ -12,14 +12,14 @@ export type Cosigned =
   /** Time of the cosignature by the witness's clock, in epoch milliseconds. */
   | { readonly kind: 'verified'; readonly atMs: number }
   | { readonly kind: 'missing' }
-  | { readonly kind: 'refused'; readonly fault: Fault };
+  | { readonly kind: 'refused'; readonly fault: AuditFault };
 
-/** @param vkey - the witness's verifier key */
+/** Returns the cosignature of a witness on a checkpoint. @param vkey - the witness's verifier key */
 export function cosignedBy({ note }: SignedCheckpoint, keys: KeySet, vkey: string): Cosigned {
   const key = parseCheckpointKey(vkey);
-  if (key instanceof Fault) return { kind: 'refused', fault: key };
+  if (key instanceof AuditFault) return { kind: 'refused', fault: key };
   const verified = verifyCheckpoint(note, keys, { witnesses: [key], quorum: 0 });
-  if (verified instanceof Fault) return { kind: 'refused', fault: verified };
+  if (verified instanceof AuditFault) return { kind: 'refused', fault: verified };
   const [cosigner] = verified.cosigners;
   return cosigner === undefined ? { kind: 'missing' } : { kind: 'verified', atMs: cosigner.timeS * 1000 };
 }

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { Fault, type KeySet } from '../../../client/verifier.ts';
+import { AuditFault, type KeySet } from '../../../client/verifier.ts';
 import { entryKinds } from '../../../contract/vocabulary.ts';
 import { ServiceError } from '../../../errors.ts';
 import { go, href, place, setParams } from '../../state/address.ts';
@@ -45,11 +45,7 @@ export function EntriesPart({ keys }: { keys: KeySet | undefined }) {
         {kinds.map((kind) => (
           <span key={kind} class="chip">
             <bdi>{kind}</bdi>
-            <button
-              type="button"
-              aria-label={`Remove filter: ${kind}`}
-              onClick={() => removeKind(kind, kinds)}
-            >
+            <button type="button" aria-label={`Remove filter: ${kind}`} onClick={() => removeKind(kind, kinds)}>
               ✕
             </button>
           </span>
@@ -82,8 +78,8 @@ export function EntriesPart({ keys }: { keys: KeySet | undefined }) {
             <Empty title="No log key has been rotated, revoked or retired yet" />
           ) : (
             <Empty title="The log is empty">
-              Critical events are logged: alerts of severity high and above, sign-ins, and changes to access
-              policy, rules and keys.
+              Critical events are logged: alerts of severity high and above, sign-ins, and changes to access policy,
+              rules and keys.
             </Empty>
           )
         }
@@ -106,8 +102,8 @@ function PublicEntriesNote() {
       {signedIn.value
         ? 'Your role cannot read log entries'
         : 'Log entries name hosts and users, so reading them requires a role'}
-      . Shown here are the public entries about the log’s keys. Tree heads, proofs and hashes of all entries
-      are public too.{' '}
+      . Shown here are the public entries about the log’s keys. Tree heads, proofs and hashes of all entries are public
+      too.{' '}
       {!signedIn.value && (
         <a href={href('sign-in', { to: location.pathname + location.search })}>Sign in to see all entries</a>
       )}
@@ -124,10 +120,7 @@ function columnsWith(keys: KeySet | undefined): readonly Column<EntryRow>[] {
       title: '✓',
       width: '20px',
       cell: (row) => (
-        <SignedTick
-          signed={keys && checkEntryRow(row, keys)}
-          says="Hash and signature verified in this browser"
-        />
+        <SignedTick signed={keys && checkEntryRow(row, keys)} says="Hash and signature verified in this browser" />
       ),
     },
     {
@@ -185,7 +178,7 @@ function EntryDetail({ row, keys }: { row: EntryRow; keys: KeySet | undefined })
         </a>
       }
     >
-      {bytes instanceof Fault ? (
+      {bytes instanceof AuditFault ? (
         <FaultText fault={bytes} />
       ) : (
         <>

@@ -20,7 +20,7 @@ type Form = (typeof forms)[number]['value'];
 export function EntryBytes({ bytes, original }: { bytes: Uint8Array; original?: Uint8Array }) {
   const [form, setForm] = useState<Form>('pretty');
   const difference = original === undefined ? undefined : differenceOf(original, bytes);
-  // Show changes in the exact bytes.
+  // Changes are shown in the exact bytes.
   const shown = difference !== undefined && form === 'pretty' ? 'exact' : form;
   return (
     <div class="stack">

@@ -1,4 +1,4 @@
-import { Fault } from '../../../client/verifier.ts';
+import { AuditFault } from '../../../client/verifier.ts';
 import { readEntry } from '../../../client/verify.ts';
 import { href } from '../../state/address.ts';
 import { me } from '../../state/session.ts';
@@ -10,7 +10,7 @@ import { entryOf } from './entry-fields.ts';
 /** The main fields of an entry. */
 export function EntryFacts({ bytes }: { bytes: Uint8Array }) {
   const read = readEntry(bytes);
-  if (read instanceof Fault) return <FaultText fault={read} />;
+  if (read instanceof AuditFault) return <FaultText fault={read} />;
   const { kind, title, actor, subject, occurredAt, id } = entryOf(read.entry);
   const page = subject === undefined ? undefined : pageOf(subject.type);
   return (

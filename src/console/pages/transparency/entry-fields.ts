@@ -10,12 +10,11 @@ export interface EntryShown {
 }
 
 type Fields = Readonly<Record<string, unknown>>;
-const fieldsOf = (value: unknown): Fields =>
-  typeof value === 'object' && value !== null ? (value as Fields) : {};
+const fieldsOf = (value: unknown): Fields => (typeof value === 'object' && value !== null ? (value as Fields) : {});
 const textOf = (value: unknown): string | undefined =>
   typeof value === 'string' ? value : typeof value === 'number' ? String(value) : undefined;
 
-/** Reads an entry that is JSON of any kind. Fields of unexpected form are left out. */
+/** Reads an entry that is JSON of any kind. Fields of unexpected form are omitted. */
 export function entryOf(entry: unknown): EntryShown {
   const fields = fieldsOf(entry);
   const subject = fieldsOf(fields.subject);

@@ -4,8 +4,8 @@ import { members, parseExact } from '../../../client/exact-json.ts';
 import { looksLikeEventProof } from '../../../client/verifier.ts';
 
 /**
- * The kinds of files that can be verified. Files of no other kind are parsed as a bundle, whose errors are
- * then shown.
+ * The kinds of files that can be verified. Files of an unknown kind are parsed as a bundle, whose errors are then
+ * shown.
  */
 export type FileKind = 'bundle' | 'event' | 'evidence' | 'pin' | 'checkpoint' | 'archive' | 'keys';
 

@@ -1,8 +1,8 @@
 import { useState } from 'preact/hooks';
 import {
+  AuditFault,
   anchored,
   type Bundle,
-  Fault,
   judge,
   type KeySet,
   parseBundle,
@@ -58,10 +58,10 @@ export function FileShown({ text }: { text: string }) {
 type KeysOf = 'pin' | 'file';
 
 function BundleShown({ text }: { text: string }) {
-  const [bundle] = useState<Bundle | Fault>(() => parseBundle(text));
+  const [bundle] = useState<Bundle | AuditFault>(() => parseBundle(text));
   const pinned = pinnedKeys();
   const [chosen, choose] = useState<KeysOf>(pinned === undefined ? 'file' : 'pin');
-  if (bundle instanceof Fault) return <Refused fault={bundle} />;
+  if (bundle instanceof AuditFault) return <Refused fault={bundle} />;
   const fromPin = chosen === 'pin' && pinned !== undefined;
   return (
     <>
@@ -101,21 +101,17 @@ function BundleShown({ text }: { text: string }) {
 /** An event, and the log entry that covers it. */
 function EventShown({ text }: { text: string }) {
   const file = parseEventProof(text);
-  if (file instanceof Fault) return <Refused fault={file} />;
+  if (file instanceof AuditFault) return <Refused fault={file} />;
   const bundle = parseBundle(file.bundle);
-  const entry = bundle instanceof Fault ? bundle : verifyBundle(bundle);
-  const sealed = entry instanceof Fault ? entry : verifySealedEvent(file, entry);
-  if (sealed instanceof Fault) return <Refused fault={sealed} />;
+  const entry = bundle instanceof AuditFault ? bundle : verifyBundle(bundle);
+  const sealed = entry instanceof AuditFault ? entry : verifySealedEvent(file, entry);
+  if (sealed instanceof AuditFault) return <Refused fault={sealed} />;
   return (
     <>
       <section class="panel stack">
         <ul class="checks">
-          <Check
-            state="good"
-            title={`The entry below covers ${sealed.table} event ${sealed.id} with these values`}
-          >
-            {sealed.derived.length > 0 &&
-              `Derived by the service, not covered: ${sealed.derived.join(', ')}. `}
+          <Check state="good" title={`The entry below covers ${sealed.table} event ${sealed.id} with these values`}>
+            {sealed.derived.length > 0 && `Derived by the service, not covered: ${sealed.derived.join(', ')}. `}
             The file also discloses {number(sealed.neighbours)} events stored beside it.
           </Check>
         </ul>
@@ -128,12 +124,12 @@ function EventShown({ text }: { text: string }) {
 
 function pinnedKeys(): KeySet | undefined {
   const pin = keptPin();
-  return pin === undefined || pin instanceof Fault ? undefined : pin.keys;
+  return pin === undefined || pin instanceof AuditFault ? undefined : pin.keys;
 }
 
 function EvidenceShown({ text }: { text: string }) {
   const evidence = parseEvidence(text);
-  if (evidence instanceof Fault) return <Refused fault={evidence} />;
+  if (evidence instanceof AuditFault) return <Refused fault={evidence} />;
   const pinned = pinnedKeys();
   const verdict = judge(evidence, pinned);
   return (
@@ -142,9 +138,7 @@ function EvidenceShown({ text }: { text: string }) {
         <Check
           state={verdict.convicts ? 'bad' : 'open'}
           title={
-            verdict.convicts
-              ? 'Conclusive evidence against the holder of these keys'
-              : 'Not conclusive on its own'
+            verdict.convicts ? 'Conclusive evidence against the holder of these keys' : 'Not conclusive on its own'
           }
         >
           <bdi>{verdict.reason}</bdi>
@@ -173,14 +167,11 @@ function CheckpointShown({ text }: { text: string }) {
   if (pinned === undefined)
     return <Empty title="Cannot verify: a checkpoint contains no keys, and this browser has pinned none" />;
   const checkpoint = verifyCheckpoint(text, pinned);
-  if (checkpoint instanceof Fault) return <Refused fault={checkpoint} />;
+  if (checkpoint instanceof AuditFault) return <Refused fault={checkpoint} />;
   return (
     <section class="panel stack">
       <ul class="checks">
-        <Check
-          state="good"
-          title={`Checkpoint at ${number(checkpoint.size)} entries, signed by a pinned key`}
-        >
+        <Check state="good" title={`Checkpoint at ${number(checkpoint.size)} entries, signed by a pinned key`}>
           <bdi>{checkpoint.origin}</bdi>, root <Hash value={checkpoint.root} what="Root" whole />
         </Check>
       </ul>
@@ -191,14 +182,11 @@ function CheckpointShown({ text }: { text: string }) {
 
 function PinShown({ text }: { text: string }) {
   const pin = parsePin(text);
-  if (pin instanceof Fault) return <Refused fault={pin} />;
+  if (pin instanceof AuditFault) return <Refused fault={pin} />;
   return (
     <section class="panel stack">
       <ul class="checks">
-        <Check
-          state="good"
-          title={`Pin at ${number(pin.head.size)} entries, its head signed by the keys in the pin`}
-        >
+        <Check state="good" title={`Pin at ${number(pin.head.size)} entries, its head signed by the keys in the pin`}>
           <bdi>{pin.log}</bdi>, last updated <Time at={pin.updatedAt} as="exact" />
         </Check>
       </ul>
@@ -212,7 +200,7 @@ function PinShown({ text }: { text: string }) {
 
 function KeysShown({ text }: { text: string }) {
   const keys = parseKeySet(text);
-  if (keys instanceof Fault) return <Refused fault={keys} />;
+  if (keys instanceof AuditFault) return <Refused fault={keys} />;
   return (
     <section class="panel stack">
       <p>Key set with {number(keys.size)} keys. It is not signed: compare the fingerprints.</p>

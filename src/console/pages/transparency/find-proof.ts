@@ -2,7 +2,7 @@ import { members, parseExact, safeInteger } from '../../../client/exact-json.ts'
 import { fetchHead } from '../../../client/latest.ts';
 import { Denied, NotFound } from '../../../client/log-source.ts';
 import { fetchTile } from '../../../client/tiles.ts';
-import { type Bundle, Fault, type KeySet, parseBundle, type SignedHead } from '../../../client/verifier.ts';
+import { AuditFault, type Bundle, type KeySet, parseBundle, type SignedHead } from '../../../client/verifier.ts';
 import { readPath } from '../../../client/verify.ts';
 import { pageColumns, pageWidth } from '../../../tlog/page.ts';
 import type { Hash } from '../../../tlog/tree.ts';
@@ -10,7 +10,8 @@ import { api, may } from '../../state/session.ts';
 import { log } from './log.ts';
 
 /**
- * An entry by its index, or by an id: its own, that of its alert, or its leaf hash, as entered by the user.
+ * The requested entry: its index, or an id entered by the user, which may be the id of the entry or of its alert, or
+ * the leaf hash.
  */
 export type Asked = { readonly index: number } | { readonly id: string };
 
@@ -44,14 +45,13 @@ export function askedOf(index: string | null, id: string | null): Asked | undefi
 }
 
 /** Fetches the proof. Nothing is verified yet. */
-export async function findProof(asked: Asked): Promise<Proof | HiddenProof | Fault> {
+export async function findProof(asked: Asked): Promise<Proof | HiddenProof | AuditFault> {
   const found = await fetchBundle(parameterOf(asked));
   if (found instanceof Denied) return findHidden(asked);
   if (!(found instanceof NotFound) || !('id' in asked) || !uuid.test(asked.id)) return found;
   const index = await indexOfAlert(asked.id);
-  if (index === undefined)
-    return new NotFound('HTTP_REFUSED', `the log has no entry or alert with id ${asked.id}`);
-  return index instanceof Fault ? index : fetchBundle(`leaf_index=${index}`);
+  if (index === undefined) return new NotFound('HTTP_REFUSED', `the log has no entry or alert with id ${asked.id}`);
+  return index instanceof AuditFault ? index : fetchBundle(`leaf_index=${index}`);
 }
 
 function parameterOf(asked: Asked): string {
@@ -59,15 +59,15 @@ function parameterOf(asked: Asked): string {
   return hash.test(asked.id) ? `leaf_hash=${asked.id}` : `entry_id=${asked.id}`;
 }
 
-async function fetchBundle(which: string): Promise<Proof | Fault> {
+async function fetchBundle(which: string): Promise<Proof | AuditFault> {
   const text = await log.get(`/api/transparency/proof?${which}`);
-  if (text instanceof Fault) return text;
+  if (text instanceof AuditFault) return text;
   const bundle = parseBundle(text);
-  return bundle instanceof Fault ? bundle : { kind: 'entry', bundle, text };
+  return bundle instanceof AuditFault ? bundle : { kind: 'entry', bundle, text };
 }
 
-/** Returns the index of an alert's entry; a Fault if the alert is not logged (yet). */
-async function indexOfAlert(id: string): Promise<number | Fault | undefined> {
+/** Returns the index of an alert's entry; an AuditFault if the alert is not logged, or not logged yet. */
+async function indexOfAlert(id: string): Promise<number | AuditFault | undefined> {
   if (!may('getAlert')) return undefined;
   try {
     const { data } = await api.call('getAlert', { params: { alert_id: id } });
@@ -87,22 +87,22 @@ async function indexOfAlert(id: string): Promise<number | Fault | undefined> {
 /**
  * Fetches an inclusion proof without the bytes: hashes and paths are public, the leaf's hash is in the tiles.
  */
-async function findHidden(asked: Asked): Promise<HiddenProof | Fault> {
+async function findHidden(asked: Asked): Promise<HiddenProof | AuditFault> {
   const signed = await fetchHead(log);
-  if (signed instanceof Fault) return signed;
+  if (signed instanceof AuditFault) return signed;
   const { head, keys } = signed;
   const text = await log.get(`/api/transparency/inclusion?${parameterOf(asked)}&tree_size=${head.size}`);
-  if (text instanceof Fault) return text;
+  if (text instanceof AuditFault) return text;
   const fields = members(parseExact(text));
   const leafIndex = safeInteger(fields?.leaf_index);
   const path = readPath(fields?.audit_path);
-  if (path instanceof Fault) return path;
+  if (path instanceof AuditFault) return path;
   if (leafIndex === undefined || leafIndex >= head.size)
-    return new Fault('MALFORMED_PROOF', `the proof is for no leaf of the tree of size ${head.size}`);
+    return new AuditFault('MALFORMED_PROOF', `the proof is for no leaf of the tree of size ${head.size}`);
   const index = Math.floor(leafIndex / pageColumns);
   const width = pageWidth({ level: 0, index }, head.size);
   const hashes = await fetchTile(log, { level: 0, index, width });
-  if (hashes instanceof Fault) return hashes;
+  if (hashes instanceof AuditFault) return hashes;
   const leafHash = hashes[leafIndex - index * pageColumns]!;
   return { kind: 'hidden', leafIndex, leafHash, path, head, keys };
 }

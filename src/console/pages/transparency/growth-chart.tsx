@@ -6,7 +6,7 @@ import { duration, number } from '../../ui/format.ts';
 import { growthOf } from './growth.ts';
 import { type LastPage, pageOf } from './newest-first.ts';
 
-/** Heads per page. */
+/** Number of heads per page. */
 const heads = 1000;
 
 /**
@@ -48,7 +48,7 @@ export function GrowthChart({ newest }: { newest: string }) {
   );
 }
 
-/** Fetches the newest page, and the one before if the newest is less than half full. */
+/** Fetches the newest page, and the preceding page if the newest is less than half full. */
 async function lastHeads(signal: AbortSignal): Promise<LastPage<'listTreeHeads'>> {
   const last = await pageOf('listTreeHeads', {}, heads, 'last', signal);
   if (last.page === 1 || last.rows.length >= heads / 2) return last;

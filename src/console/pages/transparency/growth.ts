@@ -1,7 +1,7 @@
 /** The size of the log at a time. */
 export interface SizeAt {
   readonly size: number;
-  /** Epoch milliseconds. */
+  /** Time at which the log had the size, in epoch milliseconds. */
   readonly at: number;
 }
 
@@ -28,9 +28,9 @@ const bucketsMs = [
 ];
 
 /**
- * Returns new entries over time from a list of heads, oldest first: the growth between two heads counts in
- * the bucket of the later one. The first head is the baseline unless it is the first of the log
- * (`fromStart`). Returns about `buckets` buckets at most, up to `now`.
+ * Returns new entries over time from a list of heads, oldest first: the growth between two heads counts in the bucket
+ * of the later head. The first head is the baseline unless it is the first head of the log (`fromStart`). Returns at
+ * most about `buckets` buckets, up to `now`.
  */
 export function growthOf(
   heads: readonly SizeAt[],

@@ -31,12 +31,7 @@ export function HeadStrip({ state }: { state: PinState }) {
             />
             <details>
               <summary>Compare with the service’s startup output</summary>
-              <pre
-                class="log-banner"
-                tabIndex={0}
-                role="group"
-                aria-label="Tree head as in the startup output"
-              >
+              <pre class="log-banner" tabIndex={0} role="group" aria-label="Tree head as in the startup output">
                 {bannerText(pin.head, key)}
               </pre>
             </details>
@@ -56,6 +51,8 @@ function Standing({ state }: { state: PinState }) {
       return <span class="quiet">no tree head yet, because no critical event has been logged</span>;
     case 'unreachable':
       return <span class="quiet">not verified: cannot reach the log</span>;
+    case 'unconfirmed':
+      return <span class="quiet">last verified size; the log’s new key is not confirmed</span>;
     case 'broken':
       return (
         <span>
@@ -67,8 +64,7 @@ function Standing({ state }: { state: PinState }) {
       return (
         <span class="log-proven">
           <Tick state="good" />
-          signed, and consistent with this browser's pin{' '}
-          <span class="quiet">{relative(state.at, now.value)}</span>
+          signed, and consistent with this browser's pin <span class="quiet">{relative(state.at, now.value)}</span>
         </span>
       );
   }

@@ -1,4 +1,4 @@
-import { Fault, type KeySet } from '../../../client/verifier.ts';
+import { AuditFault, type KeySet } from '../../../client/verifier.ts';
 import { href, place, setParams } from '../../state/address.ts';
 import { pinHistory } from '../../state/pin.ts';
 import { number } from '../../ui/format.ts';
@@ -45,9 +45,7 @@ function columnsWith(keys: KeySet | undefined): readonly Column<HeadRow>[] {
       id: 'check',
       title: '✓',
       width: '20px',
-      cell: (row) => (
-        <SignedTick signed={keys && checkHeadRow(row, keys)} says="Signature verified in this browser" />
-      ),
+      cell: (row) => <SignedTick signed={keys && checkHeadRow(row, keys)} says="Signature verified in this browser" />,
     },
     {
       id: 'size',
@@ -90,7 +88,7 @@ function HeadDetail({ row, keys }: { row: HeadRow; keys: KeySet | undefined }) {
   const head = headOf(row);
   const signed = keys && checkHeadRow(row, keys);
   const pinned = pinHistory.value[0];
-  if (head instanceof Fault)
+  if (head instanceof AuditFault)
     return (
       <Detail title="Tree head" onClose={() => setParams({ id: undefined })}>
         <FaultText fault={head} />
@@ -104,10 +102,7 @@ function HeadDetail({ row, keys }: { row: HeadRow; keys: KeySet | undefined }) {
       actions={
         <>
           {first !== second && (
-            <a
-              class="button button-primary"
-              href={href('transparency', { view: 'consistency', first, second })}
-            >
+            <a class="button button-primary" href={href('transparency', { view: 'consistency', first, second })}>
               Compare with pin
             </a>
           )}

@@ -3,7 +3,7 @@ import { members, parseExact } from '../../../client/exact-json.ts';
 import { proofFromTiles } from '../../../client/tiles.ts';
 import { readTreeHead } from '../../../client/tree-head.ts';
 import {
-  Fault,
+  AuditFault,
   fetchAllKeys,
   type KeySet,
   type LogKey,
@@ -24,9 +24,12 @@ export interface SizedHead {
   readonly size: number;
   readonly root: Hash;
   readonly from: RootFrom;
-  /** Absent if no head of this size was signed; a head can cover several new entries at once. */
+  /**
+   * The head that signs the root. Absent if no head of this size was signed; a head can cover several new entries
+   * together.
+   */
   readonly head?: SignedHead;
-  readonly key?: LogKey | Fault;
+  readonly key?: LogKey | AuditFault;
   /** A different head that the log serves for a size that this browser pinned. */
   readonly differs?: SignedHead;
 }
@@ -37,55 +40,54 @@ export interface Comparison {
   /** Hashes of the consistency proof, as sent by the log. */
   readonly path: readonly Hash[];
   readonly keys: KeySet;
-  /** Set if the later tree does not extend the earlier one, as verified in this browser. */
-  readonly fault: Fault | undefined;
+  /** The fault if the later tree does not extend the earlier one, as verified in this browser. */
+  readonly fault: AuditFault | undefined;
 }
 
 /** Fetches both heads and the proof between them, and verifies it. Requires 0 < first < second. */
-export async function compareSizes(firstSize: number, secondSize: number): Promise<Comparison | Fault> {
+export async function compareSizes(firstSize: number, secondSize: number): Promise<Comparison | AuditFault> {
   const keys = await fetchAllKeys(log);
-  if (keys instanceof Fault) return keys;
+  if (keys instanceof AuditFault) return keys;
   const proof = await fetchConsistency(log, firstSize, secondSize);
-  if (proof instanceof Fault) return proof;
+  if (proof instanceof AuditFault) return proof;
   const first = await headOfSize(firstSize, secondSize, keys);
-  if (first instanceof Fault) return first;
+  if (first instanceof AuditFault) return first;
   const second = await headOfSize(secondSize, secondSize, keys);
-  if (second instanceof Fault) return second;
+  if (second instanceof AuditFault) return second;
   const { path } = proof;
   return { first, second, path, keys, fault: verifyConsistency(first, second, path) };
 }
 
-async function headOfSize(size: number, treeSize: number, keys: KeySet): Promise<SizedHead | Fault> {
+async function headOfSize(size: number, treeSize: number, keys: KeySet): Promise<SizedHead | AuditFault> {
   const pinned = pinHistory.value.find((one) => one.size === size);
   const shown = await signedHead(size);
-  if (shown instanceof Fault) return shown;
+  if (shown instanceof AuditFault) return shown;
   if (pinned !== undefined) {
     const head = parseTreeHead(pinned.head);
-    if (head instanceof Fault) return head;
+    if (head instanceof AuditFault) return head;
     const differs = shown !== undefined && !equalHashes(shown.root, head.root);
     const root = hexToBytes(pinned.root, 32);
     const key = verifyHead(head, keys);
     return { size, root, from: 'pinned', head, key, ...(differs && { differs: shown }) };
   }
-  if (shown !== undefined)
-    return { size, root: shown.root, from: 'signed', head: shown, key: verifyHead(shown, keys) };
+  if (shown !== undefined) return { size, root: shown.root, from: 'signed', head: shown, key: verifyHead(shown, keys) };
   const tiles = await rootFromTiles(size, treeSize);
-  return tiles instanceof Fault ? tiles : { size, root: tiles, from: 'tiles' };
+  return tiles instanceof AuditFault ? tiles : { size, root: tiles, from: 'tiles' };
 }
 
-/** Fetches the newest head of this size; undefined if none was signed. */
-async function signedHead(size: number): Promise<SignedHead | Fault | undefined> {
+/** Fetches the newest head of this size; undefined if no such head was signed. */
+async function signedHead(size: number): Promise<SignedHead | AuditFault | undefined> {
   const text = await log.get(`/api/transparency/sths?from_size=${size}&to_size=${size + 1}&per_page=1000`);
-  if (text instanceof Fault) return text;
+  if (text instanceof AuditFault) return text;
   const list = members(parseExact(text))?.data;
-  if (!Array.isArray(list)) return new Fault('MALFORMED_HEAD', 'the response is not a list of heads');
+  if (!Array.isArray(list)) return new AuditFault('MALFORMED_HEAD', 'the response is not a list of heads');
   if (list.length === 0) return undefined;
   const head = readTreeHead(members(list.at(-1))?.attributes);
-  if (head instanceof Fault || head.size === size) return head;
-  return new Fault('MALFORMED_HEAD', `requested the head of size ${size}, received size ${head.size}`);
+  if (head instanceof AuditFault || head.size === size) return head;
+  return new AuditFault('MALFORMED_HEAD', `requested the head of size ${size}, received size ${head.size}`);
 }
 
-async function rootFromTiles(size: number, treeSize: number): Promise<Hash | Fault> {
+async function rootFromTiles(size: number, treeSize: number): Promise<Hash | AuditFault> {
   const computed = await proofFromTiles(log, size, treeSize);
-  return computed instanceof Fault ? computed : computed.firstRoot;
+  return computed instanceof AuditFault ? computed : computed.firstRoot;
 }

@@ -1,7 +1,7 @@
 import { sha256 } from '../../../client/sha256.ts';
 import {
+  AuditFault,
   type Bundle,
-  Fault,
   type KeySet,
   type LogKey,
   verifyEntry,
@@ -15,15 +15,15 @@ import { climb, type PathStep, pathSteps } from './audit-path.ts';
 export interface Judged {
   readonly leafHash: Hash;
   readonly steps: readonly PathStep[];
-  /** The node of each step; the last one is the computed root. */
+  /** The node of each step; the last node is the computed root. */
   readonly nodes: readonly Hash[];
   readonly computedRoot: Hash;
   /** Whether the computed root is that of the head. */
   readonly isIncluded: boolean;
-  readonly inclusion: Fault | undefined;
-  readonly headKey: LogKey | Fault;
+  readonly inclusion: AuditFault | undefined;
+  readonly headKey: LogKey | AuditFault;
   /** The entry's own signature; undefined if its bytes are not available. */
-  readonly entry: { readonly key: LogKey } | Fault | undefined;
+  readonly entry: { readonly key: LogKey } | AuditFault | undefined;
 }
 
 /** A proof. Without the entry's bytes, only its leaf hash is available. */
@@ -32,19 +32,19 @@ export type Provable = Pick<Bundle, 'path' | 'head'> & {
   readonly leaf: { readonly canonical: Uint8Array } | { readonly hash: Hash };
 };
 
-/** Verifies all parts with these keys, even if one of them fails. */
+/** Verifies all parts with these keys, even if a part fails. */
 export function judge({ leafIndex, leaf, path, head }: Provable, keys: KeySet): Judged {
   const hash = 'hash' in leaf ? leaf.hash : leafHash(sha256, leaf.canonical);
   const steps = leafIndex < head.size ? pathSteps(leafIndex, head.size) : [];
   const nodes = climb(sha256, hash, steps, path);
   const computedRoot = nodes.at(-1) ?? hash;
-  // With bytes, the verifier computes the leaf hash itself.
+  // If the bytes are available, the verifier computes the leaf hash itself.
   const included =
     'canonical' in leaf
       ? verifyInclusion({ leafIndex, canonical: leaf.canonical }, path, head)
       : steps.length === path.length && equalHashes(computedRoot, head.root)
         ? hash
-        : new Fault(
+        : new AuditFault(
             'NOT_INCLUDED',
             `leaf ${leafIndex} in the tree of size ${head.size}: the path leads to a different root`,
           );
@@ -54,13 +54,13 @@ export function judge({ leafIndex, leaf, path, head }: Provable, keys: KeySet): 
     steps,
     nodes,
     computedRoot,
-    isIncluded: !(included instanceof Fault),
-    inclusion: included instanceof Fault ? included : undefined,
+    isIncluded: !(included instanceof AuditFault),
+    inclusion: included instanceof AuditFault ? included : undefined,
     headKey: verifyHead(head, keys),
     entry,
   };
 }
 
-/** Whether all parts verify. */
+/** Returns whether all parts verify. */
 export const isSound = ({ isIncluded, headKey, entry }: Judged): boolean =>
-  isIncluded && !(headKey instanceof Fault) && !(entry instanceof Fault);
+  isIncluded && !(headKey instanceof AuditFault) && !(entry instanceof AuditFault);

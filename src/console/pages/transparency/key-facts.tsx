@@ -13,19 +13,17 @@ export function rangeOf({ purpose, state, fromSize, toSize }: LogKey): string | 
   if (state === 'pending') return 'not yet active';
   const from = number(fromSize ?? 0);
   if (purpose === 'event-signing')
-    return toSize === undefined
-      ? `entries from ${from}`
-      : `entries ${from} up to, excluding, ${number(toSize)}`;
+    return toSize === undefined ? `entries from ${from}` : `entries ${from} to ${number(toSize - 1)}`;
   if (purpose === 'transparency-sth' || purpose === 'checkpoint')
     return toSize === undefined ? `heads from size ${from}` : `heads of sizes ${from} to ${number(toSize)}`;
   return undefined;
 }
 
-/** Describes the key's place among the keys of its purpose. */
+/** Describes the key's position among the keys of its purpose. */
 export function rotationOf(keys: KeySet, key: LogKey): string {
   const { number: at, of, before, after } = placeOfKey(keys, key);
   if (of === 1) return 'first key, never rotated';
-  const from = before === undefined ? 'the first' : `active from ${number(key.fromSize ?? 0)}`;
+  const from = before === undefined ? 'active from the start' : `active from ${number(key.fromSize ?? 0)}`;
   return `number ${at} of ${of}, ${from}${after === undefined ? '' : `, replaced at ${number(after.fromSize ?? 0)}`}`;
 }
 
@@ -38,8 +36,7 @@ function AnnouncedBy({ kid }: { kid: string }) {
   });
   if (data === undefined) return <span class="quiet">…</span>;
   const entry = data.rows.find(({ attributes }) => Object(attributes.entry.data).new_kid === kid);
-  if (entry === undefined)
-    return <span class="quiet">not among the newest {number(data.rows.length)} rotations</span>;
+  if (entry === undefined) return <span class="quiet">not among the newest {number(data.rows.length)} rotations</span>;
   const index = entry.attributes.leaf_index;
   return <a href={href('transparency', { view: 'proof', index })}>entry {number(index)}</a>;
 }

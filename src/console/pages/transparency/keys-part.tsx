@@ -1,4 +1,4 @@
-import { Fault, fetchAllKeys, fingerprint, type KeySet, type LogKey } from '../../../client/verifier.ts';
+import { AuditFault, fetchAllKeys, fingerprint, type KeySet, type LogKey } from '../../../client/verifier.ts';
 import { place, setParams } from '../../state/address.ts';
 import { pinState } from '../../state/pin.ts';
 import { number } from '../../ui/format.ts';
@@ -12,20 +12,19 @@ import { KeyFacts, rangeOf } from './key-facts.tsx';
 import { log, useChecked } from './log.ts';
 
 const purposes: Readonly<Record<string, string>> = {
-  'transparency-sth':
-    'Signs tree heads. The log entry announcing a new key is covered by a head of the old key.',
+  'transparency-sth': 'Signs tree heads. A new key is announced in a log entry that a tree head of the old key covers.',
   'event-signing': 'Signs each entry of the log.',
   checkpoint: 'Signs checkpoints for witnesses and monitors. Replaced only when revoked.',
   'access-token': 'Signs access tokens of users. Not used for the log.',
   witness: 'Cosigns checkpoints.',
 };
 
-/** All published keys, active ones first. */
+/** All published keys, active keys first. */
 export function KeysPart() {
   const { value, again } = useChecked<KeySet>(['keys'], () => fetchAllKeys(log));
   const open = place.value.params.get('id') ?? undefined;
   if (value === undefined) return <Loading />;
-  if (value instanceof Fault)
+  if (value instanceof AuditFault)
     return (
       <div class="log-scrolls">
         <FaultText fault={value} />
@@ -40,10 +39,7 @@ export function KeysPart() {
     <Split
       detail={
         shown && (
-          <Detail
-            title={`Key: ${shown.purpose ?? 'no purpose'}`}
-            onClose={() => setParams({ id: undefined })}
-          >
+          <Detail title={`Key: ${shown.purpose ?? 'no purpose'}`} onClose={() => setParams({ id: undefined })}>
             <p class="quiet">{purposes[shown.purpose ?? '']}</p>
             <Section title="Published key">
               <KeyFacts of={shown} keys={value} />
@@ -72,8 +68,7 @@ export function KeysPart() {
 }
 
 const states = ['active', 'pending', 'retired', 'revoked'];
-const rank = ({ state }: LogKey): number =>
-  (states.indexOf(state ?? '') + states.length + 1) % (states.length + 1);
+const rank = ({ state }: LogKey): number => (states.indexOf(state ?? '') + states.length + 1) % (states.length + 1);
 
 function pinnedAs(key: LogKey): string {
   const state = pinState.value;

@@ -1,5 +1,5 @@
 import { useEffect, useMemo } from 'preact/hooks';
-import { Fault, fetchAllKeys, type KeySet } from '../../../client/verifier.ts';
+import { AuditFault, fetchAllKeys, type KeySet } from '../../../client/verifier.ts';
 import { useAnswer } from '../../state/answers.ts';
 import { checkLog, type PinState, pinState } from '../../state/pin.ts';
 import { shownTab, Tabs } from '../../ui/tabs.tsx';
@@ -45,7 +45,7 @@ export function LogView() {
 }
 
 /**
- * Returns all published keys, with the pinned value where there is one. Fetched again when the current keys
+ * Returns all published keys, with the pinned value of keys that are pinned. Fetches them again when the current keys
  * change.
  */
 function useRowKeys(state: PinState): KeySet | undefined {
@@ -57,7 +57,7 @@ function useRowKeys(state: PinState): KeySet | undefined {
   });
   const pinned = verified?.pin.keys;
   return useMemo(
-    () => (value === undefined || value instanceof Fault ? pinned : new Map([...value, ...(pinned ?? [])])),
+    () => (value === undefined || value instanceof AuditFault ? pinned : new Map([...value, ...(pinned ?? [])])),
     [value, pinned],
   );
 }

@@ -8,7 +8,7 @@ import { api } from '../../state/session.ts';
 export type GrowingList = 'listEntries' | 'listTreeHeads';
 
 export interface LastPage<O extends GrowingList> {
-  /** Newest first. */
+  /** The loaded rows, newest first. */
   readonly rows: readonly ListItem<O>[];
   readonly page: number;
   readonly total: number;
@@ -17,8 +17,8 @@ export interface LastPage<O extends GrowingList> {
 type Query = Readonly<Record<string, unknown>>;
 
 /**
- * Fetches one page of the list, counted from its beginning; `last` finds the last page with the help of the
- * first.
+ * Fetches one page of the list, counted from its beginning; with `last`, the last page, which is found with the help of
+ * the first.
  */
 export async function pageOf<O extends GrowingList>(
   operation: O,
@@ -47,7 +47,7 @@ export interface NewestFirst<Row> extends Listed<Row> {
 }
 
 /**
- * A list that only grows, newest rows first, loading older ones on scroll. Rows added since are counted and
+ * Returns a list that only grows, newest rows first, loading older rows on scroll. Rows added later are counted and
  * shown on demand (`refetch`).
  */
 export function useNewestFirst<O extends GrowingList>(

@@ -3,7 +3,7 @@ import { Button } from '../../ui/button.tsx';
 import { number } from '../../ui/format.ts';
 
 /**
- * Button to load new rows. They are not inserted automatically, so that rows do not move under the reader.
+ * Button to load new rows. New rows are not inserted automatically, so that rows do not move while the user reads them.
  */
 export function NewItemsButton({ count, onShow }: { count: number; onShow: () => void }) {
   useKeys('New items', {

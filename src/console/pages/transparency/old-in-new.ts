@@ -13,13 +13,13 @@ import type { Leaves } from './audit-path.ts';
  *                                             /    \
  *                                        old 4–5  new 5–6
  *
- * The old subtrees are the right edge of the earlier tree: its root is hashed from them alone.
+ * The old subtrees are the right edge of the earlier tree, whose root is hashed from them alone.
  */
 export type Piece =
   | (Leaves & { readonly age: 'old' | 'new' })
   | (Leaves & { readonly age: 'both'; readonly left: Piece; readonly right: Piece });
 
-/** Requires safe integers with 0 < first ≤ second. */
+/** Returns the divided tree. Requires safe integers with 0 < first ≤ second. */
 export function oldInNew(first: number, second: number): Piece {
   return pieceOf({ from: 0, to: second }, first);
 }
@@ -37,9 +37,7 @@ export function wholePieces(piece: Piece): (Leaves & { readonly age: 'old' | 'ne
   return piece.age === 'both' ? [...wholePieces(piece.left), ...wholePieces(piece.right)] : [piece];
 }
 
-/**
- * One hash of a consistency proof: an old subtree is part of both roots, a new one only of the later root.
- */
+/** One hash of a consistency proof: an old subtree is part of both roots, a new subtree only of the later root. */
 export interface ConsistencyStep extends Leaves {
   readonly age: 'old' | 'new';
   /** The leaves below the parent node in the later tree. */
@@ -47,7 +45,7 @@ export interface ConsistencyStep extends Leaves {
 }
 
 export interface ConsistencyWalk {
-  /** Where both computations start: the old subtree at the boundary. */
+  /** The old subtree at the boundary, where both computations start. */
   readonly start: Leaves;
   /** Whether the start is the whole earlier tree. The verifier knows its root, so the proof omits it. */
   readonly startsWithRoot: boolean;
@@ -61,7 +59,8 @@ export function consistencyWalk(first: number, second: number): ConsistencyWalk 
   let piece = oldInNew(first, second);
   while (piece.age === 'both') {
     const { left, right, from, to } = piece;
-    // The boundary lies within one child or between them. If it lies between, continue with the left child.
+    // The boundary lies within one child or between the children. If it lies between them, the walk continues with the
+    // left child.
     const goesLeft = right.age === 'new';
     const beside = goesLeft ? right : left;
     steps.push({
@@ -76,17 +75,17 @@ export function consistencyWalk(first: number, second: number): ConsistencyWalk 
   return { start, startsWithRoot: piece.from === 0, steps: steps.reverse() };
 }
 
-/** Number of hashes in the proof. */
+/** Returns the number of hashes in the proof. */
 export const proofLength = ({ startsWithRoot, steps }: ConsistencyWalk): number =>
   steps.length + (startsWithRoot ? 0 : 1);
 
-/** Results of both computations after each of the first `count` steps; the last ones are the two roots. */
+/** Results of both computations after each of the first `count` steps; the last results are the two roots. */
 export interface BothRoots {
   readonly first: readonly Hash[];
   readonly second: readonly Hash[];
 }
 
-/** Computes both roots from the proof and, where the walk starts with it, the earlier root. */
+/** Computes both roots from the proof and, if the walk starts with it, the earlier root. */
 export function climbBoth(
   sha256: Hasher,
   walk: ConsistencyWalk,

@@ -4,6 +4,7 @@ import { shownTab, Tabs } from '../../ui/tabs.tsx';
 import { BrokenLog } from './broken-log.tsx';
 import { ConsistencyView } from './consistency-view.tsx';
 import { LogView } from './log-view.tsx';
+import { NewKey } from './new-key.tsx';
 import { ProofView } from './proof-view.tsx';
 import { VerifyView } from './verify-view.tsx';
 
@@ -17,14 +18,16 @@ const tabs = [
 /** Transparency page. Everything shown here is verified in this browser. */
 export default function Transparency() {
   const view = shownTab('view', tabs);
-  // The banner of a broken log takes so much space that the page has to scroll.
-  const isBroken = pinState.value.kind === 'broken' || keptEvidence.value !== undefined;
+  // The banners take so much space that the whole page must scroll.
+  const { kind } = pinState.value;
+  const hasBanner = kind === 'broken' || kind === 'unconfirmed' || keptEvidence.value !== undefined;
   return (
     <Page
       title="Transparency"
       bar={<Tabs label="Transparency views" tabs={tabs} />}
-      scrolls={view !== 'log' || isBroken}
+      scrolls={view !== 'log' || hasBanner}
     >
+      <NewKey />
       <BrokenLog />
       {view === 'log' && <LogView />}
       {view === 'proof' && <ProofView />}

@@ -65,19 +65,11 @@ export function PathPicture(props: PathPictureProps) {
       {picture.blocks.map((block) => {
         const step = stepOfSibling.get(block.from);
         const isLeaf = isOnPath(block);
-        const state = isLeaf
-          ? known
-          : step !== undefined && step < done
-            ? broken
-              ? 'tree-used'
-              : known
-            : 'tree-open';
+        const state = isLeaf ? known : step !== undefined && step < done ? (broken ? 'tree-used' : known) : 'tree-open';
         return (
           <g key={block.from}>
             <title>
-              {isLeaf
-                ? `Leaf ${number(leafIndex)}`
-                : `${spokenLeaves(block)}: hash of step ${(step ?? 0) + 1}`}
+              {isLeaf ? `Leaf ${number(leafIndex)}` : `${spokenLeaves(block)}: hash of step ${(step ?? 0) + 1}`}
             </title>
             <TreeBlock
               block={block}

@@ -69,11 +69,7 @@ export function PathSteps({
             <span class="path-step-gives">
               {known ? (
                 <>
-                  ={' '}
-                  <Hash
-                    value={gives}
-                    what={i === steps.length - 1 ? 'Computed root' : `Result of step ${i + 1}`}
-                  />
+                  = <Hash value={gives} what={i === steps.length - 1 ? 'Computed root' : `Result of step ${i + 1}`} />
                   <span class="quiet"> over {number(node.to - node.from)}</span>
                 </>
               ) : (

@@ -1,5 +1,5 @@
 import { useRef, useState } from 'preact/hooks';
-import { Fault, fingerprint, type Pin, writePin } from '../../../client/verifier.ts';
+import { AuditFault, fingerprint, type Pin, writePin } from '../../../client/verifier.ts';
 import { href } from '../../state/address.ts';
 import { checkLog, importPin, keptPin, pinAnew, pinHistory, pinState } from '../../state/pin.ts';
 import { saveText } from '../../state/save.ts';
@@ -15,7 +15,7 @@ import { FaultText } from './check.tsx';
 import { Moment } from './moment.tsx';
 import './pin-panel.css';
 
-const fileName = 'candor.pin.json';
+export const pinFileName = 'candor.pin.json';
 /** Maximum size of an imported pin, in bytes. A pin with the keys of a hundred years has 10 MB. */
 const maxFileBytes = 32 * 2 ** 20;
 
@@ -40,8 +40,8 @@ export function PinPanel() {
           <Button kind="primary" busy={busy} onClick={() => void check()}>
             Check and pin now
           </Button>
-          {pinned !== undefined && !(pinned instanceof Fault) && (
-            <Button onClick={() => saveText(fileName, writePin(pinned))}>Export</Button>
+          {pinned !== undefined && !(pinned instanceof AuditFault) && (
+            <Button onClick={() => saveText(pinFileName, writePin(pinned))}>Export</Button>
           )}
           <Button onClick={() => setAsking('import')}>Import…</Button>
           <Button kind="danger" onClick={() => setAsking('anew')}>
@@ -50,12 +50,12 @@ export function PinPanel() {
         </span>
       </div>
       <p class="quiet">
-        The last tree head that this browser verified. It is stored across sessions and users, and every 15
-        seconds the browser checks that the log extends it.
+        The last tree head that this browser verified. It is stored across sessions and users, and every 15 seconds the
+        browser checks that the log extends it.
       </p>
       {pinned === undefined ? (
         <p>Nothing pinned yet.</p>
-      ) : pinned instanceof Fault ? (
+      ) : pinned instanceof AuditFault ? (
         <FaultText fault={pinned} />
       ) : (
         <>
@@ -68,7 +68,7 @@ export function PinPanel() {
             </p>
           )}
           <p class="quiet">Audit the log against the exported pin from any machine:</p>
-          <Command text={`npx candor audit ${location.origin} --state ${fileName}`} />
+          <Command text={`npx candor audit ${location.origin} --state ${pinFileName}`} />
         </>
       )}
       <History />
@@ -125,12 +125,12 @@ function ResetDialog({ onClose }: { onClose: () => void }) {
   return (
     <Dialog title="Reset pin" onClose={onClose}>
       <p>
-        Discards the pinned head and trusts whatever the log serves now. If the log was rolled back or
-        changed, resetting the pin hides it.
+        Discards the pinned head and trusts whatever the log serves now. If the log was rolled back or changed,
+        resetting the pin hides it.
       </p>
       <p>
-        Reset only if you know why the pin no longer matches: the address belongs to another log now, or the
-        operator announced a restored backup. Export the pin first.
+        Reset only if you know why the pin no longer matches: the address belongs to another log now, or the operator
+        announced a restored backup. Export the pin first.
       </p>
       <div class="row">
         <Button
@@ -154,16 +154,16 @@ function ResetDialog({ onClose }: { onClose: () => void }) {
 
 function ImportDialog({ onClose }: { onClose: () => void }) {
   const input = useRef<HTMLInputElement>(null);
-  const [fault, setFault] = useState<Fault | undefined>(undefined);
+  const [fault, setFault] = useState<AuditFault | undefined>(undefined);
   const take = async () => {
     const file = input.current?.files?.[0];
     if (file === undefined) return;
     if (file.size > maxFileBytes) {
-      setFault(new Fault('MALFORMED_PIN', `the file is ${file.size} bytes; the maximum is ${maxFileBytes}`));
+      setFault(new AuditFault('MALFORMED_PIN', `the file is ${file.size} bytes; the maximum is ${maxFileBytes}`));
       return;
     }
     const found = await importPin(await file.text());
-    if (found instanceof Fault) setFault(found);
+    if (found instanceof AuditFault) setFault(found);
     else {
       if (found.kind === 'verified') say(`The log extends the imported pin to size ${found.pin.head.size}`);
       onClose();
@@ -172,8 +172,8 @@ function ImportDialog({ onClose }: { onClose: () => void }) {
   return (
     <Dialog title="Import pin" onClose={onClose}>
       <p>
-        A pin exported by another browser or written by <code>candor audit</code>. It replaces this browser’s
-        pin, and the log is checked against it immediately. If the log contradicts it, you get the evidence.
+        A pin exported by another browser or written by <code>candor audit</code>. It replaces this browser’s pin, and
+        the log is checked against it immediately. If the log contradicts it, you get the evidence.
       </p>
       <input ref={input} type="file" accept=".json,application/json" aria-label="Pin file" />
       {fault !== undefined && <FaultText fault={fault} />}

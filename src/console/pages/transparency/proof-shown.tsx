@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { Fault, type KeySet } from '../../../client/verifier.ts';
+import { AuditFault, type KeySet } from '../../../client/verifier.ts';
 import { bytesToHex } from '../../../tlog/hex.ts';
 import { useKeys } from '../../state/keys.ts';
 import { Button } from '../../ui/button.tsx';
@@ -43,7 +43,7 @@ export function ProofShown({
   proof: Provable;
   /** The trusted keys. */
   keys: KeySet;
-  /** Description of their origin. */
+  /** Description of the origin of the keys. */
   keysFrom: ComponentChildren;
   /** Title if everything verifies. */
   soundTitle?: string;
@@ -87,7 +87,7 @@ export function ProofShown({
   const host = useRef<HTMLDivElement>(null);
   const width = useWidth(host, 640);
   // If correctly signed bytes are not included, the path may be wrong, so the leaf is not marked as bad.
-  const leafState: CheckState = isIncluded ? 'good' : entry instanceof Fault ? 'bad' : 'open';
+  const leafState: CheckState = isIncluded ? 'good' : entry instanceof AuditFault ? 'bad' : 'open';
   const pathState: CheckState = finished ? (isIncluded ? 'good' : 'bad') : 'waiting';
   return (
     <div class="proof">
@@ -121,8 +121,8 @@ export function ProofShown({
           <h2>Entry {number(leafIndex)}</h2>
           {bytes === undefined || original === undefined ? (
             <p class="quiet">
-              Reading the bytes requires a role. The hash and the path are public: they prove that this entry
-              exists and is the same for all readers.
+              Reading the bytes requires a role. The hash and the path are public: they prove that this entry exists and
+              is the same for all readers.
             </p>
           ) : (
             <>
@@ -146,14 +146,14 @@ export function ProofShown({
             </Check>
             {entry !== undefined && (
               <Check
-                state={entry instanceof Fault ? 'bad' : 'good'}
+                state={entry instanceof AuditFault ? 'bad' : 'good'}
                 title={
-                  entry instanceof Fault
+                  entry instanceof AuditFault
                     ? 'Invalid entry signature'
                     : 'Valid entry signature by an event-signing key'
                 }
               >
-                {entry instanceof Fault ? (
+                {entry instanceof AuditFault ? (
                   <FaultText fault={entry} />
                 ) : (
                   <details>
@@ -212,9 +212,9 @@ export function ProofShown({
             {finished && inclusion !== undefined && <FaultText fault={inclusion} />}
           </Check>
           <Check
-            state={headKey instanceof Fault ? 'bad' : 'good'}
+            state={headKey instanceof AuditFault ? 'bad' : 'good'}
             title={
-              headKey instanceof Fault
+              headKey instanceof AuditFault
                 ? 'The tree head is not signed by a trusted key'
                 : `The tree head of size ${number(head.size)} is signed`
             }
@@ -223,7 +223,7 @@ export function ProofShown({
               Signed at <Moment ns={head.timestampNs} />, signature{' '}
               <Hash value={head.signature} what="Signature of the head" length={12} />
             </p>
-            {headKey instanceof Fault ? <FaultText fault={headKey} /> : <KeyFacts of={headKey} keys={keys} />}
+            {headKey instanceof AuditFault ? <FaultText fault={headKey} /> : <KeyFacts of={headKey} keys={keys} />}
           </Check>
           <PinCheck head={head} key={identity} signed={headKey} />
         </ul>

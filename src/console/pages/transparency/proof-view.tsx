@@ -1,6 +1,6 @@
 import { useRef } from 'preact/hooks';
 import { NotFound } from '../../../client/log-source.ts';
-import { Fault, type KeySet } from '../../../client/verifier.ts';
+import { AuditFault, type KeySet } from '../../../client/verifier.ts';
 import { href, place, setParams } from '../../state/address.ts';
 import { useKeys } from '../../state/keys.ts';
 import { keptPin, pinState } from '../../state/pin.ts';
@@ -44,7 +44,7 @@ export function ProofView() {
     );
   const { value } = found;
   const at =
-    value === undefined || value instanceof Fault
+    value === undefined || value instanceof AuditFault
       ? asked !== undefined && 'index' in asked
         ? asked.index
         : undefined
@@ -60,7 +60,7 @@ export function ProofView() {
         </Empty>
       ) : value === undefined ? (
         <Loading rows={12} />
-      ) : value instanceof Fault ? (
+      ) : value instanceof AuditFault ? (
         <ProofFailure fault={value} onRetry={found.again} />
       ) : (
         <Shown proof={value} />
@@ -71,7 +71,7 @@ export function ProofView() {
 
 function Shown({ proof }: { proof: Proof | HiddenProof }) {
   const pin = keptPin();
-  const pinned = pin === undefined || pin instanceof Fault ? undefined : pin.keys;
+  const pinned = pin === undefined || pin instanceof AuditFault ? undefined : pin.keys;
   if (proof.kind === 'hidden')
     return (
       <ProofShown
@@ -102,7 +102,7 @@ function Shown({ proof }: { proof: Proof | HiddenProof }) {
   );
 }
 
-/** Describes where trust in the keys comes from. */
+/** Describes the source of trust in the keys. */
 function trustIn(pinned: KeySet | undefined, signer: string, keys: KeySet): string {
   const known = pinned?.get(signer);
   return known !== undefined && known.x === keys.get(signer)?.x
@@ -110,7 +110,7 @@ function trustIn(pinned: KeySet | undefined, signer: string, keys: KeySet): stri
     : 'Verified with the log’s published keys: compare the fingerprint with the service’s startup output.';
 }
 
-function ProofFailure({ fault, onRetry }: { fault: Fault; onRetry: () => void }) {
+function ProofFailure({ fault, onRetry }: { fault: AuditFault; onRetry: () => void }) {
   return (
     <div class="state" role="alert">
       <p class="state-title">

@@ -1,8 +1,8 @@
-import type { Fault } from '../../../client/verifier.ts';
+import type { AuditFault } from '../../../client/verifier.ts';
 import { FaultText } from './check.tsx';
 import { Verdict } from './verdict.tsx';
 
-/** Shows why something did not verify. */
-export function Refused({ fault }: { fault: Fault }) {
+/** Shows why the verification failed. */
+export function Refused({ fault }: { fault: AuditFault }) {
   return <Verdict state="bad" title="Verification failed" about={<FaultText fault={fault} />} />;
 }

@@ -1,18 +1,17 @@
 import type { KeySet, LogKey } from '../../../client/verifier.ts';
 
-/** The place of a key among the keys of its purpose. */
+/** The position of a key among the keys of its purpose. */
 export interface Place {
-  /** 1 for the first key. */
+  /** Position of the key, counted from 1. */
   readonly number: number;
   readonly of: number;
   readonly before?: LogKey;
   readonly after?: LogKey;
 }
 
-/** Returns the keys of one purpose in the order in which they became active; pending ones last. */
+/** Returns the keys of one purpose in the order in which they became active; pending keys last. */
 export function succession(keys: KeySet, purpose: string | undefined): LogKey[] {
-  const beginOf = ({ fromSize, state }: LogKey) =>
-    state === 'pending' ? Number.POSITIVE_INFINITY : (fromSize ?? 0);
+  const beginOf = ({ fromSize, state }: LogKey) => (state === 'pending' ? Number.POSITIVE_INFINITY : (fromSize ?? 0));
   return [...keys.values()]
     .filter((key) => key.purpose === purpose)
     .sort((a, b) => beginOf(a) - beginOf(b) || (a.notBefore ?? '').localeCompare(b.notBefore ?? ''));

@@ -1,15 +1,15 @@
-import { Fault, type KeySet, type LogKey } from '../../../client/verifier.ts';
+import { AuditFault, type KeySet, type LogKey } from '../../../client/verifier.ts';
 import { Section } from '../../ui/split.tsx';
 import { FaultText, Tick } from './check.tsx';
 import { KeyFacts } from './key-facts.tsx';
 
 /** The signing key, or why the signature is invalid; undefined until keys are available. */
-export type Signed = LogKey | Fault | undefined;
+export type Signed = LogKey | AuditFault | undefined;
 
 /** Verification status of a signature, for lists. */
 export function SignedTick({ signed, says }: { signed: Signed; says: string }) {
   if (signed === undefined) return <Tick state="waiting" />;
-  const isBad = signed instanceof Fault;
+  const isBad = signed instanceof AuditFault;
   return (
     <span title={isBad ? `${signed.code}: ${signed.message}` : says}>
       <Tick state={isBad ? 'bad' : 'good'} />
@@ -23,7 +23,7 @@ export function SignedBy({ signed, keys }: { signed: Signed; keys: KeySet | unde
     <Section title="Signed by">
       {signed === undefined ? (
         <Tick state="waiting" />
-      ) : signed instanceof Fault ? (
+      ) : signed instanceof AuditFault ? (
         <FaultText fault={signed} />
       ) : (
         <KeyFacts of={signed} {...(keys && { keys })} />

@@ -1,20 +1,20 @@
 import { useEffect, useState } from 'preact/hooks';
 
 const stepMs = 90;
-/** Duration of the animation for long paths, in milliseconds. */
+/** Duration of the whole animation for long paths, in milliseconds. */
 const wholeMs = 1600;
 const reduced = matchMedia('(prefers-reduced-motion: reduce)');
 
 export interface Stepping {
-  /** Steps made so far. */
+  /** Number of steps made. */
   readonly done: number;
   readonly isPlaying: boolean;
-  /** Stops after this many steps. */
+  /** Moves to the state after this number of steps and stops there. */
   readonly goTo: (done: number) => void;
   readonly play: () => void;
 }
 
-/** Animates the steps whenever `subject` changes. Without animation if the system prefers reduced motion. */
+/** Animates the steps whenever `subject` changes. There is no animation if the system prefers reduced motion. */
 export function useStepping(subject: string, count: number): Stepping {
   const [done, setDone] = useState(reduced.matches ? count : 0);
   const [isPlaying, setPlaying] = useState(!reduced.matches);

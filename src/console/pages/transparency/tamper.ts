@@ -1,4 +1,4 @@
-/** Changes bytes to demonstrate that a proof detects it. */
+/** Changes bytes to demonstrate that a proof detects the change. */
 
 const isLetterOrDigit = (byte: number): boolean =>
   (byte >= 0x30 && byte <= 0x39) || (byte >= 0x41 && byte <= 0x5a) || (byte >= 0x61 && byte <= 0x7a);

@@ -34,20 +34,21 @@ export interface Picture {
   readonly height: number;
   readonly baseline: number;
   readonly blocks: readonly Block[];
-  /** From the lowest node to the root. */
+  /** Nodes from the lowest to the root. */
   readonly nodes: readonly PlacedNode[];
   readonly root: Point;
 }
 
-/** Space above the root and below the baseline, in pixels. */
+/** Space above the root, in pixels. */
 const above = 30;
+/** Space below the baseline, in pixels. */
 const below = 40;
 const rowHeights = { least: 14, most: 44 };
 /** Target height of the diagram in pixels, within the limits of the row height. */
 const wantedHeight = 400;
 const widestBlock = 116;
 
-/** Number of levels below the root: 0 for one leaf. */
+/** Returns the number of levels below the root: 0 for one leaf. */
 export const levelsOf = ({ from, to }: Leaves): number => (to - from < 2 ? 0 : floorLog2(to - from - 1) + 1);
 
 export function layOut(shape: Shape, width: number): Picture {
@@ -92,8 +93,8 @@ export function layOut(shape: Shape, width: number): Picture {
 }
 
 /**
- * Larger subtrees get more width, but not in proportion: the largest has as many leaves as all others
- * together.
+ * Returns the weight of a subtree's width. Larger subtrees get more width, but not in proportion: the largest has as
+ * many leaves as all others together.
  */
 const weightOf = (part: Leaves): number => 1 + 0.35 * levelsOf(part);
 

@@ -16,9 +16,7 @@ export function Hatch({ id }: { id: string }) {
 
 /** Describes a range of leaves: `leaves 32 to 47 (16)`, `leaf 5`. */
 export const spokenLeaves = ({ from, to }: Leaves): string =>
-  to - from === 1
-    ? `leaf ${number(from)}`
-    : `leaves ${number(from)} to ${number(to - 1)} (${number(to - from)})`;
+  to - from === 1 ? `leaf ${number(from)}` : `leaves ${number(from)} to ${number(to - 1)} (${number(to - from)})`;
 
 /** Describes a range of leaves briefly: `16 leaves`, `leaf 5`. */
 export const countedLeaves = ({ from, to }: Leaves): string =>

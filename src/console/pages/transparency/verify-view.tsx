@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import { decodeNote } from '../../../client/latest.ts';
-import { Fault, faultCodes } from '../../../client/verifier.ts';
+import { AuditFault, faultCodes } from '../../../client/verifier.ts';
 import { Button } from '../../ui/button.tsx';
 import { bytes } from '../../ui/format.ts';
 import { Empty } from '../../ui/states.tsx';
@@ -14,9 +14,9 @@ interface Input {
   readonly text: string;
 }
 
-/** Verifies a file from elsewhere. It is not sent anywhere and not trusted. */
+/** Verifies a file that the user opens. The file is not sent anywhere and not trusted. */
 export function VerifyView() {
-  const [input, setInput] = useState<Input | Fault | undefined>(undefined);
+  const [input, setInput] = useState<Input | AuditFault | undefined>(undefined);
   const [dropping, setDropping] = useState(false);
   const take = async (file: File | undefined) => {
     if (file === undefined) return;
@@ -26,8 +26,8 @@ export function VerifyView() {
     }
     const text = decodeNote(new Uint8Array(await file.arrayBuffer()));
     setInput(
-      text instanceof Fault
-        ? new Fault('MALFORMED_BUNDLE', 'the file is not valid UTF-8')
+      text instanceof AuditFault
+        ? new AuditFault('MALFORMED_BUNDLE', 'the file is not valid UTF-8')
         : { name: file.name, text },
     );
   };
@@ -47,11 +47,11 @@ export function VerifyView() {
           void take(event.dataTransfer?.files[0]);
         }}
       >
-        {input === undefined || input instanceof Fault ? (
+        {input === undefined || input instanceof AuditFault ? (
           <>
             <p>
-              Drop, choose or paste a file: an entry proof, an auditor’s evidence, or a checkpoint. It is
-              verified in this browser and not uploaded.
+              Drop, choose or paste a file: an entry proof, an auditor’s evidence, or a checkpoint. It is verified in
+              this browser and not uploaded.
             </p>
             <input
               type="file"
@@ -78,7 +78,7 @@ export function VerifyView() {
           </div>
         )}
       </section>
-      {input instanceof Fault ? (
+      {input instanceof AuditFault ? (
         <Refused fault={input} />
       ) : input === undefined ? (
         <Empty title="No file selected">The Proof view lets you download the proof of each entry.</Empty>
@@ -90,8 +90,8 @@ export function VerifyView() {
   );
 }
 
-const tooLarge = (size: number): Fault =>
-  new Fault('MALFORMED_BUNDLE', `the file is ${size} bytes; the maximum is ${maxFileBytes}`);
+const tooLarge = (size: number): AuditFault =>
+  new AuditFault('MALFORMED_BUNDLE', `the file is ${size} bytes; the maximum is ${maxFileBytes}`);
 
 const kinds = {
   refused: 'Rejected: cannot be verified, but may be an honest mistake',

@@ -19,8 +19,7 @@ const advice: Readonly<Partial<Record<WitnessFailure, string>>> = {
   unknown_key: 'Ask the witness’s operator to add this log, with the verifier key above.',
   inconsistent: 'The log or the witness changed its history: compare with the pins of other auditors.',
   ahead: 'The log was restored to an older state, or the witness reports a wrong size.',
-  bad_signature:
-    'The policy has a different key than the witness signs with: ask its operator for the correct one.',
+  bad_signature: 'The policy has a different key than the witness signs with: ask its operator for the correct one.',
   bad_time: 'The clock of the witness or of the service is wrong.',
 };
 
@@ -37,9 +36,9 @@ export function WitnessesPart({
   status,
   shown,
 }: {
-  /** Undefined if no witnesses are configured, or if the user may not see them. */
+  /** The status of the witnesses; undefined if no witnesses are configured, or if the user may not see them. */
   status: WitnessStatus | undefined;
-  /** Undefined if there is no verified checkpoint. */
+  /** The checkpoint to show; undefined if there is no verified checkpoint. */
   shown: Shown | undefined;
 }) {
   const witnesses = status?.witnesses ?? [];
@@ -58,14 +57,12 @@ export function WitnessesPart({
   return (
     <section class="panel stack" aria-label="Witnesses">
       <h2>
-        {status === undefined
-          ? 'Witnesses'
-          : `Witnesses: ${number(verified)} of ${number(witnesses.length)} cosigned`}
+        {status === undefined ? 'Witnesses' : `Witnesses: ${number(verified)} of ${number(witnesses.length)} cosigned`}
       </h2>
       {status === undefined ? (
         <p class="quiet">
-          Independent witnesses cosign a checkpoint only if it extends the last one they cosigned, so that the
-          log cannot show different histories to different readers.{' '}
+          Independent witnesses cosign a checkpoint only if it extends the last one they cosigned, so that the log
+          cannot show different histories to different readers.{' '}
           {signedIn.value
             ? 'No witnesses are configured, or your role cannot see them.'
             : 'Sign in to see the configured witnesses.'}{' '}
@@ -140,8 +137,8 @@ function WitnessCheck({ witness, cosigned }: { witness: Witness; cosigned: Cosig
       <details>
         <summary>Verifier key</summary>
         <p>
-          This key is reported by the service. Compare it with the one published by the witness’s operator,
-          because the service could report any key.
+          This key is reported by the service. Compare it with the one published by the witness’s operator, because the
+          service could report any key.
         </p>
         <Command text={vkey} />
       </details>
@@ -154,7 +151,7 @@ function stateOf(cosigned: Cosigned | undefined, failing: WitnessFailure | undef
   return cosigned?.kind === 'verified' ? 'good' : 'open';
 }
 
-/** Summary of the witness's responses since the service started. */
+/** Summarises the witness's responses since the service started. */
 function history({ cosignatures, size, failures }: Witness): string {
   const got =
     cosignatures === 0

@@ -1,33 +1,38 @@
 import { limits } from '../../../limits.ts';
 
-/** What bounds correlations, whoever writes them and whatever arrives. */
+/** Limits of correlations for untrusted authors and traffic. */
 export interface CorrelationLimits {
-  /** Rules that one correlation names. */
+  /** Maximum rules of one correlation. */
   readonly rules: number;
-  /** Fields of a group, and of a counted value. */
+  /** Maximum fields to group by, and maximum fields that form a counted value. */
   readonly fields: number;
   readonly timespanMs: number;
-  /** Correlations of correlations. */
+  /** Maximum levels of correlations of correlations. */
   readonly depth: number;
-  /** Alternatives that a condition over rules comes down to. */
+  /** Maximum alternatives of an expanded condition over rules. */
   readonly alternatives: number;
-  /** Different values that a threshold of value_count may ask for. */
+  /** Maximum threshold of value_count. */
   readonly distinct: number;
-  /** Groups of one correlation. */
+  /** Maximum groups of one correlation. */
   readonly groups: number;
-  /** Inputs that one group keeps one by one. */
+  /** Maximum inputs that one group stores individually. */
   readonly entries: number;
-  /** Inputs around a late one that it may have, for windows that end before the newest to be looked at. */
+  /**
+   * Maximum inputs around a late input up to which all windows with the late input are evaluated, not only the newest
+   * window.
+   */
   readonly lookback: number;
-  /** How much older than the newest of its group an input may be, where that is more than a timespan. */
+  /** Maximum age of an input, relative to the newest of its group; at least one timespan. */
   readonly delayMs: number;
-  /** Entries of all groups of all correlations, where a group itself is as many as `groupCost` says. */
+  /** Maximum entries of all groups of all correlations. `groupUnits` adds the cost of each group. */
   readonly units: number;
-  /** References to events that a group keeps. */
+  /** Maximum references to events per group. */
   readonly samples: number;
-  /** Characters of a value that makes a group or is counted; of a longer one its beginning and its hash are taken. */
+  /**
+   * Maximum characters of a grouped or counted value. Longer values are reduced to their beginning and hash.
+   */
   readonly valueLength: number;
-  /** How far ahead of the owner's clock inputs may be. */
+  /** Maximum lead of inputs over the owner's clock. */
   readonly leadMs: number;
 }
 

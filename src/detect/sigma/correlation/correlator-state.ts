@@ -6,10 +6,10 @@ import { noOrigin, noteOrigin, type Origin } from './origins.ts';
 import type { Plan } from './plan.ts';
 import type { Sample } from './samples.ts';
 
-/** Version of this layout. Version 1 is read as well. */
+/** Version of this layout. Version 1 can be read as well. */
 export const stateVersion = 2;
 
-/** What a correlator remembers, as plain data for msgpack or structured clone. */
+/** The state of a correlator, as plain data for msgpack or structured clone. */
 export interface CorrelatorState {
   readonly version: number;
   readonly correlations: readonly CorrelationState[];
@@ -17,11 +17,11 @@ export interface CorrelatorState {
 
 export interface CorrelationState {
   readonly key: string;
-  /** Of the correlation as it was. */
+  /** Hash of the correlation when the state was written. */
   readonly hash: string;
-  /** Largest time seen; null where nothing came. */
+  /** Latest input time; null without inputs. */
   readonly clock: number | null;
-  /** Those touched last at the end. */
+  /** Groups in the order of their last touch, oldest first. */
   readonly groups: readonly (GroupState | FormerGroupState)[];
 }
 
@@ -39,19 +39,22 @@ export interface GroupState extends KeptInputs {
   readonly origins: readonly Origin[];
   readonly episodes: readonly Episode[];
   readonly holds: readonly number[];
-  /** Null where all windows are exact. */
+  /** Time from which windows are exact; null if all windows are exact. */
   readonly exactFrom: number | null;
 }
 
-/** As version 1 has it. */
+/** Group in a state of version 1. */
 export interface FormerGroupState extends KeptInputs {
   readonly ends: unknown;
-  /** The end of the window that met the condition first, the first input in it, and the inputs up to a timespan later. */
+  /**
+   * The current episode: the end of the first window that met the condition, the first input in that window, and the
+   * number of inputs up to a timespan later.
+   */
   readonly episode: {
     readonly at: number;
     readonly first: number;
     readonly count: number;
-    /** `at` of those before it. */
+    /** Values of `at` of earlier episodes. */
     readonly former?: readonly number[];
   } | null;
 }
@@ -93,14 +96,13 @@ export function restoredGroup(state: GroupState | FormerGroupState, plan: Plan):
   return group;
 }
 
-/** The group of version 1, whose episodes were reported: what holds now is one of them. */
+/** Restores the episodes of a version 1 group. All episodes, including a current episode, were already reported. */
 function goneOn(group: Group, { episode, ends }: FormerGroupState): Group {
   const { window, plan } = group;
   const { entries, newest } = window;
-  // Fewer inputs were kept.
+  // Version 1 stored fewer inputs.
   window.exactFrom = newest;
-  for (const { event } of group.samples)
-    noteOrigin(group.origins, group.stretchMs, newest, ends, senderOf(event));
+  for (const { event } of group.samples) noteOrigin(group.origins, group.stretchMs, newest, ends, senderOf(event));
   if (episode === null) return group;
   for (const at of [...(episode.former ?? []), episode.at]) {
     const isLast = at === episode.at;

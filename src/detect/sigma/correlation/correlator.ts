@@ -9,19 +9,19 @@ import type { LinkedCorrelation, Source } from './linked.ts';
 import { type Plan, planOf } from './plan.ts';
 import { eventsWithin } from './samples.ts';
 
-/** What a correlator did not count, and what it forgot. */
+/** Inputs that a correlator did not count, and groups that it dropped. */
 export interface CorrelatorCounters {
-  /** Inputs older than late inputs of their group may be. */
+  /** Inputs that are older than allowed for their group. */
   readonly late: number;
-  /** Inputs further ahead of the clock than may be; they count as of now. */
+  /** Inputs that are too far ahead of the clock. Such inputs are counted with the current time. */
   readonly ahead: number;
-  /** Inputs without a value in any of the fields to group by. */
+  /** Inputs that have no value in any of the fields to group by. */
   readonly ungrouped: number;
-  /** Inputs without the value that is counted. */
+  /** Inputs that lack the counted value. */
   readonly valueless: number;
-  /** Inputs of correlations or rules that are not known, as after a change of the rules. */
+  /** Inputs of unknown correlations or rules, for example after a change of the rules. */
   readonly unknown: number;
-  /** Groups that had to go while they could still have met their condition, because there were too many. */
+  /** Groups that were dropped to make room while they could still have met their condition. */
   readonly forgotten: number;
 }
 
@@ -40,73 +40,80 @@ interface Running {
 }
 
 /**
- * Runs correlations over what their rules matched, in event time. Everything comes in; there is no clock in here.
+ * Runs correlations over the matches of their rules, in event time. All state comes from inputs; there is no
+ * clock.
  *
- * - **Windows.** An input makes its group fire if some window of the length of the timespan (both ends in it) that has the
- *   input meets the condition. So bounds like `lt` and `eq`, and `not` in a condition, are looked at when something
- *   arrives: what stays away is never found.
- * - **Episodes.** Windows that end at most a timespan after each other are one episode. It is reported when it begins, and
- *   `refresh` reports its figures as it grows. Where more inputs never stop the condition from being met, episodes and
- *   their figures are the same in whatever order inputs come.
- * - **Order.** Inputs of one call are taken by time. Across calls, an input counts while it is no older than the reach
- *   allows, seen from the newest of its group. Each group has a time of its own, so that one sensor that is behind, or a
- *   file read later, loses nothing where others are ahead.
- * - **Groups.** A missing value is a value of its own (`null`) where another field of the group has one; an input that has
- *   none of them can't be said to be of the same host or user as any other, and doesn't count. Values are compared as
- *   they are, upper and lower case being different.
- * - **Chains.** What a correlation finds is an input of those that name it: for temporal ones each end of a window that
- *   meets its condition, so that its end counts; for others when an episode begins.
- * - **Room.** Groups and their inputs are bounded, each and together. Where room is short, groups keep only what their
- *   conditions need; then those touched longest ago go, and are counted.
+ * - **Windows.** An input triggers its group if a window of the length of the timespan (both ends included)
+ *   that contains the input meets the condition. Bounds such as `lt` and `eq`, and `not` in a condition, are
+ *   therefore evaluated only when an input arrives: the absence of inputs is never detected.
+ * - **Episodes.** Windows that end at most a timespan after each other are one episode. An episode is reported
+ *   when it begins, and `refresh` reports its figures as it grows. If more inputs never stop the condition
+ *   from being met, episodes and their figures do not depend on the order of inputs.
+ * - **Order.** Inputs of one call are sorted by time. Across calls, an input counts if it is at most `reachMs`
+ *   older than the newest input of its group. Each group has its own time, so that a delayed sensor, or a file
+ *   read later, loses no inputs because other groups are ahead.
+ * - **Groups.** A missing value counts as the value `null` if another field of the group has a value. An input
+ *   without any group values cannot be attributed to a host or user, and does not count. Values are compared
+ *   unchanged, case-sensitively.
+ * - **Chains.** The result of a correlation is an input of the correlations that name it. A temporal correlation
+ *   creates an input for the end of each window that meets its condition; the other types create an input for the
+ *   beginning of each episode.
+ * - **Room.** Groups and their inputs are bounded, each and in total. Under pressure, groups keep only the
+ *   inputs needed for their conditions; then the least recently touched groups are dropped and counted.
  */
 export class Correlator {
   readonly #uncounted = { late: 0, ahead: 0, ungrouped: 0, valueless: 0, unknown: 0 };
   readonly #room: Room;
   readonly #running: ReadonlyMap<string, Running>;
   readonly #limits: CorrelationLimits;
-  /** Groups with episodes that changed since they were reported; those that wait longest first. */
+  /** Groups with episodes that changed since their last report; the longest waiting group is first. */
   readonly #growing = new Map<Group, Running>();
 
-  /** @param correlations - as `linkCorrelations` gives them */
+  /** @param correlations - made by `linkCorrelations` */
   constructor(correlations: readonly LinkedCorrelation[], limits: CorrelationLimits = correlationLimits) {
     this.#limits = limits;
     this.#room = { units: 0, most: limits.units };
     this.#running = new Map(correlations.map((linked) => [linked.key, run(linked, limits, this.#room)]));
   }
 
-  /** Since it was made. */
+  /** Counts since the correlator was created. */
   get counters(): CorrelatorCounters {
     let forgotten = 0;
     for (const { groups } of this.#running.values()) forgotten += groups.forgotten;
     return { ...this.#uncounted, forgotten };
   }
 
-  /** Groups kept. */
+  /** Number of groups. */
   get size(): number {
     let size = 0;
     for (const { groups } of this.#running.values()) size += groups.size;
     return size;
   }
 
-  /** Groups that `refresh` has something to report of. */
+  /** Number of groups for which `refresh` has a report. */
   get growing(): number {
     return this.#growing.size;
   }
 
   /**
-   * Takes inputs, in the order in which they were committed, and tells what began, and what turned out to be one.
+   * Processes inputs, in the order of their commit, and reports new episodes and episodes that were joined.
+   *
    * @param nowMs - the owner's clock
    */
   take(inputs: readonly CorrelationInput[], nowMs: number): Fired[] {
     const fired: Fired[] = [];
     for (const { groups } of this.#running.values()) groups.forgetAfter(nowMs + this.#limits.leadMs);
     for (const input of inputs) this.#receive(input, this.#time(input.timestamp, nowMs));
-    // Each after those that it names.
+    // Each correlation runs after the correlations that it names.
     for (const running of this.#running.values()) this.#run(running, fired);
     return fired;
   }
 
-  /** Tells the figures of episodes that grew. @param most - groups */
+  /**
+   * Reports the figures of episodes that grew.
+   *
+   * @param most - maximum number of groups
+   */
   refresh(most = Number.POSITIVE_INFINITY): Fired[] {
     const fired: Fired[] = [];
     let left = most;
@@ -128,8 +135,9 @@ export class Correlator {
   }
 
   /**
-   * Goes on from a state, for which nothing must have been taken yet. What belongs to correlations that are gone or were
-   * changed is dropped.
+   * Continues from a state, before any input. The state of correlations that were removed or changed is
+   * dropped.
+   *
    * @returns how many correlations of the state were kept and dropped
    */
   restore(state: CorrelatorState): { kept: number; dropped: number } {
@@ -151,8 +159,9 @@ export class Correlator {
   }
 
   /**
-   * An input ahead of the owner's clock counts as of now: as the newest of its group, it would make those of sensors whose
-   * clocks are right late. Small leads are usual and are not counted.
+   * Returns the time of an input. An input ahead of the owner's clock counts with the current time: as the newest
+   * input of its group, it would make inputs of sensors with correct clocks count as late. Small leads are common and
+   * not counted.
    */
   #time(timestamp: number, nowMs: number): number {
     if (timestamp <= nowMs) return timestamp;
@@ -186,7 +195,7 @@ export class Correlator {
     groups.gone = [];
   }
 
-  /** @returns the group that has the input */
+  /** @returns the group of the input, even if the input is late; undefined if the input does not belong to a group */
   #take(running: Running, { input, time }: TimedInput): Group | undefined {
     const { plan, places, groups, linked } = running;
     const rule = places.get(input.rule);
@@ -215,9 +224,9 @@ export class Correlator {
     return group;
   }
 
-  /** @param grown - whether episodes that only grew are reported as well */
+  /** @param always - true to also report episodes that only grew */
   #report(running: Running, group: Group, always: boolean, fired: Fired[]): void {
-    // A new episode may join the alert of one before it, whose final figures must be there first.
+    // A new episode may join the alert of an earlier episode, whose final figures must be reported first.
     const grown = always || group.changed.some(({ told }) => told === 0);
     if (grown) group.complete();
     const left: Episode[] = [];
@@ -263,8 +272,7 @@ export class Correlator {
 
   /** Feeds the window that ends at `end` to the outer correlations. */
   #feed({ linked, plan }: Running, group: Group, end: number, whileMet: boolean): void {
-    const value = ({ from, index }: Source): Value =>
-      group[from === 'group' ? 'values' : 'carried'][index] ?? null;
+    const value = ({ from, index }: Source): Value => group[from === 'group' ? 'values' : 'carried'][index] ?? null;
     for (const outer of linked.outer) {
       if (outer.whileMet !== whileMet) continue;
       const input = {
@@ -285,7 +293,7 @@ export class Correlator {
     return value === null ? null : boundedText(value, this.#limits.valueLength);
   }
 
-  /** Where all groups together have grown too large, those of the correlation with most of it go. */
+  /** Drops groups of the largest correlation until the total is within the limit. */
   #makeRoom(): void {
     while (this.#room.units > this.#limits.units) {
       const all = [...this.#running.values()].map(({ groups }) => groups);

@@ -1,10 +1,16 @@
-/** What came for one group, sorted by time; of equal times in order of arrival. Grows at the end, shrinks at the beginning. */
+/**
+ * The inputs of one group, sorted by time, then by arrival. Entries are added at the end and dropped from the
+ * beginning.
+ */
 export class Entries<Value> {
-  /** The ones before `head` are gone and cut off in bulk, so that taking one away costs nothing. */
+  /**
+   * Number of dropped entries at the beginning. Dropped entries are removed in bulk, so that each drop is
+   * cheap.
+   */
   #head = 0;
   #times: number[];
   #values: Value[];
-  /** How many inputs each stands for; undefined while each is one. */
+  /** Number of inputs per entry; undefined while each entry is a single input. */
   #weights: number[] | undefined;
 
   constructor(times: number[] = [], values: Value[] = [], weights?: number[]) {
@@ -29,21 +35,21 @@ export class Entries<Value> {
     return this.#weights === undefined ? 1 : this.#weights[this.#head + i]!;
   }
 
-  /** Where the first one at or after a time is. */
+  /** Returns the index of the first entry at or after a time. */
   from(time: number): number {
     return this.#search((other) => other < time);
   }
 
-  /** Where the first one after a time is. */
+  /** Returns the index of the first entry after a time. */
   after(time: number): number {
     return this.#search((other) => other <= time);
   }
 
-  /** Puts one in its place, after those of the same time. */
+  /** Inserts an entry after the entries of that time. */
   add(time: number, value: Value): void {
     const end = this.#times.length;
     if (end === 0) {
-      // A pushed array has room for 17, and most groups never have more than one.
+      // A push reserves room for 17 entries, and most groups never have more than one.
       this.#times = [time];
       this.#values = [value];
       this.#weights &&= [1];
@@ -59,13 +65,13 @@ export class Entries<Value> {
     }
   }
 
-  /** Takes away the first ones. */
+  /** Drops the first entries. */
   drop(count: number): void {
     this.#head += count;
     if (this.#head > 32 && 2 * this.#head > this.#times.length) this.#cut();
   }
 
-  /** How many inputs the entries [from, to) stand for. */
+  /** Returns the number of inputs in the entries [from, to). */
   inputs(from: number, to: number): number {
     if (this.#weights === undefined) return Math.max(0, to - from);
     let sum = 0;
@@ -73,14 +79,17 @@ export class Entries<Value> {
     return sum;
   }
 
-  /** Entries of these times stand for no inputs: they are counted elsewhere. */
+  /** Sets the weight of entries at these times to zero, because they are counted elsewhere. */
   unweigh(counted: (time: number) => boolean): void {
     this.#cut();
     const weights = this.#weights ?? this.#times.map(() => 1);
     this.#weights = weights.map((weight, i) => (counted(this.#times[i]!) ? 0 : weight));
   }
 
-  /** Makes each that has a later one to go `into` part of that one; the others, which name themselves, stay. */
+  /**
+   * Merges each entry into the later entry whose index `into` returns. Entries that are mapped to themselves
+   * remain.
+   */
   gather(into: (i: number) => number): void {
     const { times, values, weights = times.map(() => 1) } = this.columns();
     const stays = times.map((_, i) => {
@@ -93,7 +102,10 @@ export class Entries<Value> {
     this.#weights = weights.filter((_, i) => stays[i]);
   }
 
-  /** Makes one of each two neighbours, with the time of the later one. Of an odd number the first stays alone. */
+  /**
+   * Merges neighbours in pairs, with the time of the later neighbour. If the number is odd, the first entry
+   * remains alone.
+   */
   halve(merge: (one: Value, other: Value) => Value): void {
     const times: number[] = [];
     const values: Value[] = [];
@@ -109,7 +121,7 @@ export class Entries<Value> {
     this.#weights = weights;
   }
 
-  /** Copies of its columns. */
+  /** Returns copies of the columns. */
   columns(): { times: number[]; values: Value[]; weights: number[] | undefined } {
     this.#cut();
     return {

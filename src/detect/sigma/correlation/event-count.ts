@@ -3,7 +3,7 @@ import type { Measure, TypeCounting } from './measure.ts';
 import { compileThreshold, decidedFrom, exactBelow, isLowerBound } from './threshold.ts';
 import { dropOldest, mergeNeighbours } from './trim.ts';
 
-/** Inputs of the window. */
+/** Counts the inputs of the window. */
 class EventCount implements Measure {
   #count = 0;
   readonly #meets: (n: number) => boolean;
@@ -30,14 +30,13 @@ class EventCount implements Measure {
 }
 
 /**
- * To know whether some window with n inputs contains a new one, the newest 2n - 1 suffice: n - 1 before it and n from the
- * last timespan, among which it comes. An upper bound needs them all, or what they add up to.
+ * Counts inputs. The newest 2n - 1 inputs decide whether a window with n inputs contains a new input: n inputs of the
+ * last timespan, including the new input, and n - 1 earlier inputs. An upper bound needs all inputs, or their sum.
  */
 export function eventCount({ threshold = {} }: CorrelationDocument): TypeCounting {
   const meets = compileThreshold(threshold);
   const counting = { measure: () => new EventCount(meets), counted: () => 0 };
-  if (!isLowerBound(threshold))
-    return { ...counting, monotone: false, trim: mergeNeighbours, weighsInputs: true };
+  if (!isLowerBound(threshold)) return { ...counting, monotone: false, trim: mergeNeighbours, weighsInputs: true };
   const [least, enough] = [decidedFrom(threshold), exactBelow(threshold)];
   return { ...counting, monotone: true, trim: dropOldest, weighsInputs: true, least, enough };
 }

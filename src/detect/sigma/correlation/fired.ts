@@ -1,30 +1,35 @@
 import type { Value } from './correlation-input.ts';
 
-/** A group meets the condition of a correlation. Later reports of the same episode have figures that are no smaller. */
+/**
+ * A group that meets the condition of a correlation. Figures in later reports of an episode never decrease.
+ */
 export interface Fired {
   /** Key of the correlation. */
   readonly correlation: string;
   /**
-   * `begins`: a new episode. `grows`: the figures of one that was reported. `joins`: the same, of one that was reported
-   * as several, and so too often by `joined`.
+   * `begins`: a new episode. `grows`: new figures of a reported episode. `joins`: new figures of an episode that was
+   * reported as several episodes, which was reported `joined` times too often.
    */
   readonly how: 'begins' | 'grows' | 'joins';
   readonly joined: number;
   readonly group: readonly { readonly field: string; readonly value: Value }[];
-  /** Time of the last input of the episode, ms since 1970. */
+  /** Time of the last input of the episode, milliseconds since 1970. */
   readonly timestamp: number;
-  /** Time of its first input. */
+  /** Time of the first input of the episode. */
   readonly firstTimestamp: number;
-  /** Its inputs. */
+  /** Number of inputs of the episode. */
   readonly count: number;
-  /** What was compared: inputs, different values, sum, average, percentile, share in percent, or different rules. */
+  /**
+   * The compared number: inputs, distinct values, sum, average, percentile, share in percent, or distinct
+   * rules.
+   */
   readonly value: number;
-  /** More inputs came than are kept, and the number may be greater. */
+  /** True if not all inputs were stored, so that the number may be too low. */
   readonly atLeast: boolean;
-  /** References to some of its events, by time. */
+  /** References to some events of the episode, by time. */
   readonly events: readonly string[];
-  /** Ends that all inputs around that time share. */
+  /** Addresses and ports that are common to all inputs around the time of the episode. */
   readonly ends: unknown;
-  /** Principals that sent them. */
+  /** Principals that sent the inputs. */
   readonly senders: readonly string[];
 }

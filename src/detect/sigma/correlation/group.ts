@@ -5,10 +5,10 @@ import { joined, noOrigin, noteOrigin, type Origin, type SharedOrigin } from './
 import type { Plan } from './plan.ts';
 import { addSample, type Sample } from './samples.ts';
 
-/** One input of a group, understood. */
+/** One validated input of a group. */
 export interface GroupInput {
   readonly time: number;
-  /** Place of its rule in the correlation's list. */
+  /** Index of its rule in the correlation's list. */
   readonly rule: number;
   readonly counted: Counted;
   readonly event: string | undefined;
@@ -17,8 +17,8 @@ export interface GroupInput {
 }
 
 /**
- * Windows that meet the condition, of which each ends at most a timespan after the one before. Together they are one
- * interval of time without a gap:
+ * Windows that meet the condition, each of which ends at most a timespan after the previous window. Together
+ * the windows are one interval of time without a gap:
  *
  * ```
  *    first              from                          to
@@ -26,44 +26,48 @@ export interface GroupInput {
  *      x    x   x    x    x   x     x    x      x      x
  * ```
  *
- * So its figures are those of all inputs in that interval, in whatever order they came. An input between two episodes can
- * make them one.
+ * The figures of an episode include all inputs in that interval, in any order of arrival. An input between two
+ * episodes can join the episodes.
  */
 export interface Episode extends SharedOrigin {
-  /** End of the first window, and of the last one: each the time of an input. */
+  /** End of the first window, which is the time of an input. */
   from: number;
+  /** End of the last window, which is the time of an input. */
   to: number;
   /** Time of the first input. */
   first: number;
-  /** Inputs. */
+  /** Number of inputs. */
   count: number;
-  /** The greatest number that was compared; where more inputs can end an episode, the one that was compared last. */
+  /** The greatest compared number; the latest number if more inputs can end an episode. */
   value: number;
-  /** Some of its inputs were not kept, and its number may be greater. */
+  /** True if some inputs were not stored, so that the number may be too low. */
   atLeast: boolean;
-  /** How many times its beginning was reported: more than once where it was taken for several. */
+  /** Number of times that the beginning was reported: more than one if several episodes were joined. */
   told: number;
-  /** It changed since it was reported. */
+  /** True if the episode changed since the last report. */
   stale: boolean;
 }
 
-/** Episodes that a group knows. Past it, late inputs may make one begin a second time. */
+/** Maximum episodes per group. Above this, late inputs may report the beginning of an episode twice. */
 const maxEpisodes = 1024;
-/** Stretches of the reach whose origins are told apart. */
+/**
+ * Number of intervals into which the accepted delay (`reachMs`) is divided. Common addresses, ports and senders of
+ * inputs are stored per interval.
+ */
 const stretches = 64;
 
-/** Inputs with the same values in the fields to group by. Its owner is the correlation's `Groups`. */
+/** Inputs with equal values in the fields to group by. Owned by the `Groups` of the correlation. */
 export class Group implements Listener {
   readonly values: readonly Value[];
   readonly plan: Plan;
   readonly window: GroupWindow;
   readonly samples: Sample[] = [];
   readonly origins: Origin[] = [];
-  /** By time. */
+  /** Episodes, sorted by time. */
   readonly episodes: Episode[] = [];
-  /** Those that changed since they were reported, also where the group no longer knows them otherwise. */
+  /** Episodes that changed since the last report, including episodes that were dropped from `episodes`. */
   changed: Episode[] = [];
-  /** Ends of windows that meet the condition, by time; only where they are watched. */
+  /** Ends of windows that meet the condition, sorted. Empty unless outer correlations need them. */
   readonly holds: number[] = [];
   /** Ends of windows that were not yet reported to outer correlations. */
   newHolds: number[] = [];
@@ -71,12 +75,13 @@ export class Group implements Listener {
   carried: readonly Value[] = [];
   /** Time of the correlation when the group was last touched. */
   touched = -Infinity;
-  /** What its owner counts it as. */
+  /** Size of the group as counted by the owner. */
   units = 0;
-  /** Its neighbours in the order of touching. */
+  /** The previous group in the order of the last touch. */
   older: Group | undefined = undefined;
+  /** The next group in the order of the last touch. */
   newer: Group | undefined = undefined;
-  /** Times of late inputs whose windows are to be evaluated. */
+  /** Time range of late inputs whose windows must be evaluated. */
   #late: { from: number; to: number } | undefined;
 
   constructor(values: readonly Value[], plan: Plan, window: GroupWindow) {
@@ -86,8 +91,9 @@ export class Group implements Listener {
   }
 
   /**
-   * Inputs of one batch come by time; `settle` follows the last.
-   * @returns false for an input that is older than late inputs may be, and doesn't count
+   * Adds an input. Inputs of one batch are sorted by time; `settle` must be called after the last input.
+   *
+   * @returns false if the input is too old and is not counted
    */
   take(input: GroupInput): boolean {
     const { time, counted } = input;
@@ -118,8 +124,8 @@ export class Group implements Listener {
   }
 
   /**
-   * Evaluates windows of late inputs that may make an episode begin or join another one. Those that can only raise its
-   * figures wait until these are reported, because going through 8000 inputs of a timespan takes 0.5 ms.
+   * Evaluates windows of late inputs that may begin or join an episode. Windows that can only raise the
+   * figures wait until the next report, because evaluating 8000 inputs of a timespan takes 0.5 ms.
    */
   settle(): void {
     if (!this.#canWait(this.window.newest)) this.complete();
@@ -137,7 +143,11 @@ export class Group implements Listener {
     return to + spanMs <= episode.to || (isLast && newest <= episode.to + spanMs);
   }
 
-  /** Evaluates all windows of late inputs. @param subject - the value that came last */
+  /**
+   * Evaluates all windows of late inputs.
+   *
+   * @param subject - the latest value
+   */
   complete(subject: Counted = ''): void {
     if (this.#late === undefined) return;
     const { from, to } = this.#late;
@@ -152,21 +162,20 @@ export class Group implements Listener {
     this.complete();
   }
 
-  /** Keeps about so many inputs. */
+  /** Reduces the inputs to about `keep`. */
   trim(keep: number): void {
     this.complete();
-    if (this.window.entries.length > keep)
-      this.window.trim(keep, (time) => this.#episodeAt(time) !== undefined);
+    if (this.window.entries.length > keep) this.window.trim(keep, (time) => this.#episodeAt(time) !== undefined);
   }
 
-  /** Returns the ends that all inputs of a time range share, and their senders. */
+  /** Returns the senders of all inputs in a time range, and the addresses and ports that all these inputs share. */
   originOf(first: number, last: number, known: SharedOrigin = noOrigin): SharedOrigin {
     return this.origins
       .filter((origin) => this.#touches(origin, { first, to: last }))
       .reduce((all, one) => joined(all, one), known);
   }
 
-  /** Length of the stretches of time that origins are kept for, in milliseconds. */
+  /** Length of the intervals for which origins are stored, in milliseconds. */
   get stretchMs(): number {
     return Math.max(this.plan.spanMs, this.plan.reachMs / stretches);
   }
@@ -190,7 +199,7 @@ export class Group implements Listener {
     this.changed.push(episode);
   }
 
-  /** The place of the last episode that begins early enough to have a window that ends at a time. */
+  /** Returns the index of the last episode that begins early enough for a window that ends at a time. */
   #placeOf(end: number): number {
     const { episodes } = this;
     let at = episodes.length - 1;
@@ -198,13 +207,13 @@ export class Group implements Listener {
     return at;
   }
 
-  /** The episode that has all inputs of a time. */
+  /** Returns the episode that contains all inputs of a time. */
   #episodeAt(time: number): Episode | undefined {
     const episode = this.episodes[this.#placeOf(time)];
     return episode !== undefined && time <= episode.to ? episode : undefined;
   }
 
-  /** The window that ends there meets the condition, by the number that was compared. */
+  /** Called for each window that meets the condition. */
   met(end: number, value: number): void {
     const { spanMs, monotone, watched } = this.plan;
     if (watched) this.#hold(end);
@@ -245,7 +254,7 @@ export class Group implements Listener {
     if (before !== undefined && end <= before.to + spanMs) this.#join(before, episode, at);
   }
 
-  /** An episode turns out to be part of the one before it. */
+  /** Joins an episode with the previous episode. */
   #join(before: Episode, episode: Episode, at: number): void {
     // Inputs in both episodes are already counted by `episode`, which now begins earlier.
     const { entries } = this.window;
@@ -269,21 +278,19 @@ export class Group implements Listener {
     this.newHolds.push(end);
   }
 
-  /** Forgets what no late input can change any more. */
+  /** Drops data that late inputs cannot change any more. */
   #forget(): void {
     this.window.forget();
     const { spanMs, reachMs } = this.plan;
     const { episodes, origins, holds } = this;
     const since = this.window.newest - reachMs;
-    while (episodes.length > maxEpisodes || (episodes.length > 0 && episodes[0]!.to < since - spanMs))
-      episodes.shift();
+    while (episodes.length > maxEpisodes || (episodes.length > 0 && episodes[0]!.to < since - spanMs)) episodes.shift();
     const stretchMs = this.stretchMs;
     while (origins.length > 0 && origins[0]!.since + stretchMs < since - spanMs) {
       const origin = origins.shift()!;
       for (const episode of new Set([...episodes, ...this.changed]))
         if (this.#touches(origin, episode)) Object.assign(episode, joined(episode, origin));
     }
-    if (holds.length > 0 && holds[0]! < since - spanMs)
-      holds.splice(0, holds.findLastIndex((end) => end < since) + 1);
+    if (holds.length > 0 && holds[0]! < since - spanMs) holds.splice(0, holds.findLastIndex((end) => end < since) + 1);
   }
 }

@@ -2,43 +2,53 @@ import type { Value } from './correlation-input.ts';
 import { Group } from './group.ts';
 import type { Plan } from './plan.ts';
 
-/** What a group counts as besides its entries and samples, in units of about 16 bytes: 500 bytes. */
+/** Size of a group without entries and samples, in units of about 16 bytes: 500 bytes. */
 const groupUnits = 32;
 const entryUnits = 2;
-/** Units of a sample, an episode or an origin. */
+/** Size of a sample, an episode or an origin in units. */
 const noteUnits = 8;
 
-/** What all groups of all correlations take, in those units. Its owner is the `Correlator`. */
+/** Total size of all groups of all correlations, in units of about 16 bytes. Owned by the `Correlator`. */
 export interface Room {
   units: number;
   readonly most: number;
 }
 
 /**
- * The groups of one correlation, those touched last at the end. A group is forgotten when the correlation has seen two
- * timespans pass since it was touched, or when there are too many and none was touched longer ago.
+ * The groups of one correlation, in the order of their last touch. A group is dropped when the latest input of the
+ * correlation is too new to share a window with the group. When there are too many groups, the oldest group is
+ * dropped.
  */
 export class Groups {
-  /** Largest time seen. */
+  /** Latest input time. */
   clock = -Infinity;
-  /** Of all groups. */
+  /** Total units of all groups. */
   units = 0;
-  /** Groups that had to go while they could still have met the condition. */
+  /**
+   * Number of groups that were dropped while they could still have met the condition, possibly only with late
+   * inputs.
+   */
   forgotten = 0;
   readonly #groups = new Map<string, Group>();
-  /** Ends of the list in the order of touching. The order of a Map won't do: its first entry is behind all that were
-   * deleted, which made a flood of groups take 80 µs each. */
+  /**
+   * The least recently touched group. A Map is too slow for this list: its iteration skips all deleted entries before
+   * the first entry, which cost 80 µs for each group in a flood.
+   */
   #oldest: Group | undefined;
+  /** The most recently touched group. */
   #newest: Group | undefined;
-  /** Groups that were forgotten before all of their changes were reported. */
+  /** Groups that were dropped before all of their changes were reported. */
   gone: Group[] = [];
-  /** Room is short: a group keeps what decides whether the condition is met, and its figures are lower bounds. */
+  /**
+   * True under pressure: groups keep only the inputs that decide whether the condition is met, and their
+   * figures are lower bounds.
+   */
   #isTight = false;
   readonly #plan: Plan;
   readonly #most: number;
   readonly #room: Room;
 
-  /** @param most - groups */
+  /** @param most - maximum number of groups */
   constructor(plan: Plan, most: number, room: Room) {
     this.#room = room;
     this.#plan = plan;
@@ -49,12 +59,12 @@ export class Groups {
     return this.#groups.size;
   }
 
-  /** In the order in which they were touched. */
+  /** Iterates over the groups in the order of their last touch. */
   *all(): Generator<Group> {
     for (let group = this.#oldest; group !== undefined; group = group.newer) yield group;
   }
 
-  /** The group of these values at a time, which it is touched by. */
+  /** Returns the group of these values, and marks the group as touched at a time. */
   at(values: readonly Value[], time: number): Group {
     if (time > this.clock) this.clock = time;
     this.#expire();
@@ -70,7 +80,7 @@ export class Groups {
     return group;
   }
 
-  /** Notes what a group has become. */
+  /** Updates the size of a group. */
   weigh(group: Group): void {
     const { enough } = this.#plan;
     if (this.#isTight && group.window.entries.length > 2 * enough) group.trim(enough);
@@ -81,14 +91,14 @@ export class Groups {
     group.units = units;
   }
 
-  /** Puts a group back that was kept elsewhere, as the last one. */
+  /** Adds a stored group as the newest group. */
   put(group: Group): void {
     this.#groups.set(keyOf(group.values), group);
     this.#append(group);
     this.weigh(group);
   }
 
-  /** Gives room back: by what groups keep beyond the needed first, then by the group touched longest ago. */
+  /** Frees room: first drops inputs that groups do not need, then the least recently touched groups. */
   makeRoom(): void {
     if (this.#isTight) this.forgetOldest();
     else {
@@ -101,12 +111,13 @@ export class Groups {
     const group = this.#oldest;
     if (group === undefined) return;
     this.#delete(group);
-    if (group.window.newest >= this.clock - this.#plan.spanMs) this.forgotten++;
+    const { spanMs, reachMs } = this.#plan;
+    if (group.window.newest >= this.clock - spanMs - reachMs) this.forgotten++;
   }
 
   /**
-   * Forgets groups that have inputs after a time: they came while the clock was ahead, and all that comes now would be
-   * late for them.
+   * Drops groups with inputs after a time. These inputs were received while the clock was ahead, and would make all
+   * current inputs count as late.
    */
   forgetAfter(time: number): void {
     if (this.clock <= time) return;

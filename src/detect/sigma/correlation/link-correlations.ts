@@ -8,14 +8,15 @@ import { type Resolved, resolveCorrelations } from './resolve-correlations.ts';
 /**
  * Binds correlations to the rules and correlations that they name, by id or name.
  *
- * - Without `generate`, what a correlation names raises no alerts of its own, unless another one that names it wants it
- *   to. A refused correlation silences nothing: broken rules don't stop others.
- * - An alias that has no field for a rule stands for the field of its own name.
- * - A correlation may group by fields that an inner one does not group by (as the specification's own example does):
- *   these are then taken from the last input of the inner one.
+ * - Without `generate`, the rules of a correlation raise no alerts themselves, unless another correlation that
+ *   names them has `generate`. A refused correlation does not silence its rules, so broken rules do not stop
+ *   other rules.
+ * - An alias without a field for a rule stands for the field with the alias's name.
+ * - A correlation may group by fields that an inner correlation does not group by (as in the specification's
+ *   own example). These fields are read from the last input of the inner correlation.
  *
- * @param unavailable - rules that were refused or are disabled, with the reason, which is that of the correlation, too;
- *   and correlations that cannot run
+ * @param unavailable - rules that were refused or are disabled, and correlations that cannot run, with the
+ *   reason, which also applies to correlations that name them
  */
 export function linkCorrelations(
   rules: readonly RuleDocument[],
@@ -29,27 +30,26 @@ export function linkCorrelations(
   const silent = silenced(ordered);
   const outer = outerFeeds(ordered, carried);
   return {
-    correlations: ordered.map((one) =>
-      link(one, carried.get(one.document)!, outer.get(one.document) ?? [], silent),
-    ),
+    correlations: ordered.map((one) => link(one, carried.get(one.document)!, outer.get(one.document) ?? [], silent)),
     refused: [...refused].map(([document, problems]) => ({ document, problems })),
     silent,
     feeds: ruleFeeds(ordered, carried),
   };
 }
 
-/** What has a name in the correlation, as a field of one of its rules. */
+/** Returns the field of a rule to which a name in the correlation refers. */
 function fieldOf({ aliases }: Resolved, name: string, rule: Named): string {
   return aliases.get(name)?.get(rule) ?? name;
 }
 
 type Carried = ReadonlyMap<CorrelationDocument, readonly string[]>;
 
-/** Fields that each correlation takes along for those that name it; the outermost are asked first. */
+/**
+ * Returns the fields that each correlation carries for its outer correlations, evaluated from the outermost
+ * inwards.
+ */
 function carriedFields(ordered: readonly Resolved[]): Carried {
-  const carried = new Map<CorrelationDocument, Set<string>>(
-    ordered.map(({ document }) => [document, new Set()]),
-  );
+  const carried = new Map<CorrelationDocument, Set<string>>(ordered.map(({ document }) => [document, new Set()]));
   for (const outer of ordered.toReversed()) {
     const { groupBy, valueFields } = outer.document;
     const wanted = [...groupBy, ...valueFields, ...carried.get(outer.document)!];

@@ -2,63 +2,72 @@ import type { CorrelationDocument, Problem } from '../document.ts';
 import type { Named } from './references.ts';
 import type { Alternative } from './rule-condition.ts';
 
-/** What a match of a rule has to tell one correlation: fields to read from the record. */
+/** The fields that a correlation needs from the matches of a rule. */
 export interface Feed {
   /** Key of the correlation. */
   readonly correlation: string;
   /** Key of the rule. */
   readonly rule: string;
-  /** Fields whose values make the group, in its order. */
+  /** Fields to group by, in the order of the correlation. */
   readonly group: readonly string[];
-  /** Fields of the counted value; none where none is counted. */
+  /** Fields of the counted value; empty if no value is counted. */
   readonly value: readonly string[];
-  /** Fields that correlations of this correlation group by or count, and that this one does not group by. */
+  /** Fields that outer correlations group by or count, and that this correlation does not group by. */
   readonly carried: readonly string[];
 }
 
-/** Where a correlation of correlations finds a value in what the inner one tells. */
+/** The position of a value in the output of an inner correlation. */
 export interface Source {
   readonly from: 'group' | 'carried';
   readonly index: number;
 }
 
-/** What a correlation tells another one that names it. */
+/** The output of a correlation for an outer correlation that names it. */
 export interface OuterFeed {
   /** Key of the outer correlation. */
   readonly correlation: string;
   readonly group: readonly Source[];
   readonly value: readonly Source[];
   readonly carried: readonly Source[];
-  /** It asks whether the inner one holds, not how often it began to. */
+  /**
+   * True if the outer correlation needs each window that meets the condition, not only the beginning of an
+   * episode.
+   */
   readonly whileMet: boolean;
 }
 
 /** A correlation that can run. */
 export interface LinkedCorrelation {
-  /** Unique among correlations. */
+  /** Key, unique among correlations. */
   readonly key: string;
   readonly document: CorrelationDocument;
-  /** Keys of what it names, in its order. */
+  /** Keys of the rules, in the order of the correlation. */
   readonly rules: readonly string[];
-  /** Of the rules that occurred one of these must have; undefined where their number is compared, or no rules are. */
+  /**
+   * Combinations of rules, one of which must have occurred; undefined if the number of rules or another value
+   * is compared.
+   */
   readonly alternatives: readonly Alternative[] | undefined;
   readonly carried: readonly string[];
   readonly outer: readonly OuterFeed[];
-  /** What it finds becomes alerts, not only input of others. */
+  /** True if the correlation raises alerts, not only inputs of other correlations. */
   readonly raises: boolean;
-  /** Same for correlations that count the same things in the same way. */
+  /** Hash that is equal for correlations that count the same values in the same way. */
   readonly hash: string;
 }
 
 export interface LinkedCorrelations {
-  /** Each after those that it names. */
+  /** Correlations, each after the correlations that it names. */
   readonly correlations: readonly LinkedCorrelation[];
   readonly refused: readonly {
     readonly document: CorrelationDocument;
     readonly problems: readonly Problem[];
   }[];
-  /** Rules and correlations that raise no alerts of their own, since one that names them does instead. */
+  /**
+   * Rules and correlations that raise no separate alerts, because a correlation that names them raises
+   * alerts.
+   */
   readonly silent: ReadonlySet<Named>;
-  /** What to tell of matches, by the rule. */
+  /** Correlation inputs to create for matches, by rule. */
   readonly feeds: ReadonlyMap<Named, readonly Feed[]>;
 }

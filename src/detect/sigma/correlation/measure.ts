@@ -1,41 +1,54 @@
 import type { Trim } from './trim.ts';
 
-/** What an input counts for: a text or number, or the place of its rule in the correlation's list; 0 where only that it came. */
+/**
+ * The counted part of an input: a text or number, or the index of its rule in the correlation's list; 0 where
+ * only the number of inputs matters.
+ */
 export type Counted = string | number;
 
 /**
- * What one type of correlation computes of the inputs in a window. Inputs come and go in any order; each takes
- * O(log n) at most, but for `Percentile`.
+ * The value that a type of correlation computes from the inputs in a window. Inputs are added and removed in
+ * any order. Each operation takes at most O(log n), except for `Percentile`.
  */
 export interface Measure {
   add(value: Counted, weight: number): void;
   remove(value: Counted, weight: number): void;
-  /** The number that is compared. @param subject - the value that came last */
+  /**
+   * Returns the compared number.
+   *
+   * @param subject - the latest value
+   */
   read(subject: Counted): number;
-  /** Whether what is in the window is what the correlation looks for. */
+  /** Returns true if the inputs in the window meet the condition. */
   met(subject: Counted): boolean;
 }
 
-/** How a type of correlation is run; the same for all its groups. */
+/** The implementation of a type of correlation, shared by all groups. */
 export interface Counting {
   readonly spanMs: number;
-  /** How much older than the newest an input may be. */
+  /** Maximum age of an input, relative to the newest input. */
   readonly reachMs: number;
-  /** More inputs never stop the condition from being met. */
+  /** True if more inputs never stop the condition from being met. */
   readonly monotone: boolean;
-  /** Inputs that a window needs to meet the condition, at least. */
+  /** Minimum inputs of a window that meets the condition. */
   readonly least: number;
-  /** Inputs that decide whether the condition is met: so many a group keeps where room is short. */
+  /** Number of inputs that decide whether the condition is met. A group keeps this many under pressure. */
   readonly enough: number;
-  /** Inputs that a group keeps one by one where there is room. Twice as many are made so many again by `trim`. */
+  /**
+   * Number of inputs that a group keeps individually without pressure. At twice this number, `trim` reduces the
+   * inputs to this number.
+   */
   readonly keep: number;
   readonly trim: Trim;
-  /** The measure reads how many inputs an entry stands for. */
+  /** True if the measure uses the number of inputs per entry. */
   readonly weighsInputs: boolean;
-  /** Inputs around a late one that there may be for all windows with it to be evaluated, where more may be less. */
+  /**
+   * Number of inputs around a late input up to which all windows with that input are evaluated, if more
+   * inputs can lower the number.
+   */
   readonly lookback: number;
   measure(): Measure;
-  /** What of an input counts; undefined where it doesn't have it. */
+  /** Returns the counted part of an input; undefined if it is missing. */
   counted(value: string | null, rule: number): Counted | undefined;
 }
 

@@ -3,7 +3,7 @@ import type { Counted, Measure, TypeCounting } from './measure.ts';
 import { compileThreshold, isLowerBound } from './threshold.ts';
 import { dropOldest, mergeNeighbours } from './trim.ts';
 
-/** Sum or average of the window. Whole numbers add up exactly, as long as their sum is under 2^53. */
+/** Computes the sum or average of the window. Sums of integers are exact up to 2^53. */
 class Total implements Measure {
   #sum = 0;
   #count = 0;
@@ -25,7 +25,7 @@ class Total implements Measure {
   remove(value: Counted, weight: number): void {
     this.#count -= weight;
     this.#entries--;
-    // What rounding left over goes with the last one.
+    // The rounding error is dropped with the last entry.
     this.#sum = this.#entries === 0 ? 0 : this.#sum - (value as number);
   }
 
@@ -38,9 +38,9 @@ class Total implements Measure {
   }
 }
 
-/** The value that `percentile` percent of the window's are at or below (nearest rank). */
+/** Returns the value with `percentile` percent of the window's values at or below it (nearest rank). */
 class Percentile implements Measure {
-  /** Ascending. Inserting moves 64 kB at the most, a few µs. */
+  /** Values, ascending. An insertion moves at most 64 kB, which takes a few µs. */
   readonly #sorted: number[] = [];
   readonly #percentile: number;
   readonly #meets: (n: number) => boolean;
@@ -79,7 +79,10 @@ class Percentile implements Measure {
   }
 }
 
-/** Sums and averages take in everything: when there is too much to keep one by one, neighbours in time are added up. */
+/**
+ * Counts sums and averages of all inputs. When there are too many inputs to store individually, neighbours in
+ * time are added up.
+ */
 export function valueTotal({ type, threshold = {} }: CorrelationDocument): TypeCounting {
   const meets = compileThreshold(threshold);
   const average = type === 'value_avg';
@@ -92,7 +95,10 @@ export function valueTotal({ type, threshold = {} }: CorrelationDocument): TypeC
   };
 }
 
-/** Exact while the window has fewer values than are kept; of more, the percentile of the newest. */
+/**
+ * Counts a percentile. The percentile is exact while all values of the window are stored; otherwise it is the
+ * percentile of the newest values.
+ */
 export function valuePercentile({ percentile = 50, threshold = {} }: CorrelationDocument): TypeCounting {
   const meets = compileThreshold(threshold);
   return {

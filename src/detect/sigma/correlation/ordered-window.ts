@@ -4,13 +4,13 @@ import type { Counted } from './measure.ts';
 import type { Alternative } from './rule-condition.ts';
 import { keepEndsOfRuns, type Trim } from './trim.ts';
 
-/** How `temporal_ordered` is run; the same for all groups. */
+/** The implementation of `temporal_ordered`, shared by all groups. */
 export interface Ordering {
   readonly spanMs: number;
-  /** How much older than the newest an input may be. */
+  /** Maximum age of an input, relative to the newest input. */
   readonly reachMs: number;
   readonly alternatives: readonly Alternative[];
-  /** One for each alternative, used for one group after the other. */
+  /** One sequence per alternative, reused for all groups. */
   readonly sequences: readonly Sequence[];
   readonly trim: Trim;
 }
@@ -29,14 +29,15 @@ export function ordering(
 }
 
 /**
- * How far an order of rules has come: for each of them the latest time at which a sequence up to it can have begun. Each
- * rule comes after the one before it, not at the same time, which is no order (and one event may match both).
+ * Progress of an ordered list of rules: for each rule, the latest time at which a sequence up to that rule
+ * can have begun. Each rule must come after the previous rule. Equal times have no order (and one event may
+ * match both rules).
  */
 class Sequence {
-  /** Place in the sequence by rule. */
+  /** Index in the sequence by rule. */
   readonly #places: number[] = [];
   readonly #begun: number[];
-  /** The same, without the inputs of the time at which it was last changed. */
+  /** The times in `#begun` without the inputs at the time of the last change. */
   readonly #before: number[];
   readonly #changed: number[];
 
@@ -47,7 +48,7 @@ class Sequence {
     this.#changed = rules.map(() => -Infinity);
   }
 
-  /** The latest beginning of a sequence of all rules. */
+  /** Latest beginning of a complete sequence. */
   get begun(): number {
     return this.#begun[this.#begun.length - 1]!;
   }
@@ -65,15 +66,14 @@ class Sequence {
       this.#before[at] = this.#begun[at]!;
       this.#changed[at] = time;
     }
-    const begun =
-      at === 0 ? time : this.#changed[at - 1]! < time ? this.#begun[at - 1]! : this.#before[at - 1]!;
+    const begun = at === 0 ? time : this.#changed[at - 1]! < time ? this.#begun[at - 1]! : this.#before[at - 1]!;
     this.#begun[at] = Math.max(this.#begun[at]!, begun);
   }
 }
 
 /**
- * The inputs of a group, of which the rules of an alternative must follow each other within a timespan, while none of its
- * forbidden rules is in it. Those of a timespan are gone through once for the inputs of a batch.
+ * The inputs of a group in which the rules of an alternative must follow each other within a timespan that
+ * contains none of the alternative's forbidden rules. The inputs of a timespan are processed once per batch.
  */
 export class OrderedWindow implements GroupWindow {
   newest: number;
@@ -93,7 +93,7 @@ export class OrderedWindow implements GroupWindow {
     return true;
   }
 
-  /** The number is how many different rules the window has. */
+  /** The compared number is the number of distinct rules in the window. */
   evaluate(from: number, to: number, _subject: Counted, listener: Listener): void {
     const { spanMs, alternatives, sequences } = this.#ordering;
     const { entries } = this;
@@ -113,8 +113,7 @@ export class OrderedWindow implements GroupWindow {
       const isLast = i + 1 === entries.length || entries.time(i + 1) !== end;
       if (end < from || !isLast) continue;
       const met = alternatives.some(
-        ({ forbidden }, a) =>
-          sequences[a]!.begun >= end - spanMs && !forbidden.some((rule) => present.has(rule)),
+        ({ forbidden }, a) => sequences[a]!.begun >= end - spanMs && !forbidden.some((rule) => present.has(rule)),
       );
       if (met) listener.met(end, present.size);
     }

@@ -1,13 +1,13 @@
-/** Where the inputs of a stretch of time came from. */
+/** The senders of the inputs in one interval of time, and the addresses and ports that all these inputs share. */
 export interface Origin {
   readonly since: number;
-  /** Members that the ends of all inputs share. */
+  /** Addresses and ports that are common to all inputs. */
   ends: unknown;
-  /** Principals that sent them, each once, a bounded number. */
+  /** Principals that sent the inputs, without duplicates, up to a limit. */
   senders: readonly string[];
 }
 
-/** The ends and senders of several stretches together. */
+/** The senders and the common addresses and ports of several intervals together. */
 export type SharedOrigin = Pick<Origin, 'ends' | 'senders'>;
 
 export const noOrigin: SharedOrigin = { ends: undefined, senders: [] };
@@ -15,11 +15,11 @@ export const noOrigin: SharedOrigin = { ends: undefined, senders: [] };
 const maxSenders = 20;
 
 /**
- * Adds an input to its stretch.
+ * Adds an input to its interval.
  *
- * @param origins - by time
- * @param stretchMs - how long a stretch is
- * @returns the stretch, if that changed what its inputs share
+ * @param origins - sorted by time
+ * @param stretchMs - length of an interval
+ * @returns the origin of the interval, if its senders or common addresses and ports changed
  */
 export function noteOrigin(
   origins: Origin[],
@@ -45,20 +45,16 @@ export function noteOrigin(
 
 export function joined(one: SharedOrigin, other: SharedOrigin): SharedOrigin {
   const isKnown = other.senders.every((sender) => one.senders.includes(sender));
-  const senders = isKnown
-    ? one.senders
-    : [...new Set([...one.senders, ...other.senders])].slice(0, maxSenders);
+  const senders = isKnown ? one.senders : [...new Set([...one.senders, ...other.senders])].slice(0, maxSenders);
   return { ends: shared(one.ends, other.ends), senders };
 }
 
-/** Members that two plain objects have alike; addresses that differ are no address of the group. */
+/** Returns the equal members of two plain objects: addresses that differ are not common to the group. */
 function shared(one: unknown, other: unknown): unknown {
   if (typeof one !== 'object' || one === null) return other;
   if (typeof other !== 'object' || other === null) return one;
   let differ = 0;
   for (const name in one) if (Reflect.get(one, name) !== Reflect.get(other, name)) differ++;
   if (differ === 0) return one;
-  return Object.fromEntries(
-    Object.entries(one).filter(([name, value]) => Reflect.get(other, name) === value),
-  );
+  return Object.fromEntries(Object.entries(one).filter(([name, value]) => Reflect.get(other, name) === value));
 }

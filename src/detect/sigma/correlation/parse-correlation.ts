@@ -1,13 +1,17 @@
-import type { CorrelationDocument, CorrelationType, Problem, Threshold } from '../document.ts';
-import { correlationTypes } from '../document.ts';
+import {
+  type CorrelationDocument,
+  type CorrelationType,
+  correlationTypes,
+  type Problem,
+  type Threshold,
+} from '../document.ts';
 import { shown } from '../fault.ts';
 import { fieldName, type Path } from '../field-name.ts';
 import { type CorrelationLimits, correlationLimits } from './correlation-limits.ts';
 import { parseRuleCondition } from './rule-condition.ts';
 import { canBeMet, isComparison, isLowerBound, type Range } from './threshold.ts';
-import { parseTimespan } from './timespan.ts';
 
-/** What a correlation document has besides what all documents have. */
+/** The attributes that only correlation documents have. */
 export type CorrelationSection = Pick<
   CorrelationDocument,
   | 'type'
@@ -22,7 +26,7 @@ export type CorrelationSection = Pick<
   | 'generate'
 >;
 
-/** What the types compare, and whether a field of theirs is counted. */
+/** Range of the compared number by type, and whether the type counts the values of a field. */
 const compared = {
   event_count: { field: false, whole: true, least: 1, most: Infinity },
   value_count: { field: true, whole: true, least: 1, most: Infinity },
@@ -38,16 +42,17 @@ const noThreshold = { threshold: undefined, valueFields: [], percentile: undefin
 type Condition = Pick<CorrelationSection, keyof typeof noThreshold>;
 
 /**
- * Reads the attribute `correlation` of a document (Sigma correlation rules 2.1.0).
+ * Parses the attribute `correlation` of a document (Sigma correlation rules 2.1.0).
  *
- * Stricter than the JSON schema where that lets meanings pass that nobody could guess: attributes that it doesn't know,
- * bounds that exclude each other or that no count reaches (what has not arrived is not counted, so that none is 0),
- * and units of time other than s, m, h and d. `group-by: []` is allowed and makes one group of everything.
+ * Stricter than the JSON schema, which accepts documents without a clear meaning. Rejected are unknown
+ * attributes, bounds that contradict each other or are unreachable (absent events are not counted, so a count
+ * is never 0), and units of time other than s, m, h and d. `group-by: []` is allowed and makes a single
+ * group.
  *
- * @param section - as YAML gives it
- * @param at - line of what is at a path within the section
- * @param generate - the attribute `generate` of the document, where the schema has it; within the section, where pySigma
- *   reads it, it counts, too
+ * @param section - as parsed from YAML
+ * @param at - returns the line of a path within the section
+ * @param generate - the document's attribute `generate`, as defined by the schema; it is also accepted within
+ *   the section, where pySigma reads it
  */
 export function parseCorrelation(
   section: unknown,
@@ -65,7 +70,7 @@ export function parseCorrelation(
   }
 
   for (const key of Object.keys(section)) {
-    if (!keys.has(key)) refuse([key], 'is no attribute of a correlation');
+    if (!keys.has(key)) refuse([key], 'is not an attribute of a correlation');
   }
   const type = readType(section.type, refuse);
   const rules = readRules(section.rules, refuse, limits) ?? [];
@@ -91,26 +96,26 @@ function readType(type: unknown, refuse: Refuse): CorrelationType | undefined {
 
 function readRules(rules: unknown, refuse: Refuse, limits: CorrelationLimits): string[] | undefined {
   if (!Array.isArray(rules) || rules.length === 0) return refuse(['rules'], 'must be a list of ids or names');
-  if (rules.length > limits.rules) return refuse(['rules'], `names ${rules.length}; ${limits.rules} at most`);
+  if (rules.length > limits.rules)
+    return refuse(['rules'], `names ${rules.length} rules; the maximum is ${limits.rules}`);
   return readNames(['rules'], rules, 2, refuse);
 }
 
 function readGroupBy(groupBy: unknown, refuse: Refuse, limits: CorrelationLimits): string[] | undefined {
-  if (!Array.isArray(groupBy))
-    return refuse(['group-by'], 'must be a list of fields, empty for one group of all');
+  if (!Array.isArray(groupBy)) return refuse(['group-by'], 'must be a list of fields, empty for one group of all');
   if (groupBy.length > limits.fields) {
-    return refuse(['group-by'], `names ${groupBy.length} fields; ${limits.fields} at most`);
+    return refuse(['group-by'], `names ${groupBy.length} fields; the maximum is ${limits.fields}`);
   }
   return readNames(['group-by'], groupBy, 1, refuse);
 }
 
-/** Different texts of 1 to 256 characters. */
+/** Reads distinct texts of up to 256 characters. */
 function readNames(path: Path, items: readonly unknown[], least: number, refuse: Refuse): string[] {
   const names = new Set<string>();
   for (const [i, item] of items.entries()) {
     if (typeof item !== 'string' || item.length < least || item.length > 256) {
       refuse([...path, i], `must be a text of ${least} to 256 characters`);
-    } else if (names.has(item)) refuse([...path, i], `${shown(item)} is there twice`);
+    } else if (names.has(item)) refuse([...path, i], `repeats ${shown(item)}`);
     else names.add(item);
   }
   return [...names];
@@ -193,21 +198,18 @@ function readThreshold(
   for (const [key, bound] of Object.entries(condition)) {
     const path = ['condition', key];
     if (key === 'field' || key === 'percentile') continue;
-    if (!isComparison(key)) refuse(path, 'is no bound: gt, gte, lt, lte, eq, neq');
-    else if (
-      typeof bound !== 'number' ||
-      !(range.whole ? Number.isSafeInteger(bound) : Number.isFinite(bound))
-    ) {
+    if (!isComparison(key)) refuse(path, 'is not a bound: gt, gte, lt, lte, eq, neq');
+    else if (typeof bound !== 'number' || !(range.whole ? Number.isSafeInteger(bound) : Number.isFinite(bound))) {
       refuse(path, range.whole ? 'must be a whole number' : 'must be a number');
     } else if (type === 'value_count' && bound > limits.distinct) {
-      refuse(path, `is more than the ${limits.distinct} different values that are told apart`);
+      refuse(path, `is more than the maximum of ${limits.distinct} distinct values`);
     } else bounds.push([key, bound]);
   }
   const threshold: Threshold = Object.fromEntries(bounds);
   const valueFields = counts ? readFields(condition.field, refuse, limits) : [];
   const percentile = readPercentile(type, condition.percentile, refuse);
   if (!counts && condition.field !== undefined) {
-    refuse(['condition', 'field'], `is for types that look at values; ${type} does not`);
+    refuse(['condition', 'field'], `is only for types that use values; ${type} does not`);
   }
   const reachable = { ...range, ...reachOf(type, percentile, rules) };
   if (Object.keys(condition).every((key) => key === 'field' || key === 'percentile')) {
@@ -215,17 +217,17 @@ function readThreshold(
   } else if (bounds.length > 0 && !canBeMet(threshold, reachable)) {
     refuse(['condition'], neverMet(reachable));
   } else if (type === 'temporal_ordered' && !isLowerBound(threshold) && threshold.eq !== rules) {
-    refuse(['condition'], 'can ask an order only for how many rules it has at least: gt, gte');
+    refuse(['condition'], 'must be a minimum number of rules (gt, gte) for temporal_ordered');
   }
   return { threshold, valueFields, percentile, condition: undefined };
 }
 
 function neverMet({ whole, least, most }: Range): string {
-  if (most === Infinity) return `can never be met${whole ? `, as what never came is not counted` : ''}`;
+  if (most === Infinity) return `can never be met${whole ? `, as absent events are not counted` : ''}`;
   return `can never be met by a number from ${least} to ${most}`;
 }
 
-/** What limits the number that is compared, besides its type. */
+/** Returns further limits of the compared number, besides those of the type. */
 function reachOf(type: CorrelationType, percentile: number | undefined, rules: number): Partial<Range> {
   if (type === 'temporal' || type === 'temporal_ordered') return { most: Math.max(1, rules) };
   if (type === 'value_percentile' && percentile === undefined) return { least: 0, most: 100 };
@@ -238,14 +240,14 @@ function readFields(field: unknown, refuse: Refuse, limits: CorrelationLimits): 
   if (Array.isArray(field) && field.length > 0 && field.length <= limits.fields) {
     return readNames(path, field, 1, refuse);
   }
-  refuse(path, `must be the field whose values count, or a list of 1 to ${limits.fields}`);
+  refuse(path, `must be the field whose values are counted, or a list of 1 to ${limits.fields} fields`);
   return [];
 }
 
 function readPercentile(type: CorrelationType, percentile: unknown, refuse: Refuse): number | undefined {
   if (percentile === undefined) return;
   const path = ['condition', 'percentile'];
-  if (type !== 'value_percentile') return refuse(path, 'is for value_percentile only');
+  if (type !== 'value_percentile') return refuse(path, 'is only for value_percentile');
   if (typeof percentile !== 'number' || !(percentile >= 0 && percentile <= 100)) {
     return refuse(path, 'must be a number from 0 to 100');
   }
@@ -258,4 +260,13 @@ function isField(field: unknown): field is string {
 
 function isMap(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+const unitMs = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+
+/** Returns the milliseconds of a Sigma timespan (`30s`, `90m`, `24h`, `7d`); undefined for other texts. */
+function parseTimespan(text: string): number | undefined {
+  const [, count, unit] = /^(\d{1,9})([smhd])$/.exec(text) ?? [];
+  if (count === undefined || unit === undefined) return;
+  return Number(count) * unitMs[unit as keyof typeof unitMs];
 }

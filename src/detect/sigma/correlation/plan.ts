@@ -11,14 +11,16 @@ import { SlidingWindow } from './sliding-window.ts';
 import { enoughFor, isMonotone, temporal } from './temporal.ts';
 import { valueCount, valueShare } from './value-count.ts';
 
-/** How a correlation is run. */
-export interface Plan
-  extends Pick<Counting, 'spanMs' | 'reachMs' | 'monotone' | 'least' | 'enough' | 'keep'> {
-  /** Groups keep the ends of windows that meet the condition, each of which an outer correlation is told once. */
+/** The implementation of a correlation. */
+export interface Plan extends Pick<Counting, 'spanMs' | 'reachMs' | 'monotone' | 'least' | 'enough' | 'keep'> {
+  /**
+   * True if groups store the ends of windows that meet the condition, because each end is reported to an outer
+   * correlation once.
+   */
   readonly watched: boolean;
   readonly samples: number;
   window(entries?: Entries<Counted>): GroupWindow;
-  /** What of an input counts; undefined where it doesn't have it. */
+  /** Returns the counted part of an input; undefined if it is missing. */
   counted(value: string | null, rule: number): Counted | undefined;
 }
 
@@ -39,7 +41,8 @@ export function planOf(linked: LinkedCorrelation, limits: CorrelationLimits): Pl
   const { type, timespanMs } = document;
   const reachMs = Math.max(timespanMs, limits.delayMs);
   const most = limits.entries / 2;
-  // So many inputs decide about a timespan and all before it that late inputs may belong to.
+  // Returns the number of inputs that decide about one timespan and all earlier timespans that late inputs
+  // may belong to.
   const kept = (enough: number) =>
     Math.max(enough, Math.min(most, Math.ceil((enough * (timespanMs + reachMs)) / (2 * timespanMs))));
   const shared = {

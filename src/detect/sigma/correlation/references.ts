@@ -1,15 +1,15 @@
 import type { CorrelationDocument, RuleDocument } from '../document.ts';
 import { shown } from '../fault.ts';
 
-/** What a correlation can name. */
+/** A document that a correlation can name. */
 export type Named = RuleDocument | CorrelationDocument;
 
-/** What others call it in state and inputs: its id, or else its name, or else its title. */
+/** Returns the document's key in state and inputs: its id, otherwise its name, otherwise its title. */
 export function keyOf(document: Named): string {
   return document.id ?? document.name ?? document.title;
 }
 
-/** The field that it is from. */
+/** Returns the attribute from which `keyOf` takes the key. */
 export function keyFieldOf({ id, name }: Named): 'id' | 'name' | 'title' {
   return id !== undefined ? 'id' : name !== undefined ? 'name' : 'title';
 }
@@ -29,10 +29,10 @@ export class References {
     }
   }
 
-  /** The document of that id or name, or the reason why it can't be said which. */
+  /** Returns the document with that id or name, or the reason why the name is not unique. */
   find(name: string): Named | string {
     const [document, ...others] = this.#documents.get(name) ?? [];
-    if (document === undefined) return `${shown(name)} is the id or name of no rule`;
+    if (document === undefined) return `names ${shown(name)}, which is not the id or name of a rule`;
     if (others.length > 0) return `${shown(name)} is the id or name of ${others.length + 1} rules`;
     return document;
   }

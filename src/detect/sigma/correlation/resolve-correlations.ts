@@ -7,12 +7,12 @@ import type { CorrelationLimits } from './correlation-limits.ts';
 import { keyFieldOf, keyOf, type Named, type References } from './references.ts';
 import { type Alternative, alternativesOf, parseRuleCondition } from './rule-condition.ts';
 
-/** A correlation and the documents that it names, in its order. */
+/** A correlation and the documents that it names, in the order in which it names them. */
 export interface Resolved {
   readonly document: CorrelationDocument;
   readonly rules: readonly Named[];
   readonly alternatives: readonly Alternative[] | undefined;
-  /** Alias → document → field. */
+  /** Field by alias and document. */
   readonly aliases: ReadonlyMap<string, ReadonlyMap<Named, string>>;
 }
 
@@ -21,10 +21,11 @@ const rulesOf: Path = ['correlation', 'rules'];
 type Refused = Map<CorrelationDocument, readonly Problem[]>;
 
 /**
- * Looks up what correlations name. Gives those that can run, each after those that it names, and the problems of the
- * others: unknown and ambiguous names, circles, and whatever an inner one or a rule is refused for.
+ * Resolves the names in correlations. Returns the correlations that can run, each after the correlations that
+ * it names, and the problems of the others: unknown and ambiguous names, cycles, and problems of a rule or an
+ * inner correlation.
  *
- * @param unavailable - rules and correlations that don't run, with what is wrong with each
+ * @param unavailable - rules and correlations that do not run, each with its problem
  */
 export function resolveCorrelations(
   correlations: readonly CorrelationDocument[],
@@ -40,9 +41,7 @@ export function resolveCorrelations(
   let waiting = correlations.filter((document) => !refused.has(document));
   for (let level = 0; level < limits.depth && waiting.length > 0; level++) {
     const unsettled = new Set<Named>(waiting);
-    const ready = waiting.filter(
-      (document) => !innerOf(document, references).some((one) => unsettled.has(one)),
-    );
+    const ready = waiting.filter((document) => !innerOf(document, references).some((one) => unsettled.has(one)));
     for (const document of ready) {
       const resolved = resolve(document, references, unavailable, refused, limits);
       if ('alternatives' in resolved) ordered.push(resolved);
@@ -57,32 +56,29 @@ export function resolveCorrelations(
 
 function innerOf(document: CorrelationDocument, references: References): CorrelationDocument[] {
   const named = document.rules.map((name) => references.find(name));
-  return named.filter(
-    (one) => typeof one !== 'string' && one.kind === 'correlation',
-  ) as CorrelationDocument[];
+  return named.filter((one) => typeof one !== 'string' && one.kind === 'correlation') as CorrelationDocument[];
 }
 
-/** State and inputs are told apart by the key: of several with one, the first has it. */
-function repeatedKeys(
-  correlations: readonly CorrelationDocument[],
-): [CorrelationDocument, readonly Problem[]][] {
+/**
+ * Returns correlations with a repeated key. The key identifies state and inputs: among several correlations
+ * with one key, only the first runs.
+ */
+function repeatedKeys(correlations: readonly CorrelationDocument[]): [CorrelationDocument, readonly Problem[]][] {
   const keys = new Set<string>();
   const refused: [CorrelationDocument, readonly Problem[]][] = [];
   for (const document of correlations) {
     const key = keyOf(document);
-    const reason = `is ${shown(key)}, by which a correlation before it goes`;
+    const reason = `is ${shown(key)}, the key of an earlier correlation`;
     if (keys.has(key)) refused.push([document, [problemOf(document, [keyFieldOf(document)], reason)]]);
     keys.add(key);
   }
   return refused;
 }
 
-/** Why a correlation has not got its turn: it is in a circle, or behind one, or behind too many others. */
-function whyWaiting(
-  document: CorrelationDocument,
-  references: References,
-  limits: CorrelationLimits,
-): Problem {
+/**
+ * Returns why a correlation was not resolved: it is in a cycle, depends on a cycle, or has too many levels.
+ */
+function whyWaiting(document: CorrelationDocument, references: References, limits: CorrelationLimits): Problem {
   const cameFrom = new Map<CorrelationDocument, CorrelationDocument>();
   const queue = [document];
   for (const one of queue) {
@@ -94,10 +90,9 @@ function whyWaiting(
     }
   }
   const circle = [document];
-  for (let at = cameFrom.get(document); at !== undefined && at !== document; at = cameFrom.get(at))
-    circle.unshift(at);
+  for (let at = cameFrom.get(document); at !== undefined && at !== document; at = cameFrom.get(at)) circle.unshift(at);
   if (!cameFrom.has(document)) {
-    const reason = `names correlations through more than ${limits.depth} levels, or in a circle`;
+    const reason = `names correlations through more than ${limits.depth} levels, or in a cycle`;
     return problemOf(document, rulesOf, reason);
   }
   const first = document.rules.findIndex((name) => references.find(name) === circle[0]);
@@ -113,8 +108,7 @@ function resolve(
   limits: CorrelationLimits,
 ): Resolved | readonly Problem[] {
   const problems: Problem[] = [];
-  const refuse: Refuse = (path, reason) =>
-    void problems.push(problemOf(document, ['correlation', ...path], reason));
+  const refuse: Refuse = (path, reason) => void problems.push(problemOf(document, ['correlation', ...path], reason));
   const rules: Named[] = [];
   const own = unavailable.get(document);
   if (own !== undefined) problems.push(own);
@@ -127,8 +121,7 @@ function resolve(
     const [inner] = named.kind === 'correlation' ? (refused.get(named) ?? []) : [];
     const problem = unavailable.get(named) ?? inner;
     if (problem !== undefined) refuse(['rules', at], `${shown(name)} does not run: ${problem.reason}`);
-    else if (rules.includes(named))
-      refuse(['rules', at], `${shown(name)} names what another name there names, too`);
+    else if (rules.includes(named)) refuse(['rules', at], `${shown(name)} names a rule that is already in the list`);
     else rules.push(named);
   }
   if (problems.length > 0) return problems;
@@ -142,7 +135,7 @@ function resolve(
   return problems.length > 0 ? problems : { document, rules, alternatives, aliases };
 }
 
-/** Of a path within the section. */
+/** Reports that the value at a path within the section is refused. */
 type Refuse = (path: Path, reason: string) => void;
 
 function resolveAliases(
@@ -156,8 +149,7 @@ function resolveAliases(
     const resolved = new Map<Named, string>();
     for (const [name, field] of fields) {
       const rule = rules[place(name)];
-      if (rule === undefined)
-        refuse(['aliases', alias, name], `${shown(name)} is none of the rules of the correlation`);
+      if (rule === undefined) refuse(['aliases', alias, name], `${shown(name)} is not a rule of the correlation`);
       else resolved.set(rule, field);
     }
     aliases.set(alias, resolved);
@@ -165,7 +157,10 @@ function resolveAliases(
   return aliases;
 }
 
-/** Temporal types without a threshold ask for all rules. */
+/**
+ * Returns the alternatives of a temporal correlation; undefined for other types, and if the condition is invalid. A
+ * correlation without a threshold requires all rules.
+ */
 function resolveCondition(
   { type, condition, threshold, rules }: CorrelationDocument,
   known: readonly string[],
@@ -181,10 +176,7 @@ function resolveCondition(
   const least = Math.max(1, threshold.eq ?? 0, threshold.gte ?? 0, (threshold.gt ?? 0) + 1);
   const choices = choose(all, least, limits.alternatives);
   if (choices === undefined) {
-    refuse(
-      ['condition'],
-      `${least} of ${all.length} rules are more than ${limits.alternatives} possible orders`,
-    );
+    refuse(['condition'], `${least} of ${all.length} rules have more than ${limits.alternatives} possible orders`);
   }
   return choices?.map((required) => ({ required, forbidden: [] }));
 }
@@ -199,15 +191,13 @@ function resolveExpression(
   const parsed = parseRuleCondition(condition, known);
   if (typeof parsed === 'string') return void refuse(['condition'], parsed);
   const strangers = [...new Set(searchesOf(parsed))].filter((name) => place(name) < 0);
-  for (const name of strangers)
-    refuse(['condition'], `${shown(name)} is none of the rules of the correlation`);
+  for (const name of strangers) refuse(['condition'], `${shown(name)} is not a rule of the correlation`);
   if (strangers.length > 0) return;
   const alternatives = alternativesOf(parsed, place, limits.alternatives);
-  if (alternatives === undefined)
-    refuse(['condition'], `comes down to more than ${limits.alternatives} alternatives`);
+  if (alternatives === undefined) refuse(['condition'], `expands to more than ${limits.alternatives} alternatives`);
   else if (alternatives.length === 0) refuse(['condition'], 'can never be met');
   else if (alternatives.some(({ required }) => required.length === 0)) {
-    refuse(['condition'], 'is met when none of the rules has matched, which nothing tells');
+    refuse(['condition'], 'is met when no rule has matched, which cannot be detected');
   }
   return alternatives;
 }
@@ -216,7 +206,9 @@ function namesOf(rules: readonly Named[]): string[] {
   return rules.flatMap(({ id, name }) => [id, name]).filter((one) => one !== undefined);
 }
 
-/** All ways to take `count` of the items, in their order; undefined where they are more than `max`. */
+/**
+ * Returns all ways to choose `count` of the items, in their order; undefined if there are more than `max`.
+ */
 function choose(items: readonly number[], count: number, max: number): readonly number[][] | undefined {
   let choices: number[][] = [[]];
   for (const [i, item] of items.entries()) {

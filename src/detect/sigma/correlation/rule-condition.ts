@@ -1,6 +1,9 @@
 import { type Condition, parseCondition } from '../condition.ts';
 
-/** Rules, by their place in the correlation's list, that occurred, in its order, and rules that did not. */
+/**
+ * Rules that must have occurred, in the order of the correlation, and rules that must not have occurred.
+ * Rules are indexes into the correlation's list.
+ */
 export interface Alternative {
   readonly required: readonly number[];
   readonly forbidden: readonly number[];
@@ -9,11 +12,11 @@ export interface Alternative {
 const notNames = new Set(['and', 'or', 'not', 'of', 'them', '1', 'all']);
 
 /**
- * Parses a condition over rules, which is written like one over search identifiers. Names that are not known are let pass:
- * a rule may go by its name here, and by its id in the list of rules.
+ * Parses a condition over rules, which has the syntax of conditions over search identifiers. Unknown names
+ * are accepted, because the condition may use a rule's name and the list of rules its id.
  *
  * @param known - names and ids of the rules, for `1 of` and `all of`
- * @returns what is wrong with the text, if it is a string
+ * @returns a text with the problem for an invalid condition
  */
 export function parseRuleCondition(text: string, known: readonly string[]): Condition | string {
   const words = text.match(/[^\s()]+/g) ?? [];
@@ -22,7 +25,7 @@ export function parseRuleCondition(text: string, known: readonly string[]): Cond
   return 'reason' in condition ? condition.reason : condition;
 }
 
-/** Alternatives of which one suffices; undefined where they are more than `max`. */
+/** Returns the alternatives of a condition; undefined if there are more than `max`. */
 export function alternativesOf(
   condition: Condition,
   place: (name: string) => number,
@@ -51,7 +54,7 @@ function anyOf(some: readonly Alternative[], others: readonly Alternative[]): Al
   return distinct([...some, ...others]);
 }
 
-/** What contradicts itself is left out. */
+/** Combines two lists of alternatives, without contradictions. */
 function allOf(some: readonly Alternative[], others: readonly Alternative[]): Alternative[] {
   const pairs = some.flatMap((one) =>
     others.map((other) => ({
@@ -59,9 +62,7 @@ function allOf(some: readonly Alternative[], others: readonly Alternative[]): Al
       forbidden: merged(one.forbidden, other.forbidden),
     })),
   );
-  return distinct(
-    pairs.filter(({ required, forbidden }) => !required.some((rule) => forbidden.includes(rule))),
-  );
+  return distinct(pairs.filter(({ required, forbidden }) => !required.some((rule) => forbidden.includes(rule))));
 }
 
 function merged(some: readonly number[], others: readonly number[]): number[] {

@@ -1,12 +1,15 @@
-/** Reference to an event that counted. */
+/** Reference to a counted event. */
 export interface Sample {
   readonly time: number;
-  /** Place of its rule in the correlation's list. */
+  /** Index of its rule in the correlation's list. */
   readonly rule: number;
   readonly event: string;
 }
 
-/** Adds a reference to a few, of which the oldest of the rule with most of them goes when they get too many. */
+/**
+ * Adds a reference. If there are more than `most`, drops the oldest reference of the rule with the most
+ * references.
+ */
 export function addSample(samples: Sample[], sample: Sample, most: number): void {
   samples.push(sample);
   if (samples.length <= most) return;
@@ -20,10 +23,8 @@ export function addSample(samples: Sample[], sample: Sample, most: number): void
   samples.splice(oldest, 1);
 }
 
-/** Those of a window, by time. */
+/** Returns the references within a window, by time. */
 export function eventsWithin(samples: readonly Sample[], first: number, last: number): string[] {
-  const within = samples
-    .filter(({ time }) => time >= first && time <= last)
-    .toSorted((a, b) => a.time - b.time);
+  const within = samples.filter(({ time }) => time >= first && time <= last).toSorted((a, b) => a.time - b.time);
   return [...new Set(within.map(({ event }) => event))];
 }

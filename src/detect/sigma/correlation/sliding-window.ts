@@ -3,7 +3,7 @@ import type { GroupWindow, Listener } from './group-window.ts';
 import type { Counted, Counting, Measure } from './measure.ts';
 
 /**
- * A window that slides over the inputs of a group, with both of its ends in it:
+ * A window that slides over the inputs of a group, both ends included:
  *
  * ```
  *   entries   x  x     x   x x       x     x  x
@@ -11,9 +11,9 @@ import type { Counted, Counting, Measure } from './measure.ts';
  *                             left          newest
  * ```
  *
- * In order, an input is added at the right end, and the measure forgets what falls out at the left, each once. A late
- * input changes all windows that contain it: another measure slides over them, once for all late inputs of a batch that
- * are near each other.
+ * Without late inputs, an input is added at the right end, and the measure removes the inputs before the left end,
+ * each once. A late input changes all windows that contain it. A second measure evaluates these windows: once for all
+ * late inputs of a batch that are close together.
  */
 export class SlidingWindow implements GroupWindow {
   newest: number;
@@ -21,7 +21,7 @@ export class SlidingWindow implements GroupWindow {
   readonly entries: Entries<Counted>;
   readonly #counting: Counting;
   #measure: Measure;
-  /** The first entry that the measure has. */
+  /** Index of the first entry in the measure. */
   #left = 0;
 
   constructor(counting: Counting, entries: Entries<Counted> = new Entries()) {
@@ -43,8 +43,7 @@ export class SlidingWindow implements GroupWindow {
     if (!isLate) {
       this.newest = time;
       while (entries.time(this.#left) < time - spanMs) this.#remove(this.#left++);
-    } else if (monotone || entries.after(time + spanMs) - entries.from(time - spanMs) <= lookback)
-      return true;
+    } else if (monotone || entries.after(time + spanMs) - entries.from(time - spanMs) <= lookback) return true;
     if (isInNewest && this.#measure.met(value)) listener.met(this.newest, this.#measure.read(value));
     return false;
   }

@@ -4,18 +4,14 @@ import type { Alternative } from './rule-condition.ts';
 import { compileThreshold, isLowerBound } from './threshold.ts';
 import { keepDifferent } from './trim.ts';
 
-/** Which rules are in the window. */
+/** Number of distinct rules in the window. */
 class RulesPresent implements Measure {
   readonly #counts: number[];
   #different = 0;
   readonly #alternatives: readonly Alternative[] | undefined;
   readonly #meets: (n: number) => boolean;
 
-  constructor(
-    rules: number,
-    alternatives: readonly Alternative[] | undefined,
-    meets: (n: number) => boolean,
-  ) {
+  constructor(rules: number, alternatives: readonly Alternative[] | undefined, meets: (n: number) => boolean) {
     this.#counts = Array<number>(rules).fill(0);
     this.#alternatives = alternatives;
     this.#meets = meets;
@@ -30,7 +26,7 @@ class RulesPresent implements Measure {
     if (this.#counts[rule as number] === 0) this.#different--;
   }
 
-  /** Different rules. */
+  /** Number of distinct rules. */
   read(): number {
     return this.#different;
   }
@@ -42,19 +38,20 @@ class RulesPresent implements Measure {
   }
 }
 
-/** Entries that a group keeps, at least: those of a few rules that take turns. */
+/** Minimum entries of a group: enough for a few alternating rules. */
 const temporalEntries = 64;
 
-/** As many as decide about rules that take turns. */
+/** Returns the number of entries that decide whether alternating rules meet the condition. */
 export const enoughFor = (rules: number): number => Math.max(temporalEntries, 2 * rules);
 
-/** More matches never stop any of these from being met. */
+/** Returns true if more matches never stop any of these alternatives from being met. */
 export const isMonotone = (alternatives: readonly Alternative[]): boolean =>
   alternatives.every(({ forbidden }) => forbidden.length === 0);
 
 /**
- * All rules of the list, as many as the threshold asks for, or those of the condition, in any order. `not` looks back: the
- * rule hasn't matched in the timespan that ends with the input; that it matches later doesn't take back what was found.
+ * Requires all rules of the list, the number of rules in the threshold, or the rules of the condition, in any order.
+ * `not` applies to the past: it holds if the rule has not matched in the timespan that ends with the input. A later
+ * match does not withdraw the result.
  */
 export function temporal(
   { threshold = {}, timespanMs, rules }: CorrelationDocument,

@@ -19,54 +19,55 @@ function boundsOf(threshold: Threshold): [Comparison, number][] {
   return Object.entries(threshold).filter((bound): bound is [Comparison, number] => isComparison(bound[0]));
 }
 
-/** Whether a number meets all bounds. */
+/** Returns a function that tests whether a number is within all bounds. */
 export function compileThreshold(threshold: Threshold): (n: number) => boolean {
   const tests = boundsOf(threshold).map(([name, bound]) => [comparisons[name], bound] as const);
   return (n) => tests.every(([test, bound]) => test(n, bound));
 }
 
-/** More of what is counted never stops it from being met. */
+/** Returns true if a greater number never violates the threshold. */
 export function isLowerBound(threshold: Threshold): boolean {
   return boundsOf(threshold).every(([name]) => name === 'gt' || name === 'gte');
 }
 
-/** The smallest whole number at and above which it is of no account how many there are. */
+/** Returns the smallest integer from which all numbers have equal results. */
 export function decidedFrom(threshold: Threshold): number {
   const above = { gt: 1, gte: 0, lt: 0, lte: 1, eq: 1, neq: 1 } satisfies Record<Comparison, number>;
   return Math.max(1, ...boundsOf(threshold).map(([name, bound]) => Math.floor(bound) + above[name]));
 }
 
-/** Below this number, counts of inputs and of values are exact; above, the oldest may be forgotten. */
+/**
+ * Returns the number below which the counts of inputs and values are exact. Above this number, the oldest inputs or
+ * values may be dropped.
+ */
 export function exactBelow(threshold: Threshold): number {
   return Math.max(8, 2 * decidedFrom(threshold) - 1);
 }
 
-const signs = { gt: '> ', gte: '≥ ', lt: '< ', lte: '≤ ', eq: '= ', neq: '≠ ' } satisfies Record<
-  Comparison,
-  string
->;
+const signs = { gt: '> ', gte: '≥ ', lt: '< ', lte: '≤ ', eq: '= ', neq: '≠ ' } satisfies Record<Comparison, string>;
 
-/** A number where that is the least which meets it; else its bounds as text. */
+/** Returns the number if the threshold is a single minimum; otherwise the bounds as text. */
 export function shownThreshold(threshold: Threshold): number | string {
   const bounds = boundsOf(threshold);
   if (bounds.length === 1 && bounds[0]![0] === 'gte') return bounds[0]![1];
   return bounds.map(([name, bound]) => signs[name] + bound).join(', ');
 }
 
-/** Numbers that what is compared can be: whole ones, or all, from `least` to `most`. */
+/** Possible values of the compared number: integers, or all numbers, from `least` to `most`. */
 export interface Range {
   readonly whole: boolean;
   readonly least: number;
   readonly most: number;
 }
 
-/** Whether any number of the range meets the bounds. Looks at the bounds, beside them, and half-way between them. */
+/**
+ * Returns true if a number of the range meets the bounds. Tries the bounds, their neighbours and the
+ * midpoints between them.
+ */
 export function canBeMet(threshold: Threshold, { whole, least, most }: Range): boolean {
   const meets = compileThreshold(threshold);
   const edges = [least, most, ...boundsOf(threshold).map(([, bound]) => bound)].filter(Number.isFinite);
   const beside = edges.flatMap((edge) => [edge - 1, edge, edge + 1]);
   const between = whole ? [] : edges.flatMap((one) => edges.map((other) => one / 2 + other / 2));
-  return [...beside, ...between].some(
-    (n) => n >= least && n <= most && (!whole || Number.isInteger(n)) && meets(n),
-  );
+  return [...beside, ...between].some((n) => n >= least && n <= most && (!whole || Number.isInteger(n)) && meets(n));
 }

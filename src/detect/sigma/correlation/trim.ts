@@ -2,14 +2,16 @@ import type { Entries } from './entries.ts';
 import type { Counted } from './measure.ts';
 
 /**
- * Makes about `keep` of too many entries.
- * @returns the time from which on a window may begin and be what it was; -Infinity where all windows are
+ * Reduces entries to about `keep`.
+ *
+ * @returns the earliest time from which windows may begin and still be exact; -Infinity if all windows are
+ *   exact
  */
 export type Trim = (entries: Entries<Counted>, keep: number) => number;
 
 const newestOf = (entries: Entries<Counted>) => entries.time(entries.length - 1);
 
-/** Forgets the oldest. */
+/** Drops the oldest entries. */
 export const dropOldest: Trim = (entries, keep) => {
   if (entries.length <= keep) return -Infinity;
   entries.drop(entries.length - keep);
@@ -17,9 +19,9 @@ export const dropOldest: Trim = (entries, keep) => {
 };
 
 /**
- * Forgets values between two of their kind that are at most a timespan apart: any window with the one in the middle has
- * another one. Where that is not enough, makes all of one value its newest, and forgets the oldest of those: repeating
- * values pushes none out.
+ * Drops a value between two equal values that are at most a timespan apart: any window with the middle value contains
+ * one of the others. If too many entries remain, reduces each value to its newest entry and drops the oldest of
+ * these, so that repeated values do not displace other values.
  */
 export function keepDifferent(spanMs: number): Trim {
   return (entries, keep) => {
@@ -45,20 +47,22 @@ export function keepDifferent(spanMs: number): Trim {
   };
 }
 
-/** Takes neighbours together until few enough are left: sums stay what they are, and leave the window in larger steps. */
+/** Merges neighbours until there are few enough. Preserves sums, but removes them from the window in larger steps. */
 export const mergeNeighbours: Trim = (entries, keep) => {
   if (entries.length <= keep) return -Infinity;
   while (entries.length > keep) entries.halve((one, other) => (one as number) + (other as number));
   return newestOf(entries);
 };
 
-/** Keeps of each uninterrupted run of one value its ends, or more of it, no further than the timespan apart. */
+/**
+ * Keeps both ends of each uninterrupted run of one value, and enough entries between them that the kept entries are
+ * at most a timespan apart.
+ */
 export function keepEndsOfRuns(spanMs: number): Trim {
   return (entries, keep) => {
     let first = 0;
     entries.gather((i) => {
-      const inside =
-        i > 0 && entries.value(i - 1) === entries.value(i) && entries.value(i + 1) === entries.value(i);
+      const inside = i > 0 && entries.value(i - 1) === entries.value(i) && entries.value(i + 1) === entries.value(i);
       if (inside && entries.time(i + 1) - entries.time(first) <= spanMs) return i + 1;
       first = i;
       return i;

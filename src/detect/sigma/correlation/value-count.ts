@@ -3,7 +3,7 @@ import type { Counted, Measure, TypeCounting } from './measure.ts';
 import { compileThreshold, decidedFrom, exactBelow, isLowerBound } from './threshold.ts';
 import { dropOldest, keepDifferent } from './trim.ts';
 
-/** How often each value is in the window. */
+/** Counts each value in the window. */
 class Occurrences {
   readonly counts = new Map<Counted, number>();
   total = 0;
@@ -21,7 +21,7 @@ class Occurrences {
   }
 }
 
-/** Different values in the window. */
+/** Number of distinct values in the window. */
 class ValueCount extends Occurrences implements Measure {
   readonly #meets: (n: number) => boolean;
 
@@ -39,7 +39,7 @@ class ValueCount extends Occurrences implements Measure {
   }
 }
 
-/** Share of the value that came last among all of the window, in percent. */
+/** Share of the latest value among the inputs in the window, in percent. */
 class ValueShare extends Occurrences implements Measure {
   readonly #meets: (n: number) => boolean;
 
@@ -57,7 +57,10 @@ class ValueShare extends Occurrences implements Measure {
   }
 }
 
-/** Drops the oldest distinct values beyond the limit, but never so many that the threshold is missed. */
+/**
+ * Implements `value_count`. Drops the oldest distinct values above the limit, but always keeps enough values to meet
+ * the threshold.
+ */
 export function valueCount({ threshold = {}, timespanMs }: CorrelationDocument): TypeCounting {
   const meets = compileThreshold(threshold);
   return {
@@ -71,8 +74,9 @@ export function valueCount({ threshold = {}, timespanMs }: CorrelationDocument):
 }
 
 /**
- * What `value_percentile` without `percentile` asks, as in the sample of the specification: how rare a value is. Exact
- * while the window has fewer inputs than are kept; of more, the share among the newest.
+ * Implements `value_percentile` without `percentile`, as in the specification's example: the share of the latest
+ * value. The share is exact while all inputs of the window are stored; otherwise it is the share among the newest
+ * inputs.
  */
 export function valueShare({ threshold = {} }: CorrelationDocument): TypeCounting {
   const meets = compileThreshold(threshold);

@@ -3,19 +3,22 @@ import * as made from './computed.ts';
 import { allOf, firstOf, nestedPath, zeekPath } from './paths.ts';
 
 /**
- * Where kinds of records have a field: by the whole kind, else by what precedes its point. A text is a path in that
- * family's own names; a list, whichever of them the record has. Records in ECS (`ecs`) have what is not said otherwise under
- * the first of the names, where that is one of ECS.
+ * Locations of a field in records: by kind, otherwise by the part of the kind before its point. A text is a path in
+ * the names of that family. In a list of paths, the first path that exists in the record is used. A field without an
+ * entry for `ecs` has its first name in ECS records, if that name is an ECS name.
  */
 export type Places = Readonly<Record<string, string | readonly string[] | Accessor>>;
 
 export interface Alias {
-  /** Names that rules use for it: that of ECS first, then Sigma's, sensors' and products'. Case makes no difference. */
+  /**
+   * Names of the field in rules, case-insensitive: the ECS name first, then the names of Sigma, sensors and
+   * products.
+   */
   readonly names: string;
   readonly at: Places;
 }
 
-/** What is made of the object that EVE names as the type of the record; alerts carry it along. */
+/** Reads from the object that EVE names after the record type. Alerts include that object as well. */
 function eve(type: 'dns' | 'http', read: Accessor): Places {
   return {
     [`suricata.${type}`]: read,
@@ -35,17 +38,13 @@ const ecsUrl = firstOf(nestedPath('url.full'), made.fullUrl(nestedPath('url.doma
 const ecsFlags = nestedPath('dns.header_flags');
 
 const zeekQuery = zeekPath('query');
-const eveQuery = firstOf(
-  nestedPath('dns.queries.rrname'),
-  nestedPath('dns.query.rrname'),
-  nestedPath('dns.rrname'),
-);
+const eveQuery = firstOf(nestedPath('dns.queries.rrname'), nestedPath('dns.query.rrname'), nestedPath('dns.rrname'));
 const firstEveQuery: Accessor = (record) => {
   const name = eveQuery(record);
   return Array.isArray(name) ? name[0] : name;
 };
 
-/** Something made of a DNS question's name, in every kind of record that has one. */
+/** Derives a value from the name of a DNS question, in each kind of record with a question. */
 const ofQuestion = (make: (read: Accessor) => Accessor): Places => ({
   'zeek.dns': make(zeekQuery),
   ...eve('dns', make(firstEveQuery)),
@@ -60,12 +59,12 @@ const ofUri = (make: (read: Accessor) => Accessor): Places => ({
 });
 
 /**
- * Every field that has more than one name, and where to find it. What is not here, a rule asks for by the sensor's own
- * name. URLs stand in a record without the host, in proxies' logs with it: `c-uri` is both, and either may match. A DNS
- * code and a connection's state, too, are name and number or two words for one thing.
+ * All fields with several names, and their locations. For other fields, rules use the sensor's own name. A field may
+ * have several values, any of which may match: `c-uri` is the URL without a host, as in sensor records, and the URL
+ * with a host, as in proxy logs; a DNS code is a name and a number.
  */
 export const aliases: readonly Alias[] = [
-  // Ends
+  // Addresses and ports
   {
     names: 'source.ip src_ip src sourceip source_ip client.ip c-ip id.orig_h id_orig_h srcip',
     at: {
@@ -450,7 +449,7 @@ export const aliases: readonly Alias[] = [
   { names: 'file.hash.md5 md5', at: { 'zeek.files': 'md5', suricata: 'fileinfo.md5' } },
   { names: 'file.hash.sha1 sha1', at: { 'zeek.files': 'sha1', suricata: 'fileinfo.sha1' } },
   { names: 'file.hash.sha256 sha256', at: { 'zeek.files': 'sha256', suricata: 'fileinfo.sha256' } },
-  // What sensors found themselves
+  // Sensor detections
   { names: 'rule.name signature', at: { suricata: 'alert.signature' } },
   { names: 'rule.id signature_id sid', at: { suricata: 'alert.signature_id' } },
   { names: 'rule.category category', at: { suricata: 'alert.category' } },

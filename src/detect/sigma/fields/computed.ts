@@ -1,8 +1,8 @@
 import { appProtocols, protocolSpellings } from '../../../contract/app-protocols.ts';
-import { registeredDomain } from '../../../events/registered-domain.ts';
+import { registeredDomain } from '../../../net/registered-domain.ts';
 import { type Accessor, isObject } from '../record.ts';
 
-// Fields that a record does not have as such, made of those that it has. Each takes how to read what it is made of.
+// Fields that are computed from other fields. Each function takes the accessor of its source field.
 
 type Of = (read: Accessor) => Accessor;
 
@@ -14,10 +14,10 @@ const ofText =
     return typeof value === 'string' ? compute(value) : undefined;
   };
 
-/** The part of a name that somebody registered; see events/registered-domain.ts. */
+/** Returns the registered part of a name; see net/registered-domain.ts. */
 export const registered = ofText(registeredDomain);
 
-/** What precedes it: `a.b` of `a.b.example.org`. */
+/** Returns the part before the registered domain: `a.b` of `a.b.example.org`. */
 export const subdomain = ofText((name) => {
   const domain = registeredDomain(name);
   if (domain === undefined) return undefined;
@@ -25,15 +25,17 @@ export const subdomain = ofText((name) => {
   return host.length > domain.length ? host.slice(0, host.length - domain.length - 1) : undefined;
 });
 
-/** The public suffix, as far as one can be registered under it: `co.uk` of `example.co.uk`. */
+/** Returns the public suffix of a registrable name: `co.uk` of `example.co.uk`. */
 export const publicSuffix = ofText((name) => registeredDomain(name)?.replace(/^[^.]*\./, ''));
 
 export const length = ofText((text) => text.length);
 
-/** `ssl,http`, and each of the two. */
+/** Returns a text such as `ssl,http` and each of its parts. */
 export const listed = ofText((text) => (text.includes(',') ? [text, ...text.split(',')] : text));
 
-/** All words that mean one of the protocols of an event: rules for a sensor use that sensor's. */
+/**
+ * Returns all spellings of an event's protocols, because rules for a sensor use the spelling of that sensor.
+ */
 export const spelled: Of = (read) => (record) => {
   const names = read(record);
   if (!Array.isArray(names)) return undefined;
@@ -41,13 +43,13 @@ export const spelled: Of = (read) => (record) => {
   return [...new Set([...given, ...given.flatMap(appProtocols).flatMap(protocolSpellings)])];
 };
 
-/** A URL's path: of `/a/b.exe?c=d`, with or without scheme and host, `/a/b.exe`. */
+/** Returns the path of a URL: `/a/b.exe` for `/a/b.exe?c=d`, with or without scheme and host. */
 export const urlPath = ofText(pathOf);
 export const urlQuery = ofText((url) => {
   const mark = url.indexOf('?');
   return mark < 0 ? undefined : url.slice(mark + 1);
 });
-/** Without the dot, of the path's last part. */
+/** Returns the extension of the last path segment, without the dot. */
 export const urlExtension = ofText((url) => {
   const file = pathOf(url);
   const name = file.slice(file.lastIndexOf('/') + 1);
@@ -63,10 +65,10 @@ function pathOf(url: string): string {
   return path.startsWith('/') ? path : path.replace(/^[a-z][a-z0-9+.-]*:\/\/[^/]*/i, '');
 }
 
-/** Without the port. */
+/** Returns a host without its port. */
 export const hostOf = ofText((host) => host.replace(/:\d{1,5}$/, ''));
 
-/** With scheme and host, as a proxy is asked for it. */
+/** Returns the URL with scheme and host, as in requests to a proxy. */
 export function fullUrl(host: Accessor, uri: Accessor): Accessor {
   return (record) => {
     const path = uri(record);
@@ -86,13 +88,13 @@ export const scaled =
     return typeof value === 'number' ? value * factor : undefined;
   };
 
-/** The names of flags that are set. */
+/** Returns the names of the set flags. */
 export function flags(byName: Readonly<Record<string, Accessor>>): Accessor {
   const all = Object.entries(byName);
   return (record) => all.flatMap(([name, read]) => (read(record) === true ? [name] : []));
 }
 
-/** Whether a list has the value; of what is no list nobody knows. */
+/** Returns whether a list contains the value; undefined if the field is not a list. */
 export const includes =
   (value: unknown): Of =>
   (read) =>
@@ -101,12 +103,13 @@ export const includes =
     return Array.isArray(list) ? list.includes(value) : undefined;
   };
 
-/** Ports that only servers of names have: DNS, NetBIOS, mDNS, LLMNR. */
+/** Ports that only name servers use: DNS, NetBIOS, mDNS, LLMNR. */
 const namePorts: ReadonlySet<unknown> = new Set([53, 137, 5353, 5355]);
 
 /**
- * One end of a DNS message of Suricata's: in format 3 the source of a response is the server, in others that of the flow
- * is the client always; a port that only servers have decides.
+ * Returns the address or port of the client or the server of a Suricata DNS message. In format 3, the source of a
+ * response is the server; in other formats, the source is always the client. A port that only servers use takes
+ * precedence.
  */
 export function suricataDnsEnd(client: boolean, ofSource: string, ofDestination: string): Accessor {
   return (record) => {
@@ -114,8 +117,7 @@ export function suricataDnsEnd(client: boolean, ofSource: string, ofDestination:
     const byDestination = namePorts.has(record.dest_port);
     const { dns } = record;
     const response = isObject(dns) && (dns.type === 'response' || dns.type === 'answer');
-    const reply =
-      response && (bySource === byDestination ? isObject(dns) && dns.type === 'response' : bySource);
+    const reply = response && (bySource === byDestination ? isObject(dns) && dns.type === 'response' : bySource);
     return record[client === reply ? ofDestination : ofSource];
   };
 }

@@ -1,26 +1,28 @@
+import type { Table } from '../../../events/records.ts';
+import { attributesOf } from '../../../events/resource.ts';
 import type { Accessor, RecordKind } from '../record.ts';
 import { type Alias, aliases, type Places } from './aliases.ts';
+import { connectionStateOf } from './connection-state.ts';
 import { isEcsName } from './ecs-sets.ts';
-import { outcomeOf } from './outcome.ts';
 import { firstOf, nestedPath, zeekPath } from './paths.ts';
 import { zeekFields, zeekName } from './zeek-logs.ts';
 
-/** How records of a kind are asked for what a rule calls by a name. */
+/** A field name of a rule, resolved for records of a kind. */
 export interface Field {
-  /** The same for all names that mean the same. */
+  /** Key that is equal for all names with the same meaning. */
   readonly key: string;
   readonly read: Accessor;
-  /** Whether records of the kind can have it. Where not it is looked for all the same, in records that sensors wrote. */
+  /** True if records of the kind can have the field. Other fields are looked up in sensor records as well. */
   readonly known: boolean;
 }
 
 /**
- * What a name means in records of a kind: a sensor's own name first, as it says exactly what is meant (`host` is a
- * header in http.log and an address in software.log), then the names of others for what the record has.
+ * Resolves a name for records of a kind. The sensor's own names, which are unambiguous, take precedence (`host` is a
+ * header in http.log and an address in software.log). The other names of the record's fields come next.
  */
 export function resolveField(kind: RecordKind, name: string): Field {
   if ((name === 'state' || name === 'answered') && ofConnections.has(kind)) {
-    const read = outcomeOf(kind, (other) => resolveField(kind, other).read)[name];
+    const read = connectionStateOf(kind, (other) => resolveField(kind, other).read)[name];
     return { key: `(${name})`, read, known: true };
   }
   const [family = '', type = ''] = kind.split('.', 2);
@@ -39,7 +41,10 @@ const ofConnections: ReadonlySet<RecordKind> = new Set([
   'candor.network_event',
 ]);
 
-/** Objects in the place of dots, as ingest gives them; what has no other name is asked for by its own. */
+/**
+ * Resolves a field in ECS records. Ingest replaces dotted names with nested objects. Fields without an alias are
+ * looked up by their own name.
+ */
 function ecsField(kind: RecordKind, name: string): Field {
   const alias = aliasField(kind, 'ecs', name);
   if (alias !== undefined) return alias;
@@ -50,7 +55,7 @@ function ecsField(kind: RecordKind, name: string): Field {
 function zeekField(kind: RecordKind, log: string, name: string): Field {
   const fields = zeekFields(log);
   const found = fields === undefined ? undefined : zeekName(fields, name);
-  // The one of Zeek's own fields that is a list written as a text.
+  // `service` is the only Zeek field that is a list written as text.
   const list = found === 'service' && fields?.has('conn_state') === true;
   if (found !== undefined && !list) return { key: found, read: zeekPath(found), known: true };
   const alias = aliasField(kind, 'zeek', name);
@@ -64,48 +69,34 @@ const envelope = new Set(
   ),
 );
 
-/** Objects that records of other types carry along. */
+/** Fields of the objects that records of other types include. */
 const carried: Readonly<Record<string, readonly string[]>> = {
-  alert: [
-    'alert',
-    'flow',
-    'http',
-    'dns',
-    'tls',
-    'smb',
-    'ssh',
-    'smtp',
-    'email',
-    'fileinfo',
-    'files',
-    'tcp',
-    'verdict',
-  ],
+  alert: ['alert', 'flow', 'http', 'dns', 'tls', 'smb', 'ssh', 'smtp', 'email', 'fileinfo', 'files', 'tcp', 'verdict'],
   flow: ['flow', 'tcp'],
   fileinfo: ['fileinfo', 'http', 'smtp', 'email', 'smb'],
   smtp: ['smtp', 'email'],
   drop: ['drop', 'alert', 'flow'],
 };
 
-/** A path in EVE: of its envelope, or within the object that is named as the type of the record. */
+/** Resolves a path in EVE: in the envelope, or in the object named after the record type. */
 function suricataField(type: string, path: string): Field {
   const first = path.split('.', 1)[0]!;
   const known = envelope.has(first) || (path.includes('.') && (carried[type] ?? [type]).includes(first));
   return { key: path, read: nestedPath(path), known };
 }
 
-/** Attributes of our own events, by the names of the contract. */
+/** Attributes whose aliases find more: each value of a list, or a value that is derived. */
+const aliased = ['app_protocol', 'app_protocols', 'answers', 'registered_domain'];
+/** Attributes that an event gets when it is stored, after the rules. */
+const ofStorage = ['sensor_id', 'app_protocol_stored'];
+const omitted: ReadonlySet<string> = new Set([...aliased, ...ofStorage]);
+const namesOf = (table: Table): ReadonlySet<string> =>
+  new Set(attributesOf(table).filter((name) => !omitted.has(name)));
+
+/** Attributes of Candor's own events, as named in the API contract. */
 const attributes: Readonly<Record<string, ReadonlySet<string>>> = {
-  'candor.network_event': new Set(
-    'timestamp end_time duration_ms src_ip src_port src_mac dst_ip dst_port dst_mac transport src_bytes dst_bytes src_payload_bytes dst_payload_bytes src_packets dst_packets missed_bytes state conn_state history direction community_id connection_id vlan sensor source severity src_asset_id dst_asset_id received_at'.split(
-      ' ',
-    ),
-  ),
-  'candor.dns_event': new Set(
-    'timestamp src_ip src_port dst_ip dst_port transport kind transaction_id query qtype qclass rcode rcode_name authoritative truncated recursion_desired recursion_available rejected rtt_ms connection_id community_id sensor source severity src_asset_id dst_asset_id received_at'.split(
-      ' ',
-    ),
-  ),
+  'candor.network_event': namesOf('network'),
+  'candor.dns_event': namesOf('dns'),
 };
 
 function ownField(kind: RecordKind, name: string): Field | undefined {
@@ -140,7 +131,7 @@ function placeIn(at: Places, kind: RecordKind, family: string): Places[string] |
   return at[kind] ?? at[connections[kind] ?? ''] ?? at[family];
 }
 
-/** What records of a family have may not be in each of its logs. */
+/** Returns false if the log or message type of the kind does not have the field. */
 function isOf(kind: RecordKind, family: string, path: string): boolean {
   const type = kind.slice(family.length + 1);
   if (family === 'suricata') return suricataField(type, path).known;

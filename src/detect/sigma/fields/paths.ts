@@ -1,8 +1,8 @@
 import { type Accessor, isObject, type JsonObject } from '../record.ts';
 
 /**
- * Reads a name of Zeek's in whichever dialect: `id.orig_h` (its own), `id_orig_h` (streams that cannot have dots in
- * names) or `id: {orig_h}` (dots unfolded). `certificate.serial` likewise.
+ * Reads a Zeek field in any notation: `id.orig_h` (Zeek's own), `id_orig_h` (for streams without dots in
+ * names) or `id: {orig_h}` (nested). The same applies to `certificate.serial`.
  */
 export function zeekPath(name: string): Accessor {
   const dot = name.indexOf('.');
@@ -17,7 +17,7 @@ export function zeekPath(name: string): Accessor {
   };
 }
 
-/** Reads `dns.answers.rdata` in objects within objects; of lists on the way, every element. */
+/** Reads a path such as `dns.answers.rdata` in nested objects, and in every element of lists on the path. */
 export function nestedPath(path: string): Accessor {
   const steps = path.split('.').map(own);
   const [only, ...more] = steps;
@@ -36,13 +36,16 @@ function walk(value: unknown, steps: readonly Accessor[], at: number): unknown {
   return found.length === 0 ? undefined : found.flat();
 }
 
-/** What every object has without anyone putting it there is no field: only these few names need the slower look. */
+/**
+ * Reads an own property. Inherited properties of objects are not fields, so names of inherited properties need a
+ * slower look-up.
+ */
 function own(name: string): Accessor {
   if (name in Object.prototype) return (record) => (Object.hasOwn(record, name) ? record[name] : undefined);
   return (record) => record[name];
 }
 
-/** The first that the record has. */
+/** Reads the first field that the record has. */
 export function firstOf(...accessors: readonly Accessor[]): Accessor {
   return (record) => {
     for (const read of accessors) {
@@ -53,7 +56,10 @@ export function firstOf(...accessors: readonly Accessor[]): Accessor {
   };
 }
 
-/** All that the record has: a name and a number for one thing, either of which a rule may say. */
+/**
+ * Reads all fields that the record has, for example a name and a number with one meaning, because a rule may
+ * use either.
+ */
 export function allOf(...accessors: readonly Accessor[]): Accessor {
   return (record: JsonObject) => {
     const values: unknown[] = [];

@@ -1,7 +1,7 @@
 /**
- * The fields of Zeek's logs, by the name of the log, as its own scripts and those commonly loaded write them. A log that
- * is not here is one of a script's own: whatever a rule asks of it is taken to be there. `…id` is a connection: uid and
- * both ends.
+ * Fields of Zeek's logs by log name, as written by Zeek's own scripts and commonly loaded scripts. An unlisted log
+ * comes from a custom script, and is assumed to have any field. `…id` stands for the uid, addresses and ports of a
+ * connection.
  */
 const logs = {
   conn: '…id proto service duration orig_bytes resp_bytes conn_state local_orig local_resp missed_bytes history orig_pkts orig_ip_bytes resp_pkts resp_ip_bytes tunnel_parents ip_proto community_id vlan inner_vlan orig_l2_addr resp_l2_addr failed_service speculative_service orig_cc resp_cc',
@@ -11,8 +11,7 @@ const logs = {
   x509: 'id fingerprint certificate.version certificate.serial certificate.subject certificate.issuer certificate.cn certificate.not_valid_before certificate.not_valid_after certificate.key_alg certificate.sig_alg certificate.key_type certificate.key_length certificate.exponent certificate.curve san.dns san.uri san.email san.ip san.other_fields basic_constraints.ca basic_constraints.path_len host_cert client_cert cert',
   files:
     '…id fuid tx_hosts rx_hosts conn_uids source depth analyzers mime_type filename duration local_orig is_orig seen_bytes total_bytes missing_bytes overflow_bytes timedout parent_fuid md5 sha1 sha256 extracted extracted_cutoff extracted_size entropy',
-  smb_files:
-    '…id fuid action path name size prev_name times.modified times.accessed times.created times.changed',
+  smb_files: '…id fuid action path name size prev_name times.modified times.accessed times.created times.changed',
   smb_mapping: '…id path service native_file_system share_type',
   dce_rpc: '…id rtt named_pipe endpoint operation',
   kerberos:
@@ -25,8 +24,7 @@ const logs = {
   notice:
     '…id fuid file_mime_type file_desc proto note msg sub src dst p n peer_descr actions email_dest suppress_for remote_location.country_code',
   weird: '…id name addl notice peer source',
-  intel:
-    '…id seen.indicator seen.indicator_type seen.where seen.node matched sources fuid file_mime_type file_desc',
+  intel: '…id seen.indicator seen.indicator_type seen.where seen.node matched sources fuid file_mime_type file_desc',
   dhcp: 'uids client_addr server_addr client_port server_port mac host_name client_fqdn domain requested_addr assigned_addr lease_time client_message server_message msg_types duration',
   software:
     'host host_p software_type name version.major version.minor version.minor2 version.minor3 version.addl unparsed_version url',
@@ -55,10 +53,13 @@ const logs = {
 } as const;
 
 const connection = 'uid id.orig_h id.orig_p id.resp_h id.resp_p';
-/** Of every record, whatever the log: what writers and clusters add. */
+/** Fields added to every record by writers and clusters. */
 const envelope = 'ts _path _write_ts _node_name _system_name';
 
-/** `open_conn` and `conn_long` are connections that have not ended, by scripts that are widely used. */
+/**
+ * Logs that have the fields of another log, by name. `open_conn` and `conn_long` are logs of open connections by
+ * widely used scripts.
+ */
 const alike: Readonly<Record<string, keyof typeof logs>> = { open_conn: 'conn', conn_long: 'conn' };
 
 const fieldsOf: ReadonlyMap<string, ReadonlySet<string>> = new Map(
@@ -67,15 +68,15 @@ const fieldsOf: ReadonlyMap<string, ReadonlySet<string>> = new Map(
   ),
 );
 
-/** Logs whose fields are known. */
+/** Logs with known fields. */
 export const zeekLogs: readonly string[] = [...fieldsOf.keys()];
 
-/** The fields of a log; undefined where it is not known, so that it may have any. */
+/** Returns the fields of a log; undefined for an unknown log, which may have any field. */
 export function zeekFields(log: string): ReadonlySet<string> | undefined {
   return fieldsOf.get(log);
 }
 
-/** The field that has this name in one of the dialects. */
+/** Returns the field with this name in any of the notations. */
 export function zeekName(fields: ReadonlySet<string>, name: string): string | undefined {
   if (fields.has(name)) return name;
   for (const field of fields) if (field.includes('.') && field.replaceAll('.', '_') === name) return field;

@@ -3,67 +3,74 @@ import { has, lastUnit, newline, wordUnits } from './char-set.ts';
 import type { Assertion } from './parse-regex.ts';
 import type { Program } from './program.ts';
 
-/** What is on one side of a place between characters. */
+/** The kind of the character on one side of a position in the text. */
 const edge = { start: 0, end: 0, newline: 1, word: 2, other: 3 } as const;
 
-/** Characters of the texts that are made to see how much work an expression can be made to do, at least, and of each. */
+/** Minimum total characters of the texts that are generated to measure the maximum work of an expression. */
 const sampleLength = 1024;
+/** Minimum characters of each generated text. */
 const sampleTextLength = 256;
-/** Characters over which that work is averaged where the memory is full. */
+/** Characters over which the work is averaged when the memory is full. */
 const windowLength = 64;
 
 const unknown = -1;
 const accept = -2;
 const reject = -3;
-/** There is no room for another state. */
+/** The result of a step if there is no room for another state. */
 const full = -4;
 
-/** Characters after which a full memory is cleared, because texts may have changed. Filling it takes up to 6 ms. */
+/**
+ * Number of characters after which a full memory is cleared, because the texts may have changed. Filling the memory
+ * takes up to 6 ms.
+ */
 const renewAfter = 2 ** 16;
 
 /**
- * Searches texts for a regular expression in one pass, without ever going back: all ways in which it may match are
- * followed at once, and sets of ways that were met before are remembered as the states of a deterministic automaton,
+ * Searches texts for a regular expression in one pass without backtracking: all possible matches are followed
+ * together, and sets of positions are cached as the states of a deterministic automaton,
  *
- *     state = (where the ways stand before the next character, what the last character was)
- *     character → class (characters that no part of the expression tells apart) → next state
+ *     state = (positions in the expression before the next character, kind of the last character)
+ *     character → class (characters that no part of the expression distinguishes) → next state
  *
- * so that a step is a look-up. The memory is bounded: where a text needs another state when it is full, the rest of the text
- * is searched without it, which takes a twentieth of making states; then a step costs at most as many operations as the
- * expression has states. Neither the expression nor the text can make it take longer, which is why
- * this is not the engine's own RegExp: that tries one way after the other, and `(a+)+$` on forty characters takes it hours.
- * Of a text only the first `limits.maxRegexTextLength` characters are looked at, as if it ended there.
+ * so that a step is a look-up. The memory is bounded. When it is full and a text needs another state, the
+ * rest of the text is searched without the memory, which takes a twentieth of the time of creating states. A
+ * step then costs at most as many operations as the expression has states; neither the expression nor the
+ * text can increase this cost. JavaScript's RegExp cannot be used, because it backtracks: `(a+)+$` on forty
+ * characters takes hours. Only the first `limits.maxRegexTextLength` characters of a text are searched, as if
+ * the text ended there.
  */
 export class Automaton {
   readonly #program: Program;
-  /** Where a class has members among the first 256 characters, and where the ranges of classes begin beyond. */
+  /** Class of each of the first 256 characters. */
   readonly #classOfByte = new Uint16Array(256);
+  /** Starts of the ranges of characters above these, ascending. */
   readonly #starts: readonly number[];
   readonly #classOfStart: readonly number[];
-  /** One character of each class, and on which side of edges it is. */
+  /** One character of each class. */
   readonly #members: readonly number[];
+  /** Kind of that character, by class; see `edge`. */
   readonly #edges: readonly number[];
   readonly #asserts: boolean;
-  /** Of each state that takes a character, the classes that it takes. */
+  /** The classes accepted by each state that consumes a character. */
   readonly #takes: readonly (Uint8Array | undefined)[];
 
   #ways: number[][] = [];
   #before: number[] = [];
   #next: Int16Array[] = [];
   #known = new Map<string, number>();
-  /** The state before the first character, or -1. */
+  /** The state before the first character; -1 until it is computed. */
   #first = -1;
 
   readonly #stack: number[] = [];
   readonly #seen: Uint32Array;
   readonly #reached: Uint32Array;
   #round = 0;
-  /** States of the expression that were looked at since the beginning: what texts took that a look-up did not answer. */
+  /** Total number of visited states of the expression: the work besides look-ups. */
   #work = 0;
-  /** Characters searched without the memory since it was full. */
+  /** Number of characters searched without the memory since the memory was full. */
   #withoutMemory = 0;
 
-  /** The number of states of the expression. */
+  /** Number of states of the expression. */
   get states(): number {
     return this.#program.states.length;
   }
@@ -74,9 +81,7 @@ export class Automaton {
     this.#reached = new Uint32Array(program.states.length);
     this.#asserts = program.states.some(({ kind }) => kind === 'assert');
     const { starts, classes, members, taken } = classify(program);
-    this.#takes = program.states.map((state) =>
-      state.kind === 'unit' ? taken.get(state.set.join()) : undefined,
-    );
+    this.#takes = program.states.map((state) => (state.kind === 'unit' ? taken.get(state.set.join()) : undefined));
     this.#starts = starts;
     this.#classOfStart = classes;
     this.#members = members;
@@ -102,7 +107,7 @@ export class Automaton {
     return this.#step(state, this.#members.length) === accept;
   }
 
-  /** The same from a character on, without making states. */
+  /** Continues the search from a position, without creating states. */
   #testFrom(text: string, from: number, end: number, ways: readonly number[], before: number): boolean {
     this.#withoutMemory += end - from;
     for (let at = from; at < end; at++) {
@@ -123,10 +128,10 @@ export class Automaton {
   }
 
   /**
-   * States that the expression looks at for each character of texts that are made to keep it busy, besides looking up what
-   * it knows: every second character takes the way that is nearest to a match, the others any way. The same each time.
-   * A text is twice as long as the expression has states, so that a beginning which takes little work hides nothing, and
-   * where the memory is full, the busiest part of a text counts.
+   * Returns the visited states per character, besides look-ups, for texts that are generated to maximise that number:
+   * every second character continues the position nearest to a match, the others an arbitrary position.
+   * Deterministic. Each text is twice as long as the expression has states, so that a cheap beginning does not hide
+   * the cost of the rest. With a full memory, only the most expensive part of a text counts.
    */
   workPerCharacter(): number {
     const begun = this.#work;
@@ -140,8 +145,7 @@ export class Automaton {
     let ways: readonly number[] = [];
     let before: number = edge.start;
     for (let at = 0; at < length; at++) {
-      if (window?.at === at - windowLength)
-        worst = Math.max(worst, (this.#work - window.work) / windowLength);
+      if (window?.at === at - windowLength) worst = Math.max(worst, (this.#work - window.work) / windowLength);
       if (state === accept || at % textLength === 0) {
         state = this.#state([start], edge.start);
         ways = [start];
@@ -151,8 +155,7 @@ export class Automaton {
       random = (Math.imul(random, 1_664_525) + 1_013_904_223) >>> 0;
       const kind = this.#busiest(ways, before, random);
       state = state === full ? full : this.#step(state, kind);
-      const reached =
-        state === full ? this.#follow(ways, before, this.#edges[kind]!, false, kind) : undefined;
+      const reached = state === full ? this.#follow(ways, before, this.#edges[kind]!, false, kind) : undefined;
       if (state === full && reached === undefined) state = accept;
       ways = reached === undefined ? (this.#ways[state] ?? []) : [...reached, start];
       before = this.#edges[kind]!;
@@ -161,8 +164,8 @@ export class Automaton {
   }
 
   /**
-   * A class that one of the ways takes; of those that only begin, where there are no others. Not one that ends most of
-   * the ways, as the last character of a match does, where there is another.
+   * Returns a class that one of the positions accepts, preferring positions after the start. If possible, avoids
+   * classes after which few positions remain, as after the last character of a match.
    */
   #busiest(ways: readonly number[], before: number, random: number): number {
     const { start } = this.#program;
@@ -174,7 +177,7 @@ export class Automaton {
     return 2 * this.#reach(ways, before, first) < this.#reach(ways, before, other) ? other : first;
   }
 
-  /** How many ways the class leaves; finding out is not counted as work. */
+  /** Returns how many positions remain after a character of the class, without adding to `#work`. */
   #reach(ways: readonly number[], before: number, kind: number): number {
     const work = this.#work;
     const reached = this.#follow(ways, before, this.#edges[kind]!, false, kind);
@@ -193,7 +196,9 @@ export class Automaton {
     return random % classes;
   }
 
-  /** States that take a character, as far as the ways lead without one; those nearest to the match come first. */
+  /**
+   * Returns the consuming states that are reachable without a character, sorted by distance from the match.
+   */
   #unitsFrom(ways: readonly number[]): readonly number[] {
     const reached = new Set(ways);
     for (const at of reached) {
@@ -215,8 +220,10 @@ export class Automaton {
     return this.#classOfStart[low]!;
   }
 
-  /** The state after a character of the class, `full` where there is no room for it; past the last class, the verdict at
-   * the end of the text. */
+  /**
+   * Returns the state after a character of the class, or `full` if there is no room for that state. For the
+   * index after the last class, returns the verdict at the end of the text.
+   */
   #step(from: number, kind: number): number {
     const known = this.#next[from]![kind]!;
     if (known !== unknown) return known;
@@ -228,7 +235,7 @@ export class Automaton {
       this.#next[from]![kind] = verdict;
       return verdict;
     }
-    // The search may begin at the next character, too.
+    // A match may also begin at the next character.
     if (!ways.includes(this.#program.start)) ways.push(this.#program.start);
     ways.sort((a, b) => a - b);
     const next = this.#state(ways, this.#asserts ? after : edge.other);
@@ -236,14 +243,8 @@ export class Automaton {
     return next;
   }
 
-  /** Where the ways stand after the character; undefined when one of them has matched before it. */
-  #follow(
-    ways: readonly number[],
-    before: number,
-    after: number,
-    atEnd: boolean,
-    kind: number,
-  ): number[] | undefined {
+  /** Returns the positions after the character; undefined if a position matched before the character. */
+  #follow(ways: readonly number[], before: number, after: number, atEnd: boolean, kind: number): number[] | undefined {
     const { states } = this.#program;
     const reached: number[] = [];
     const stack = this.#stack;
@@ -307,7 +308,10 @@ function holds(what: Assertion, before: number, after: number, atEnd: boolean): 
   }
 }
 
-/** Cuts the characters into ranges that are in the same sets, and gives ranges that are in the same sets one number. */
+/**
+ * Divides the characters into ranges whose characters are in the same sets, and assigns one class to all ranges with
+ * the same sets.
+ */
 function classify({ states }: Program): {
   starts: number[];
   classes: number[];

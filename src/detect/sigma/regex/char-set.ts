@@ -1,13 +1,13 @@
 import { fold } from '../fold.ts';
 
-/** Disjoint ranges of UTF-16 units in order, first and last of each after each other. */
+/** Sorted, disjoint ranges of UTF-16 units: first and last unit of each range in turn. */
 export type CharSet = readonly number[];
 
 export const lastUnit = 0xffff;
 
 export const digits: CharSet = [48, 57];
 export const wordUnits: CharSet = [48, 57, 65, 90, 95, 95, 97, 122];
-/** As PCRE's `\s`: tab to carriage return, and space. */
+/** The characters of PCRE's `\s`: the characters from tab to carriage return, and space. */
 export const spaces: CharSet = [9, 13, 32, 32];
 export const newline: CharSet = [10, 10];
 
@@ -48,7 +48,7 @@ export function rangesOf(set: CharSet): [number, number][] {
   return ranges;
 }
 
-/** With every unit that is the same but for its case. */
+/** Adds every unit that differs only in case. */
 export function withoutCase(set: CharSet): CharSet {
   const more: [number, number][] = [];
   const { groupOf, all } = caseGroups();
@@ -61,10 +61,10 @@ export function withoutCase(set: CharSet): CharSet {
   return charSet([...rangesOf(set), ...more]);
 }
 
-/** Of so many each is looked up; of more, all groups are gone through. */
+/** Maximum size of a set whose units are looked up individually; larger sets are compared with all groups. */
 const fewUnits = 64;
 
-/** The one character that all of the set become when case is folded, or undefined. */
+/** Returns the character to which all units of the set fold; undefined if they fold to several characters. */
 export function foldedUnit(set: CharSet): string | undefined {
   let folded: string | undefined;
   let size = 0;
@@ -87,7 +87,7 @@ interface CaseGroups {
 
 let groups: CaseGroups | undefined;
 
-/** Units that fold to the same: found once, in 10 ms, when the first rule asks for it. */
+/** Returns groups of units that fold to the same character. Computed once, in 10 ms, on first use. */
 function caseGroups(): CaseGroups {
   if (groups !== undefined) return groups;
   const byFold = new Map<string, number[]>();

@@ -1,16 +1,6 @@
 import { limits } from '../../../limits.ts';
 import { refuse } from '../fault.ts';
-import {
-  type CharSet,
-  charSet,
-  digits,
-  negate,
-  newline,
-  spaces,
-  union,
-  withoutCase,
-  wordUnits,
-} from './char-set.ts';
+import { type CharSet, charSet, digits, negate, newline, spaces, union, withoutCase, wordUnits } from './char-set.ts';
 
 /** A regular expression as a tree. */
 export type Regex =
@@ -19,10 +9,10 @@ export type Regex =
   | { readonly kind: 'repeat'; readonly of: Regex; readonly min: number; readonly max: number }
   | { readonly kind: 'assert'; readonly what: Assertion };
 
-/** What must be so between two characters. */
+/** A condition on the characters on both sides of a position. */
 export type Assertion = 'text start' | 'text end' | 'line start' | 'line end' | 'word edge' | 'no word edge';
 
-/** `i`, `m` and `s` of PCRE. */
+/** The flags `i`, `m` and `s` of PCRE. */
 export interface RegexFlags {
   readonly i: boolean;
   readonly m: boolean;
@@ -30,11 +20,12 @@ export interface RegexFlags {
 }
 
 /**
- * The regular part of PCRE: what the specification of `re` lists (`.` `^` `$` `*` `+` `?` `{n,m}` `[…]` `(…)` `|`), and
- * what public rules use besides: `\d \w \s \b`, groups that don't capture, lazy quantifiers, `(?i)`. Characters are UTF-16
- * units. What looks around, refers back or gives nothing back cannot be matched in linear time, and is refused.
+ * Parses the regular subset of PCRE: the syntax in the specification of `re` (`.` `^` `$` `*` `+` `?` `{n,m}`
+ * `[…]` `(…)` `|`), and additions of public rules: `\d \w \s \b`, non-capturing groups, lazy quantifiers,
+ * `(?i)`. Characters are UTF-16 units. Look-around, back references and possessive quantifiers cannot be
+ * matched in linear time and are refused.
  *
- * @throws SigmaFault with what is wrong, and where
+ * @throws RuleError with the problem and its position
  */
 export function parseRegex(source: string, flags: RegexFlags): Regex {
   return new Parser(source, flags).parse();
@@ -53,10 +44,10 @@ class Parser {
 
   parse(): Regex {
     const tree = this.#choice();
-    return this.#at === this.#source.length ? tree : this.#refuse('closes a parenthesis that was not opened');
+    return this.#at === this.#source.length ? tree : this.#refuse('a parenthesis was not opened');
   }
 
-  /** Flags that are set inside hold to the end of the group. */
+  /** Parses alternatives. Flags that are set inside a group apply up to the end of the group. */
   #choice(): Regex {
     const outer = this.#flags;
     const of = [this.#sequence()];
@@ -77,9 +68,9 @@ class Parser {
   #repeated(of: Regex): Regex {
     const [min, max] = this.#quantifier() ?? [1, 1];
     if (min === 1 && max === 1) return of;
-    if (this.#take('+')) return this.#refuse('has a possessive quantifier, which gives nothing back');
+    if (this.#take('+')) return this.#refuse('possessive quantifiers are not supported');
     this.#take('?');
-    if (this.#quantifier() !== undefined) return this.#refuse('repeats a repetition');
+    if (this.#quantifier() !== undefined) return this.#refuse('a repetition cannot be repeated');
     return { kind: 'repeat', of, min, max };
   }
 
@@ -93,13 +84,13 @@ class Parser {
     this.#at += all.length;
     const min = Number(first);
     const max = comma === '' ? min : last === '' ? Number.POSITIVE_INFINITY : Number(last);
-    if (max < min) return this.#refuse(`repeats ${min} to ${max} times`);
+    if (max < min) return this.#refuse(`the quantifier {${min},${max}} has a maximum below its minimum`);
     if (min > limits.maxRegexStates || (max > limits.maxRegexStates && max !== Number.POSITIVE_INFINITY))
-      return this.#refuse(`repeats more than ${limits.maxRegexStates} times`);
+      return this.#refuse(`a quantifier repeats more than ${limits.maxRegexStates} times`);
     return [min, max];
   }
 
-  /** One thing that a quantifier may follow; undefined for what only sets flags. */
+  /** Parses an item that a quantifier may follow; returns undefined if the item only sets flags. */
   #atom(): Regex | undefined {
     const char = this.#source[this.#at++]!;
     switch (char) {
@@ -119,7 +110,7 @@ class Parser {
       case '+':
       case '?':
         this.#at--;
-        return this.#refuse('repeats nothing');
+        return this.#refuse('a quantifier has nothing to repeat');
       default:
         return this.#unit(literal(char));
     }
@@ -134,23 +125,21 @@ class Parser {
     if (this.#take('?')) {
       const [all, on = '', off = '', end] =
         /^([ims]*)(?:-([ims]*))?([:)])/.exec(this.#source.slice(this.#at, this.#at + 16)) ?? [];
-      const named = /^(?:P?<[A-Za-z_]\w{0,31}>|'[A-Za-z_]\w{0,31}')/.exec(
-        this.#source.slice(this.#at, this.#at + 40),
-      );
+      const named = /^(?:P?<[A-Za-z_]\w{0,31}>|'[A-Za-z_]\w{0,31}')/.exec(this.#source.slice(this.#at, this.#at + 40));
       if (all !== undefined) {
         this.#at += all.length;
         this.#flags = { i: flag('i'), m: flag('m'), s: flag('s') };
         if (end === ')') return undefined;
       } else if (named !== null) this.#at += named[0].length;
-      else return this.#refuse('looks around, refers back, or has another group that is not regular');
+      else return this.#refuse('look-around, back references and other special groups are not supported');
       function flag(name: 'i' | 'm' | 's'): boolean {
         return on.includes(name) || (outer[name] && !off.includes(name));
       }
     }
     if (++this.#depth > limits.maxSigmaNesting)
-      return this.#refuse(`has more than ${limits.maxSigmaNesting} groups in each other`);
+      return this.#refuse(`more than ${limits.maxSigmaNesting} nested groups`);
     const inside = this.#choice();
-    if (!this.#take(')')) return this.#refuse('opens a parenthesis that is not closed');
+    if (!this.#take(')')) return this.#refuse('a parenthesis is not closed');
     this.#depth--;
     this.#flags = outer;
     return inside;
@@ -166,22 +155,21 @@ class Parser {
     return this.#unit(this.#escapedSet());
   }
 
-  /** After a backslash, in a class or not. */
+  /** Parses the text after a backslash, inside or outside of a class. */
   #escapedSet(): CharSet {
     const char = this.#source[this.#at++];
-    if (char === undefined) return this.#refuse('ends with a backslash');
+    if (char === undefined) return this.#refuse('a backslash escapes nothing');
     const set = classes.get(char);
     if (set !== undefined) return set;
     if (char === 'x' || char === 'u') {
       const [all, short, long] = hexadecimal[char].exec(this.#source.slice(this.#at, this.#at + 8)) ?? [];
-      if (all === undefined) return this.#refuse(`has \\${char} without the number of a character`);
+      if (all === undefined) return this.#refuse(`\\${char} needs a hexadecimal character code`);
       this.#at += all.length;
       const unit = Number.parseInt(short ?? long!, 16);
       return [unit, unit];
     }
-    if (/[0-9]/.test(char))
-      return this.#refuse('refers back to a group, or names a character by its octal number');
-    if (/[A-Za-z]/.test(char)) return this.#refuse(`has \\${char}, which is not regular or not known`);
+    if (/[0-9]/.test(char)) return this.#refuse('back references and octal character codes are not supported');
+    if (/[A-Za-z]/.test(char)) return this.#refuse(`the escape \\${char} is unknown or not supported`);
     return literal(char);
   }
 
@@ -190,19 +178,17 @@ class Parser {
     const ranges: CharSet[] = [];
     const start = this.#at;
     while (this.#next !== ']' || this.#at === start) {
-      if (this.#at >= this.#source.length) return this.#refuse('opens a class that is not closed');
+      if (this.#at >= this.#source.length) return this.#refuse('a character class is not closed');
       const first = this.#classUnit();
-      const dash =
-        this.#next === '-' && this.#source[this.#at + 1] !== ']' && this.#at + 1 < this.#source.length;
-      // After `\w` and the like, a dash is itself.
+      const dash = this.#next === '-' && this.#source[this.#at + 1] !== ']' && this.#at + 1 < this.#source.length;
+      // After a class such as `\w`, a dash is literal.
       if (!dash || !isOne(first)) {
         ranges.push(first);
         continue;
       }
       this.#at++;
       const last = this.#classUnit();
-      if (!isOne(last) || last[0]! < first[0]!)
-        return this.#refuse('has a range in a class that leads nowhere');
+      if (!isOne(last) || last[0]! < first[0]!) return this.#refuse('the end of a character range is below its start');
       ranges.push([first[0]!, last[0]!]);
     }
     this.#at++;
@@ -212,8 +198,9 @@ class Parser {
 
   #classUnit(): CharSet {
     const char = this.#source[this.#at++]!;
-    if (char === '[' && /[:.=]/.test(this.#next ?? '')) return this.#refuse('has a class of POSIX');
-    if (/[\uD800-\uDFFF]/.test(char)) return this.#refuse('has a character beyond U+FFFF in a class');
+    if (char === '[' && /[:.=]/.test(this.#next ?? '')) return this.#refuse('POSIX classes are not supported');
+    if (/[\uD800-\uDFFF]/.test(char))
+      return this.#refuse('characters above U+FFFF are not supported in a character class');
     if (char !== '\\') return literal(char);
     if (this.#take('b')) return [8, 8];
     return this.#escapedSet();
@@ -230,7 +217,7 @@ class Parser {
   }
 
   #refuse(reason: string): never {
-    return refuse(`is a regular expression that ${reason} (at character ${this.#at + 1})`);
+    return refuse(`is not a supported regular expression: ${reason} (at character ${this.#at + 1})`);
   }
 }
 
@@ -238,7 +225,7 @@ const literal = (char: string): CharSet => [char.charCodeAt(0), char.charCodeAt(
 
 const isOne = (set: CharSet): boolean => set.length === 2 && set[0] === set[1];
 
-/** `$` as PCRE has it: at the end, or before a newline that is the last character. */
+/** Matches before a newline that is the last character: `$` in PCRE matches there and at the end. */
 const beforeLastNewline: Regex = {
   kind: 'sequence',
   of: [

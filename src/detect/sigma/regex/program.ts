@@ -3,7 +3,7 @@ import { refuse } from '../fault.ts';
 import type { CharSet } from './char-set.ts';
 import type { Assertion, Regex } from './parse-regex.ts';
 
-/** A state of a nondeterministic automaton, and the numbers of those that follow it. */
+/** A state of a nondeterministic automaton, and the indices of its successors. */
 export type State =
   | { readonly kind: 'unit'; readonly set: CharSet; readonly next: number }
   | { readonly kind: 'assert'; readonly what: Assertion; readonly next: number }
@@ -16,10 +16,10 @@ export interface Program {
 }
 
 /**
- * Thompson's construction, from the end to the beginning: each part is made for what follows it. Repetitions are spelt
- * out, wherefore their product is bounded.
+ * Compiles a regular expression by Thompson's construction, from the end to the beginning: each part is
+ * compiled with the state that follows it. Repetitions are expanded, so their product is limited.
  *
- * @throws SigmaFault past `limits.maxRegexStates`
+ * @throws RuleError beyond `limits.maxRegexStates`
  */
 export function compileRegex(tree: Regex): Program {
   const states: State[] = [];
@@ -28,14 +28,15 @@ export function compileRegex(tree: Regex): Program {
   const add = (state: State): number => {
     if (states.length === limits.maxRegexStates)
       return refuse(
-        `is a regular expression of more than ${limits.maxRegexStates} states, with its repetitions spelt out`,
+        `is a regular expression of more than ${limits.maxRegexStates} states, after its repetitions are expanded`,
       );
     return states.push(state) - 1;
   };
 
   const compile = (node: Regex, next: number): number => {
-    // Repetitions of nothing make no states, but would take their time.
-    if (++steps > 16 * limits.maxRegexStates) return refuse('is a regular expression that repeats too much');
+    // Repetitions of empty parts create no states but take time.
+    if (++steps > 16 * limits.maxRegexStates)
+      return refuse('is not a supported regular expression: its nested quantifiers repeat too often');
     switch (node.kind) {
       case 'unit':
         return add({ kind: 'unit', set: node.set, next });
@@ -57,8 +58,7 @@ export function compileRegex(tree: Regex): Program {
       first = add({ kind: 'split', next: ways });
       ways.push(compile(part, first), next);
     } else {
-      for (let more = min; more < max; more++)
-        first = add({ kind: 'split', next: [compile(part, first), next] });
+      for (let more = min; more < max; more++) first = add({ kind: 'split', next: [compile(part, first), next] });
     }
     for (let count = 0; count < min; count++) first = compile(part, first);
     return first;

@@ -2,8 +2,8 @@ import { foldedUnit } from './char-set.ts';
 import type { Regex } from './parse-regex.ts';
 
 /**
- * Texts of which at least one is in whatever the expression matches, all of them with case folded; undefined where nothing
- * of the kind is sure. The longest are chosen, so that an index tells most texts apart from those that may match.
+ * Returns case-folded texts of which any match contains at least one; undefined if there are no such texts.
+ * The longest texts are chosen, so that an index excludes most other texts.
  */
 export function requiredLiterals(tree: Regex): readonly string[] | undefined {
   const found = inside(tree);
@@ -11,7 +11,9 @@ export function requiredLiterals(tree: Regex): readonly string[] | undefined {
   return best?.some((text) => text === '') ? undefined : best;
 }
 
-/** `exact` is all that the part can match, but for case. */
+/**
+ * Texts found for a part of the expression. `exact` is the only text that the part can match, ignoring case.
+ */
 interface Found {
   readonly exact: string | undefined;
   readonly of: readonly string[] | undefined;
@@ -66,11 +68,8 @@ function choice(parts: readonly Regex[]): readonly string[] | undefined {
   return all;
 }
 
-/** The set whose shortest text is longer. */
-function better(
-  a: readonly string[] | undefined,
-  b: readonly string[] | undefined,
-): readonly string[] | undefined {
+/** Returns the set whose shortest text is longer than that of the other set. */
+function better(a: readonly string[] | undefined, b: readonly string[] | undefined): readonly string[] | undefined {
   return shortest(b) > shortest(a) ? b : a;
 }
 

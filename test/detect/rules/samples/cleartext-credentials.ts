@@ -21,10 +21,7 @@ export default {
     ],
   },
   'Cleartext credentials: LDAP simple bind': {
-    matches: [
-      [zeek('ldap', bind)],
-      [zeek('ldap', { ...bind, opcode: ['bind simple'], result: ['success'] })],
-    ],
+    matches: [[zeek('ldap', bind)], [zeek('ldap', { ...bind, opcode: ['bind simple'], result: ['success'] })]],
     spares: [
       [zeek('ldap', { ...bind, object: undefined })],
       [zeek('ldap', { ...bind, object: '' })],

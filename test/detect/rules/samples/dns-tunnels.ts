@@ -3,11 +3,7 @@ import { asked, dns, eve, type Samples, times } from '../records.ts';
 const long = 'a'.repeat(50);
 const name = (n: number, domain = 'tunnel.example') => `${long}.${n}.${domain}`;
 const eveDns = (rrname: string, rrtype: string, n: number) =>
-  eve(
-    'dns',
-    { dest_port: 53, dns: { version: 3, type: 'request', id: n, queries: [{ rrname, rrtype }] } },
-    n,
-  );
+  eve('dns', { dest_port: 53, dns: { version: 3, type: 'request', id: n, queries: [{ rrname, rrtype }] } }, n);
 
 export default {
   'Long DNS name': {
@@ -20,10 +16,7 @@ export default {
     ],
   },
   'DNS tunnelling (long names)': {
-    matches: [
-      times(50, (n) => dns({ query: name(n) }, n * 60)),
-      times(50, (n) => eveDns(name(n), 'A', n * 60)),
-    ],
+    matches: [times(50, (n) => dns({ query: name(n) }, n * 60)), times(50, (n) => eveDns(name(n), 'A', n * 60))],
     spares: [
       times(49, (n) => dns({ query: name(n) }, n * 60)),
       times(50, (n) => dns({ query: name(1) }, n * 60)),

@@ -1,15 +1,11 @@
 import { eve, type Line, outside, type Samples, server, zeek } from '../records.ts';
 
 const program = 'application/x-dosexec';
-const got = (more: Line) =>
-  zeek('http', { method: 'GET', host: outside, uri: '/a.exe', status_code: 200, ...more });
+const got = (more: Line) => zeek('http', { method: 'GET', host: outside, uri: '/a.exe', status_code: 200, ...more });
 
 export default {
   'Executable download from a raw IP address': {
-    matches: [
-      [got({ resp_mime_types: [program] })],
-      [got({ resp_mime_types: [program], host: `${outside}:8000` })],
-    ],
+    matches: [[got({ resp_mime_types: [program] })], [got({ resp_mime_types: [program], host: `${outside}:8000` })]],
     spares: [
       [got({ resp_mime_types: [program], host: 'files.example' })],
       [got({ resp_mime_types: ['text/html'] })],
@@ -32,9 +28,6 @@ export default {
   },
   'Executable with a mismatched extension (MIME mismatch)': {
     matches: [[got({ resp_mime_types: [program], uri: '/logo.PNG', host: 'files.example' })]],
-    spares: [
-      [got({ resp_mime_types: [program] })],
-      [got({ resp_mime_types: ['image/png'], uri: '/logo.png' })],
-    ],
+    spares: [[got({ resp_mime_types: [program] })], [got({ resp_mime_types: ['image/png'], uri: '/logo.png' })]],
   },
 } satisfies Samples;

@@ -13,11 +13,7 @@ export default {
     spares: [[eve('ftp', { ftp: { command: 'PASS', completion_code: ['230'] } })]],
   },
   'FTP brute force': {
-    matches: [
-      times(15, refused),
-      times(15, eveRefused),
-      times(15, (n) => (n % 2 === 0 ? refused(n) : eveRefused(n))),
-    ],
+    matches: [times(15, refused), times(15, eveRefused), times(15, (n) => (n % 2 === 0 ? refused(n) : eveRefused(n)))],
     spares: [
       times(14, refused),
       times(50, (n) => refused(n * 60)),

@@ -22,18 +22,10 @@ export default {
   },
   'HTTP POST rejected (401 or 403)': {
     matches: [[form(0)], [form(0, { status_code: 401 })], [eveForm(0)]],
-    spares: [
-      [form(0, { method: 'GET' })],
-      [form(0, { status_code: 200 })],
-      [eveForm(0, { http_method: 'PUT' })],
-    ],
+    spares: [[form(0, { method: 'GET' })], [form(0, { status_code: 200 })], [eveForm(0, { http_method: 'PUT' })]],
   },
   'Web login form brute force': {
     matches: [times(30, (n) => form(n)), times(30, (n) => eveForm(n))],
-    spares: [
-      times(29, (n) => form(n)),
-      times(60, (n) => form(n, { uri: `/${n}` })),
-      times(60, (n) => form(n * 20)),
-    ],
+    spares: [times(29, (n) => form(n)), times(60, (n) => form(n, { uri: `/${n}` })), times(60, (n) => form(n * 20))],
   },
 } satisfies Samples;

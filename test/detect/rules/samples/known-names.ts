@@ -12,10 +12,7 @@ export default {
       [dns({ query: 'a.example', answers: ['sinkhole.cert.example', '198.18.0.1'], TTLs: [60, 60] })],
       [dns({ query: 'a.example', answers: ['one.sinkhole.example'], TTLs: [60] })],
     ],
-    spares: [
-      [dns({ query: 'sinkhole.example', answers: ['198.18.0.1'], TTLs: [60] })],
-      ...asked('a.example'),
-    ],
+    spares: [[dns({ query: 'sinkhole.example', answers: ['198.18.0.1'], TTLs: [60] })], ...asked('a.example')],
   },
   'Detection test domain': {
     matches: [...asked('detection-test.candor.invalid'), ...asked('testmynids.org')],

@@ -9,10 +9,7 @@ export default {
   },
   'TLS connection to a cryptomining pool': {
     matches: [[zeek('ssl', { server_name: 'gulf.moneroocean.stream' })]],
-    spares: [
-      [zeek('ssl', { server_name: 'www.nanopool.org' })],
-      [zeek('ssl', { server_name: 'example.org' })],
-    ],
+    spares: [[zeek('ssl', { server_name: 'www.nanopool.org' })], [zeek('ssl', { server_name: 'example.org' })]],
   },
   'Cryptominer user agent': {
     matches: [

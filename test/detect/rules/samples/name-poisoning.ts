@@ -18,10 +18,6 @@ export default {
   },
   'WPAD spoofing': {
     matches: [[answered('wpad')], [answered('WPAD', 0, 137)]],
-    spares: [
-      [answered('wpad.corp.example', 0, 53)],
-      [dns({ 'id.resp_p': 5355, query: 'wpad' })],
-      [answered('pc-1')],
-    ],
+    spares: [[answered('wpad.corp.example', 0, 53)], [dns({ 'id.resp_p': 5355, query: 'wpad' })], [answered('pc-1')]],
   },
 } satisfies Samples;

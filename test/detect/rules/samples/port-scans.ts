@@ -37,9 +37,7 @@ export default {
     ],
   },
   'Internal port sweep': {
-    matches: [
-      times(30, (n) => conn({ ...inner, ...silent, 'id.resp_h': `10.0.0.${n}`, 'id.resp_p': 445 }, n)),
-    ],
+    matches: [times(30, (n) => conn({ ...inner, ...silent, 'id.resp_h': `10.0.0.${n}`, 'id.resp_p': 445 }, n))],
     spares: [
       times(29, (n) => conn({ ...inner, ...silent, 'id.resp_h': `10.0.0.${n}`, 'id.resp_p': 445 }, n)),
       times(30, (n) => conn({ ...inner, 'id.resp_h': `10.0.0.${n}`, 'id.resp_p': 445 }, n)),
@@ -48,11 +46,7 @@ export default {
   },
   'Outbound connection without an answer': {
     matches: [[conn(silent)], [flow({}, unanswered)]],
-    spares: [
-      [conn()],
-      [conn({ ...silent, 'id.resp_h': '239.255.255.250' })],
-      [conn({ ...inner, ...silent })],
-    ],
+    spares: [[conn()], [conn({ ...silent, 'id.resp_h': '239.255.255.250' })], [conn({ ...inner, ...silent })]],
   },
   'Outbound port sweep': {
     matches: [times(60, (n) => conn({ ...silent, 'id.resp_h': `198.18.1.${n}`, 'id.resp_p': 22 }, n))],

@@ -4,26 +4,15 @@ const relay = { subject: 'CN=www.4hgx2mqkn.net', issuer: 'CN=www.vr5q3bznaa.com'
 
 export default {
   'Tor: .onion name in DNS': {
-    matches: [
-      ...asked('facebookwkhpilnemxj7asaniu7vnjjbiltxjqhye3mhbshg7kx5tfyd.onion'),
-      ...asked('a.ONION'),
-    ],
-    spares: [
-      ...asked('onion'),
-      ...asked('onion.example.org'),
-      ...asked('union'),
-      ...asked('a.onion.example.org'),
-    ],
+    matches: [...asked('facebookwkhpilnemxj7asaniu7vnjjbiltxjqhye3mhbshg7kx5tfyd.onion'), ...asked('a.ONION')],
+    spares: [...asked('onion'), ...asked('onion.example.org'), ...asked('union'), ...asked('a.onion.example.org')],
   },
   'Tor2web gateway lookup': {
     matches: [...asked('abcdefgh.onion.ws'), ...asked('abcdefgh.tor2web.org')],
     spares: [...asked('onion.example'), ...asked('abcdefgh.onion'), ...asked('champignon.ws')],
   },
   'Tor directory authority connection': {
-    matches: [
-      ...connected({ dst: '193.23.244.244', port: 443 }),
-      ...connected({ dst: '128.31.0.39', port: 9101 }),
-    ],
+    matches: [...connected({ dst: '193.23.244.244', port: 443 }), ...connected({ dst: '128.31.0.39', port: 9101 })],
     spares: [...connected({ dst: '193.23.244.245', port: 443 })],
   },
   'Tor relay certificate': {

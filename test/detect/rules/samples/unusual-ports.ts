@@ -2,10 +2,7 @@ import { conn, connected, own, type Samples, server } from '../records.ts';
 
 export default {
   'SSH on a non-standard port to the Internet': {
-    matches: [
-      ...connected({ port: 40_022, service: 'ssh' }),
-      [own({ dst_port: 40_022, app_protocol: 'ssh' })],
-    ],
+    matches: [...connected({ port: 40_022, service: 'ssh' }), [own({ dst_port: 40_022, app_protocol: 'ssh' })]],
     spares: [
       ...connected({ port: 22, service: 'ssh' }),
       ...connected({ port: 443, service: 'ssh' }),
@@ -15,17 +12,11 @@ export default {
     ],
   },
   'SSH on a web or DNS port (possible tunnel)': {
-    matches: [
-      ...connected({ port: 443, service: 'ssh' }),
-      ...connected({ port: 53, service: 'ssh', dst: server }),
-    ],
+    matches: [...connected({ port: 443, service: 'ssh' }), ...connected({ port: 53, service: 'ssh', dst: server })],
     spares: [...connected({ port: 443, service: 'ssl' }), ...connected({ port: 22, service: 'ssh' })],
   },
   'TLS on a non-standard port to the Internet': {
-    matches: [
-      ...connected({ port: 4444, service: 'tls' }),
-      [conn({ 'id.resp_p': 50_443, service: 'ssl,http' })],
-    ],
+    matches: [...connected({ port: 4444, service: 'tls' }), [conn({ 'id.resp_p': 50_443, service: 'ssl,http' })]],
     spares: [
       ...connected({ port: 443, service: 'tls' }),
       ...connected({ port: 993, service: 'tls' }),

@@ -25,11 +25,7 @@ export default {
     ],
   },
   'curl, wget or script download from a raw IP address': {
-    matches: [
-      [get('curl/8.5.0')],
-      [eveGet('python-requests/2.32.0')],
-      [get('Wget/1.21', { host: `${outside}:8080` })],
-    ],
+    matches: [[get('curl/8.5.0')], [eveGet('python-requests/2.32.0')], [get('Wget/1.21', { host: `${outside}:8080` })]],
     spares: [
       [get('curl/8.5.0', { host: 'files.example' })],
       [get(browser)],

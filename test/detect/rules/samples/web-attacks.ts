@@ -32,11 +32,7 @@ export default {
   },
   'Secrets or source repository exposed by a web server (.env, .git)': {
     matches: [[get({ uri: '/.env' })], [eveGet({ url: '/app/.git/config' })]],
-    spares: [
-      [get({ uri: '/.env', status_code: 404 })],
-      [get({ uri: '/?f=/.env' })],
-      [get({ uri: '/.environment' })],
-    ],
+    spares: [[get({ uri: '/.env', status_code: 404 })], [get({ uri: '/?f=/.env' })], [get({ uri: '/.environment' })]],
   },
   'HTTP 404': {
     matches: [[get({ status_code: 404 })], [eveGet({ status: 404 })]],

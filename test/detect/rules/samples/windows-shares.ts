@@ -19,10 +19,7 @@ export default {
     ],
   },
   PsExec: {
-    matches: [
-      [file('\\\\pc-101\\ADMIN$', 'PSEXESVC.exe')],
-      [file('\\\\pc-101\\IPC$', 'RemCom_communicaton')],
-    ],
+    matches: [[file('\\\\pc-101\\ADMIN$', 'PSEXESVC.exe')], [file('\\\\pc-101\\IPC$', 'RemCom_communicaton')]],
     spares: [[file('\\\\pc-101\\IPC$', 'svcctl')], [file('\\\\file\\team', 'psexec.txt')]],
   },
   'PsExec (Suricata)': {
@@ -31,10 +28,7 @@ export default {
   },
   'SMBv1 in use': {
     matches: [[eve('smb', { smb: { dialect: 'NT LM 0.12' } })]],
-    spares: [
-      [eve('smb', { smb: { dialect: '3.11' } })],
-      [eve('smb', { smb: { client_dialects: ['NT LM 0.12'] } })],
-    ],
+    spares: [[eve('smb', { smb: { dialect: '3.11' } })], [eve('smb', { smb: { client_dialects: ['NT LM 0.12'] } })]],
   },
   'Credential file access (NTDS.dit, SAM, LSASS dump)': {
     matches: [

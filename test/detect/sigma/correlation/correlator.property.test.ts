@@ -13,7 +13,7 @@ const small = fc.integer({ min: 1, max: 5 });
 interface Given {
   readonly document: CorrelationDocument;
   readonly holds?: (has: (rule: string) => boolean) => boolean;
-  /** More inputs never stop the condition from being met. */
+  /** Whether more inputs can never violate the condition. */
   readonly grows: boolean;
 }
 
@@ -43,11 +43,7 @@ const counting = (threshold: fc.Arbitrary<object>) =>
   });
 
 const measuring: fc.Arbitrary<Given> = fc
-  .tuple(
-    fc.constantFrom('value_sum', 'value_avg', 'value_percentile'),
-    metric,
-    fc.constantFrom(0, 33.3, 50, 100),
-  )
+  .tuple(fc.constantFrom('value_sum', 'value_avg', 'value_percentile'), metric, fc.constantFrom(0, 33.3, 50, 100))
   .map(([type, bounds, percentile]) => {
     const condition = { ...bounds, ...field, ...(type === 'value_percentile' ? { percentile } : {}) };
     const grows = type === 'value_sum' && !('lt' in bounds);
@@ -67,9 +63,7 @@ const expressions: readonly (readonly [string, NonNullable<Given['holds']>])[] =
 ];
 
 const meeting: fc.Arbitrary<Given> = fc.oneof(
-  fc
-    .constantFrom('temporal', 'temporal_ordered')
-    .map((type) => ({ document: document({ type }), grows: true })),
+  fc.constantFrom('temporal', 'temporal_ordered').map((type) => ({ document: document({ type }), grows: true })),
   fc.integer({ min: 1, max: 3 }).map((gte) => ({
     document: document({ type: 'temporal_ordered', condition: { gte } }),
     grows: true,
@@ -102,7 +96,7 @@ const inputs = (most: number, seconds: number) =>
     { minLength: 1, maxLength: most, size: 'max' },
   );
 
-/** What is taken at once. */
+/** Inputs passed in one call. */
 const batches = (all: fc.Arbitrary<CorrelationInput[]>) =>
   fc.tuple(all, fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 1 })).map(([inputs, sizes]) => {
     const batches: CorrelationInput[][] = [];
@@ -124,11 +118,11 @@ const seen = ({ group, timestamp, firstTimestamp, count, value, ends, senders }:
   return { group: values, timestamp, firstTimestamp, count, value, ends, senders: senders.toSorted() };
 };
 
-/** Episodes as somebody knows them who hears all reports. */
+/** Episodes as a subscriber to all reports sees them. */
 class Reported {
   readonly real: Correlator;
   #episodes: Seen[] = [];
-  /** What an alert counts. */
+  /** Occurrences that an alert counts. */
   occurrences = 0;
 
   constructor(real: Correlator) {
@@ -142,17 +136,13 @@ class Reported {
 
   episodes(): Seen[] {
     for (const fired of this.real.refresh()) this.#hear(fired);
-    return this.#episodes.sort(
-      (a, b) => a.group.localeCompare(b.group) || a.firstTimestamp - b.firstTimestamp,
-    );
+    return this.#episodes.sort((a, b) => a.group.localeCompare(b.group) || a.firstTimestamp - b.firstTimestamp);
   }
 
   #hear(fired: Fired): void {
     const one = seen(fired);
     const isOther = (known: Expected) =>
-      known.group !== one.group ||
-      known.timestamp < one.firstTimestamp ||
-      known.firstTimestamp > one.timestamp;
+      known.group !== one.group || known.timestamp < one.firstTimestamp || known.firstTimestamp > one.timestamp;
     const others = this.#episodes.filter(isOther);
     const before = this.#episodes.length - others.length;
     expect(before).toBe(fired.how === 'begins' ? 0 : 1 + fired.joined);
@@ -161,7 +151,7 @@ class Reported {
   }
 }
 
-/** Sums of these only grow. */
+/** Sums of non-negative values only grow. */
 const nonNegative = (batch: readonly CorrelationInput[]) => batch.filter(({ value }) => value !== '-1');
 
 /** @param delayMs - long enough that no group is forgotten, short enough that some inputs are late */
@@ -178,20 +168,16 @@ function compare({ document, holds, grows }: Given, batches: CorrelationInput[][
   expect(reported.real.counters.late).toBe(naive.late);
 }
 
-describe('episodes are the same as where everything is kept and looked at anew', () => {
+describe('episodes equal the episodes of an evaluation that keeps all inputs and repeats every window', () => {
   const anyGiven = fc.oneof(counting(any), measuring, sharing, meeting);
 
-  it('in any order, while little comes', () => {
-    const property = fc.property(anyGiven, batches(inputs(16, 30)), (given, some) =>
-      compare(given, some, 22_000),
-    );
+  it('in any order, with few inputs', () => {
+    const property = fc.property(anyGiven, batches(inputs(16, 30)), (given, some) => compare(given, some, 22_000));
     fc.assert(property, { numRuns: 2000 });
   });
 
-  it('in any order, when much comes', () => {
-    const property = fc.property(anyGiven, batches(inputs(150, 60)), (given, some) =>
-      compare(given, some, 51_000),
-    );
+  it('in any order, with many inputs', () => {
+    const property = fc.property(anyGiven, batches(inputs(150, 60)), (given, some) => compare(given, some, 51_000));
     fc.assert(property, { numRuns: 300 });
   });
 });
@@ -205,38 +191,31 @@ const monotone = fc.oneof(
   meeting.filter(({ grows }) => grows),
 );
 
-/** In another order, and in bodies of other sizes. */
+/** Generates the same inputs twice: in batches, and in another order in batches of other sizes. */
 const twice = (seconds: number) =>
   inputs(60, seconds).chain((some) =>
-    fc.tuple(
-      batches(fc.constant(some)),
-      batches(fc.shuffledSubarray(some, { minLength: some.length })),
-      fc.boolean(),
-    ),
+    fc.tuple(batches(fc.constant(some)), batches(fc.shuffledSubarray(some, { minLength: some.length })), fc.boolean()),
   );
 
 it.each([
   ['a timespan', 10, 0],
-  ['the delay that is allowed, six timespans', 60, 60_000],
-])(
-  'the order of inputs changes no episode and no figure, while they are within %s',
-  (_, seconds, delayMs) => {
-    const property = fc.property(monotone, twice(seconds), ({ document }, [some, others, often]) => {
-      const after = (batches: CorrelationInput[][]) => {
-        const reported = new Reported(correlator([document], { delayMs }));
-        for (const batch of batches) {
-          reported.take(nonNegative(batch));
-          if (often) reported.episodes();
-        }
-        return [reported.episodes(), reported.occurrences];
-      };
-      expect(after(some)).toEqual(after(others));
-    });
-    fc.assert(property, { numRuns: 1000 });
-  },
-);
+  ['the allowed delay, six timespans', 60, 60_000],
+])('the order of inputs does not change episodes or figures within %s', (_, seconds, delayMs) => {
+  const property = fc.property(monotone, twice(seconds), ({ document }, [some, others, often]) => {
+    const after = (batches: CorrelationInput[][]) => {
+      const reported = new Reported(correlator([document], { delayMs }));
+      for (const batch of batches) {
+        reported.take(nonNegative(batch));
+        if (often) reported.episodes();
+      }
+      return [reported.episodes(), reported.occurrences];
+    };
+    expect(after(some)).toEqual(after(others));
+  });
+  fc.assert(property, { numRuns: 1000 });
+});
 
-it('the order of inputs changes no episode of a temporal correlation of another one', () => {
+it('the order of inputs does not change episodes of a temporal correlation over another correlation', () => {
   const documents = [
     correlation('it', { type: 'event_count', rules: ['aa'], condition: { gte: 2 } }),
     correlation('outer', { type: 'temporal', rules: ['it', 'bb'] }),
@@ -253,7 +232,7 @@ it('the order of inputs changes no episode of a temporal correlation of another 
   fc.assert(property, { numRuns: 300 });
 });
 
-it('a restart in the middle changes nothing', () => {
+it('a restart between inputs does not change episodes', () => {
   const given = fc.oneof(counting(any), measuring, sharing, meeting);
   const property = fc.property(given, batches(inputs(200, 60)), fc.nat(), ({ document }, some, at) => {
     const outer = correlation('outer', { type: 'temporal_ordered', rules: ['it', 'aa'] });

@@ -12,7 +12,7 @@ const at = (...seconds: number[]) => seconds.map((one) => input('many', 'aa', on
 const later = now + 1e9;
 const times = (fired: readonly Fired[]) => fired.map(({ how, timestamp }) => [how, (timestamp - now) / 1000]);
 
-describe('what fired tells', () => {
+describe('a report', () => {
   it('names group, time, number, events, senders, and the addresses that all inputs share', () => {
     const document = correlation('failed', {
       type: 'value_count',
@@ -51,7 +51,7 @@ describe('what fired tells', () => {
     ]);
   });
 
-  it('a bounded sample of events that leaves none of the rules out', () => {
+  it('has a limited sample of events that includes every rule', () => {
     const document = correlation('pair', { type: 'temporal', rules: ['aa', 'bb'] });
     const real = correlator([document]);
     const flood = Array.from({ length: 500 }, (_, i) => input('pair', 'bb', i / 100, { event: `b${i}` }));
@@ -63,24 +63,24 @@ describe('what fired tells', () => {
 });
 
 describe('windows', () => {
-  it('slide, and have both of their ends', () => {
+  it('slide, and include both bounds', () => {
     expect(times(correlator([count(3)]).take(at(8, 9, 18), later))).toEqual([['begins', 18]]);
     expect(times(correlator([count(3)]).take(at(8, 9, 18.001), later))).toEqual([]);
   });
 
-  it('may end before the newest input, when something comes late', () => {
+  it('may end before the newest input if an input is late', () => {
     const real = correlator([count(3)]);
     expect(times(real.take(at(0, 1, 15), later))).toEqual([]);
     expect(times(real.take(at(6), later))).toEqual([['begins', 6]]);
   });
 
-  it('that end before the newest input are evaluated, however many inputs are around a late one', () => {
+  it('that end before the newest input are evaluated, regardless of the number of inputs around a late input', () => {
     const real = correlator([count(4)], { lookback: 4 });
     real.take(at(0, 1, 2, 14, 15), later);
     expect(times(real.take(at(6), later))).toEqual([['begins', 6]]);
   });
 
-  it('that end before the newest input are evaluated, while few inputs are around a late one, if more can be too many', () => {
+  it('with a maximum that end before the newest input are evaluated if few inputs surround a late input', () => {
     const few = correlation('many', { type: 'event_count', rules: ['aa'], condition: { eq: 4 } });
     const fired = (lookback: number) => {
       const real = correlator([few], { lookback });
@@ -90,7 +90,7 @@ describe('windows', () => {
     expect([fired(6), fired(5)]).toEqual([[['begins', 6]], []]);
   });
 
-  it('take in what comes late by a timespan, and count what comes later still', () => {
+  it('accept inputs that are late by up to a timespan, and count inputs that are later', () => {
     const real = correlator([count(2)]);
     expect(times(real.take(at(20), later))).toEqual([]);
     expect(times(real.take(at(9.999), later))).toEqual([]);
@@ -98,22 +98,21 @@ describe('windows', () => {
     expect(times(real.take(at(10), later))).toEqual([['begins', 20]]);
   });
 
-  it('of one group are not behind for what others have', () => {
+  it('do not treat inputs as late because of inputs in other groups', () => {
     const real = correlator([count(2)]);
-    const of = (group: string, ...seconds: number[]) =>
-      at(...seconds).map((one) => ({ ...one, group: [group] }));
+    const of = (group: string, ...seconds: number[]) => at(...seconds).map((one) => ({ ...one, group: [group] }));
     real.take(of('ahead', 15), later);
     expect(times(real.take(of('behind', 1, 2), later))).toEqual([['begins', 2]]);
   });
 
-  it('are not late for one of another sensor whose clock is ahead', () => {
+  it('do not treat inputs as late because the clock of another sensor is ahead', () => {
     const real = correlator([count(3)]);
     expect(times(real.take(at(60), now))).toEqual([]);
     expect(times(real.take(at(-1, 0), now))).toEqual([['begins', 0]]);
     expect(real.counters).toMatchObject({ late: 0, ahead: 0 });
   });
 
-  it('take inputs ahead of the clock as of now', () => {
+  it('treat inputs ahead of the clock as current', () => {
     const real = correlator([count(2)]);
     const lead = correlationLimits.leadMs / 1000;
     expect(times(real.take(at(lead + 1), now))).toEqual([]);
@@ -132,7 +131,7 @@ describe('an episode', () => {
       value,
     ]);
 
-  it('is reported when it begins, and its figures when they are asked for', () => {
+  it('is reported at its start, and its figures on request', () => {
     const real = correlator([count(3)]);
     expect(figures(real.take(at(0, 1, 2), later))).toEqual([['begins', 0, 2, 3, 3]]);
     expect([real.growing, real.refresh()]).toEqual([0, []]);
@@ -142,7 +141,7 @@ describe('an episode', () => {
     expect(real.refresh()).toEqual([]);
   });
 
-  it('goes on while windows that meet the condition end at most a timespan after each other', () => {
+  it('continues while windows that meet the condition end at most a timespan apart', () => {
     const pairs = (...seconds: number[]) => seconds.flatMap((one) => [one, one + 1]);
     const fired = (apart: number) => figures(correlator([count(2)]).take(at(...pairs(0, apart)), later));
     expect(fired(10)).toEqual([['begins', 0, 11, 4, 3]]);
@@ -152,7 +151,7 @@ describe('an episode', () => {
     ]);
   });
 
-  it('that was taken for two is reported as one', () => {
+  it('that was reported as two episodes is merged into one', () => {
     const real = correlator([count(2)], { delayMs: 60_000 });
     expect(real.take(at(0, 1, 18, 19), later)).toHaveLength(2);
     const fired = real.take(at(9), later);
@@ -160,7 +159,7 @@ describe('an episode', () => {
     expect(fired[0]!.joined).toBe(1);
   });
 
-  it('has exact figures of all inputs that are kept, and says where it has more', () => {
+  it('has exact figures of all inputs that are kept, and marks them as incomplete beyond that', () => {
     const real = correlator([count(1)]);
     const flood = (n: number) => real.take(at(...Array.from({ length: n }, (_, i) => i / 10_000)), later);
     expect(flood(8000)).toMatchObject([{ count: 8000, value: 8000, atLeast: false }]);
@@ -170,7 +169,7 @@ describe('an episode', () => {
     expect(grown!.value).toBeGreaterThan(8000);
   });
 
-  it('of a group that is forgotten is reported with its last figures', () => {
+  it('of an evicted group is reported with its last figures', () => {
     const real = correlator([count(2)]);
     real.take(at(0, 1), later);
     real.take(at(2), later);
@@ -180,7 +179,7 @@ describe('an episode', () => {
 });
 
 describe('groups', () => {
-  it('are told apart by all values, of which some may be missing', () => {
+  it('are identified by all values, some of which may be missing', () => {
     const real = correlator([count(2, { 'group-by': ['host', 'user'] })]);
     const groups = [
       ['h', 'u'],
@@ -197,19 +196,19 @@ describe('groups', () => {
     expect(twice.map(({ group }) => group.map(({ value }) => value))).toEqual(groups);
   });
 
-  it('are none where all values are missing', () => {
+  it('do not exist if all values are missing', () => {
     const real = correlator([count(1, { 'group-by': ['host', 'user'] })]);
     expect(real.take([{ ...at(1)[0]!, group: [null, null] }], later)).toEqual([]);
     expect(real.counters.ungrouped).toBe(1);
   });
 
-  it('are one where no field is named', () => {
+  it('are a single group without group-by fields', () => {
     const real = correlator([count(2, { 'group-by': [] })]);
     const some = at(1, 2).map((one) => ({ ...one, group: [] }));
     expect(real.take(some, later).map(({ group }) => group)).toEqual([[]]);
   });
 
-  it('may have any value, however evil', () => {
+  it('may have any value, including hostile values', () => {
     const long = 'x'.repeat(1_000_000);
     const values = ['__proto__', 'constructor', 'toString', '', '\u0000', '\ud800', long, `${long}y`];
     const real = correlator([count(2)]);
@@ -223,7 +222,7 @@ describe('groups', () => {
   });
 });
 
-it.each([365 * 86_400, -365 * 86_400])('counts again once a clock that leapt by %d s is right', (leap) => {
+it.each([365 * 86_400, -365 * 86_400])('a correlation counts again after a clock jump of %d s is corrected', (leap) => {
   const real = correlator([count(3)]);
   expect(real.take(at(0, 1), now + 2000)).toEqual([]);
   real.take(at(leap, leap + 1), now + (leap + 2) * 1000);
@@ -232,7 +231,7 @@ it.each([365 * 86_400, -365 * 86_400])('counts again once a clock that leapt by 
 });
 
 describe('values', () => {
-  it('that are missing or no numbers are counted as that', () => {
+  it('that are missing or not numbers are counted as such', () => {
     const document = correlation('sum', {
       type: 'value_sum',
       rules: ['aa'],
@@ -245,7 +244,7 @@ describe('values', () => {
     expect(real.counters.valueless).toBe(5);
   });
 
-  it("that are rare among the group's fire value_percentile without a percentile", () => {
+  it('that are rare in the group trigger value_percentile without a percentile', () => {
     const document = correlation('rare', {
       type: 'value_percentile',
       rules: ['aa'],
@@ -255,12 +254,10 @@ describe('values', () => {
     const real = correlator([document]);
     const usual = Array.from({ length: 99 }, (_, i) => input('rare', 'aa', i, { value: `usual${i % 3}` }));
     expect(real.take(usual, later)).toEqual([]);
-    expect(real.take([input('rare', 'aa', 100, { value: 'odd' })], later)).toMatchObject([
-      { value: 1, count: 100 },
-    ]);
+    expect(real.take([input('rare', 'aa', 100, { value: 'odd' })], later)).toMatchObject([{ value: 1, count: 100 }]);
   });
 
-  it('add up to the same when there are too many to keep one by one', () => {
+  it('have the same sum when there are too many to keep individually', () => {
     const section = { rules: ['aa'], timespan: '1h' };
     const documents = [
       correlation('sum', { ...section, type: 'value_sum', condition: { field: 'x', gte: 99_999 } }),
@@ -275,12 +272,12 @@ describe('values', () => {
       ),
     );
     expect(some.map((fired) => fired.map(({ value }) => value))).toEqual([[99_999], [], [99_999]]);
-    expect(
-      real.state().correlations.every(({ groups }) => groups[0]!.times.length <= correlationLimits.entries),
-    ).toBe(true);
+    expect(real.state().correlations.every(({ groups }) => groups[0]!.times.length <= correlationLimits.entries)).toBe(
+      true,
+    );
   });
 
-  it('that are repeated push none of the others out', () => {
+  it('that are repeated do not evict other values', () => {
     const document = correlation('ports', {
       type: 'value_count',
       rules: ['aa'],
@@ -300,10 +297,8 @@ describe('temporal correlations', () => {
   const pair = (type: string, more = {}) => correlation('pair', { type, rules: ['aa', 'bb'], ...more });
   const of = (...some: [string, number][]) => some.map(([rule, seconds]) => input('pair', rule, seconds));
 
-  it('want all rules within the timespan, and temporal_ordered in their order', () => {
-    expect(times(correlator([pair('temporal')]).take(of(['bb', 1], ['aa', 2]), later))).toEqual([
-      ['begins', 2],
-    ]);
+  it('need all rules within the timespan, and temporal_ordered in their order', () => {
+    expect(times(correlator([pair('temporal')]).take(of(['bb', 1], ['aa', 2]), later))).toEqual([['begins', 2]]);
     expect(times(correlator([pair('temporal')]).take(of(['bb', 1], ['aa', 12]), later))).toEqual([]);
     expect(times(correlator([pair('temporal_ordered')]).take(of(['bb', 1], ['aa', 2]), later))).toEqual([]);
     expect(times(correlator([pair('temporal_ordered')]).take(of(['aa', 1], ['bb', 2]), later))).toEqual([
@@ -311,20 +306,18 @@ describe('temporal correlations', () => {
     ]);
   });
 
-  it('see no order in what is at the same time', () => {
+  it('ignore the order of inputs with equal times', () => {
     expect(times(correlator([pair('temporal_ordered')]).take(of(['aa', 1], ['bb', 1]), later))).toEqual([]);
   });
 
-  it('look back for what must not be there', () => {
+  it('look back for inputs that must be absent', () => {
     const document = pair('temporal', { condition: 'aa and not bb' });
     expect(times(correlator([document]).take(of(['bb', 1], ['aa', 2]), later))).toEqual([]);
     expect(times(correlator([document]).take(of(['aa', 2], ['bb', 3]), later))).toEqual([['begins', 2]]);
-    expect(times(correlator([document]).take(of(['bb', 1], ['aa', 11.5]), later))).toEqual([
-      ['begins', 11.5],
-    ]);
+    expect(times(correlator([document]).take(of(['bb', 1], ['aa', 11.5]), later))).toEqual([['begins', 11.5]]);
   });
 
-  it.each(['temporal', 'temporal_ordered'])('%s: a flood of one rule hides no other', (type) => {
+  it.each(['temporal', 'temporal_ordered'])('%s: a flood of one rule does not hide other rules', (type) => {
     const real = correlator([pair(type)]);
     const flood = Array.from({ length: 5000 }, (_, i): [string, number] => ['aa', 1 + i / 1000]);
     expect(times(real.take(of(['bb', 0.5], ...flood, ['bb', 7]), later))).toEqual([['begins', 7]]);
@@ -347,18 +340,17 @@ describe('temporal correlations', () => {
     const real = correlator(documents);
     const failure = (seconds: number): CorrelationInput =>
       input('failing', 'failure', seconds, { group: ['pc'], carried: ['mallory'], event: `f${seconds}` });
-    const success = (seconds: number) =>
-      input('broken_in', 'success', seconds, { group: ['mallory'], event: 's' });
+    const success = (seconds: number) => input('broken_in', 'success', seconds, { group: ['mallory'], event: 's' });
     const tries = Array.from({ length: 30 }, (_, i) => failure(i));
     expect(real.take([...tries.slice(0, 9), success(8.5)], later)).toEqual([]);
-    // The failures go on for longer than the timespan: what counts is that they are many when it succeeds.
+    // The failures last longer than the timespan: their count at the time of the success matters.
     const fired = real.take([...tries.slice(9), success(29.5)], later);
     expect(fired).toMatchObject([{ correlation: 'broken_in', how: 'begins', timestamp: now + 29_500 }]);
     expect(fired[0]!.group).toEqual([{ field: 'user', value: 'mallory' }]);
     expect(fired[0]!.events.at(-1)).toBe('s');
   });
 
-  it('count of counts: each beginning is one', () => {
+  it('count of counts: each start counts once', () => {
     const documents = [
       correlation('hosts', {
         type: 'value_count',
@@ -369,15 +361,14 @@ describe('temporal correlations', () => {
       count(2, { generate: true }),
     ];
     const real = correlator(documents);
-    const of = (group: string, ...seconds: number[]) =>
-      at(...seconds).map((one) => ({ ...one, group: [group] }));
+    const of = (group: string, ...seconds: number[]) => at(...seconds).map((one) => ({ ...one, group: [group] }));
     expect(real.take([...of('a', 0, 1, 2, 3), ...of('b', 1, 2, 3, 4), ...of('c', 5)], later)).toEqual([]);
     expect(real.take(of('c', 6), later)).toMatchObject([{ correlation: 'hosts', value: 3, count: 3 }]);
   });
 });
 
-describe('room', () => {
-  it('is left for the groups touched last, and forgotten ones are counted', () => {
+describe('memory', () => {
+  it('is used for the groups touched last, and evicted groups are counted', () => {
     const real = correlator([count(2)], { groups: 100 });
     const of = (i: number, seconds: number) => ({ ...at(seconds)[0]!, group: [`g${i}`] });
     const flood = Array.from({ length: 1000 }, (_, i) => of(i, 1));
@@ -386,7 +377,7 @@ describe('room', () => {
     expect(real.take([of(999, 2), of(0, 2)], later)).toMatchObject([{ group: [{ value: 'g999' }] }]);
   });
 
-  it('is given back by groups of which nothing counts any more', () => {
+  it('is released by groups whose inputs no longer count', () => {
     const real = correlator([count(2)]);
     real.take(
       Array.from({ length: 1000 }, (_, i) => ({ ...at(1)[0]!, group: [`g${i}`] })),
@@ -396,7 +387,7 @@ describe('room', () => {
     expect([real.size, real.counters.forgotten]).toEqual([1, 0]);
   });
 
-  it('that is short leaves groups what their conditions need', () => {
+  it('that is scarce keeps the inputs that conditions need', () => {
     const real = correlator([count(3)], { units: 4000 });
     const of = (group: string, n: number) =>
       Array.from({ length: n }, (_, i) => ({ ...at(i / 1000)[0]!, group: [group] }));
@@ -407,11 +398,8 @@ describe('room', () => {
     expect(real.refresh()).toMatchObject([{ count: 3001, atLeast: true }]);
   });
 
-  it('is bounded over all correlations, and taken from the one with most of it', () => {
-    const documents = [
-      count(50),
-      correlation('few', { type: 'event_count', rules: ['aa'], condition: { gte: 2 } }),
-    ];
+  it('is limited over all correlations, and taken from the correlation with the largest share', () => {
+    const documents = [count(50), correlation('few', { type: 'event_count', rules: ['aa'], condition: { gte: 2 } })];
     const real = correlator(documents, { units: 5000 });
     real.take([input('few', 'aa', 0)], later);
     real.take(
@@ -425,7 +413,7 @@ describe('room', () => {
 });
 
 describe('state', () => {
-  it('goes through msgpack', () => {
+  it('survives msgpack', () => {
     const real = correlator([count(3)]);
     real.take(at(1, 2), later);
     const packr = new Packr();
@@ -434,9 +422,8 @@ describe('state', () => {
     expect(times(restarted.take(at(3), later))).toEqual([['begins', 3]]);
   });
 
-  it('keeps what belongs to correlations that did not change', () => {
-    const other = (gte: number) =>
-      correlation('other', { type: 'event_count', rules: ['bb'], condition: { gte } });
+  it('is kept for unchanged correlations', () => {
+    const other = (gte: number) => correlation('other', { type: 'event_count', rules: ['bb'], condition: { gte } });
     const real = correlator([count(3), other(3)]);
     real.take([...at(1, 2), input('other', 'bb', 1), input('other', 'bb', 2)], later);
     const changed = correlator([count(3, { generate: true }), other(2)]);
@@ -445,7 +432,7 @@ describe('state', () => {
     expect(fired.map((one) => one.correlation)).toEqual(['many']);
   });
 
-  it('of version 1 goes on without another report of what was reported', () => {
+  it('of version 1 continues without repeating reports', () => {
     const group = {
       values: ['h'],
       times: [0, 1, 2, 3, 12].map((second) => now + second * 1000),
@@ -482,14 +469,14 @@ describe('state', () => {
     expect(times(real.take(at(60, 61, 62), later))).toEqual([['begins', 62]]);
   });
 
-  it('of another layout is dropped', () => {
+  it('of another layout is discarded', () => {
     const real = correlator([count(3)]);
     real.take(at(1, 2), later);
     expect(correlator([count(3)]).restore({ ...real.state(), version: 0 })).toEqual({ kept: 0, dropped: 1 });
   });
 });
 
-it('inputs for what is not known are counted', () => {
+it('inputs for unknown correlations are counted', () => {
   const real = new Correlator(linked(count(2)).correlations);
   const strange = [input('gone', 'aa', 1), input('many', 'bb', 1), { ...at(1)[0]!, group: ['a', 'b'] }];
   expect(real.take(strange, later)).toEqual([]);

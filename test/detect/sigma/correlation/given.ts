@@ -16,7 +16,9 @@ export function rule(name: string, more: Partial<RuleDocument> = {}): RuleDocume
   return { ...head, kind: 'rule', title: name, name, logsource: {}, searches, conditions: ['x'], ...more };
 }
 
-/** A correlation as its YAML would have it: type, rules, timespan and so on. */
+/**
+ * Returns a correlation document. `section` is the correlation as in YAML: type, rules, timespan and so on.
+ */
 export function correlation(
   name: string,
   section: Readonly<Record<string, unknown>>,
@@ -27,7 +29,7 @@ export function correlation(
   return { ...head, kind: 'correlation', title: name, name, ...parsed, ...more };
 }
 
-/** Links correlations with rules that have the names which they use, and all of them run. */
+/** Links correlations with the rules that they name, all of which run. */
 export function linked(...correlations: readonly CorrelationDocument[]) {
   const own = new Set(correlations.map(({ name }) => name));
   const names = new Set(correlations.flatMap(({ rules }) => rules).filter((name) => !own.has(name)));
@@ -39,16 +41,13 @@ export function linked(...correlations: readonly CorrelationDocument[]) {
   return result;
 }
 
-export function correlator(
-  documents: readonly CorrelationDocument[],
-  limits: Partial<CorrelationLimits> = {},
-) {
+export function correlator(documents: readonly CorrelationDocument[], limits: Partial<CorrelationLimits> = {}) {
   return new Correlator(linked(...documents).correlations, { ...correlationLimits, delayMs: 0, ...limits });
 }
 
 export const now = 1_000_000_000;
 
-/** An input of the only group, unless it says otherwise; its time is in seconds after `now`. */
+/** Returns an input of the only group, unless overridden; its time is in seconds after `now`. */
 export function input(
   correlation: string,
   rule: string,

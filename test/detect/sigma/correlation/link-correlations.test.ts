@@ -19,7 +19,7 @@ describe('names', () => {
     expect(keys(result.feeds.keys())).toEqual(['alpha', 'beta']);
   });
 
-  it('that are unknown, ambiguous or twice the same rule refuse the correlation, and nothing else', () => {
+  it('that are unknown, ambiguous or twice the same rule reject this correlation only', () => {
     const rules = [rule('alpha', { id: 'first' }), rule('twin'), rule('other', { id: 'twin' })];
     const result = linkCorrelations(rules, [
       counting('good', ['alpha']),
@@ -29,14 +29,14 @@ describe('names', () => {
     ]);
     expect(keys(result.correlations.map((one) => one.document))).toEqual(['good']);
     expect(reasons(result)).toEqual({
-      unknown: [expect.stringContaining('no rule')],
+      unknown: [expect.stringContaining('not the id or name of a rule')],
       ambiguous: [expect.stringContaining('2 rules')],
-      twice: [expect.stringContaining('another name')],
+      twice: [expect.stringContaining('already in the list')],
     });
     expect(result.refused[0]!.problems[0]).toMatchObject({ line: 7, field: 'correlation.rules[0]' });
   });
 
-  it('of refused rules refuse the correlation with that reason, and what is built upon it', () => {
+  it('of rejected rules reject the correlation with the same reason, and correlations that depend on it', () => {
     const broken = rule('broken');
     const problem = { line: 3, field: 'detection', reason: 'no such modifier' };
     const documents = [counting('outer', ['inner']), counting('inner', ['broken'])];
@@ -48,7 +48,7 @@ describe('names', () => {
     });
   });
 
-  it('that lead back to where they began are told as the circle that they are', () => {
+  it('that form a cycle are reported with the cycle', () => {
     const result = linkCorrelations(
       [rule('alpha')],
       [
@@ -66,11 +66,11 @@ describe('names', () => {
       one: ["names itself: 'one' → 'two' → 'three' → 'one'"],
       two: ["names itself: 'two' → 'three' → 'one' → 'two'"],
       three: ["names itself: 'three' → 'one' → 'two' → 'three'"],
-      beside: [expect.stringContaining('circle')],
+      beside: [expect.stringContaining('cycle')],
     });
   });
 
-  it('lead through so many levels and no more', () => {
+  it('may be nested up to the limit', () => {
     const { depth } = correlationLimits;
     const chain = Array.from({ length: depth + 1 }, (_, i) => counting(`level_${i}`, [`level_${i - 1}`]));
     const result = linkCorrelations([rule('level_-1')], chain.toReversed());
@@ -78,17 +78,14 @@ describe('names', () => {
     expect(keys(result.refused.map((one) => one.document))).toEqual([`level_${depth}`]);
   });
 
-  it('that two correlations share leave the first', () => {
-    const result = linkCorrelations(
-      [rule('alpha')],
-      [counting('same', ['alpha']), counting('same', ['alpha'])],
-    );
+  it('that two correlations share select the first', () => {
+    const result = linkCorrelations([rule('alpha')], [counting('same', ['alpha']), counting('same', ['alpha'])]);
     expect([result.correlations.length, result.refused.length]).toEqual([1, 1]);
   });
 });
 
-describe('alerts of their own', () => {
-  it('are not raised by what a correlation names, unless one wants it so', () => {
+describe('separate alerts', () => {
+  it('are not raised by rules that a correlation names, unless configured', () => {
     const result = linked(
       counting('outer', ['inner', 'alpha']),
       counting('inner', ['beta', 'gamma']),
@@ -102,7 +99,7 @@ describe('alerts of their own', () => {
     ]);
   });
 
-  it('are not taken away by a refused correlation', () => {
+  it('are not suppressed by a rejected correlation', () => {
     const result = linkCorrelations([rule('alpha')], [counting('bad', ['alpha', 'nobody'])]);
     expect([...result.silent]).toEqual([]);
     expect([...result.feeds]).toEqual([]);
@@ -110,7 +107,7 @@ describe('alerts of their own', () => {
 });
 
 describe('fields', () => {
-  it('go by aliases, for each rule by its name or id', () => {
+  it('are mapped by aliases, for each rule by its name or id', () => {
     const id = '5638f7c0-ac70-491d-8465-2a65075e0d86';
     const document = correlation('pair', {
       type: 'value_count',
@@ -127,13 +124,13 @@ describe('fields', () => {
     ]);
   });
 
-  it('of aliases for other rules are refused', () => {
+  it('of aliases for other rules are rejected', () => {
     const document = counting('bad', ['alpha'], { aliases: { peer: { beta: 'x' } } });
     const result = linkCorrelations([rule('alpha'), rule('beta')], [document]);
     expect(result.refused[0]!.problems).toMatchObject([{ field: 'correlation.aliases.peer.beta' }]);
   });
 
-  it('that an outer correlation wants, and the inner one does not group by, are carried through all levels', () => {
+  it('that an outer correlation needs, and the inner one does not group by, are passed through all levels', () => {
     const { feeds, correlations } = linked(
       correlation('top', { type: 'temporal', rules: ['middle', 'other'], 'group-by': ['who'] }),
       counting('middle', ['bottom'], { 'group-by': ['host'], aliases: { who: { bottom: 'user' } } }),
@@ -191,14 +188,14 @@ describe('conditions over rules', () => {
     [{ condition: '1 of them' }, [required(0), required(1), required(2)]],
     [{ condition: 'aa and not (bb or cc)' }, [{ required: [0], forbidden: [1, 2] }]],
     [{ condition: 'aa and (bb or not aa)' }, [required(0, 1)]],
-  ])('%j come down to %j', (section, expected) => {
+  ])('%j expand to %j', (section, expected) => {
     expect(alternatives(section)).toEqual(expected);
   });
 
   it.each([
-    ['aa and dd', 'none of the rules'],
-    ['not aa', 'nothing tells'],
-    ['aa or not bb', 'nothing tells'],
+    ['aa and dd', 'not a rule'],
+    ['not aa', 'cannot be detected'],
+    ['aa or not bb', 'cannot be detected'],
     ['aa and not aa', 'never'],
   ])('%s: %s', (condition, reason) => {
     const document = correlation('it', { type: 'temporal', rules: ['aa', 'bb'], condition });
@@ -207,7 +204,7 @@ describe('conditions over rules', () => {
     });
   });
 
-  it('that come down to too many alternatives are refused', () => {
+  it('that expand to too many alternatives are rejected', () => {
     const rules = Array.from({ length: 14 }, (_, i) => `rule_${i}`);
     const pairs = rules.flatMap((name, i) => (i % 2 === 0 ? [`(${name} or rule_${i + 1})`] : []));
     for (const [type, condition] of [

@@ -1,7 +1,7 @@
 import type { CorrelationInput } from '../../../../src/detect/sigma/correlation/correlation-input.ts';
 import type { CorrelationDocument, Threshold } from '../../../../src/detect/sigma/document.ts';
 
-/** What is expected of an episode; the rest of a `Fired` is left to examples. */
+/** The compared properties of an episode; the rest of a `Fired` is tested by examples. */
 export interface Expected {
   readonly group: string;
   readonly timestamp: number;
@@ -14,21 +14,21 @@ interface Group {
   readonly inputs: CorrelationInput[];
   newest: number;
   touched: number;
-  /** Numbers of the windows that met the condition, by their ends; those that were found last at the end. */
+  /** Number of inputs of each window that met the condition, by its end; the most recently found are last. */
   readonly met: Map<number, number>;
 }
 
 /**
- * The definition, said as plainly as possible, for one correlation that no other one names: it keeps everything and looks at
- * every window anew.
+ * The definition in its simplest form, for a correlation that no other correlation names: keeps all inputs
+ * and evaluates every window again.
  *
  * @param reachMs - how much older than the newest of its group an input may be
- * @param holds - of a temporal type with an expression: whether it does, given which rules are there
+ * @param holds - for a temporal type with an expression: evaluates it for the rules that are present
  */
 export class Naive {
   readonly #document: CorrelationDocument;
   readonly #holds: ((has: (rule: string) => boolean) => boolean) | undefined;
-  /** More inputs never stop the condition from being met. */
+  /** Whether more inputs can never violate the condition. */
   readonly #grows: boolean;
   readonly #reachMs: number;
   readonly #groups = new Map<string, Group>();
@@ -52,7 +52,7 @@ export class Naive {
     for (const input of inputs.toSorted((a, b) => a.timestamp - b.timestamp)) this.#take(input);
   }
 
-  /** All there were, by group and time. */
+  /** Returns all episodes, by group and time. */
   episodes(): Expected[] {
     const all = [...this.#gone, ...this.#groups.values()].flatMap((group) => this.#episodesOf(group));
     return all.sort((a, b) => a.group.localeCompare(b.group) || a.firstTimestamp - b.firstTimestamp);
@@ -171,7 +171,5 @@ function subsets(rules: readonly string[]): string[][] {
 function inOrder(window: readonly CorrelationInput[], rules: readonly string[], after: number): boolean {
   const [first, ...rest] = rules;
   if (first === undefined) return true;
-  return window.some(
-    ({ rule, timestamp }) => rule === first && timestamp > after && inOrder(window, rest, timestamp),
-  );
+  return window.some(({ rule, timestamp }) => rule === first && timestamp > after && inOrder(window, rest, timestamp));
 }

@@ -39,20 +39,18 @@ describe.skipIf(!existsSync(samples))('the samples of the specification', () => 
   };
   const read = (file: string) => readFileSync(join(samples, file), 'utf8');
 
-  it('are all there', () => {
+  it('are complete', () => {
     expect(readdirSync(samples).sort()).toEqual(Object.keys(expected).map((name) => `${name}.yml`));
   });
 
-  it.each(Object.keys(expected))('%s is read as it says', (name) => {
+  it.each(Object.keys(expected))('%s is parsed as specified', (name) => {
     const document = parse(read(`${name}.yml`));
     const type = name.replace('_ecs', '');
     expect(parsed(document.correlation)).toMatchObject({ type, generate: false, ...expected[name] });
   });
 
-  it('are what the schema allows, which refuses nothing that is read but conditions that are texts', () => {
-    const schema = JSON.parse(
-      readFileSync(join(spec, 'json-schema/sigma-correlation-rules-schema.json'), 'utf8'),
-    );
+  it('match the schema, which rejects only conditions that are texts', () => {
+    const schema = JSON.parse(readFileSync(join(spec, 'json-schema/sigma-correlation-rules-schema.json'), 'utf8'));
     const validate = new Ajv2020({ strict: false, validateFormats: false }).compile(schema);
     for (const file of readdirSync(samples)) expect(validate(parse(read(file)))).toBe(true);
     for (const key of ['type', 'rules', 'timespan', 'group-by', 'condition']) {
@@ -67,8 +65,8 @@ describe.skipIf(!existsSync(samples))('the samples of the specification', () => 
   });
 });
 
-describe('a correlation is read', () => {
-  it('with aliases, several fields that are one value, and both bounds of a range', () => {
+describe('a correlation is parsed', () => {
+  it('with aliases, several fields as one value, and both bounds of a range', () => {
     const aliases = { peer: { rule_a: 'src_ip', rule_bb: 'dst_ip' } };
     const section = {
       ...valid,
@@ -90,7 +88,7 @@ describe('a correlation is read', () => {
     });
   });
 
-  it('with `generate` of the document, where the schema has it', () => {
+  it('with `generate` of the document, as in the schema', () => {
     expect(parseCorrelation(valid, () => 1, true)).toMatchObject({ generate: true });
   });
 
@@ -118,7 +116,7 @@ describe('a correlation is read', () => {
   });
 });
 
-describe('a correlation is refused', () => {
+describe('a correlation is rejected', () => {
   const many = Array.from({ length: correlationLimits.rules + 1 }, (_, i) => `rule_${i}`);
   it.each<[string, unknown]>([
     ['correlation', null],
@@ -158,10 +156,7 @@ describe('a correlation is refused', () => {
     ['correlation.condition', { ...valid, type: 'value_percentile', condition: { field: 'x', gt: 100 } }],
     ['correlation.condition.gte', { ...count, condition: { gte: '3' } }],
     ['correlation.condition.gte', { ...count, condition: { gte: 2.5 } }],
-    [
-      'correlation.condition.gte',
-      { ...valid, condition: { field: 'x', gte: correlationLimits.distinct + 1 } },
-    ],
+    ['correlation.condition.gte', { ...valid, condition: { field: 'x', gte: correlationLimits.distinct + 1 } }],
     ['correlation.condition.gt', { ...valid, type: 'value_avg', condition: { field: 'x', gt: Infinity } }],
     ['correlation.condition.get', { ...count, condition: { get: 3 } }],
     ['correlation.condition.field', { ...count, condition: { gte: 3, field: 'x' } }],
@@ -179,11 +174,11 @@ describe('a correlation is refused', () => {
     expect(problems).toEqual([{ line, field, reason: expect.stringMatching(/\w/) }]);
   });
 
-  it('with all that is wrong at once', () => {
+  it('with all its errors together', () => {
     expect(parsed({ type: 'x', rules: 7, timespan: 7 })).toHaveLength(4);
   });
 
-  it('not for names that objects have anyway', () => {
+  it('but not for names of built-in object properties', () => {
     const section = JSON.parse('{"__proto__": 1, "constructor": 2}');
     expect(parsed({ ...valid, aliases: JSON.parse('{"__proto__": {"constructor": "x"}}') })).toMatchObject({
       aliases: new Map([['__proto__', new Map([['constructor', 'x']])]]),

@@ -1,7 +1,8 @@
 import { useState } from 'preact/hooks';
 import { change } from '../../../state/answers.ts';
 import { Button } from '../../../ui/button.tsx';
-import { Field } from '../../../ui/field.tsx';
+import { TextField } from '../../../ui/field.tsx';
+import { Form, FormError } from '../../../ui/form.tsx';
 import { say } from '../../../ui/toasts.tsx';
 import { Logged } from '../parts/logged.tsx';
 import { NewPassword } from '../parts/new-password.tsx';
@@ -16,17 +17,13 @@ export function ChangePassword() {
   const sending = useSending(['current_password', 'new_password']);
   const differs = again !== next ? 'Passwords do not match.' : undefined;
   return (
-    <form
-      class="stack"
+    <Form
       noValidate
-      onSubmit={(event) => {
-        event.preventDefault();
+      onSubmit={() => {
         setAsked(true);
         if (differs !== undefined || before === '' || next === '') return;
         sending.send(async () => {
-          await change('changePassword', { body: { current_password: before, new_password: next } }, [
-            'listTokens',
-          ]);
+          await change('changePassword', { body: { current_password: before, new_password: next } }, ['listTokens']);
           setBefore('');
           setNext('');
           setAgain('');
@@ -35,18 +32,15 @@ export function ChangePassword() {
         });
       }}
     >
-      <Field label="Current password" error={sending.at('current_password')}>
-        {(attributes) => (
-          <input
-            {...attributes}
-            type="password"
-            autocomplete="current-password"
-            maxLength={1024}
-            value={before}
-            onInput={(event) => setBefore(event.currentTarget.value)}
-          />
-        )}
-      </Field>
+      <TextField
+        label="Current password"
+        error={sending.at('current_password')}
+        type="password"
+        autocomplete="current-password"
+        maxLength={1024}
+        value={before}
+        onValue={setBefore}
+      />
       <NewPassword label="New password" value={next} error={sending.at('new_password')} onValue={setNext} />
       <NewPassword
         label="Confirm new password"
@@ -57,11 +51,7 @@ export function ChangePassword() {
       />
       <p>Your other sessions will be signed out.</p>
       <Logged as={['token.revoked']} />
-      {sending.elsewhere !== undefined && (
-        <p class="field-error" role="alert">
-          {sending.elsewhere}
-        </p>
-      )}
+      <FormError>{sending.elsewhere}</FormError>
       <div class="row">
         <Button
           type="submit"
@@ -72,6 +62,6 @@ export function ChangePassword() {
           Change password
         </Button>
       </div>
-    </form>
+    </Form>
   );
 }

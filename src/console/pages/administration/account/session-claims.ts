@@ -1,4 +1,4 @@
-/** Reads the session id from an access token. The token is not verified; that is up to the service. */
+/** Reads the session id from an access token. The token is not verified here; the service verifies it. */
 export function sessionOf(token: string): { readonly jti?: string } {
   try {
     const part = token.split('.')[1] ?? '';

@@ -44,10 +44,7 @@ function Me() {
               ['Name', <bdi key="n">{attributes.name}</bdi>],
               ['Roles', attributes.roles.join(', ') || 'none'],
               ['Created', <Time key="s" at={attributes.created_at} as="exact" />],
-              [
-                'Last login',
-                attributes.last_login_at && <Time key="l" at={attributes.last_login_at} as="exact" />,
-              ],
+              ['Last login', attributes.last_login_at && <Time key="l" at={attributes.last_login_at} as="exact" />],
               ['ID', <Value key="i" value={id} />],
             ]}
           />
@@ -76,9 +73,7 @@ function Session() {
       />
       <p class="quiet">The session is renewed automatically while you use the console.</p>
       <div class="row">
-        <Button onClick={() => void signOut().catch((error) => sayFailure('Sign-out', error))}>
-          Sign out
-        </Button>
+        <Button onClick={() => void signOut().catch((error) => sayFailure('Sign-out', error))}>Sign out</Button>
       </div>
     </section>
   );

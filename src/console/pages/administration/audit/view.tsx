@@ -32,7 +32,7 @@ export default function Audit() {
       detail={(record) => <RecordDetail key={record.id} record={record} />}
       empty={
         <Empty title="No audit records in this range.">
-          Recorded are administration, credentials and changes, but not every read of events and alerts.
+          Administration, use of credentials and changes are recorded, but not every read of events and alerts.
         </Empty>
       }
       actions={<Export />}
@@ -61,21 +61,21 @@ function Export() {
 }
 
 function RecordDetail({ record: { attributes } }: { record: AuditRow }) {
-  const { actor, actor_name, operation, resource, request_id, source_address, outcome, code, count } =
-    attributes;
-  const { entry_ids, reason, time } = attributes;
+  const { actor, actor_name, operation, resource, request_id, source_address, outcome, code, count } = attributes;
+  const { entry_ids, reason, sample, time } = attributes;
   return (
     <Detail title={<Operation name={operation} />} onClose={closeDetail}>
       {count !== undefined && (
         <p class="admin-note">
-          This record stands for {number(count)} {reason === undefined ? 'calls' : 'rejected records'} of one
-          caller within a minute. The details are those of the first.
+          This record stands for {number(count)} {reason === undefined ? 'calls' : 'records'} of one caller within{' '}
+          {outcome === 'success' && reason !== undefined ? 'an hour' : 'a minute'}. The details are those of the first.
         </p>
       )}
       <Facts
         facts={[
           ['Outcome', <Outcome key="o" outcome={outcome} code={code} />],
           ['Reason', reason && <bdi key="w">{reason}</bdi>],
+          ['Sample', sample && <bdi key="s">{sample}</bdi>],
           ['Time', <Time key="t" at={time} as="exact" />],
           [
             'Actor',
@@ -90,9 +90,7 @@ function RecordDetail({ record: { attributes } }: { record: AuditRow }) {
           ],
           [
             'Resource type',
-            resource && (
-              <Value key="r" value={resource.type} list={list} field="resource_type" mono={false} />
-            ),
+            resource && <Value key="r" value={resource.type} list={list} field="resource_type" mono={false} />,
           ],
           ['Resource ID', resource && <Value key="i" value={resource.id} list={list} field="resource_id" />],
           ['Request ID', <Value key="q" value={request_id} list={list} field="request_id" />],
@@ -120,13 +118,7 @@ const Operation = ({ name }: { name: string }) => <bdi class="mono">{name}</bdi>
 
 const marks = { success: '✓', refused: '✕', failed: '!' } as const;
 
-function Outcome({
-  outcome,
-  code,
-}: {
-  outcome: AuditRow['attributes']['outcome'];
-  code?: string | undefined;
-}) {
+function Outcome({ outcome, code }: { outcome: AuditRow['attributes']['outcome']; code?: string | undefined }) {
   return (
     <span class={outcome === 'success' ? '' : 'admin-bad'}>
       <span aria-hidden="true">{marks[outcome]}</span> {outcome}
@@ -148,12 +140,7 @@ const columns: readonly Column<AuditRow>[] = [
     title: 'Actor',
     width: 'minmax(80px, 150px)',
     cell: ({ attributes: { actor, actor_name } }) => (
-      <Value
-        value={actor_name ?? actor}
-        list={list}
-        field={actor_name ? 'actor_name' : 'actor'}
-        mono={false}
-      />
+      <Value value={actor_name ?? actor} list={list} field={actor_name ? 'actor_name' : 'actor'} mono={false} />
     ),
   },
   {
@@ -201,10 +188,7 @@ const columns: readonly Column<AuditRow>[] = [
     from: 560,
     cell: ({ attributes: { entry_ids } }) =>
       entry_ids?.[0] !== undefined && (
-        <a
-          href={href('transparency', { view: 'proof', id: entry_ids[0] })}
-          aria-label="Proof of the log entry"
-        >
+        <a href={href('transparency', { view: 'proof', id: entry_ids[0] })} aria-label="Proof of the log entry">
           ◈
         </a>
       ),

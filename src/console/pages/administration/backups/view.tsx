@@ -62,13 +62,12 @@ export default function Backups() {
           onClose={() => setAsking(false)}
         >
           <p>
-            Copies events, alerts, assets, the log and its public keys to the backup folder, then verifies the
-            copy. The service keeps running.
+            Copies events, alerts, assets, the log and its public keys to the backup folder, then verifies the copy. The
+            service keeps running.
           </p>
           <p class="quiet">
-            Private keys are left out unless <code>backup.recipient</code> is set; then they are encrypted.
-            Passwords and tokens are included as hashes. A <code>config.json</code> in the data folder is
-            copied unchanged.
+            Private keys are left out unless <code>backup.recipient</code> is set; then they are encrypted. Passwords
+            and tokens are included as hashes. A <code>config.json</code> in the data folder is copied unchanged.
           </p>
         </Confirm>
       )}
@@ -109,8 +108,7 @@ function Running({ begun }: { begun: string | undefined }) {
       />
       <span>
         Backup in progress: {bytes(backup.size)} so far
-        {before !== undefined && `, previous backup ${bytes(before)}`}. Started{' '}
-        <Time at={backup.created_at} />.
+        {before !== undefined && `, previous backup ${bytes(before)}`}. Started <Time at={backup.created_at} />.
       </span>
     </div>
   );
@@ -173,8 +171,7 @@ function BackupDetail({ backup: { id, attributes } }: { backup: BackupRow }) {
           ) : (
             <p>
               Log entry {number(transparency.leaf_index)} records the backup’s size and manifest:{' '}
-              <a href={href('transparency', { view: 'proof', index: transparency.leaf_index })}>view proof</a>
-              .
+              <a href={href('transparency', { view: 'proof', index: transparency.leaf_index })}>view proof</a>.
             </p>
           )}
         </Section>
@@ -184,8 +181,8 @@ function BackupDetail({ backup: { id, attributes } }: { backup: BackupRow }) {
           <p>Stop the service, then run this on its host with an empty data folder:</p>
           <Command text={restoreCommand(path)} />
           <p class="quiet">
-            With <code>--replace</code>, an existing log is moved aside. The restore is recorded as a log
-            entry that every auditor can see.
+            With <code>--replace</code>, an existing log is moved aside. The restore is recorded as a log entry that
+            every auditor can see.
           </p>
         </Section>
       )}

@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks';
 import { change } from '../../../state/answers.ts';
 import { may } from '../../../state/session.ts';
 import { Button } from '../../../ui/button.tsx';
+import { Form, FormError } from '../../../ui/form.tsx';
 import { Detail, Facts, Section } from '../../../ui/split.tsx';
 import { say } from '../../../ui/toasts.tsx';
 import { closeDetail } from '../parts/opened.ts';
@@ -81,11 +82,9 @@ function Edit({ setting }: { setting: Setting }) {
     });
   const isDefault = source === 'default' && pending === undefined;
   return (
-    <form
-      class="stack"
+    <Form
       noValidate
-      onSubmit={(event) => {
-        event.preventDefault();
+      onSubmit={() => {
         const read = readDraft(input, draft);
         setFault('fault' in read ? read.fault : undefined);
         if ('value' in read) store(read.value, `${name} saved. It takes effect after a restart.`);
@@ -103,14 +102,9 @@ function Edit({ setting }: { setting: Setting }) {
         }}
       />
       <p class="quiet">
-        Saved to the configuration file and recorded in the audit trail. Takes effect when the service
-        restarts.
+        Saved to the configuration file and recorded in the audit trail. Takes effect when the service restarts.
       </p>
-      {sending.elsewhere !== undefined && (
-        <p class="field-error" role="alert">
-          {sending.elsewhere}
-        </p>
-      )}
+      <FormError>{sending.elsewhere}</FormError>
       <div class="row">
         <Button type="submit" kind="primary" busy={sending.busy} disabled={draft === draftOf(input, stored)}>
           Save
@@ -130,6 +124,6 @@ function Edit({ setting }: { setting: Setting }) {
           </Button>
         )}
       </div>
-    </form>
+    </Form>
   );
 }

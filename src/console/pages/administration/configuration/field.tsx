@@ -1,5 +1,5 @@
 import { Choice } from '../../../ui/button.tsx';
-import { Field } from '../../../ui/field.tsx';
+import { Field, TextArea, TextField } from '../../../ui/field.tsx';
 import { type Input, inWords, rangeOf, readDraft, type SettingSchema } from './settings.ts';
 
 /** Input for a setting, chosen by its schema. The draft is its text. */
@@ -35,15 +35,7 @@ export function SettingField({
         </div>
       );
     case 'choices':
-      return (
-        <Several
-          name={name}
-          values={schema.items?.enum ?? []}
-          draft={draft}
-          error={error}
-          onDraft={onDraft}
-        />
-      );
+      return <Several name={name} values={schema.items?.enum ?? []} draft={draft} error={error} onDraft={onDraft} />;
     case 'choice':
       return (
         <Field label="Value" error={error}>
@@ -62,39 +54,31 @@ export function SettingField({
     case 'list':
     case 'json':
       return (
-        <Field
+        <TextArea
           label={input === 'list' ? 'Values, one per line' : 'Value (JSON)'}
           hint={rangeOf(name, schema)}
           error={error}
-        >
-          {(attributes) => (
-            <textarea
-              {...attributes}
-              class="input setting-lines"
-              rows={Math.min(12, Math.max(4, draft.split('\n').length + 1))}
-              spellcheck={false}
-              value={draft}
-              onInput={(event) => onDraft(event.currentTarget.value)}
-            />
-          )}
-        </Field>
+          class="input setting-lines"
+          rows={Math.min(12, Math.max(4, draft.split('\n').length + 1))}
+          spellcheck={false}
+          value={draft}
+          onValue={onDraft}
+        />
       );
     case 'integer':
     case 'text':
       return (
-        <Field label="Value" hint={hintOf(name, schema, input, draft)} error={error}>
-          {(attributes) => (
-            <input
-              {...attributes}
-              class="input mono"
-              inputMode={input === 'integer' ? 'numeric' : 'text'}
-              autocomplete="off"
-              spellcheck={false}
-              value={draft}
-              onInput={(event) => onDraft(event.currentTarget.value)}
-            />
-          )}
-        </Field>
+        <TextField
+          label="Value"
+          hint={hintOf(name, schema, input, draft)}
+          error={error}
+          class="input mono"
+          inputMode={input === 'integer' ? 'numeric' : 'text'}
+          autocomplete="off"
+          spellcheck={false}
+          value={draft}
+          onValue={onDraft}
+        />
       );
   }
 }

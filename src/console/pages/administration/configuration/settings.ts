@@ -47,8 +47,7 @@ export type Input = 'flag' | 'choice' | 'choices' | 'integer' | 'text' | 'list' 
 export function inputOf({ type, enum: values, items }: SettingSchema): Input {
   if (type === 'boolean') return 'flag';
   if (type === 'integer' || type === 'number') return 'integer';
-  if (type === 'array')
-    return items?.enum !== undefined ? 'choices' : items?.type === 'string' ? 'list' : 'json';
+  if (type === 'array') return items?.enum !== undefined ? 'choices' : items?.type === 'string' ? 'list' : 'json';
   if (type === 'string') return values !== undefined ? 'choice' : 'text';
   return 'json';
 }
@@ -61,10 +60,7 @@ export function draftOf(input: Input, value: unknown): string {
 }
 
 /** Parses the text of an input. Only the service validates ranges and formats. */
-export function readDraft(
-  input: Input,
-  draft: string,
-): { readonly value: unknown } | { readonly fault: string } {
+export function readDraft(input: Input, draft: string): { readonly value: unknown } | { readonly fault: string } {
   const text = draft.trim();
   switch (input) {
     case 'flag':
@@ -98,14 +94,13 @@ export function shown(value: unknown): string {
   if (value === undefined || value === null) return 'absent';
   if (typeof value === 'string') return value;
   if (Array.isArray(value)) return value.length === 0 ? 'none' : value.map(String).join(', ');
-  // Smaller numbers are ports, pool sizes and the like, which are written without separators.
+  // Smaller numbers are ports, pool sizes and similar values, which are written without separators.
   if (typeof value === 'number') return value < 100_000 ? String(value) : number(value);
-  if (typeof value === 'object')
-    return Object.keys(value).length === 0 ? 'none' : JSON.stringify(value).slice(0, 500);
+  if (typeof value === 'object') return Object.keys(value).length === 0 ? 'none' : JSON.stringify(value).slice(0, 500);
   return String(value);
 }
 
-/** Formats a number in the unit at the end of its name: `3,600,000` ms is `1 h`. */
+/** Formats a number in the unit at the end of the setting's name: `3,600,000` ms is `1 h`. */
 export function inWords(name: string, value: unknown): string | undefined {
   if (typeof value !== 'number' || value === 0) return undefined;
   if (name.endsWith('_ms')) return duration(value);

@@ -58,9 +58,7 @@ function Settings({
   const open = settings.find(({ name }) => name === openName);
   const counted = (one: Which) => settings.filter(choices[one].has).length;
   return (
-    <Split
-      detail={open && <SettingDetail key={`${open.name} ${JSON.stringify(open.pending)}`} setting={open} />}
-    >
+    <Split detail={open && <SettingDetail key={`${open.name} ${JSON.stringify(open.pending)}`} setting={open} />}>
       <div class="admin-tools">
         <div class="row">
           <input
@@ -75,8 +73,7 @@ function Settings({
             label="Filter settings"
             options={(Object.keys(choices) as Which[]).map((value) => ({
               value,
-              title:
-                value === 'all' ? choices.all.title : `${choices[value].title} ${number(counted(value))}`,
+              title: value === 'all' ? choices.all.title : `${choices[value].title} ${number(counted(value))}`,
             }))}
             value={which}
             onChange={(next) => setParams({ only: next === 'all' ? undefined : next })}
@@ -108,9 +105,7 @@ function Settings({
         onOpen={({ name }, options) => setParams({ id: name }, options)}
         empty={
           <Empty title={which === 'pending' ? 'No pending changes' : 'No settings match.'}>
-            {which === 'pending'
-              ? 'A restart changes no settings.'
-              : `${number(settings.length)} settings searched.`}
+            {which === 'pending' ? 'A restart changes no settings.' : `${number(settings.length)} settings searched.`}
           </Empty>
         }
       />
@@ -150,18 +145,14 @@ const columns: readonly Column<Setting>[] = [
     width: 'minmax(90px, 150px)',
     from: 640,
     cell: ({ name, pending }) =>
-      pending !== undefined && (
-        <bdi class="setting-pending">→ {inWords(name, pending) ?? shown(pending)}</bdi>
-      ),
+      pending !== undefined && <bdi class="setting-pending">→ {inWords(name, pending) ?? shown(pending)}</bdi>,
   },
   {
     id: 'default',
     title: 'Default',
     width: 'minmax(80px, 150px)',
     from: 760,
-    cell: ({ name, schema }) => (
-      <bdi class="quiet">{inWords(name, schema.default) ?? shown(schema.default)}</bdi>
-    ),
+    cell: ({ name, schema }) => <bdi class="quiet">{inWords(name, schema.default) ?? shown(schema.default)}</bdi>,
   },
   {
     id: 'source',

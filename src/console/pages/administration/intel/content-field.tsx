@@ -1,8 +1,8 @@
-import { Field } from '../../../ui/field.tsx';
+import { Field, TextArea } from '../../../ui/field.tsx';
 import { sayFailure } from '../../../ui/toasts.tsx';
 import { lookedAt } from './content.ts';
 
-/** Maximum length of content shown in the text field, in characters. Longer content makes it slow. */
+/** Maximum length of content shown in the text field, in characters. Longer content makes the field slow. */
 const shownLength = 200_000;
 
 /** The content of a list, from a file or typed. */
@@ -40,22 +40,16 @@ export function ContentField({
           </button>
         </p>
       ) : (
-        <Field
+        <TextArea
           label="Or paste text"
           hint={`One address, CIDR block, domain or URL per line, optionally with a comma and an expiry time; # starts a comment. ${says}`}
           error={error ?? fault}
-        >
-          {(attributes) => (
-            <textarea
-              {...attributes}
-              class="input intel-content"
-              rows={8}
-              spellcheck={false}
-              value={value}
-              onInput={(event) => onValue(event.currentTarget.value)}
-            />
-          )}
-        </Field>
+          class="input intel-content"
+          rows={8}
+          spellcheck={false}
+          value={value}
+          onValue={onValue}
+        />
       )}
     </>
   );

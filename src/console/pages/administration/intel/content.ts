@@ -5,10 +5,10 @@ import { bytes, number } from '../../../ui/numbers.ts';
 /** Checks the content of a list before it is sent. */
 type Format = (typeof intelFormats)[number];
 
-/** STIX bundles are JSON; indicator lines never begin with a brace. */
+/** Returns the format of the content. STIX bundles are JSON; indicator lines never begin with a brace. */
 export const formatOf = (content: string): Format => (/^\s*\{/.test(content) ? 'stix' : 'lines');
 
-/** Describes the content, and why it cannot be sent, if so. */
+/** Describes the content; `fault` is the reason why it cannot be uploaded. */
 export function lookedAt(content: string): { readonly says: string; readonly fault?: string } {
   const size = new TextEncoder().encode(content).length;
   if (content.trim() === '') return { says: 'No content yet.' };

@@ -64,9 +64,7 @@ export function Indicators({ id }: { id: string }) {
                 <Value value={attributes.value} pivot={attributes.kind === 'domain' ? 'domain' : 'address'} />
                 {attributes.page && <span class="quiet">URL</span>}
                 {attributes.label !== undefined && <bdi class="quiet">{attributes.label}</bdi>}
-                {attributes.confidence !== undefined && (
-                  <span class="quiet">confidence {attributes.confidence}</span>
-                )}
+                {attributes.confidence !== undefined && <span class="quiet">confidence {attributes.confidence}</span>}
                 {attributes.valid_from !== undefined && (
                   <span class="quiet">
                     from <Time at={attributes.valid_from} />

@@ -3,11 +3,10 @@ import type { ListItem } from '../../../../client/client.ts';
 import { type Severity, severities } from '../../../../contract/vocabulary.ts';
 import { setParams } from '../../../state/address.ts';
 import { change } from '../../../state/answers.ts';
-import { Field } from '../../../ui/field.tsx';
+import { SelectField, TextArea, TextField } from '../../../ui/field.tsx';
 import { number, title } from '../../../ui/format.ts';
-import { Select } from '../../../ui/select.tsx';
 import { say } from '../../../ui/toasts.tsx';
-import { foreign } from '../../../ui/words.ts';
+import { isolateText } from '../../../ui/words.ts';
 import { FormDialog } from '../parts/form-dialog.tsx';
 import { useSending } from '../parts/sending.ts';
 import { ifVersion } from '../parts/version.ts';
@@ -15,16 +14,7 @@ import { formatOf } from './content.ts';
 import { ContentField } from './content-field.tsx';
 import './intel.css';
 
-const fields = [
-  'name',
-  'description',
-  'source',
-  'severity',
-  'confidence',
-  'default_valid_days',
-  'content',
-  'format',
-];
+const fields = ['name', 'description', 'source', 'severity', 'confidence', 'default_valid_days', 'content', 'format'];
 
 /** Dialog to add a list, edit its description, or replace its content. */
 export function ListForm({
@@ -42,12 +32,8 @@ export function ListForm({
   const [description, setDescription] = useState(known?.description ?? '');
   const [source, setSource] = useState(known?.source ?? '');
   const [severity, setSeverity] = useState<Severity>(known?.severity ?? 'high');
-  const [confidence, setConfidence] = useState(
-    known?.confidence === undefined ? '' : String(known.confidence),
-  );
-  const [days, setDays] = useState(
-    known?.default_valid_days === undefined ? '' : String(known.default_valid_days),
-  );
+  const [confidence, setConfidence] = useState(known?.confidence === undefined ? '' : String(known.confidence));
+  const [days, setDays] = useState(known?.default_valid_days === undefined ? '' : String(known.default_valid_days));
   const [content, setContent] = useState('');
   const sending = useSending(fields);
   const withContent = part !== 'about';
@@ -67,9 +53,7 @@ export function ListForm({
       const named = withContent ? { content, format: formatOf(content) } : {};
       const { data } =
         list === undefined
-          ? await change('createIntel', { body: { name: name.trim(), ...about, content, ...named } }, [
-              'listIntel',
-            ])
+          ? await change('createIntel', { body: { name: name.trim(), ...about, content, ...named } }, ['listIntel'])
           : await change(
               'updateIntel',
               {
@@ -81,7 +65,7 @@ export function ListForm({
             );
       const { indicators, rejected_total } = data.attributes;
       say(
-        `${foreign(data.attributes.name)} has ${number(indicators)} indicators${rejected_total > 0 ? `; ${number(rejected_total)} rejected` : ''}.`,
+        `${isolateText(data.attributes.name)} has ${number(indicators)} indicators${rejected_total > 0 ? `; ${number(rejected_total)} rejected` : ''}.`,
       );
       setParams({ id: data.id });
       onClose();
@@ -91,7 +75,7 @@ export function ListForm({
       title={
         list === undefined
           ? 'New list'
-          : `${part === 'content' ? 'Replace content of' : 'Edit'} ${foreign(list.attributes.name)}`
+          : `${part === 'content' ? 'Replace content of' : 'Edit'} ${isolateText(list.attributes.name)}`
       }
       action={list === undefined ? 'Create list' : part === 'content' ? 'Replace' : 'Save'}
       danger={part === 'content'}
@@ -106,81 +90,60 @@ export function ListForm({
       {withAbout && (
         <>
           <div class="admin-two">
-            <Field label="Name" hint="Shown in alerts." error={sending.at('name')}>
-              {(attributes) => (
-                <input
-                  {...attributes}
-                  autofocus
-                  maxLength={200}
-                  value={name}
-                  onInput={(event) => setName(event.currentTarget.value)}
-                />
-              )}
-            </Field>
-            <Field label="Severity" hint="Severity of alerts from this list." error={sending.at('severity')}>
-              {(attributes) => (
-                <Select
-                  {...attributes}
-                  options={severities.map((value) => ({ value, title: title(value) }))}
-                  value={severity}
-                  onChange={setSeverity}
-                />
-              )}
-            </Field>
-            <Field label="Source" hint="A name or URL." error={sending.at('source')}>
-              {(attributes) => (
-                <input
-                  {...attributes}
-                  maxLength={1000}
-                  value={source}
-                  onInput={(event) => setSource(event.currentTarget.value)}
-                />
-              )}
-            </Field>
-            <Field label="Confidence" hint="From 0 to 1. Optional." error={sending.at('confidence')}>
-              {(attributes) => (
-                <input
-                  {...attributes}
-                  inputMode="decimal"
-                  value={confidence}
-                  onInput={(event) => setConfidence(event.currentTarget.value)}
-                />
-              )}
-            </Field>
-            <Field
+            <TextField
+              label="Name"
+              hint="Shown in alerts."
+              error={sending.at('name')}
+              autofocus
+              maxLength={200}
+              value={name}
+              onValue={setName}
+            />
+            <SelectField
+              label="Severity"
+              hint="Severity of alerts from this list."
+              error={sending.at('severity')}
+              options={severities.map((value) => ({ value, title: title(value) }))}
+              value={severity}
+              onChange={setSeverity}
+            />
+            <TextField
+              label="Source"
+              hint="A name or URL."
+              error={sending.at('source')}
+              maxLength={1000}
+              value={source}
+              onValue={setSource}
+            />
+            <TextField
+              label="Confidence"
+              hint="From 0 to 1. Optional."
+              error={sending.at('confidence')}
+              inputMode="decimal"
+              value={confidence}
+              onValue={setConfidence}
+            />
+            <TextField
               label="Indicator lifetime (days)"
               hint="For indicators without an expiry time. Empty for no limit."
               error={sending.at('default_valid_days')}
-            >
-              {(attributes) => (
-                <input
-                  {...attributes}
-                  inputMode="numeric"
-                  value={days}
-                  onInput={(event) => setDays(event.currentTarget.value)}
-                />
-              )}
-            </Field>
+              inputMode="numeric"
+              value={days}
+              onValue={setDays}
+            />
           </div>
-          <Field label="Description" error={sending.at('description')}>
-            {(attributes) => (
-              <textarea
-                {...attributes}
-                rows={2}
-                maxLength={2000}
-                value={description}
-                onInput={(event) => setDescription(event.currentTarget.value)}
-              />
-            )}
-          </Field>
+          <TextArea
+            label="Description"
+            error={sending.at('description')}
+            rows={2}
+            maxLength={2000}
+            value={description}
+            onValue={setDescription}
+          />
         </>
       )}
       {withContent && (
-        <ContentField
-          value={content}
-          error={sending.at('content') ?? sending.at('format')}
-          onValue={setContent}
-        />
+        <ContentField value={content} error={sending.at('content') ?? sending.at('format')} onValue={setContent} />
       )}
     </FormDialog>
   );

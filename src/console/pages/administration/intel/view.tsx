@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks';
 import type { ListItem } from '../../../../client/client.ts';
 import { change } from '../../../state/answers.ts';
 import { may } from '../../../state/session.ts';
+import { numberColumn, timeColumn } from '../../../ui/attribute-columns.tsx';
 import { Button } from '../../../ui/button.tsx';
 import { number } from '../../../ui/format.ts';
 import { Hash } from '../../../ui/hash.tsx';
@@ -88,9 +89,7 @@ function ListDetail({ list }: { list: IntelRow }) {
               </li>
             ))}
           </ul>
-          {rejected_total > rejected.length && (
-            <p class="quiet">Showing the first {number(rejected.length)}.</p>
-          )}
+          {rejected_total > rejected.length && <p class="quiet">Showing the first {number(rejected.length)}.</p>}
         </Section>
       )}
       <Section title="Indicators">
@@ -118,7 +117,7 @@ function ListDetail({ list }: { list: IntelRow }) {
         >
           <p>
             {enabled
-              ? 'New events are no longer checked against it. Existing alerts stay.'
+              ? 'New events are no longer checked against it. Existing alerts are kept.'
               : 'New events will be checked against it.'}
           </p>
         </Confirm>
@@ -130,19 +129,16 @@ function ListDetail({ list }: { list: IntelRow }) {
           danger
           logged={['detection.reloaded']}
           run={async () => {
-            await change(
-              'deleteIntel',
-              { params: { intel_id: list.id }, headers: ifVersion(attributes.version) },
-              ['listIntel'],
-            );
+            await change('deleteIntel', { params: { intel_id: list.id }, headers: ifVersion(attributes.version) }, [
+              'listIntel',
+            ]);
             closeDetail();
           }}
           done="List deleted."
           onClose={done}
         >
           <p>
-            Deletes <bdi>{name}</bdi> and its {number(attributes.indicators)} indicators. Alerts that it
-            raised stay.
+            Deletes <bdi>{name}</bdi> and its {number(attributes.indicators)} indicators. Its alerts are kept.
           </p>
         </Confirm>
       )}
@@ -156,10 +152,7 @@ function ListFacts({ of: list }: { of: IntelRow['attributes'] }) {
       facts={[
         ['Severity', <Severity key="s" level={list.severity} />],
         ['State', list.enabled ? 'on' : 'off'],
-        [
-          'Indicators',
-          `${number(list.indicators)}${list.expired > 0 ? `, ${number(list.expired)} expired` : ''}`,
-        ],
+        ['Indicators', `${number(list.indicators)}${list.expired > 0 ? `, ${number(list.expired)} expired` : ''}`],
         ['Hits', number(list.hits)],
         ['Last hit', list.last_hit_at && <Time key="h" at={list.last_hit_at} />],
         ['Confidence', list.confidence],
@@ -191,14 +184,7 @@ const columns: readonly Column<IntelRow>[] = [
     sort: 'name',
     cell: ({ attributes: { name } }) => <bdi title={name}>{name}</bdi>,
   },
-  {
-    id: 'indicators',
-    title: 'Indicators',
-    width: '84px',
-    end: true,
-    sort: 'indicators',
-    cell: ({ attributes: { indicators } }) => number(indicators),
-  },
+  numberColumn('indicators', 'Indicators', 'indicators', { width: '84px' }),
   {
     id: 'rejected',
     title: 'Rejected',
@@ -207,24 +193,8 @@ const columns: readonly Column<IntelRow>[] = [
     from: 640,
     cell: ({ attributes: { rejected_total } }) => number(rejected_total),
   },
-  {
-    id: 'hits',
-    title: 'Hits',
-    width: '64px',
-    end: true,
-    from: 480,
-    sort: 'hits',
-    cell: ({ attributes: { hits } }) => number(hits),
-  },
-  {
-    id: 'changed',
-    title: 'Changed',
-    width: '84px',
-    end: true,
-    from: 560,
-    sort: 'changed_at',
-    cell: ({ attributes: { changed_at } }) => <Time at={changed_at} />,
-  },
+  numberColumn('hits', 'Hits', 'hits', { width: '64px', from: 480 }),
+  timeColumn('changed', 'Changed', 'changed_at', { width: '84px', from: 560 }),
   {
     id: 'state',
     title: 'State',

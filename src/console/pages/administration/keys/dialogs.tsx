@@ -3,8 +3,7 @@ import type { ListItem } from '../../../../client/client.ts';
 import { rotatedPurposes } from '../../../../contract/vocabulary.ts';
 import { setParams } from '../../../state/address.ts';
 import { change } from '../../../state/answers.ts';
-import { Field } from '../../../ui/field.tsx';
-import { Select } from '../../../ui/select.tsx';
+import { SelectField, TextArea } from '../../../ui/field.tsx';
 import { say } from '../../../ui/toasts.tsx';
 import { Confirm } from '../parts/confirm.tsx';
 import { FormDialog } from '../parts/form-dialog.tsx';
@@ -34,20 +33,18 @@ export function RotateKey({ purpose: first, onClose }: { purpose?: Rotated; onCl
       }
       onClose={onClose}
     >
-      <Field label="Purpose" hint={purposes[purpose].signs} error={sending.at('purpose')}>
-        {(attributes) => (
-          <Select
-            {...attributes}
-            autofocus
-            options={rotatedPurposes.map((value) => ({
-              value,
-              title: `${purposes[value].title} (${value})`,
-            }))}
-            value={purpose}
-            onChange={setPurpose}
-          />
-        )}
-      </Field>
+      <SelectField
+        label="Purpose"
+        hint={purposes[purpose].signs}
+        error={sending.at('purpose')}
+        autofocus
+        options={rotatedPurposes.map((value) => ({
+          value,
+          title: `${purposes[value].title} (${value})`,
+        }))}
+        value={purpose}
+        onChange={setPurpose}
+      />
       <p>
         A new key takes over immediately. The old key stops signing; its existing signatures stay valid.{' '}
         {purposes[purpose].rotated}
@@ -90,9 +87,7 @@ export function RevokeKey({ of: key, onClose }: { of: KeyRow; onClose: () => voi
       sending={sending}
       onSend={() =>
         sending.send(async () => {
-          await change('revokeKey', { params: { key_id: key.id }, body: { reason: reason.trim() } }, [
-            'listKeys',
-          ]);
+          await change('revokeKey', { params: { key_id: key.id }, body: { reason: reason.trim() } }, ['listKeys']);
           say('Key revoked.');
           onClose();
         })
@@ -101,22 +96,16 @@ export function RevokeKey({ of: key, onClose }: { of: KeyRow; onClose: () => voi
     >
       <p>Use this if the key may be compromised. It cannot be undone. {revocationOf(key.attributes)}</p>
       <p class="quiet">To replace a key that is not compromised, rotate it instead.</p>
-      <Field
+      <TextArea
         label="Reason"
-        hint="Publicly readable: log entries about keys are public."
+        hint="The reason is public, like all log entries about keys."
         error={sending.at('reason')}
-      >
-        {(attributes) => (
-          <textarea
-            {...attributes}
-            autofocus
-            rows={2}
-            maxLength={1000}
-            value={reason}
-            onInput={(event) => setReason(event.currentTarget.value)}
-          />
-        )}
-      </Field>
+        autofocus
+        rows={2}
+        maxLength={1000}
+        value={reason}
+        onValue={setReason}
+      />
     </FormDialog>
   );
 }

@@ -39,10 +39,8 @@ export function rangeOf({ purpose, from_size, to_size }: Key): string | undefine
   if (purpose === 'event-signing')
     return to_size === undefined
       ? `entries from ${number(from_size)}`
-      : `entries ${number(from_size)} up to, excluding, ${number(to_size)}`;
-  return to_size === undefined
-    ? `from size ${number(from_size)}`
-    : `sizes ${number(from_size)} to ${number(to_size)}`;
+      : `entries ${number(from_size)} to ${number(to_size - 1)}`;
+  return to_size === undefined ? `from size ${number(from_size)}` : `sizes ${number(from_size)} to ${number(to_size)}`;
 }
 
 /** Explains the effect of revoking a key. */

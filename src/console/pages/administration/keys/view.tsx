@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks';
 import { rotatedPurposes } from '../../../../contract/vocabulary.ts';
 import { href } from '../../../state/address.ts';
 import { may } from '../../../state/session.ts';
+import { timeColumn } from '../../../ui/attribute-columns.tsx';
 import { Button } from '../../../ui/button.tsx';
 import { Hash } from '../../../ui/hash.tsx';
 import { Detail, Facts, Section } from '../../../ui/split.tsx';
@@ -26,21 +27,14 @@ export default function Keys() {
       detail={(key) => <KeyDetail key={key.id} of={key} />}
       rowClass={({ attributes: { state } }) => (state === 'active' ? '' : 'admin-off')}
       empty={<Empty title="No keys" />}
-      actions={
-        <DialogButton
-          operation="rotateKey"
-          title="Rotate"
-          dialog={(close) => <RotateKey onClose={close} />}
-        />
-      }
+      actions={<DialogButton operation="rotateKey" title="Rotate" dialog={(close) => <RotateKey onClose={close} />} />}
     />
   );
 }
 
 function KeyDetail({ of: key }: { of: KeyRow }) {
   const [asked, setAsked] = useState<'rotate' | 'retire' | 'revoke' | undefined>();
-  const { kid, purpose, state, fingerprint, signer, created_at, activated_at, retired_at, revoked_at } =
-    key.attributes;
+  const { kid, purpose, state, fingerprint, signer, created_at, activated_at, retired_at, revoked_at } = key.attributes;
   const done = () => setAsked(undefined);
   const rotated = rotatedPurposes.find((one) => one === purpose);
   return (
@@ -52,9 +46,7 @@ function KeyDetail({ of: key }: { of: KeyRow }) {
           {state === 'active' && rotated !== undefined && may('rotateKey') && (
             <Button onClick={() => setAsked('rotate')}>Rotate</Button>
           )}
-          {state === 'pending' && may('retireKey') && (
-            <Button onClick={() => setAsked('retire')}>Retire key</Button>
-          )}
+          {state === 'pending' && may('retireKey') && <Button onClick={() => setAsked('retire')}>Retire key</Button>}
           {state !== 'revoked' && may('revokeKey') && (
             <Button kind="danger" onClick={() => setAsked('revoke')}>
               Revoke
@@ -88,8 +80,8 @@ function KeyDetail({ of: key }: { of: KeyRow }) {
             </a>
           </li>
           <li>
-            <a href={href('transparency', { part: 'keys', id: kid })}>Published key</a> and the key that this
-            browser has pinned
+            <a href={href('transparency', { part: 'keys', id: kid })}>Published key</a> and the key that this browser
+            has pinned
           </li>
         </ul>
       </Section>
@@ -134,24 +126,8 @@ const columns: readonly Column<KeyRow>[] = [
     from: 760,
     cell: ({ attributes }) => rangeOf(attributes) ?? '',
   },
-  {
-    id: 'created',
-    title: 'Created',
-    width: '84px',
-    end: true,
-    from: 640,
-    sort: 'created_at',
-    cell: ({ attributes: { created_at } }) => <Time at={created_at} />,
-  },
-  {
-    id: 'activated',
-    title: 'Activated',
-    width: '84px',
-    end: true,
-    from: 860,
-    sort: 'activated_at',
-    cell: ({ attributes: { activated_at } }) => activated_at && <Time at={activated_at} />,
-  },
+  timeColumn('created', 'Created', 'created_at', { width: '84px', from: 640 }),
+  timeColumn('activated', 'Activated', 'activated_at', { width: '84px', from: 860 }),
   {
     id: 'ended',
     title: 'Ended',

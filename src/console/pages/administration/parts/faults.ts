@@ -14,8 +14,8 @@ function fieldFault(error: unknown): FieldFault | undefined {
 }
 
 /**
- * Returns the error of `field` or a part of it: that of `matcher.src_ip.2` is shown at `matcher.src_ip`, as
- * of its third value.
+ * Returns the error of `field` or a part of it: the error of `matcher.src_ip.2` is shown at `matcher.src_ip`, as the
+ * error of its third value.
  */
 export function faultAt(error: unknown, field: string): string | undefined {
   const fault = fieldFault(error);
@@ -27,7 +27,7 @@ export function faultAt(error: unknown, field: string): string | undefined {
   return `${where}: ${fault.reason}`;
 }
 
-/** Returns the error if it concerns none of these fields. */
+/** Returns the error if it does not concern any of these fields. */
 export function faultElsewhere(error: unknown, fields: readonly string[]): string | undefined {
   if (error === undefined || fields.some((field) => faultAt(error, field) !== undefined)) return undefined;
   if (error instanceof ServiceError && error.code === 'VERSION_MISMATCH')

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import type { EntryKind } from '../../../../contract/vocabulary.ts';
-import { Button } from '../../../ui/button.tsx';
 import { Dialog } from '../../../ui/dialog.tsx';
+import { Form, FormButtons, FormError } from '../../../ui/form.tsx';
 import { Logged } from './logged.tsx';
 import type { Sending } from './sending.ts';
 
@@ -36,28 +36,23 @@ export function FormDialog({
 }) {
   return (
     <Dialog title={title} onClose={onClose} wide={wide}>
-      <form
-        class="stack"
+      <Form
         noValidate
-        onSubmit={(event) => {
-          event.preventDefault();
+        onSubmit={() => {
           if (!disabled) onSend();
         }}
       >
         {children}
         <Logged as={logged} />
-        {sending.elsewhere !== undefined && (
-          <p class="field-error" role="alert">
-            {sending.elsewhere}
-          </p>
-        )}
-        <div class="row">
-          <Button type="submit" kind={danger ? 'danger' : 'primary'} busy={sending.busy} disabled={disabled}>
-            {action}
-          </Button>
-          <Button onClick={onClose}>Cancel</Button>
-        </div>
-      </form>
+        <FormError>{sending.elsewhere}</FormError>
+        <FormButtons
+          action={action}
+          kind={danger ? 'danger' : 'primary'}
+          busy={sending.busy}
+          disabled={disabled}
+          onCancel={onClose}
+        />
+      </Form>
     </Dialog>
   );
 }

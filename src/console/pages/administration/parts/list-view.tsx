@@ -14,7 +14,7 @@ import { closeDetail, idOf, type OneOf, type Opened, useOpened } from './opened.
 
 export interface ListViewProps<O extends ListId> {
   readonly operation: O;
-  /** Plural name of the items: `rules`. */
+  /** Plural name of the items, such as `rules`. */
   readonly of: string;
   /** Default order. */
   readonly sort: string;
@@ -34,17 +34,14 @@ export interface ListViewProps<O extends ListId> {
 }
 
 /**
- * A list with filters and the detail of the open item. It is fetched when shown and after changes made here,
- * not periodically, because reads are recorded in the audit trail.
+ * A list with filters and the detail of the open item. The list is fetched when shown and after changes made here, not
+ * periodically, because reads are recorded in the audit trail.
  */
 export function ListView<O extends ListId>(props: ListViewProps<O>) {
   const { operation, of, columns, detail, one, ranged = false, actions, empty, absent, rowClass } = props;
   const filters = filterQuery(operation);
   const { name, from, to } = shownRange();
-  const range = useMemo(
-    () => (ranged ? rangeQuery() : {}),
-    [ranged, name, name === 'custom' && `${from} ${to}`],
-  );
+  const range = useMemo(() => (ranged ? rangeQuery() : {}), [ranged, name, name === 'custom' && `${from} ${to}`]);
   const sort = place.value.params.get('sort') ?? props.sort;
   const list = useList(operation, { query: { ...filters, ...range, sort } } as never, { still: true });
   const opened = useOpened<ListItem<O>>(list, one);
@@ -72,9 +69,7 @@ export function ListView<O extends ListId>(props: ListViewProps<O>) {
         onSort={(by) => setParams({ sort: by === props.sort ? undefined : by })}
         empty={
           isFiltered ? (
-            <Empty title={`No matching ${of}`}>
-              Remove a filter{ranged && ' or choose a longer time range'}.
-            </Empty>
+            <Empty title={`No matching ${of}`}>Remove a filter{ranged && ' or choose a longer time range'}.</Empty>
           ) : (
             empty
           )

@@ -1,4 +1,4 @@
-import { Field } from '../../../ui/field.tsx';
+import { TextField } from '../../../ui/field.tsx';
 
 /** The service's rules for passwords (NIST SP 800-63B): length instead of complexity. */
 export const passwordHint = 'At least 8 characters; several words are better. Must not be the username.';
@@ -18,17 +18,15 @@ export function NewPassword({
   onValue: (value: string) => void;
 }) {
   return (
-    <Field label={label} hint={hint} error={error}>
-      {(attributes) => (
-        <input
-          {...attributes}
-          type="password"
-          autocomplete="new-password"
-          maxLength={1024}
-          value={value}
-          onInput={(event) => onValue(event.currentTarget.value)}
-        />
-      )}
-    </Field>
+    <TextField
+      label={label}
+      hint={hint}
+      error={error}
+      type="password"
+      autocomplete="new-password"
+      maxLength={1024}
+      value={value}
+      onValue={onValue}
+    />
   );
 }

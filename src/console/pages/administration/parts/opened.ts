@@ -12,13 +12,13 @@ export interface OneOf {
 export interface Opened<Row> {
   readonly id: string | undefined;
   readonly row: Row | undefined;
-  /** Whether a request for it is running. */
+  /** Whether a request for the item is running. */
   readonly isLoading: boolean;
   readonly error: Error | null;
   readonly refetch: () => void;
 }
 
-/** Returns the item in the address: from the list, or fetched separately if it is not there. */
+/** Returns the item in the address: from the list, or fetched separately if it is not in the list. */
 export function useOpened<Row>(
   { rows, isLoading }: { rows: readonly Row[]; isLoading: boolean },
   one: OneOf | undefined,
@@ -41,7 +41,7 @@ export function useOpened<Row>(
   };
 }
 
-/** Whether this can be an ID of a stored item. Alerts refer to detectors by name. */
+/** Returns whether the text can be an ID of a stored item. Alerts refer to detectors by name. */
 const isId = (id: string | undefined): boolean => id !== undefined && formats.uuid.test(id);
 
 /** Returns the ID of a resource. */

@@ -1,11 +1,12 @@
 import { type Role, roles } from '../../../../contract/vocabulary.ts';
+import { FormError } from '../../../ui/form.tsx';
 
 /** Descriptions of the roles under the default policy. */
 const meanings: Readonly<Record<Role, string>> = {
   viewer: 'reads events, alerts, assets and statistics',
   analyst: 'handles alerts, assets, silences and scans; reads log entries',
   admin: 'full access, including administration',
-  sensor: 'sends events, only',
+  sensor: 'can only send events',
   auditor: 'reads and verifies the log',
 };
 
@@ -32,9 +33,7 @@ export function RoleBoxes({
             type="checkbox"
             checked={value.includes(role)}
             onChange={(event) =>
-              onChange(
-                roles.filter((one) => (one === role ? event.currentTarget.checked : value.includes(one))),
-              )
+              onChange(roles.filter((one) => (one === role ? event.currentTarget.checked : value.includes(one))))
             }
           />
           <span>
@@ -42,11 +41,7 @@ export function RoleBoxes({
           </span>
         </label>
       ))}
-      {error !== undefined && (
-        <p class="field-error" role="alert">
-          {error}
-        </p>
-      )}
+      <FormError>{error}</FormError>
     </fieldset>
   );
 }

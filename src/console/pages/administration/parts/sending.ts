@@ -6,15 +6,15 @@ import { faultAt, faultElsewhere } from './faults.ts';
 /** State of a request that changes something. */
 export interface Sending {
   readonly busy: boolean;
-  /** Runs the request unless one is running. Errors are kept for display. */
+  /** Runs the request unless another is running. Errors are kept for display. */
   readonly send: (work: () => Promise<unknown>) => void;
   /** Returns the error of a field. */
   readonly at: (field: string) => string | undefined;
-  /** The error if it concerns no field of the form. */
+  /** The error, if it does not concern any field of the form. */
   readonly elsewhere: string | undefined;
 }
 
-/** @param fields - fields of the form that show their own errors */
+/** Returns the state of a form's request. @param fields - fields of the form that show their own errors */
 export function useSending(fields: readonly string[] = []): Sending {
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState<unknown>();
@@ -35,8 +35,7 @@ export function useSending(fields: readonly string[] = []): Sending {
         .catch((failure: unknown) => {
           if (shown.current) setError(failure);
           // The displayed data is outdated.
-          if (failure instanceof ServiceError && failure.code === 'VERSION_MISMATCH')
-            void answers.invalidateQueries();
+          if (failure instanceof ServiceError && failure.code === 'VERSION_MISMATCH') void answers.invalidateQueries();
         })
         .finally(() => {
           if (shown.current) setBusy(false);

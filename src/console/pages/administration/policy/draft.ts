@@ -5,14 +5,14 @@ import { type Role, roles } from '../../../../contract/vocabulary.ts';
 /** Edits of a policy before it is saved. */
 export type Rules = readonly AccessRule[];
 
-/** A row of the table: an operation and the roles allowed to call it. Without a rule, no role is. */
+/** A row of the table: an operation and the roles allowed to call it. Without a rule, no role may call it. */
 export interface Row {
   readonly operation: OperationId;
   readonly summary: string;
   readonly tag: string;
   readonly isPublic: boolean;
   readonly roles: readonly Role[];
-  /** Always public, because signing in depends on it. */
+  /** Whether the operation is always public, because signing in depends on it. */
   readonly isFixed: boolean;
   /** Whether the operation can serve unauthenticated callers. */
   readonly mayBePublic: boolean;
@@ -44,7 +44,7 @@ export const withRole = (rules: Rules, operation: string, role: Role): AccessRul
     return { operation, access: 'roles', roles: next };
   });
 
-/** Makes an operation public, or allows it to no role. */
+/** Makes an operation public, or allows no role to call it. */
 export const withPublic = (rules: Rules, operation: string, isPublic: boolean): AccessRule[] =>
   changed(rules, operation, () => ({ operation, access: isPublic ? 'public' : 'roles', roles: [] }));
 
@@ -60,7 +60,7 @@ function changed(
 
 export interface Difference {
   readonly operation: string;
-  /** The allowed roles in words; undefined if there was no rule. */
+  /** The previously allowed roles in words; undefined if there was no rule. */
   readonly before: string | undefined;
   readonly after: string | undefined;
 }
@@ -82,10 +82,10 @@ export function differences(before: Rules, after: Rules): Difference[] {
 }
 
 /**
- * Applies the user's edits to a policy that was changed in the meantime. The user's version wins if both
- * changed an operation.
+ * Applies the user's edits to a policy that was changed in the meantime. If both versions changed an operation, the
+ * user's version is used.
  *
- * @param base - the version that both edits started from
+ * @param base - the version from which both edits started
  */
 export function rebased(base: Rules, mine: Rules, theirs: Rules): AccessRule[] {
   const own = new Set(differences(base, mine).map(({ operation }) => operation));

@@ -13,7 +13,7 @@ export function Matrix({
   /** The policy in effect; changed rows are highlighted. */
   before: Rules;
   search: string;
-  /** Absent if read-only. */
+  /** Called with the edited rules; absent if read-only. */
   onRules?: ((rules: Rules) => void) | undefined;
 }) {
   const asked = search.trim().toLowerCase();

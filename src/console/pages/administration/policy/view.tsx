@@ -32,7 +32,7 @@ export default function PolicyView() {
 }
 
 function Shown({ policy }: { policy: Policy }) {
-  /** Undefined while not editing. */
+  /** The edit in progress; undefined while not editing. */
   const [draft, setDraft] = useState<Draft | undefined>();
   const [form, setForm] = useState<'table' | 'data'>('table');
   const [asked, setAsked] = useState<'save' | 'reload' | undefined>();
@@ -104,10 +104,7 @@ function Shown({ policy }: { policy: Policy }) {
         <ConflictNotice
           base={base}
           policy={policy}
-          onRebase={
-            rules &&
-            (() => setDraft({ text: textOf(rebased(base.rules, rules, policy.rules)), base: policy }))
-          }
+          onRebase={rules && (() => setDraft({ text: textOf(rebased(base.rules, rules, policy.rules)), base: policy }))}
         />
       )}
       {'fault' in read && (
@@ -137,12 +134,7 @@ function Shown({ policy }: { policy: Policy }) {
         </div>
       )}
       {asked === 'save' && rules !== undefined && (
-        <Save
-          policy={base}
-          rules={rules}
-          onSaved={() => setDraft(undefined)}
-          onClose={() => setAsked(undefined)}
-        />
+        <Save policy={base} rules={rules} onSaved={() => setDraft(undefined)} onClose={() => setAsked(undefined)} />
       )}
       {asked === 'reload' && (
         <Confirm
@@ -164,7 +156,7 @@ function Shown({ policy }: { policy: Policy }) {
 /** Maximum number of operations named in the notice about a concurrent change. */
 const maxNamed = 5;
 
-/** Notice that the policy was changed by someone else, with a way to continue. */
+/** Notice that another user changed the policy, with a way to continue. */
 function ConflictNotice({
   base,
   policy,
@@ -172,7 +164,7 @@ function ConflictNotice({
 }: {
   base: Policy;
   policy: Policy;
-  /** Undefined while the edited text is invalid. */
+  /** Applies the edit to the new version; undefined while the edited text is invalid. */
   onRebase: (() => void) | undefined;
 }) {
   const names = differences(base.rules, policy.rules).map(({ operation }) => operation);

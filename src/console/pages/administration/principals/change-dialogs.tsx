@@ -4,7 +4,7 @@ import type { Role } from '../../../../contract/vocabulary.ts';
 import { change } from '../../../state/answers.ts';
 import { me } from '../../../state/session.ts';
 import { say } from '../../../ui/toasts.tsx';
-import { foreign } from '../../../ui/words.ts';
+import { isolateText } from '../../../ui/words.ts';
 import { Confirm } from '../parts/confirm.tsx';
 import { FormDialog } from '../parts/form-dialog.tsx';
 import { NewPassword } from '../parts/new-password.tsx';
@@ -39,7 +39,7 @@ export function ChangePrincipal({ principal, onClose }: DialogProps) {
   const given = [...roles].sort().join() !== [...attributes.roles].sort().join();
   return (
     <FormDialog
-      title={`Edit ${foreign(attributes.name)}`}
+      title={`Edit ${isolateText(attributes.name)}`}
       action="Save"
       disabled={!renamed && !given}
       logged={given ? ['principal.role_changed'] : []}
@@ -50,7 +50,7 @@ export function ChangePrincipal({ principal, onClose }: DialogProps) {
             ...(renamed && { name: name.trim() }),
             ...(given && { roles: [...roles] }),
           });
-          say(`${foreign(name.trim())} updated.`);
+          say(`${isolateText(name.trim())} updated.`);
           onClose();
         })
       }
@@ -69,12 +69,12 @@ export function SwitchPrincipal({ principal, onClose }: DialogProps) {
   const isActive = status === 'active';
   return (
     <Confirm
-      title={isActive ? `Suspend ${foreign(name)}?` : `Reactivate ${foreign(name)}?`}
+      title={isActive ? `Suspend ${isolateText(name)}?` : `Reactivate ${isolateText(name)}?`}
       action={isActive ? 'Suspend' : 'Reactivate'}
       danger={isActive}
       logged={['principal.status_changed']}
       run={() => update(principal, { status: isActive ? 'suspended' : 'active' })}
-      done={isActive ? `${foreign(name)} suspended.` : `${foreign(name)} reactivated.`}
+      done={isActive ? `${isolateText(name)} suspended.` : `${isolateText(name)} reactivated.`}
       onClose={onClose}
     >
       <p>
@@ -96,7 +96,7 @@ export function ResetPassword({ principal, onClose }: DialogProps) {
   const { name } = principal.attributes;
   return (
     <FormDialog
-      title={`Set password for ${foreign(name)}`}
+      title={`Set password for ${isolateText(name)}`}
       action="Set password"
       disabled={password === ''}
       logged={['token.revoked']}
@@ -104,19 +104,14 @@ export function ResetPassword({ principal, onClose }: DialogProps) {
       onSend={() =>
         sending.send(async () => {
           await update(principal, { password });
-          say(`Password of ${foreign(name)} changed.`);
+          say(`Password of ${isolateText(name)} changed.`);
           onClose();
         })
       }
       onClose={onClose}
     >
       <p>All sessions of this user end. They sign in again with the new password.</p>
-      <NewPassword
-        label="New password"
-        value={password}
-        error={sending.at('password')}
-        onValue={setPassword}
-      />
+      <NewPassword label="New password" value={password} error={sending.at('password')} onValue={setPassword} />
     </FormDialog>
   );
 }

@@ -4,7 +4,7 @@ import { setParams } from '../../../state/address.ts';
 import { change } from '../../../state/answers.ts';
 import { Choice } from '../../../ui/button.tsx';
 import { say } from '../../../ui/toasts.tsx';
-import { foreign } from '../../../ui/words.ts';
+import { isolateText } from '../../../ui/words.ts';
 import { FormDialog } from '../parts/form-dialog.tsx';
 import { NewPassword } from '../parts/new-password.tsx';
 import { RoleBoxes } from '../parts/role-boxes.tsx';
@@ -46,7 +46,7 @@ export function CreatePrincipal({ onClose }: { onClose: () => void }) {
             },
             ['listPrincipals'],
           );
-          say(`${foreign(data.attributes.name)} created.`);
+          say(`${isolateText(data.attributes.name)} created.`);
           setParams({ id: data.id });
           onClose();
         })

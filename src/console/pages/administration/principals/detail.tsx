@@ -48,10 +48,7 @@ export function PrincipalDetail({ principal }: { principal: ListItem<'listPrinci
           ['Status', status],
           ['Roles', roles.join(', ') || 'none'],
           ['Created', <Time key="s" at={created_at} as="exact" />],
-          [
-            'Last login',
-            last_login_at === undefined ? 'never' : <Time key="l" at={last_login_at} as="exact" />,
-          ],
+          ['Last login', last_login_at === undefined ? 'never' : <Time key="l" at={last_login_at} as="exact" />],
           ['ID', <Value key="i" value={id} />],
         ]}
       />
@@ -63,10 +60,8 @@ export function PrincipalDetail({ principal }: { principal: ListItem<'listPrinci
             </a>
           </li>
           <li>
-            <a href={href('administration', { view: 'audit', range: '7d', actor: id })}>
-              Actions by this principal
-            </a>
-            , in the audit trail
+            <a href={href('administration', { view: 'audit', range: '7d', actor: id })}>Actions by this principal</a>,
+            in the audit trail
           </li>
           <li>
             <a href={href('administration', { view: 'audit', range: '7d', resource_id: id })}>

@@ -1,4 +1,4 @@
-import { Field } from '../../../ui/field.tsx';
+import { TextField } from '../../../ui/field.tsx';
 
 /** Field for a principal's name, which is also the username of a user. */
 export function NameField({
@@ -13,19 +13,17 @@ export function NameField({
   onValue: (value: string) => void;
 }) {
   return (
-    <Field label="Name" hint={hint} error={error}>
-      {(attributes) => (
-        <input
-          {...attributes}
-          autofocus
-          autocomplete="off"
-          autocapitalize="none"
-          spellcheck={false}
-          maxLength={200}
-          value={value}
-          onInput={(event) => onValue(event.currentTarget.value)}
-        />
-      )}
-    </Field>
+    <TextField
+      label="Name"
+      hint={hint}
+      error={error}
+      autofocus
+      autocomplete="off"
+      autocapitalize="none"
+      spellcheck={false}
+      maxLength={200}
+      value={value}
+      onValue={onValue}
+    />
   );
 }

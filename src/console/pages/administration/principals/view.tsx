@@ -1,8 +1,8 @@
 import type { ListItem } from '../../../../client/client.ts';
+import { timeColumn } from '../../../ui/attribute-columns.tsx';
 import { words } from '../../../ui/format.ts';
 import { Empty } from '../../../ui/states.tsx';
 import type { Column } from '../../../ui/table.tsx';
-import { Time } from '../../../ui/time.tsx';
 import { DialogButton } from '../parts/dialog-button.tsx';
 import { ListView } from '../parts/list-view.tsx';
 import { CreatePrincipal } from './create-dialog.tsx';
@@ -51,8 +51,7 @@ const columns: readonly Column<ListItem<'listPrincipals'>>[] = [
     id: 'roles',
     title: 'Roles',
     width: 'minmax(90px, 1fr)',
-    cell: ({ attributes: { roles } }) =>
-      roles.length === 0 ? <span class="quiet">none</span> : roles.join(', '),
+    cell: ({ attributes: { roles } }) => (roles.length === 0 ? <span class="quiet">none</span> : roles.join(', ')),
   },
   {
     id: 'status',
@@ -60,28 +59,9 @@ const columns: readonly Column<ListItem<'listPrincipals'>>[] = [
     width: '90px',
     sort: 'status',
     cell: ({ attributes: { status } }) => (
-      <span class={status === 'suspended' ? 'admin-bad' : ''}>
-        {status === 'suspended' ? '✕ suspended' : status}
-      </span>
+      <span class={status === 'suspended' ? 'admin-bad' : ''}>{status === 'suspended' ? '✕ suspended' : status}</span>
     ),
   },
-  {
-    id: 'login',
-    title: 'Last login',
-    width: '96px',
-    end: true,
-    from: 700,
-    sort: 'last_login_at',
-    cell: ({ attributes: { last_login_at } }) =>
-      last_login_at === undefined ? <span class="quiet">never</span> : <Time at={last_login_at} />,
-  },
-  {
-    id: 'created',
-    title: 'Created',
-    width: '84px',
-    end: true,
-    from: 800,
-    sort: 'created_at',
-    cell: ({ attributes: { created_at } }) => <Time at={created_at} />,
-  },
+  timeColumn('login', 'Last login', 'last_login_at', { width: '96px', from: 700, absent: 'never' }),
+  timeColumn('created', 'Created', 'created_at', { width: '84px', from: 800 }),
 ];

@@ -31,9 +31,7 @@ export function RuleDetail({ rule }: { rule: ListItem<'listRules'> }) {
       onClose={closeDetail}
       actions={
         <>
-          {may('updateRule') && (
-            <Button onClick={() => setAsked('switch')}>{enabled ? 'Disable' : 'Enable'}</Button>
-          )}
+          {may('updateRule') && <Button onClick={() => setAsked('switch')}>{enabled ? 'Disable' : 'Enable'}</Button>}
           {may('updateRule') && isOurs && <Button onClick={() => setAsked('edit')}>Edit</Button>}
           {may('createRule') && (
             <Button kind="plain" onClick={() => setAsked('copy')}>
@@ -63,16 +61,15 @@ export function RuleDetail({ rule }: { rule: ListItem<'listRules'> }) {
       <RuleFacts rule={rule} />
       {missing_fields !== undefined && missing_fields.length > 0 && (
         <p class="quiet">
-          No stored record has <code>{missing_fields.join(', ')}</code>: conditions on these fields never
-          match.
+          No stored record has <code>{missing_fields.join(', ')}</code>: conditions on these fields never match.
         </p>
       )}
       <Section title="Source">
         <Source text={attributes.source} first={attributes.line ?? 1} />
         {!isOurs && (
           <p class="quiet">
-            {origin === 'shipped' ? 'Built-in rule.' : 'Loaded from the rules folder.'} It can be disabled
-            here, or duplicated and edited.
+            {origin === 'shipped' ? 'Built-in rule.' : 'Loaded from the rules folder.'} It can be disabled here, or
+            duplicated and edited.
           </p>
         )}
       </Section>
@@ -81,12 +78,8 @@ export function RuleDetail({ rule }: { rule: ListItem<'listRules'> }) {
           <Trial key={rule.id} source={attributes.source} disabled={errors.length > 0} />
         </Section>
       )}
-      {asked === 'edit' && (
-        <RuleDialog rule={rule} text={attributes.source} onClose={() => setAsked(undefined)} />
-      )}
-      {asked === 'copy' && (
-        <RuleDialog text={copyOf(attributes.source, newId())} onClose={() => setAsked(undefined)} />
-      )}
+      {asked === 'edit' && <RuleDialog rule={rule} text={attributes.source} onClose={() => setAsked(undefined)} />}
+      {asked === 'copy' && <RuleDialog text={copyOf(attributes.source, newId())} onClose={() => setAsked(undefined)} />}
       {asked === 'switch' && (
         <Confirm
           title={enabled ? 'Disable this rule?' : 'Enable this rule?'}
@@ -109,7 +102,7 @@ export function RuleDetail({ rule }: { rule: ListItem<'listRules'> }) {
           <p>
             {enabled ? (
               <>
-                <bdi>{title}</bdi> no longer raises alerts. Existing alerts stay.
+                <bdi>{title}</bdi> no longer raises alerts. Existing alerts are kept.
               </>
             ) : (
               <>
@@ -126,18 +119,16 @@ export function RuleDetail({ rule }: { rule: ListItem<'listRules'> }) {
           danger
           logged={['detection.reloaded']}
           run={async () => {
-            await change(
-              'deleteRule',
-              { params: { rule_id: rule.id }, headers: ifVersion(attributes.version) },
-              ['listRules'],
-            );
+            await change('deleteRule', { params: { rule_id: rule.id }, headers: ifVersion(attributes.version) }, [
+              'listRules',
+            ]);
             closeDetail();
           }}
           done="Rule deleted."
           onClose={() => setAsked(undefined)}
         >
           <p>
-            Deletes <bdi>{title}</bdi> and its source. Alerts that it raised stay.
+            Deletes <bdi>{title}</bdi> and its source. Its alerts are kept.
           </p>
         </Confirm>
       )}

@@ -10,15 +10,13 @@ import { Editor } from './editor.tsx';
 import { Trial } from './trial.tsx';
 import { useValidation } from './validation.ts';
 
-/**
- * Dialog to write a rule. It is validated while typing and can be tested on stored data before it is saved.
- */
+/** Dialog to write a rule. The rule is validated while typing and can be tested on stored data before it is saved. */
 export function RuleDialog({
   rule,
   text,
   onClose,
 }: {
-  /** The rule to edit; absent for a new one. */
+  /** The rule to edit; absent for a new rule. */
   rule?: ListItem<'listRules'>;
   /** Initial text. */
   text: string;
@@ -63,11 +61,7 @@ export function RuleDialog({
       <Trial source={source} disabled={validation.kind !== 'good'} />
       {rule === undefined && (
         <label class="row">
-          <input
-            type="checkbox"
-            checked={enabled}
-            onChange={(event) => setEnabled(event.currentTarget.checked)}
-          />
+          <input type="checkbox" checked={enabled} onChange={(event) => setEnabled(event.currentTarget.checked)} />
           Enable now
         </label>
       )}

@@ -2,7 +2,7 @@ import type { Rule } from '../../../../contract/resources/rule.ts';
 
 /** Descriptions of rules. */
 
-/** A rule with errors is broken, whether it is enabled or not. */
+/** State of a rule. A rule with errors is broken, whether or not it is enabled. */
 export type RuleState = 'on' | 'off' | 'broken';
 
 export const stateOf = ({ enabled, errors }: Pick<Rule, 'enabled' | 'errors'>): RuleState =>

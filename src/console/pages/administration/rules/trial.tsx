@@ -3,6 +3,7 @@ import type { RuleTestResult } from '../../../../contract/resources/rule.ts';
 import { href } from '../../../state/address.ts';
 import { api } from '../../../state/session.ts';
 import { Button, Choice } from '../../../ui/button.tsx';
+import { FormError } from '../../../ui/form.tsx';
 import { number } from '../../../ui/format.ts';
 import { Severity } from '../../../ui/severity.tsx';
 import { Time } from '../../../ui/time.tsx';
@@ -41,11 +42,7 @@ export function Trial({ source, disabled = false }: { source: string; disabled?:
         </Button>
         {sending.busy && <span role="status">Searching events…</span>}
       </div>
-      {sending.elsewhere !== undefined && (
-        <p class="field-error" role="alert">
-          {sending.elsewhere}
-        </p>
-      )}
+      <FormError>{sending.elsewhere}</FormError>
       {found !== undefined && !sending.busy && (
         <>
           {found.source !== source && <p class="quiet">This result is for an earlier version of the rule.</p>}
@@ -71,8 +68,8 @@ function Found({ result }: { result: RuleTestResult }) {
       )}
       {not_stored.length > 0 && (
         <p class="quiet">
-          Not searched because they are not stored: <code>{not_stored.join(', ')}</code>. The rule checks them
-          on arrival.
+          Not searched because they are not stored: <code>{not_stored.join(', ')}</code>. The rule checks them on
+          arrival.
         </p>
       )}
       {matches.length > 0 && (

@@ -28,11 +28,7 @@ export function useValidation(source: string): Validation {
       api.call('validateRule', { body: { source }, signal: given.signal }).then(
         ({ data: { valid, problems, documents } }) =>
           setState(
-            !valid
-              ? { kind: 'bad', problems }
-              : documents > 1
-                ? { kind: 'several', documents }
-                : { kind: 'good' },
+            !valid ? { kind: 'bad', problems } : documents > 1 ? { kind: 'several', documents } : { kind: 'good' },
           ),
         (error: unknown) => {
           if (given.signal.aborted) return;

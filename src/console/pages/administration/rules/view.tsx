@@ -4,6 +4,7 @@ import type { RulesReloaded } from '../../../../contract/resources/rule.ts';
 import { href } from '../../../state/address.ts';
 import { change } from '../../../state/answers.ts';
 import { may } from '../../../state/session.ts';
+import { numberColumn, timeColumn } from '../../../ui/attribute-columns.tsx';
 import { Button } from '../../../ui/button.tsx';
 import { Dialog } from '../../../ui/dialog.tsx';
 import { number } from '../../../ui/format.ts';
@@ -11,7 +12,6 @@ import { Severity } from '../../../ui/severity.tsx';
 import { Facts } from '../../../ui/split.tsx';
 import { Empty } from '../../../ui/states.tsx';
 import type { Column } from '../../../ui/table.tsx';
-import { Time } from '../../../ui/time.tsx';
 import { Confirm } from '../parts/confirm.tsx';
 import { ListView } from '../parts/list-view.tsx';
 import { newId, RuleDetail } from './detail.tsx';
@@ -161,24 +161,8 @@ const columns: readonly Column<ListItem<'listRules'>>[] = [
     from: 900,
     cell: ({ attributes: { origin } }) => origins[origin],
   },
-  {
-    id: 'hits',
-    title: 'Hits',
-    width: '72px',
-    end: true,
-    from: 480,
-    sort: 'hits',
-    cell: ({ attributes: { hits } }) => number(hits),
-  },
-  {
-    id: 'changed',
-    title: 'Changed',
-    width: '80px',
-    end: true,
-    from: 760,
-    sort: 'changed_at',
-    cell: ({ attributes: { changed_at } }) => <Time at={changed_at} />,
-  },
+  numberColumn('hits', 'Hits', 'hits', { width: '72px', from: 480 }),
+  timeColumn('changed', 'Changed', 'changed_at', { width: '80px', from: 760 }),
   {
     id: 'state',
     title: 'State',

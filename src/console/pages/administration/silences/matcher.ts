@@ -1,6 +1,6 @@
 import type { SilenceMatcher } from '../../../../contract/resources/silence.ts';
 import { ruleSources } from '../../../../contract/vocabulary.ts';
-import { foreign, wholeName } from '../../../ui/words.ts';
+import { isolateText, wholeName } from '../../../ui/words.ts';
 
 /** Matchers of silences: their form and their text. */
 
@@ -21,14 +21,12 @@ export const partNames = Object.keys(listedParts) as ListedPart[];
 export interface MatcherDraft {
   readonly lists: Readonly<Record<ListedPart, string>>;
   readonly rule_source: readonly string[];
-  /** Empty for no limit. */
+  /** The highest severity that the silence matches; empty if there is no limit. */
   readonly max_severity: string;
 }
 
 export const draftOf = (matcher: SilenceMatcher = {}): MatcherDraft => ({
-  lists: Object.fromEntries(
-    partNames.map((part) => [part, (matcher[part] ?? []).join('\n')]),
-  ) as MatcherDraft['lists'],
+  lists: Object.fromEntries(partNames.map((part) => [part, (matcher[part] ?? []).join('\n')])) as MatcherDraft['lists'],
   rule_source: matcher.rule_source ?? [],
   max_severity: matcher.max_severity ?? '',
 });
@@ -56,21 +54,19 @@ export function matcherOf({ lists, rule_source, max_severity }: MatcherDraft): S
   } as SilenceMatcher;
 }
 
-/** Whether the matcher has a part other than the severity, which alone is not enough. */
+/** Returns whether the matcher has a part besides the severity, which alone is not enough. */
 export const isAboutSomething = ({ max_severity: _, ...about }: SilenceMatcher): boolean =>
   Object.keys(about).length > 0;
 
 /** Describes the matcher in one line. `named` returns the name of a rule. */
 export function matcherText(matcher: SilenceMatcher, named: (ruleId: string) => string = (id) => id): string {
   const some = (values: readonly string[]) =>
-    values.length <= 3
-      ? values.join(' or ')
-      : `${values.slice(0, 2).join(' or ')} or ${values.length - 2} more`;
+    values.length <= 3 ? values.join(' or ') : `${values.slice(0, 2).join(' or ')} or ${values.length - 2} more`;
   const parts = partNames.flatMap((part) => {
     const values = matcher[part];
     if (values === undefined) return [];
     return [
-      `${listedParts[part].phrase} ${some(values.map((value) => foreign(part === 'rule_id' ? named(value) : value, wholeName)))}`,
+      `${listedParts[part].phrase} ${some(values.map((value) => isolateText(part === 'rule_id' ? named(value) : value, wholeName)))}`,
     ];
   });
   if (matcher.rule_source !== undefined) parts.push(`rules from ${some(matcher.rule_source)}`);

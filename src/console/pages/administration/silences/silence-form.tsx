@@ -4,21 +4,14 @@ import { ruleSources, severities } from '../../../../contract/vocabulary.ts';
 import { setParams } from '../../../state/address.ts';
 import { change } from '../../../state/answers.ts';
 import { now } from '../../../state/clock.ts';
-import { Field } from '../../../ui/field.tsx';
+import { SelectField, TextArea } from '../../../ui/field.tsx';
+import { FormError } from '../../../ui/form.tsx';
 import { exact, title } from '../../../ui/format.ts';
-import { Select } from '../../../ui/select.tsx';
 import { say } from '../../../ui/toasts.tsx';
 import { FormDialog } from '../parts/form-dialog.tsx';
 import { useSending } from '../parts/sending.ts';
 import { ifVersion } from '../parts/version.ts';
-import {
-  draftOf,
-  isAboutSomething,
-  listedParts,
-  type MatcherDraft,
-  matcherOf,
-  partNames,
-} from './matcher.ts';
+import { draftOf, isAboutSomething, listedParts, type MatcherDraft, matcherOf, partNames } from './matcher.ts';
 
 const hour = 3_600_000;
 const lengths = [
@@ -33,13 +26,7 @@ const lengths = [
 const fields = ['matcher', 'reason', 'expires_at', ...partNames.map((part) => `matcher.${part}`)];
 
 /** Dialog to create or change a silence. */
-export function SilenceForm({
-  silence,
-  onClose,
-}: {
-  silence?: ListItem<'listSilences'>;
-  onClose: () => void;
-}) {
+export function SilenceForm({ silence, onClose }: { silence?: ListItem<'listSilences'>; onClose: () => void }) {
   const [draft, setDraft] = useState<MatcherDraft>(() => draftOf(silence?.attributes.matcher));
   const [reason, setReason] = useState(silence?.attributes.reason ?? '');
   const [length, setLength] = useState(silence === undefined ? '24h' : 'as it is');
@@ -53,9 +40,7 @@ export function SilenceForm({
       const body = { matcher, reason: reason.trim(), ...(expires_at !== undefined && { expires_at }) };
       const { data } =
         silence === undefined
-          ? await change('createSilence', { body: { ...body, expires_at: expires_at ?? '' } }, [
-              'listSilences',
-            ])
+          ? await change('createSilence', { body: { ...body, expires_at: expires_at ?? '' } }, ['listSilences'])
           : await change(
               'updateSilence',
               { params: { silence_id: silence.id }, headers: ifVersion(silence.attributes.version), body },
@@ -76,35 +61,25 @@ export function SilenceForm({
       onClose={onClose}
     >
       <p>
-        Alerts that match all of these fields are suppressed until the silence expires. A field with several
-        values matches any of them.
+        Alerts that match all of these fields are suppressed until the silence expires. A field with several values
+        matches any of them.
       </p>
       {sending.at('matcher') !== undefined && partNames.every((part) => !sending.at(`matcher.${part}`)) && (
-        <p class="field-error" role="alert">
-          {sending.at('matcher')}
-        </p>
+        <FormError>{sending.at('matcher')}</FormError>
       )}
       <div class="admin-two">
         {partNames.map((part) => (
-          <Field
+          <TextArea
             key={part}
             label={listedParts[part].title}
             hint={`${listedParts[part].hint}; one per line.`}
             error={sending.at(`matcher.${part}`)}
-          >
-            {(attributes) => (
-              <textarea
-                {...attributes}
-                class="input silence-values"
-                rows={2}
-                spellcheck={false}
-                value={draft.lists[part]}
-                onInput={(event) =>
-                  setDraft({ ...draft, lists: { ...draft.lists, [part]: event.currentTarget.value } })
-                }
-              />
-            )}
-          </Field>
+            class="input silence-values"
+            rows={2}
+            spellcheck={false}
+            value={draft.lists[part]}
+            onValue={(value) => setDraft({ ...draft, lists: { ...draft.lists, [part]: value } })}
+          />
         ))}
         <fieldset class="admin-choices">
           <legend>Rule source</legend>
@@ -129,55 +104,37 @@ export function SilenceForm({
         </fieldset>
       </div>
       <div class="admin-two">
-        <Field label="Maximum severity" hint="More severe alerts still come through.">
-          {(attributes) => (
-            <Select
-              {...attributes}
-              options={[
-                { value: '', title: 'any' },
-                ...severities.map((value) => ({ value, title: title(value) })),
-              ]}
-              value={draft.max_severity}
-              onChange={(max_severity) => setDraft({ ...draft, max_severity })}
-            />
-          )}
-        </Field>
-        <Field
+        <SelectField
+          label="Maximum severity"
+          hint="More severe alerts still come through."
+          options={[{ value: '', title: 'any' }, ...severities.map((value) => ({ value, title: title(value) }))]}
+          value={draft.max_severity}
+          onChange={(max_severity) => setDraft({ ...draft, max_severity })}
+        />
+        <SelectField
           label="Duration"
           hint={Number.isNaN(ends) ? undefined : `Until ${exact(ends)}.`}
           error={sending.at('expires_at')}
-        >
-          {(attributes) => (
-            <Select
-              {...attributes}
-              options={[
-                ...(silence === undefined ? [] : [{ value: 'as it is', title: 'unchanged' }]),
-                ...lengths.map(({ value, title: name }) => ({
-                  value,
-                  title: silence === undefined ? name : `${name} from now`,
-                })),
-              ]}
-              value={length}
-              onChange={setLength}
-            />
-          )}
-        </Field>
+          options={[
+            ...(silence === undefined ? [] : [{ value: 'as it is', title: 'unchanged' }]),
+            ...lengths.map(({ value, title: name }) => ({
+              value,
+              title: silence === undefined ? name : `${name} from now`,
+            })),
+          ]}
+          value={length}
+          onChange={setLength}
+        />
       </div>
-      <Field
+      <TextArea
         label="Reason"
         hint="Explain why, for your colleagues. Your name is recorded."
         error={sending.at('reason')}
-      >
-        {(attributes) => (
-          <textarea
-            {...attributes}
-            rows={2}
-            maxLength={2000}
-            value={reason}
-            onInput={(event) => setReason(event.currentTarget.value)}
-          />
-        )}
-      </Field>
+        rows={2}
+        maxLength={2000}
+        value={reason}
+        onValue={setReason}
+      />
     </FormDialog>
   );
 }

@@ -3,6 +3,7 @@ import type { ListItem } from '../../../../client/client.ts';
 import { href } from '../../../state/address.ts';
 import { change, useAnswer } from '../../../state/answers.ts';
 import { may } from '../../../state/session.ts';
+import { timeColumn } from '../../../ui/attribute-columns.tsx';
 import { Button } from '../../../ui/button.tsx';
 import { number } from '../../../ui/format.ts';
 import { Detail, Facts, Section } from '../../../ui/split.tsx';
@@ -33,9 +34,7 @@ export default function Silences() {
       detail={(silence) => <SilenceDetail key={silence.id} silence={silence} />}
       rowClass={({ attributes: { state } }) => (state === 'expired' ? 'admin-off' : '')}
       empty={
-        <Empty title="No silences">
-          No alerts are suppressed. Create a silence here, or press s on an alert.
-        </Empty>
+        <Empty title="No silences">No alerts are suppressed. Create a silence here, or press s on an alert.</Empty>
       }
       actions={
         <DialogButton
@@ -111,11 +110,9 @@ function SilenceDetail({ silence }: { silence: SilenceRow }) {
           action="Delete"
           danger
           run={async () => {
-            await change(
-              'deleteSilence',
-              { params: { silence_id: silence.id }, headers: ifVersion(version) },
-              ['listSilences'],
-            );
+            await change('deleteSilence', { params: { silence_id: silence.id }, headers: ifVersion(version) }, [
+              'listSilences',
+            ]);
             closeDetail();
           }}
           done="Silence deleted."
@@ -177,23 +174,8 @@ const columns: readonly Column<SilenceRow>[] = [
     sort: 'owner',
     cell: ({ attributes: { owner } }) => <bdi>{owner}</bdi>,
   },
-  {
-    id: 'created',
-    title: 'Created',
-    width: '84px',
-    end: true,
-    from: 760,
-    sort: 'created_at',
-    cell: ({ attributes: { created_at } }) => <Time at={created_at} />,
-  },
-  {
-    id: 'ends',
-    title: 'Expires',
-    width: '84px',
-    end: true,
-    sort: 'expires_at',
-    cell: ({ attributes: { expires_at } }) => <Time at={expires_at} />,
-  },
+  timeColumn('created', 'Created', 'created_at', { width: '84px', from: 760 }),
+  timeColumn('ends', 'Expires', 'expires_at', { width: '84px' }),
   {
     id: 'state',
     title: 'State',

@@ -9,7 +9,7 @@ export const lives = [
 ] as const;
 export type Life = (typeof lives)[number]['value'];
 
-/** Returns the expiry time in ISO 8601; undefined for never. */
+/** Returns the expiry time in ISO 8601; undefined if the token never expires. */
 export function expiryOf(life: Life, now: number): string | undefined {
   const ms = lives.find(({ value }) => value === life)?.ms;
   return ms === undefined ? undefined : new Date(now + ms).toISOString();

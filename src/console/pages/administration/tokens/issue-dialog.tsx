@@ -4,17 +4,16 @@ import type { Role } from '../../../../contract/vocabulary.ts';
 import { change, useAnswer } from '../../../state/answers.ts';
 import { now } from '../../../state/clock.ts';
 import { me } from '../../../state/session.ts';
-import { Field } from '../../../ui/field.tsx';
+import { SelectField, TextField } from '../../../ui/field.tsx';
 import { exact } from '../../../ui/format.ts';
-import { Select } from '../../../ui/select.tsx';
-import { foreign } from '../../../ui/words.ts';
+import { isolateText } from '../../../ui/words.ts';
 import { FormDialog } from '../parts/form-dialog.tsx';
 import { RoleBoxes } from '../parts/role-boxes.tsx';
 import { useSending } from '../parts/sending.ts';
 import { expiryOf, type Life, lives } from './expiry.ts';
 import { type Secret, SecretDialog } from './secret-dialog.tsx';
 
-/** Maximum number of principals offered. For others, issue the token from the principal's detail. */
+/** Maximum number of principals offered. For other principals, issue the token from the principal's detail. */
 const offeredPrincipals = 200;
 
 /** Dialog to issue a token for a machine; then it shows the secret once. */
@@ -44,9 +43,7 @@ export function IssueToken({
   if (secret !== undefined) return <SecretDialog secret={secret} onClose={onClose} />;
   return (
     <FormDialog
-      title={
-        principal === undefined ? 'Issue token' : `Issue token for ${foreign(principal.attributes.name)}`
-      }
+      title={principal === undefined ? 'Issue token' : `Issue token for ${isolateText(principal.attributes.name)}`}
       action="Issue token"
       disabled={name.trim() === '' || scopes.length === 0}
       logged={['token.issued']}
@@ -76,39 +73,31 @@ export function IssueToken({
       }
       onClose={onClose}
     >
-      <Field label="Name" hint="The machine or program that will use it." error={sending.at('name')}>
-        {(attributes) => (
-          <input
-            {...attributes}
-            autofocus
-            autocomplete="off"
-            maxLength={200}
-            value={name}
-            onInput={(event) => setName(event.currentTarget.value)}
-          />
-        )}
-      </Field>
+      <TextField
+        label="Name"
+        hint="The machine or program that will use it."
+        error={sending.at('name')}
+        autofocus
+        autocomplete="off"
+        maxLength={200}
+        value={name}
+        onValue={setName}
+      />
       {principal === undefined && (
-        <Field
+        <SelectField
           label="Owner"
           hint={all.error === null ? 'The token cannot do more than its owner.' : undefined}
           error={sending.at('principal_id') ?? all.error?.message}
-        >
-          {(attributes) => (
-            <Select
-              {...attributes}
-              options={principals.map(({ id, attributes: { name: own, roles } }) => ({
-                value: id,
-                title: `${own} (${roles.join(', ') || 'no role'})`,
-              }))}
-              value={chosen}
-              onChange={(id) => {
-                setChosen(id);
-                setScopes([]);
-              }}
-            />
-          )}
-        </Field>
+          options={principals.map(({ id, attributes: { name: own, roles } }) => ({
+            value: id,
+            title: `${own} (${roles.join(', ') || 'no role'})`,
+          }))}
+          value={chosen}
+          onChange={(id) => {
+            setChosen(id);
+            setScopes([]);
+          }}
+        />
       )}
       <RoleBoxes
         legend="Roles"
@@ -118,7 +107,7 @@ export function IssueToken({
         error={sending.at('scopes')}
         onChange={setScopes}
       />
-      <Field
+      <SelectField
         label="Expires"
         hint={
           expires === undefined
@@ -126,9 +115,10 @@ export function IssueToken({
             : `Until ${exact(Date.parse(expires))}.`
         }
         error={sending.at('expires_at')}
-      >
-        {(attributes) => <Select {...attributes} options={lives} value={life} onChange={setLife} />}
-      </Field>
+        options={lives}
+        value={life}
+        onChange={setLife}
+      />
     </FormDialog>
   );
 }

@@ -5,7 +5,7 @@ import { Dialog } from '../../../ui/dialog.tsx';
 import { Facts } from '../../../ui/split.tsx';
 import './secret.css';
 
-/** A new token. It is held in memory only while the dialog is open, and appears in no address or storage. */
+/** A new token. It is held in memory only while the dialog is open, and is not put into an address or storage. */
 export interface Secret {
   readonly token: string;
   readonly jti: string;
@@ -26,8 +26,8 @@ export function SecretDialog({
     <Dialog title="New token" onClose={onClose}>
       <div class="admin-note admin-warning">
         <p>
-          <strong>This token is shown only once.</strong> Only its hash is stored. Copy it now to the place
-          where it is used.
+          <strong>This token is shown only once.</strong> Only its hash is stored. Copy it now to the place where it is
+          used.
         </p>
       </div>
       <code class="secret" tabIndex={0} aria-label="Token">

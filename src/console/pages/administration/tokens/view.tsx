@@ -4,6 +4,7 @@ import { href } from '../../../state/address.ts';
 import { change } from '../../../state/answers.ts';
 import { now } from '../../../state/clock.ts';
 import { may } from '../../../state/session.ts';
+import { timeColumn } from '../../../ui/attribute-columns.tsx';
 import { Button } from '../../../ui/button.tsx';
 import { words } from '../../../ui/format.ts';
 import { Detail, Facts } from '../../../ui/split.tsx';
@@ -34,11 +35,7 @@ export default function Tokens() {
       rowClass={({ attributes }) => (stateOfToken(attributes, now.peek()) === 'active' ? '' : 'admin-off')}
       empty={<Empty title="No tokens" />}
       actions={
-        <DialogButton
-          operation="issueToken"
-          title="Issue token"
-          dialog={(close) => <IssueToken onClose={close} />}
-        />
+        <DialogButton operation="issueToken" title="Issue token" dialog={(close) => <IssueToken onClose={close} />} />
       }
     />
   );
@@ -127,35 +124,9 @@ const columns: readonly Column<TokenRow>[] = [
     from: 560,
     cell: ({ attributes: { scopes } }) => scopes.map(words).join(', '),
   },
-  {
-    id: 'issued',
-    title: 'Issued',
-    width: '90px',
-    end: true,
-    from: 760,
-    sort: 'issued_at',
-    cell: ({ attributes: { issued_at } }) => <Time at={issued_at} />,
-  },
-  {
-    id: 'used',
-    title: 'Last used',
-    width: '90px',
-    end: true,
-    from: 860,
-    sort: 'last_used_at',
-    cell: ({ attributes: { last_used_at } }) =>
-      last_used_at === undefined ? <span class="quiet">never</span> : <Time at={last_used_at} />,
-  },
-  {
-    id: 'expires',
-    title: 'Expires',
-    width: '76px',
-    end: true,
-    from: 680,
-    sort: 'expires_at',
-    cell: ({ attributes: { expires_at } }) =>
-      expires_at === undefined ? <span class="quiet">never</span> : <Time at={expires_at} />,
-  },
+  timeColumn('issued', 'Issued', 'issued_at', { width: '90px', from: 760 }),
+  timeColumn('used', 'Last used', 'last_used_at', { width: '90px', from: 860, absent: 'never' }),
+  timeColumn('expires', 'Expires', 'expires_at', { width: '76px', from: 680, absent: 'never' }),
   {
     id: 'state',
     title: 'State',

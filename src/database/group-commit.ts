@@ -1,0 +1,223 @@
+import { ServiceError } from '../errors.ts';
+import { isDamage } from './rows.ts';
+
+/** The part of a database that the queue uses. */
+export interface Transactor {
+  /**
+   * Runs `action` in one transaction and returns after its flush; if it throws, the transaction is aborted.
+   */
+  transactionSync<T>(action: () => T): T;
+}
+
+/**
+ * A call in two steps. The outer function reads and may reject the call by throwing a ServiceError; it MUST
+ * NOT write. The inner function writes and returns the result; it MUST NOT reject the call. Therefore a
+ * rejected call does not affect the other calls of its transaction.
+ */
+export type Plan<T> = () => () => T;
+
+interface Waiting {
+  readonly plan: Plan<unknown>;
+  readonly bytes: number;
+  readonly resolve: (value: unknown) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+interface PlannedCall {
+  readonly call: Waiting;
+  readonly settle: () => void;
+}
+
+interface GroupOptions {
+  forget(): void;
+  hasRoom?(): boolean;
+  onIdle?(): void;
+  onDamage?(error: ServiceError): void;
+  beforeFlush?(): void;
+}
+
+/**
+ * Maximum payload of one transaction: LMDB keeps dirty pages in memory until the flush, and responses wait
+ * for the slowest call of their group.
+ */
+const maxGroupBytes = 32 * 2 ** 20;
+
+/** LMDB's error code MDB_MAP_FULL. */
+const mapFull = -30792;
+
+/**
+ * Groups calls: calls that wait together share one transaction and one flush, in order of arrival. While a
+ * commit blocks the thread, the next group gathers in the message port: the slower the disk, the larger the
+ * groups.
+ *
+ * If the process crashes before the flush, no response was sent. After the flush, responses may be lost, but
+ * never the data that they acknowledge.
+ */
+export class GroupCommit {
+  #waiting: Waiting[] = [];
+  #scheduled = false;
+  #closed = false;
+  #idle: (() => void) | undefined;
+  readonly #db: Transactor;
+  readonly #forget: () => void;
+  readonly #hasRoom: () => boolean;
+  readonly #onIdle: () => void;
+  readonly #beforeFlush: () => void;
+  readonly #onDamage: (error: ServiceError) => void;
+
+  /**
+   * `beforeFlush` is called within each transaction, at its end. `forget` is called after an aborted
+   * transaction if the queue continues: in-memory state must be read again. `hasRoom` returns whether the
+   * volume has room for a transaction; if not, calls are rejected, because LMDB must not find a volume full
+   * (see `isFailedWrite`). `onIdle` is called when the queue is empty. `onDamage` is called when a
+   * transaction was aborted because stored data is damaged: `beforeFlush` must not need the damaged data
+   * again.
+   */
+  constructor(db: Transactor, options: GroupOptions) {
+    this.#db = db;
+    this.#forget = options.forget;
+    this.#hasRoom = options.hasRoom ?? (() => true);
+    this.#onIdle = options.onIdle ?? (() => {});
+    this.#onDamage = options.onDamage ?? (() => {});
+    this.#beforeFlush = options.beforeFlush ?? (() => {});
+  }
+
+  get pending(): number {
+    return this.#waiting.length;
+  }
+
+  /**
+   * Queues a call. `bytes` is the approximate number of bytes that it writes. Rejects with the call's error,
+   * or UNAVAILABLE when the disk is full.
+   */
+  submit<T>(bytes: number, plan: Plan<T>): Promise<T> {
+    if (this.#closed) return Promise.reject(new ServiceError('UNAVAILABLE', 'the store is closing'));
+    return new Promise<T>((resolve, reject) => {
+      this.#waiting.push({ plan, bytes, resolve: resolve as (value: unknown) => void, reject });
+      this.#schedule();
+    });
+  }
+
+  /** Stops accepting calls. Resolves when the waiting calls are committed. */
+  close(): Promise<void> {
+    this.#closed = true;
+    if (this.#waiting.length === 0) return Promise.resolve();
+    return new Promise((resolve) => {
+      this.#idle = resolve;
+    });
+  }
+
+  #schedule(): void {
+    if (this.#scheduled) return;
+    this.#scheduled = true;
+    setImmediate(() => this.#drain());
+  }
+
+  /** Commits the waiting calls. Errors that `#failed` does not handle end the thread. */
+  #drain(): void {
+    this.#scheduled = false;
+    this.#commit(this.#takeGroup());
+    if (this.#waiting.length > 0) this.#schedule();
+    else {
+      this.#idle?.();
+      this.#onIdle();
+    }
+  }
+
+  #takeGroup(): Waiting[] {
+    let bytes = 0;
+    let taken = 0;
+    for (const call of this.#waiting) {
+      bytes += call.bytes;
+      if (taken > 0 && bytes > maxGroupBytes) break;
+      taken++;
+    }
+    return this.#waiting.splice(0, taken);
+  }
+
+  #commit(group: readonly Waiting[]): void {
+    let outcomes: PlannedCall[] = [];
+    let broken: Waiting | undefined;
+    if (!this.#hasRoom()) {
+      for (const call of group) call.reject(diskIsFull());
+      return;
+    }
+    try {
+      this.#db.transactionSync(() => {
+        outcomes = [];
+        for (const call of group) {
+          broken = call;
+          outcomes.push(apply(call));
+        }
+        broken = undefined;
+        this.#beforeFlush();
+      });
+    } catch (error) {
+      this.#failed(group, broken, error);
+      return;
+    }
+    for (const outcome of outcomes) outcome.settle();
+  }
+
+  /**
+   * Handles an aborted transaction. `broken` is the call that threw an unexpected error, or undefined if the
+   * commit itself failed.
+   */
+  #failed(group: readonly Waiting[], broken: Waiting | undefined, error: unknown): void {
+    const isFull = isMapFull(error);
+    // A failed write or flush (LMDB's errors have numeric codes) ends the thread and with it the process, see
+    // `isFailedWrite`. The calls get no reply.
+    const isDamaged = isDamage(error);
+    if (!isFull && !isDamaged && (broken === undefined || typeof codeOf(error) === 'number')) throw error;
+    this.#forget();
+    if (isFull) {
+      // A single large call may be the cause, so each call is committed separately.
+      if (group.length > 1) for (const call of group) this.#commit([call]);
+      else group[0]!.reject(diskIsFull());
+      return;
+    }
+    if (isDamaged) {
+      this.#onDamage(error);
+      if (broken === undefined) {
+        this.#commit(group);
+        return;
+      }
+    }
+    // The error is a bug in one call; the other calls are applied without it.
+    broken!.reject(error);
+    const rest = group.filter((call) => call !== broken);
+    if (rest.length > 0) this.#commit(rest);
+  }
+}
+
+function apply(call: Waiting): PlannedCall {
+  let write: () => unknown;
+  try {
+    write = call.plan();
+  } catch (error) {
+    // A ServiceError rejects the call. Other errors may leave partial changes, on disk or in memory.
+    if (!(error instanceof ServiceError)) throw error;
+    return { call, settle: () => call.reject(error) };
+  }
+  const result = write();
+  return { call, settle: () => call.resolve(result) };
+}
+
+/**
+ * Returns whether a transaction was aborted because the map is full. A full volume is detected before the
+ * transaction by `hasRoom`; a write that nevertheless exceeds the space is a failed write.
+ */
+export function isMapFull(error: unknown): boolean {
+  return codeOf(error) === mapFull;
+}
+
+/** Returns an UNAVAILABLE error with the reason `disk_full`. */
+export function diskIsFull(): ServiceError {
+  return new ServiceError('UNAVAILABLE', 'the disk or the database is full; nothing was stored', {
+    reason: 'disk_full',
+  });
+}
+
+function codeOf(error: unknown): unknown {
+  return error instanceof Error ? (error as Error & { code?: unknown }).code : undefined;
+}

@@ -1,0 +1,124 @@
+import { ServiceError } from '../../errors.ts';
+import type { ListQuery } from '../../store/store.ts';
+import { listHash, readListCursor, writeListCursor } from './cursor.ts';
+import { compileFilter, type FilterSpec } from './filter.ts';
+import { comparePlaces, type ListPosition, type Sorts, sortValueOf } from './order.ts';
+
+/** The filters and sort attributes of a resource's lists. */
+export interface ListSpec<T> extends FilterSpec<T> {
+  readonly sorts: Sorts<T>;
+  /** The owner of the list, for resources with one list per owner. */
+  readonly of?: string;
+}
+
+/** An item with its id, which is unique in its list. */
+export interface Row<T> {
+  readonly id: string;
+  readonly item: T;
+}
+
+/** One page of a list, as the places of its items. `total` counts the whole list. */
+export interface PlacesPage {
+  readonly total: number;
+  readonly shown: readonly ListPosition[];
+  readonly page: number;
+  /** The cursor of the next page; absent on the last page. */
+  readonly next_cursor?: string;
+}
+
+/** Places found for a page. */
+export interface Found {
+  readonly total: number;
+  /**
+   * The places from the first place of the page. If there are further pages, at least one more place than the
+   * page holds.
+   */
+  readonly places: readonly ListPosition[];
+}
+
+/** Number of rows read between two checks for cancellation, in 1 to 2 ms. */
+const rowsAtOnce = 1024;
+/**
+ * Number of code units of a text that determine the order. Texts whose first code units are equal are ordered
+ * by id. This bounds the size of a place, so that a cursor fits into its parameter.
+ */
+const sortedText = 200;
+
+/**
+ * Returns one page of the matching rows, sorted. Only sort values and ids are held in memory: at most twice
+ * as many as there are rows up to the end of the page or, after a cursor, in the page.
+ *
+ * @param cancelled - polled periodically; the query fails with CANCELLED when it returns true
+ * @throws INVALID_REQUEST for unknown fields, values or sorts, and for cursors of another list
+ */
+export function pageOf<T>(
+  spec: ListSpec<T>,
+  rows: Iterable<Row<T>>,
+  query: ListQuery,
+  cancelled: () => boolean = () => false,
+): PlacesPage {
+  const wanted = compileFilter(spec, query);
+  const sortValue = sortValueOf(spec, query.sort);
+  return pageFrom(spec, query, (after, offset) => {
+    const first = new FirstPlaces(offset + query.per_page + 1, comparePlaces(query.order), after);
+    let total = 0;
+    let read = 0;
+    for (const { id, item } of rows) {
+      if (++read % rowsAtOnce === 0 && cancelled()) throw new ServiceError('CANCELLED', 'this query was cancelled');
+      if (!wanted(item)) continue;
+      total++;
+      const value = sortValue(item);
+      first.add({ value: typeof value === 'string' ? value.slice(0, sortedText) : value, id });
+    }
+    return { total, places: first.sorted().slice(offset) };
+  });
+}
+
+/**
+ * Returns one page of a list. `find` reads the places after a given place, or from an offset (0 if a place is
+ * given).
+ */
+export function pageFrom(
+  { type, of = '' }: Pick<ListSpec<never>, 'type' | 'of'>,
+  query: ListQuery,
+  find: (after: ListPosition | undefined, offset: number) => Found,
+): PlacesPage {
+  const list = listHash(`${type} ${of}`, query);
+  const cursor = query.cursor === undefined ? undefined : readListCursor(query.cursor, list);
+  const page = cursor?.page ?? query.page;
+  const { total, places } = find(cursor, cursor === undefined ? (page - 1) * query.per_page : 0);
+  const shown = places.slice(0, query.per_page);
+  const last = shown.at(-1);
+  if (last === undefined || places.length <= query.per_page) return { total, shown, page };
+  return { total, shown, page, next_cursor: writeListCursor({ ...last, page: page + 1 }, list) };
+}
+
+/** Collects the first `count` of any number of places, in order. */
+class FirstPlaces {
+  readonly #count: number;
+  readonly #compare: (a: ListPosition, b: ListPosition) => number;
+  readonly #after: ListPosition | undefined;
+  /** The collected places, which include the first places found so far. */
+  #places: ListPosition[] = [];
+  /** The place from which places are no longer needed. */
+  #end: ListPosition | undefined;
+
+  constructor(count: number, compare: (a: ListPosition, b: ListPosition) => number, after: ListPosition | undefined) {
+    this.#count = count;
+    this.#compare = compare;
+    this.#after = after;
+  }
+
+  add(place: ListPosition): void {
+    if (this.#after !== undefined && this.#compare(place, this.#after) <= 0) return;
+    if (this.#end !== undefined && this.#compare(place, this.#end) >= 0) return;
+    this.#places.push(place);
+    if (this.#places.length < 2 * this.#count) return;
+    this.#places = this.sorted();
+    this.#end = this.#places.at(-1);
+  }
+
+  sorted(): ListPosition[] {
+    return this.#places.sort(this.#compare).slice(0, this.#count);
+  }
+}

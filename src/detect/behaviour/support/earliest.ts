@@ -1,0 +1,27 @@
+import type { StoredEventRef } from '../detector.ts';
+import { putAt } from './put-at.ts';
+
+/**
+ * Maximum events per value. Events with the lowest sequences are kept, so that order and grouping do not
+ * matter.
+ */
+const maxKept = 10;
+
+/** Returns the list with the sequence added, which may be the given list. */
+export function keepEarliest(seqs: number[], seq: number): number[] {
+  if (seqs.length === maxKept && seq >= seqs[maxKept - 1]!) return seqs;
+  let at = seqs.length;
+  while (at > 0 && seqs[at - 1]! > seq) at--;
+  if (at > 0 && seqs[at - 1] === seq) return seqs;
+  const kept = putAt(seqs, at, seq);
+  if (kept.length > maxKept) kept.pop();
+  return kept;
+}
+
+export function mergeEarliest(into: number[], from: readonly number[]): number[] {
+  let kept = into;
+  for (const seq of from) kept = keepEarliest(kept, seq);
+  return kept;
+}
+
+export const flowEvents = (seqs: readonly number[]): StoredEventRef[] => seqs.map((seq) => ({ table: 'network', seq }));

@@ -1,0 +1,435 @@
+import { limits } from '../../../limits.ts';
+import type { DropCounts, Due } from '../detector.ts';
+import { nothing } from './put-at.ts';
+import { ByKey, type KeyForm, type WindowIndex } from './window-index.ts';
+
+export interface WindowOptions<V> {
+  /** Width of a slot, milliseconds of event time. */
+  readonly slotMs: number;
+  /** Number of slots in a window. The window of a key ends with the newest slot of the key. */
+  readonly slots: number;
+  /**
+   * Maximum keys. Above this, one of the least recently touched keys is dropped. An attacker can choose the number of
+   * keys.
+   */
+  readonly maxKeys: number;
+  /** Maximum total of `weigh`. Above this, the least recently touched keys are dropped. */
+  readonly maxWeight?: number;
+  /** Weight of a value, in units of the owner's choice; 1 by default. */
+  readonly weigh?: (value: V) => number;
+  readonly create: () => V;
+  /** Adds one value of a slot to another. The result must not depend on order or grouping. */
+  readonly merge: (into: V, from: V) => void;
+  /** Called with the window of each key that is dropped to make room. */
+  readonly forgot?: (window: Window<V>) => void;
+  /** Finds keys, by default by their texts. Each index belongs to one `Windows`. */
+  readonly index?: WindowIndex<V>;
+}
+
+/** A part of a window's time. */
+export interface Slot<V> {
+  /** Start of the slot, epoch milliseconds. */
+  readonly start: number;
+  readonly value: V;
+}
+
+/** The slots and last report of one key. */
+export class Window<V> {
+  /** First part of the key, set by the index. The key's text is created on demand. */
+  first: unknown;
+  /** Second part of the key, set by the index. */
+  second: unknown;
+  form: KeyForm<unknown, unknown> | undefined;
+  /** Start of the newest slot, epoch milliseconds. */
+  newest = 0.5;
+  /**
+   * Start of the newest slot as a number of slots: the JavaScript engine stores an integer inline, and a float by
+   * reference.
+   */
+  newestSlot = 0;
+  /**
+   * Slots in the order of their creation. Most keys have one slot, and a list takes half the memory of a map.
+   */
+  slots: Slot<V>[] = nothing;
+  /** Event time of the latest report; `-Infinity` if nothing was reported. */
+  toldAt = Number.NEGATIVE_INFINITY;
+  /** Severity rank of the latest report; -1 if nothing was reported. */
+  toldRank = -1;
+  /** The largest figure reported since the first report. */
+  toldFigure = 0;
+  /** True if the report is to be refreshed with this evaluation. */
+  isRefreshing = false;
+  /** Weight when it was last determined. */
+  weight = 0;
+  /** Value of the newest slot, which is used most. */
+  value: V | undefined;
+  /** True if events were added since the last call of `changed`. */
+  isChanged = false;
+  /** True after the key was dropped to make room: a holder of the window must look the key up again. */
+  isForgotten = false;
+  /** The round in which the window was last moved to the end of the order. */
+  round = 0;
+  /** The previous window in the order of the last touch. */
+  older: Window<V> | undefined;
+  /** The next window in the order of the last touch. */
+  newer: Window<V> | undefined;
+
+  constructor(newest: number, newestSlot: number, round: number) {
+    this.newest = newest;
+    this.newestSlot = newestSlot;
+    this.round = round;
+  }
+
+  get key(): string {
+    return this.form!.write(this.first, this.second);
+  }
+}
+
+interface PartIndex<V, A, B> {
+  of(first: A, second: B): Window<V> | undefined;
+  put(first: A, second: B, window: Window<V>): void;
+}
+
+/** Rounds after which a touched key is moved to the end of the order: moving costs more than adding an event. */
+const roundsOfOrder = 4;
+
+/** State of the windows for structured clone. Least recently touched keys come first. */
+export type WindowsState<V> = readonly {
+  readonly key: string;
+  readonly slots: readonly (readonly [start: number, value: V])[];
+  readonly toldAt: number;
+  readonly toldRank: number;
+  /** Absent in states of earlier versions, and if nothing was reported. */
+  readonly toldFigure?: number;
+  readonly isStale?: boolean;
+}[];
+
+/**
+ * Values by key in a sliding window of event time, divided into slots that are aligned to the epoch, so that two
+ * `Windows` can be merged. Each key has its own watermark: its window ends with its newest slot, and older events are
+ * counted as late. Therefore, loading historical data does not disturb the evaluation of live traffic.
+ */
+export class Windows<V> {
+  readonly #options: WindowOptions<V>;
+  readonly #index: WindowIndex<V>;
+  readonly #maxWeight: number;
+  /** Least recently touched window. */
+  #oldest: Window<V> | undefined;
+  /** Most recently touched window. */
+  #newest: Window<V> | undefined;
+  #size = 0;
+  #changed: Window<V>[] = [];
+  /** Keys with events since their last report; the longest waiting key is first. */
+  readonly #stale = new Set<Window<V>>();
+  /** Keys whose evaluation was postponed. */
+  readonly #deferred = new Set<Window<V>>();
+  /** Number of calls of `changed`. */
+  #round = 0;
+  #weight = 0;
+  #late = 0;
+  #forgotten = 0;
+
+  constructor(options: WindowOptions<V>) {
+    this.#options = options;
+    this.#index = options.index ?? new ByKey();
+    this.#maxWeight = options.maxWeight ?? Number.POSITIVE_INFINITY;
+  }
+
+  get dropped(): DropCounts {
+    return {
+      late: this.#late,
+      forgotten: this.#forgotten,
+      stale: this.#stale.size + this.#deferred.size,
+    };
+  }
+
+  get size(): number {
+    return this.#size;
+  }
+
+  /**
+   * Returns the value of the slot that contains a time, so that the caller can add to it; undefined for late
+   * events.
+   */
+  at(key: string, time: number): V | undefined {
+    let window = this.#index.get(key);
+    if (window === undefined) {
+      window = this.#begin(time);
+      this.#index.add(key, window);
+    }
+    return this.in(window, time);
+  }
+
+  /**
+   * Like `at`, for callers that know the parts of the key. `index` is the index of these windows, or a part of that
+   * index.
+   */
+  of<A, B>(index: PartIndex<V, A, B>, first: A, second: B, time: number): V | undefined {
+    let window = index.of(first, second);
+    if (window === undefined) {
+      window = this.#begin(time);
+      index.put(first, second, window);
+    }
+    return this.in(window, time);
+  }
+
+  /**
+   * Like `at`, for a window that the caller holds. Takes a fifth of the time, as no key is built and looked
+   * up.
+   */
+  in(window: Window<V>, time: number): V | undefined {
+    const { slotMs, slots, create } = this.#options;
+    if (this.#round - window.round >= roundsOfOrder) this.#touch(window);
+    const slot = Math.floor(time / slotMs);
+    if (slot === window.newestSlot && window.value !== undefined) {
+      if (!window.isChanged) this.#change(window);
+      return window.value;
+    }
+    const start = slot * slotMs;
+    if (start > window.newest) this.#advance(window, start, slot);
+    else if (start <= window.newest - slots * slotMs) {
+      this.#late++;
+      return undefined;
+    }
+    if (!window.isChanged) this.#change(window);
+    let value = valueAt(window, start);
+    if (value === undefined) {
+      value = create();
+      // A list created with its slot takes 24 bytes; a list onto which a slot is pushed takes 150.
+      if (window.slots.length === 0) window.slots = [{ start, value }];
+      else window.slots.push({ start, value });
+    }
+    if (start === window.newest) window.value = value;
+    return value;
+  }
+
+  peek(key: string): Window<V> | undefined {
+    return this.#index.get(key);
+  }
+
+  /** Iterates over all keys, least recently touched first. */
+  *all(): Generator<Window<V>, void> {
+    for (let window = this.#oldest; window !== undefined; window = window.newer) yield window;
+  }
+
+  /**
+   * Returns the keys to which events were added since the last call.
+   *
+   * @param refreshes - true to include a limited number of keys that wait for a refresh
+   */
+  changed(refreshes = false): readonly Window<V>[] {
+    this.#round++;
+    const changed = this.#changed;
+    if (changed.length === 0 && !(refreshes && this.#waits)) return changed;
+    this.#changed = [];
+    let kept = 0;
+    for (const window of changed) {
+      if (!window.isChanged) continue;
+      window.isChanged = false;
+      window.isRefreshing = false;
+      if (window.toldRank >= 0) this.#stale.add(window);
+      if (this.#maxWeight !== Number.POSITIVE_INFINITY) this.#weigh(window);
+      changed[kept++] = window;
+    }
+    changed.length = kept;
+    while (this.#weight > this.#maxWeight && this.#size > 1) this.#forgetOldest();
+    if (refreshes) {
+      const listed = new Set(changed);
+      for (const waiting of [this.#stale, this.#deferred]) addWaiting(changed, listed, waiting);
+    }
+    return changed;
+  }
+
+  /** Postpones the evaluation of a key to the next refresh. */
+  defer(window: Window<V>): void {
+    this.#deferred.add(window);
+  }
+
+  get #waits(): boolean {
+    return this.#stale.size + this.#deferred.size > 0;
+  }
+
+  #waitsFor(window: Window<V>): boolean {
+    return this.#stale.has(window) || this.#deferred.has(window);
+  }
+
+  /** Merges all slots of a key into one value. */
+  total(window: Window<V>): V {
+    const { create, merge } = this.#options;
+    const total = create();
+    for (const { value } of inOrder(window)) merge(total, value);
+    return total;
+  }
+
+  state(): WindowsState<V> {
+    return Array.from(this.all(), (window) => ({
+      key: window.key,
+      slots: inOrder(window).map(({ start, value }) => [start, value] as const),
+      toldAt: window.toldAt,
+      toldRank: window.toldRank,
+      ...(window.toldRank < 0
+        ? this.#waitsFor(window) && { isStale: true }
+        : { toldFigure: window.toldFigure, isStale: this.#waitsFor(window) || window.isChanged }),
+    }));
+  }
+
+  restore(state: WindowsState<V>): void {
+    this.#index.clear();
+    this.#oldest = undefined;
+    this.#newest = undefined;
+    this.#size = 0;
+    this.#changed = [];
+    this.#weight = 0;
+    this.merge(state);
+    this.changed();
+    this.#stale.clear();
+    this.#deferred.clear();
+    for (const { key, isStale } of state) {
+      const window = isStale === true ? this.#index.get(key) : undefined;
+      if (window !== undefined) this.#stale.add(window);
+    }
+  }
+
+  merge(state: WindowsState<V>): void {
+    for (const { key, slots, toldAt, toldRank, toldFigure = 0 } of state) {
+      for (const [start, from] of slots) {
+        const into = this.at(key, start);
+        if (into !== undefined) this.#options.merge(into, from);
+      }
+      const window = this.#index.get(key);
+      if (window === undefined || toldAt < window.toldAt) continue;
+      window.toldRank = toldAt > window.toldAt ? toldRank : Math.max(toldRank, window.toldRank);
+      window.toldAt = toldAt;
+      window.toldFigure = Math.max(window.toldFigure, toldFigure);
+    }
+  }
+
+  #begin(time: number): Window<V> {
+    const { slotMs, maxKeys } = this.#options;
+    if (this.#size >= maxKeys) this.#forgetOldest();
+    const slot = Math.floor(time / slotMs);
+    const window = new Window<V>(slot * slotMs, slot, this.#round);
+    this.#append(window);
+    return window;
+  }
+
+  #advance(window: Window<V>, newest: number, newestSlot: number): void {
+    const { slotMs, slots } = this.#options;
+    window.newest = newest;
+    window.newestSlot = newestSlot;
+    window.value = undefined;
+    const oldest = newest - (slots - 1) * slotMs;
+    if (window.slots.some(({ start }) => start < oldest))
+      window.slots = window.slots.filter(({ start }) => start >= oldest);
+  }
+
+  #change(window: Window<V>): void {
+    window.isChanged = true;
+    this.#changed.push(window);
+  }
+
+  #touch(window: Window<V>): void {
+    window.round = this.#round;
+    if (window === this.#newest) return;
+    this.#unlink(window);
+    this.#append(window);
+  }
+
+  #append(window: Window<V>): void {
+    window.older = this.#newest;
+    if (this.#newest === undefined) this.#oldest = window;
+    else this.#newest.newer = window;
+    this.#newest = window;
+    this.#size++;
+  }
+
+  #unlink(window: Window<V>): void {
+    const { older, newer } = window;
+    if (older === undefined) this.#oldest = newer;
+    else older.newer = newer;
+    if (newer === undefined) this.#newest = older;
+    else newer.older = older;
+    window.older = undefined;
+    window.newer = undefined;
+    this.#size--;
+  }
+
+  #weigh(window: Window<V>): void {
+    const { weigh } = this.#options;
+    let weight = 0;
+    for (const { value } of window.slots) weight += weigh?.(value) ?? 1;
+    this.#weight += weight - window.weight;
+    window.weight = weight;
+  }
+
+  #forgetOldest(): void {
+    const window = this.#oldest;
+    if (window === undefined) return;
+    this.#unlink(window);
+    this.#index.remove(window);
+    this.#stale.delete(window);
+    this.#deferred.delete(window);
+    window.isChanged = false;
+    window.isForgotten = true;
+    this.#weight -= window.weight;
+    const { slotMs, slots } = this.#options;
+    // Dropping a key whose window has passed has no effect on detection.
+    if (this.#newest === undefined || window.newest > this.#newest.newest - slots * slotMs) this.#forgotten++;
+    this.#options.forgot?.(window);
+  }
+}
+
+/** Returns the value of the slot that begins at `start`. */
+export function valueAt<V>({ slots }: Pick<Window<V>, 'slots'>, start: number): V | undefined {
+  for (const slot of slots) if (slot.start === start) return slot.value;
+  return undefined;
+}
+
+/** Returns the slots, oldest first. */
+export function inOrder<V>({ slots }: Pick<Window<V>, 'slots'>): readonly Slot<V>[] {
+  return slots.length < 2 ? slots : [...slots].sort((a, b) => a.start - b.start);
+}
+
+/** Adds some of the waiting keys to the evaluated keys. */
+function addWaiting<V>(changed: Window<V>[], listed: ReadonlySet<Window<V>>, waiting: Set<Window<V>>): void {
+  let left = limits.refreshedKeys;
+  for (const window of waiting) {
+    if (left-- === 0) return;
+    waiting.delete(window);
+    if (!listed.has(window) && !window.isRefreshing) changed.push(window);
+    window.isRefreshing = true;
+  }
+}
+
+/** The latest report about a key, and whether it is to be refreshed. */
+type Told = Pick<Window<unknown>, 'toldAt' | 'toldRank' | 'toldFigure' | 'isRefreshing'>;
+
+/**
+ * Returns the reason for reporting a key of this severity, and records the report. Reasons are the first report, the
+ * first report after a pause, an increased severity, and a refresh. Returns undefined if the key is not to be
+ * reported.
+ *
+ * @param figure - the largest reported figure is stored: an alert about 900 ports never changes to 30
+ */
+export function dueOf(told: Told, rank: number, time: number, againMs: number, figure = 0): Due | undefined {
+  const isNew = told.toldRank < 0 || time >= told.toldAt + againMs;
+  const due = isNew ? 'new' : rank > told.toldRank ? 'graver' : refreshOf(told, figure);
+  if (due === undefined) return undefined;
+  if (isNew || due === 'graver') {
+    told.toldAt = Math.max(told.toldAt, time);
+    told.toldRank = rank;
+  }
+  told.toldFigure = isNew ? figure : Math.max(told.toldFigure, figure);
+  return due;
+}
+
+function refreshOf({ isRefreshing, toldFigure }: Told, figure: number): Due | undefined {
+  if (!isRefreshing) return undefined;
+  return figure >= toldFigure ? 'grown' : 'ongoing';
+}
+
+/** Sums the drop counts of several windows of one detector. */
+export function droppedOf(...windows: readonly { readonly dropped: DropCounts }[]): DropCounts {
+  const sum = (name: keyof DropCounts) => windows.reduce((all, { dropped }) => all + dropped[name], 0);
+  return { late: sum('late'), forgotten: sum('forgotten'), stale: sum('stale') };
+}

@@ -1,0 +1,456 @@
+import { deserialize, serialize } from 'node:v8';
+import type { PendingFindings } from '../../../alerts/store/pending-findings.ts';
+import type { EventBlock } from '../../../events/format/block.ts';
+import type { Table } from '../../../events/records.ts';
+import { rowId } from '../../../events/resource.ts';
+import type { EventStore } from '../../../events/store/event-store.ts';
+import { ConnectionMemory } from '../../../inventory/model/connection-memory.ts';
+import { Observations } from '../../../inventory/model/observations.ts';
+import type { FlowFact } from '../../../inventory/model/seen.ts';
+import type { Projection } from '../../../inventory/store/event-dispatcher.ts';
+import type { InventoryTables } from '../../../inventory/store/tables.ts';
+import { type LimitName, limits } from '../../../limits.ts';
+import type { IsHome } from '../../../net/home-networks.ts';
+import { processedTo } from '../../../projections/processed-to.ts';
+import type { DetectorLimit } from '../../../store/store.ts';
+import type { Detection, Detector, DetectorCard, Due, Emit } from '../../behaviour/detector.ts';
+import { behaviourFinding } from '../../behaviour/support/finding.ts';
+import type { DetectTables } from '../tables.ts';
+import { FlowViews } from './flow-view.ts';
+import { LookupView } from './lookup-view.ts';
+
+/** State of a detector, and the first event of each table that the state does not include. */
+interface KeptState {
+  readonly version: number;
+  readonly next: Readonly<Record<Table, number>>;
+  readonly state: unknown;
+  /** Receipt time of the newest included event, epoch milliseconds. Absent in older files. */
+  readonly received?: number;
+}
+
+interface Running {
+  readonly detector: Detector;
+  /** The first event of each table that the detector has not received. */
+  readonly next: Record<Table, number>;
+  /** Number of events received since the state was written. */
+  unkept: number;
+  keptAt: number;
+  /** Duration of the last write of the state. */
+  keepingMs: number;
+}
+
+export interface BehaviourOptions {
+  readonly tables: DetectTables & Pick<InventoryTables, 'inventoryState'>;
+  readonly events: EventStore;
+  readonly isHome: IsHome;
+  readonly detectors: () => readonly Detector[];
+  readonly found: Pick<PendingFindings, 'add'>;
+  /** Number of events after which a detector's state is written. */
+  readonly eventsPerState: number;
+}
+
+/**
+ * Runs the behaviour detectors over stored events, in the store thread. The detectors are part of the
+ * inventory, whose position determines which events were processed. Findings are raised in the transaction
+ * that commits the position:
+ *
+ * ```
+ *   events     … 41 42 43 44 45 46 47 48
+ *   state             ^                     of each detector, written from time to time
+ *   position                ^               committed with the alerts of all earlier events
+ *   memory     = state + 43 44 + 45 46
+ * ```
+ *
+ * After a crash or an aborted transaction, a detector receives the events between its state and the position again.
+ * The findings for these events were already raised, and are not raised again. Pending refreshes are lost with the
+ * memory. Therefore, the latest of these findings of each alert refreshes the alert, even if no new event follows
+ * (see `settle`). Earlier findings do not, because they could join the alert of a later episode.
+ *
+ * A detector that throws on an event (a bug) is disabled until the next start; the others continue.
+ */
+export class Behaviour implements Projection {
+  readonly #options: BehaviourOptions;
+  readonly #flows = new FlowViews();
+  readonly #lookup: LookupView;
+  /** Undefined when memory is empty: before the first use and after `forget`. */
+  #running: Running[] | undefined;
+  /** While events are replayed: the latest finding of each key. All of these findings were already raised. */
+  #recalled: Map<string, () => void> | undefined;
+  #keepsAll = false;
+  /** Time of the next refresh of alerts of ongoing activity, by performance.now(). */
+  #refreshAt = 0;
+  /** Receipt time of the newest processed event. */
+  #received = 0;
+  /** Receipt time of the first event after the clock was set back. */
+  #setBackAt: number | undefined;
+  /** Part of event time, in units of `evaluatedMs`, that contains the newest events. */
+  #evaluatedTo = Number.NEGATIVE_INFINITY;
+  /** The newest part of event time before which alerts of ongoing activity were refreshed. */
+  #refreshedTo = Number.NEGATIVE_INFINITY;
+
+  constructor(options: BehaviourOptions) {
+    this.#options = options;
+    this.#lookup = new LookupView(options.isHome);
+  }
+
+  /** Always 0: states are written periodically, and do not require a separate transaction. */
+  readonly dirty = 0;
+
+  begin(block: EventBlock, from: number): void {
+    this.#running ??= this.#recall();
+    this.#followClock(block, from);
+    this.#flows.begin(block, from);
+  }
+
+  flow(fact: Readonly<FlowFact>): void {
+    if (this.#isOfAnotherTime(fact.first)) {
+      this.#deliverFlows();
+      this.#concludeTime();
+    }
+    const seq = this.#flows.add(fact);
+    if (seq % evaluatedEvery === 0) {
+      this.#deliverFlows();
+      this.#conclude();
+    } else if (this.#flows.isFull) this.#deliverFlows();
+  }
+
+  end(): void {
+    this.#deliverFlows();
+    this.#delivered('network', this.#flows.next);
+  }
+
+  dns(block: EventBlock, from: number, to: number): void {
+    this.#running ??= this.#recall();
+    this.#followClock(block, from);
+    this.#lookup.begin(block);
+    for (let row = from; row < to; row++) {
+      this.#lookup.row(row);
+      if (this.#isOfAnotherTime(this.#lookup.time)) this.#concludeTime();
+      this.#deliverLookup();
+      if (this.#lookup.seq % evaluatedEvery === 0) this.#conclude();
+    }
+    this.#delivered('dns', block.firstSeq + to);
+  }
+
+  /** Writes the states that are due. */
+  write(): void {
+    const now = performance.now();
+    const { eventsPerState } = this.#options;
+    for (const running of this.#running ?? []) {
+      const { unkept, keptAt, keepingMs } = running;
+      const isDue = unkept >= eventsPerState && now - keptAt >= keepingMs * keepingShare;
+      if (!(isDue || unkept >= limits.maxUnkeptDetectorEvents || (this.#keepsAll && unkept > 0))) continue;
+      this.#keep(running);
+      if (!this.#keepsAll) break;
+    }
+    this.#keepsAll = false;
+  }
+
+  /** Schedules all states for the next write, so that the next start has nothing to replay. */
+  keepAll(): void {
+    this.#keepsAll = true;
+    this.#refreshAt = 0;
+  }
+
+  /**
+   * Refreshes alerts of ongoing activity when no event is pending. Returns the delay until the next refresh,
+   * in milliseconds.
+   */
+  settle(): number | undefined {
+    this.#running ??= this.#recall();
+    if (!this.#hasStale()) return undefined;
+    this.#conclude();
+    return this.#hasStale() ? Math.max(1, this.#refreshAt - performance.now()) : undefined;
+  }
+
+  /** Called after an aborted transaction: memory may hold state that was never committed. */
+  forget(): void {
+    this.#running = undefined;
+    this.#flows.clear();
+  }
+
+  /** Returns how often events were dropped or keys forgotten since the detectors were created. */
+  limitsReached(): Partial<Record<LimitName, number>> {
+    const reached: Partial<Record<LimitName, number>> = {};
+    for (const { limit, times } of this.detectorLimits()) reached[limit] = (reached[limit] ?? 0) + times;
+    return reached;
+  }
+
+  /** Like `limitsReached`, per detector. */
+  detectorLimits(): DetectorLimit[] {
+    return (this.#running ?? []).flatMap(({ detector: { card, dropped } }) => {
+      const reached = { maxBehaviourDelay: dropped.late, maxDetectorKeys: dropped.forgotten };
+      const limits = Object.entries(reached).filter(([, times]) => times > 0);
+      return limits.map(([limit, times]) => ({ limit: limit as LimitName, detector: card.id, times }));
+    });
+  }
+
+  /**
+   * Restarts the detectors when the clock has been behind processed events for an hour: windows that end in
+   * the future would count every new event as late.
+   */
+  #followClock(block: EventBlock, row: number): void {
+    const receipt = block.numbers('received_at').at(row);
+    if (receipt >= this.#received - limits.maxClockJumpMs) {
+      this.#received = Math.max(this.#received, receipt);
+      this.#setBackAt = undefined;
+      return;
+    }
+    this.#setBackAt = Math.min(this.#setBackAt ?? receipt, receipt);
+    if (receipt - this.#setBackAt < limits.maxClockJumpMs) return;
+    const fresh = new Map(this.#options.detectors().map((detector) => [detector.card.id, detector]));
+    this.#running = this.#running!.map((running) => ({
+      ...running,
+      detector: fresh.get(running.detector.card.id)!,
+    }));
+    this.#received = receipt;
+    this.#setBackAt = undefined;
+  }
+
+  /**
+   * Returns true if earlier events must be evaluated first: an event of another part of time moves windows
+   * forward, and the earlier events would not be evaluated.
+   */
+  #isOfAnotherTime(time: number): boolean {
+    const part = Math.floor(time / evaluatedMs);
+    if (part <= this.#evaluatedTo && part >= this.#evaluatedTo - limits.maxEventDelayMs / evaluatedMs) return false;
+    this.#evaluatedTo = part;
+    return true;
+  }
+
+  /**
+   * Passes all waiting rows to each detector in turn, which keeps the detector's code and tables in the
+   * processor's cache.
+   */
+  #deliverFlows(): void {
+    const { views, first, size } = this.#flows;
+    // `#setAside` replaces the list, so this loop continues with the previous list.
+    for (const running of this.#running!) {
+      const { detector, next } = running;
+      if (detector.flow === undefined) continue;
+      try {
+        for (let i = Math.max(0, next.network - first); i < size; i++) detector.flow(views[i]!);
+      } catch (error) {
+        this.#setAside(running, error);
+      }
+    }
+    this.#flows.clear();
+  }
+
+  #deliverLookup(): void {
+    const lookup = this.#lookup;
+    for (const running of this.#running!) {
+      if (running.detector.lookup === undefined || lookup.seq < running.next.dns) continue;
+      try {
+        running.detector.lookup(lookup);
+      } catch (error) {
+        this.#setAside(running, error);
+      }
+    }
+  }
+
+  /** Records that all detectors have received the events before `next`. */
+  #delivered(table: Table, next: number): void {
+    for (const running of this.#running!) {
+      if (next <= running.next[table]) continue;
+      running.unkept += next - running.next[table];
+      running.next[table] = next;
+    }
+    this.#conclude();
+  }
+
+  /**
+   * Refreshes alerts at fixed event times, independent of the rate of events, and only once for each of these times,
+   * because refreshing costs much more than evaluating.
+   */
+  #concludeTime(): void {
+    const isBelievable = this.#evaluatedTo * evaluatedMs <= this.#received + limits.maxClockLeadMs;
+    const isNewest = isBelievable && this.#evaluatedTo > this.#refreshedTo;
+    if (isNewest) this.#refreshedTo = this.#evaluatedTo;
+    this.#conclude(isNewest);
+  }
+
+  #conclude(isAtNewTime = false): void {
+    const began = performance.now();
+    const isRecalling = this.#recalled !== undefined;
+    // Alerts are also refreshed during a replay, because a detector compares figures with the largest reported
+    // figure.
+    const refreshes = isAtNewTime || (!isRecalling && began >= this.#refreshAt);
+    const emitFor =
+      ({ card }: Detector): Emit =>
+      (detection, due) => {
+        if (!isRecalling) this.#add(card, detection, due);
+        else this.#noteRecalled(card, detection, due);
+      };
+    this.#evaluate(refreshes, emitFor);
+    // The next events may move windows: the figures of the time that has ended are reported now or never.
+    for (let round = 1; isAtNewTime && round < limits.maxRefreshRounds && this.#hasStale(); round++)
+      this.#evaluate(true, emitFor);
+    if (!refreshes || isRecalling) return;
+    const now = performance.now();
+    this.#refreshAt = now + Math.max(limits.alertRefreshMs, refreshingShare * (now - began));
+  }
+
+  #hasStale(): boolean {
+    return this.#running!.some(({ detector }) => detector.dropped.stale > 0);
+  }
+
+  #add(card: DetectorCard, detection: Detection, due: Due | undefined): void {
+    const { ids, sensors } = this.#shownBy(detection);
+    const finding = behaviourFinding(card, detection, due);
+    this.#options.found.add(sensors.length === 0 ? finding : { ...finding, sensors }, ids);
+  }
+
+  #noteRecalled(card: DetectorCard, detection: Detection, due: Due | undefined): void {
+    const { ends, about, keyed_by = ['src_ip', 'dst_ip'] } = detection;
+    const key = JSON.stringify([card.id, about, ...keyed_by.map((end) => ends[end])]);
+    const continues = due === 'ongoing' ? due : 'grown';
+    this.#recalled!.set(key, () => this.#add(card, detection, continues));
+  }
+
+  #evaluate(refreshes: boolean, emitFor: (detector: Detector) => Emit): void {
+    // See `#deliverFlows`. The loop continues with the previous list.
+    for (const running of this.#running!) {
+      const { detector } = running;
+      try {
+        detector.evaluate(emitFor(detector), refreshes);
+      } catch (error) {
+        this.#setAside(running, error);
+      }
+    }
+  }
+
+  #setAside(running: Running, error: unknown): void {
+    this.#running = this.#running!.filter((one) => one !== running);
+    const reason = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    process.emitWarning(`detector ${running.detector.card.id} is disabled until the next start: ${reason}`);
+  }
+
+  /** Restores the detectors to their state after the events before the committed position. */
+  #recall(): Running[] {
+    const { tables, detectors } = this.#options;
+    const end = (table: Table) => processedTo(tables, this.#options.events, table);
+    const ends = { network: end('network'), dns: end('dns') };
+    this.#received = 0;
+    this.#evaluatedTo = Number.NEGATIVE_INFINITY;
+    this.#refreshedTo = Number.NEGATIVE_INFINITY;
+    const running = detectors().map((detector) => this.#restored(detector, ends));
+    this.#running = running;
+    const recalled = new Map<string, () => void>();
+    this.#recalled = recalled;
+    this.#redeliver(ends);
+    this.#recalled = undefined;
+    for (const add of recalled.values()) add();
+    return this.#running;
+  }
+
+  #restored(detector: Detector, ends: Readonly<Record<Table, number>>): Running {
+    const start = (table: Table) => Math.max(1, ends[table] - limits.maxUnkeptDetectorEvents);
+    const fresh = { network: start('network'), dns: start('dns') };
+    const running = { detector, next: fresh, unkept: 0, keptAt: performance.now(), keepingMs: 0 };
+    const bytes = this.#options.tables.behaviourState.get(detector.card.id);
+    if (bytes === undefined) return running;
+    const kept = deserialize(bytes) as KeptState;
+    if (kept.version !== detector.card.version) return running;
+    detector.restore(kept.state);
+    this.#received = Math.max(this.#received, kept.received ?? 0);
+    return { ...running, next: { ...kept.next } };
+  }
+
+  #redeliver(ends: Readonly<Record<Table, number>>): void {
+    const first = (table: Table) => Math.min(ends[table], ...this.#running!.map(({ next }) => next[table]));
+    const network = first('network');
+    if (network < ends.network) this.#redeliverFlows(network, ends.network);
+    const dns = first('dns');
+    for (const { block, first: from, end } of this.#options.events.rows('dns', dns, ends.dns))
+      this.dns(block, from, end);
+  }
+
+  #redeliverFlows(first: number, end: number): void {
+    const { events } = this.#options;
+    const memory = new ConnectionMemory(recalledConnections);
+    const observations = new Observations();
+    const before = Math.max(1, first - recalledConnections);
+    for (const rows of events.rows('network', before, first))
+      observations.recall(rows.block, memory, rows.first, rows.end);
+
+    for (const rows of events.rows('network', first, end)) {
+      observations.add(rows.block, memory, [this], rows.first, rows.end);
+      observations.clear();
+    }
+  }
+
+  #keep(running: Running): void {
+    const { detector, next } = running;
+    const began = performance.now();
+    const kept: KeptState = {
+      version: detector.card.version,
+      next: { ...next },
+      state: detector.state(),
+      received: this.#received,
+    };
+    this.#options.tables.behaviourState.putSync(detector.card.id, serialize(kept));
+    running.unkept = 0;
+    running.keptAt = performance.now();
+    running.keepingMs = running.keptAt - began;
+  }
+
+  /**
+   * Returns the ids of the stored events that show the detection, and the principals that sent these events or the
+   * newest events between its addresses.
+   */
+  #shownBy(detection: Detection): { readonly ids: string[]; readonly sensors: string[] } {
+    const { events } = detection;
+    const ids: string[] = [];
+    const sensors = this.#sensorsLately(detection);
+    for (const { table, seq } of events.slice(0, limits.maxAlertEventIds))
+      for (const { block, first } of this.#options.events.rows(table, seq, seq + 1)) {
+        ids.push(rowId(block, first));
+        const sensor = block.texts('sensor_id').text(first);
+        if (sensor !== undefined) sensors.add(sensor);
+      }
+    return { ids, sensors: [...sensors].slice(0, limits.maxAlertSensors) };
+  }
+
+  /** Returns the senders of the newest events between the addresses that identify the detection's alert. */
+  #sensorsLately({ ends, events: [shown], keyed_by = ['src_ip', 'dst_ip'] }: Detection): Set<string> {
+    const sensors = new Set<string>();
+    const named = keyed_by.filter((end) => ends[end] !== undefined);
+    if (shown === undefined || named.length === 0) return sensors;
+    const { events } = this.#options;
+    const { table } = shown;
+    const next = events.next(table);
+    for (const { block, first, end } of events.rows(table, Math.max(1, next - recentRows), next)) {
+      const senders = block.texts('sensor_id');
+      // Most blocks have one sender.
+      const all = Array.from({ length: senders.list.length }, (_, i) => senders.list.text(i));
+      if (all.every((sensor) => sensors.has(sensor))) continue;
+      const columns = named.map((name) => [block.addresses(name), ends[name]] as const);
+      for (let row = first; row < end; row++) {
+        const sensor = senders.text(row);
+        if (sensor === undefined || sensors.has(sensor)) continue;
+        if (columns.every(([column, ip]) => column.text(row) === ip)) sensors.add(sensor);
+      }
+    }
+    return sensors;
+  }
+}
+
+/**
+ * Maximum number of events between two evaluations by detectors. Counted by sequence, so that a replay gives equal
+ * results. With 512, evaluation takes a tenth of the store's time; with 2048, only a thirtieth.
+ */
+const evaluatedEvery = 2048;
+/**
+ * Number of newest events of a table whose senders count for a finding: more than the events since the last
+ * two evaluations.
+ */
+const recentRows = 2 * evaluatedEvery;
+/** Maximum event time between two evaluations: the shortest slot of all detectors. */
+const evaluatedMs = 30 * 60_000;
+/** Limits the writing of a detector's state to 1/400 of the time. */
+const keepingShare = 400;
+/** Limits the refreshing of alerts to a tenth of the time. */
+const refreshingShare = 9;
+/** Number of connections remembered during a replay; a power of two. */
+const recalledConnections = 2 ** 18;

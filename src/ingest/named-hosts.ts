@@ -1,0 +1,103 @@
+import type { NamedHost } from '../events/named-host.ts';
+import { limits } from '../limits.ts';
+import { isAddress } from '../net/ip.ts';
+import { direction } from './addresses.ts';
+import type { ParseContext } from './parse-context.ts';
+
+/** Hosts named in the records of one body, once per pair of addresses. Bounded by `limits.maxBodySightings`. */
+export class NamedHosts {
+  readonly #found = new Map<string, NamedHost>();
+  /** True if a host was left out because of the limit. */
+  overflowed = false;
+
+  add(host: NamedHost): void {
+    const { part, value, src_ip, dst_ip, dst_port, sensor } = host;
+    const key = [part, value, src_ip, dst_ip, dst_port, sensor].join('\n');
+    if (!this.#found.has(key) && this.#found.size >= limits.maxBodySightings) this.overflowed = true;
+    else this.#found.set(key, host);
+  }
+
+  list(): NamedHost[] {
+    return [...this.#found.values()];
+  }
+}
+
+/**
+ * Addresses and time of a record that names hosts, as the sensor wrote them. The record is not stored, so all
+ * fields are optional.
+ */
+interface NamingRecord {
+  readonly src: unknown;
+  readonly dst: unknown;
+  readonly port: unknown;
+  readonly transport: 'tcp' | 'udp';
+  readonly answered: boolean;
+  /** Time as the sensor wrote it. */
+  readonly time: unknown;
+  readonly timeOf: (time: unknown, field: string) => number;
+}
+
+/** Adds the hosts that a record names. Skips values that are not hosts, and home addresses. */
+export function takeNamedHosts(
+  part: NamedHost['part'],
+  hosts: readonly unknown[],
+  record: NamingRecord,
+  { addresses, batch }: ParseContext,
+): void {
+  const address = (value: unknown) =>
+    typeof value === 'string' && isAddress(value) ? addresses.optional(value, part) : undefined;
+  const named = new Set(hosts.map(hostIn).filter((host) => host !== undefined));
+  const src = address(record.src);
+  const dst = address(record.dst);
+  // Hosts named by external clients are skipped, because an external client can name any host, and could thereby
+  // cause alerts about home hosts.
+  if (src === undefined || dst === undefined || direction(src, dst) === 'inbound') return;
+  if ((record.time ?? undefined) === undefined) return;
+  for (const value of named) {
+    // The destination address is skipped here, because it is compared with the lists as part of the connection.
+    if (value === dst.text || address(value)?.home === true) continue;
+    batch.addNamedHost({
+      part,
+      value,
+      timestamp: record.timeOf(record.time, 'timestamp'),
+      src_ip: src.text,
+      dst_ip: dst.text,
+      ...(isPort(record.port) ? { dst_port: record.port } : {}),
+      transport: record.transport,
+      direction: direction(src, dst),
+      answered: record.answered,
+    });
+  }
+}
+
+/** Adds the fact that a home host is a proxy, if the host opened a tunnel for a home client. */
+export function takeTunnel(
+  method: unknown,
+  status: unknown,
+  { src, dst, time, timeOf }: Pick<NamingRecord, 'src' | 'dst' | 'time' | 'timeOf'>,
+  { addresses, batch }: ParseContext,
+): void {
+  if (method !== 'CONNECT' || Math.floor(Number(status) / 100) !== 2 || (time ?? undefined) === undefined) return;
+  const [client, proxy] = [src, dst].map((value) =>
+    typeof value === 'string' && isAddress(value) ? addresses.optional(value, 'address') : undefined,
+  );
+  if (client?.home === true && proxy?.home === true)
+    batch.alsoSight({ kind: 'proxy', ip: proxy.text }, timeOf(time, 'timestamp'));
+}
+
+/**
+ * Returns a URI that is an absolute URL, as in requests to proxies; undefined for a path on the requested host.
+ */
+export const absoluteUrl = (uri: unknown, method: unknown): unknown =>
+  typeof uri === 'string' && (method === 'CONNECT' || uri.includes('://')) ? uri : undefined;
+
+const isPort = (value: unknown): value is number =>
+  Number.isInteger(value) && (value as number) >= 0 && (value as number) <= 65_535;
+
+/** Returns the host of a URL or of `host:port`. */
+function hostIn(value: unknown): string | undefined {
+  if (typeof value !== 'string') return undefined;
+  const [, ip, name] =
+    /^(?:[a-z][a-z0-9+.-]{0,20}:\/\/)?(?:[^/@]{0,200}@)?(?:\[([0-9a-f:.]+)\]|([^/:?#[\]]{1,255}))/i.exec(value) ?? [];
+  return ip ?? name?.toWellFormed();
+}

@@ -1,0 +1,299 @@
+import { directions } from '../../contract/vocabulary.ts';
+import type { EventBlock } from '../../events/format/block.ts';
+import type { AddressList, TextList } from '../../events/format/column-readers.ts';
+import { limits } from '../../limits.ts';
+import { PairIndex } from '../../sketch/pair-index.ts';
+import { addressHash, isHostAddress, isRoutedAddress } from './addresses.ts';
+import { clientsByService, united } from './client-lists.ts';
+import { ConnectionHashes, fetchedAtOnce } from './connection-hashes.ts';
+import type { ConnectionMemory } from './connection-memory.ts';
+import { ExternalEnds, GatewayMemory } from './gateway-memory.ts';
+import { HostSpans, inOrder } from './host-spans.ts';
+import { NetworkRows, transports } from './network-rows.ts';
+import type { FlowConsumer, FlowFact, HostSeen, ServiceSeen } from './seen.ts';
+import { Tally } from './tally.ts';
+
+type Mutable<T> = { -readonly [K in keyof T]: T[K] };
+
+const inbound = directions.indexOf('inbound');
+const outbound = directions.indexOf('outbound');
+const internal = directions.indexOf('internal');
+
+/** ICMP and ICMPv6 types of echo requests. Events have the type in the column of the source port. */
+const echoRequests: ReadonlySet<number> = new Set([8, 128]);
+
+/**
+ * Evidence for home hosts and services in blocks of network events. Rows are read column by column and counted
+ * by the codes of their block: no objects are created for rows, and texts are created only for new entries of a
+ * block. Memory grows with the evidence until `clear`.
+ */
+export class Observations {
+  readonly #rows = new NetworkRows();
+  readonly #hashes = new ConnectionHashes();
+  readonly #services = new Tally();
+  readonly #clients = new PairIndex();
+  readonly #sources = new HostSpans();
+  readonly #targets = new HostSpans();
+  readonly #fact = emptyFact();
+
+  /** Hosts by address. */
+  readonly #hostsSeen = new Map<string, HostSeen[]>();
+  readonly #servicesSeen = new Map<string, Mutable<ServiceSeen>>();
+  readonly #gateways = new Set<string>();
+  /** Gateways found in all passes. */
+  readonly #forwarders = new GatewayMemory();
+  #united = 0;
+
+  /**
+   * Reads rows [from, to) of a block of network events, in order. Each sink receives every row, in the same
+   * order.
+   */
+  add(
+    block: EventBlock,
+    memory: ConnectionMemory,
+    sinks: readonly FlowConsumer[] = [],
+    from = 0,
+    to: number = block.rows,
+  ): void {
+    const rows = this.#rows;
+    rows.read(block, from, to);
+    const { numbers, codes, transportKinds } = rows;
+    const srcs = block.addresses('src_ip').list;
+    const dsts = block.addresses('dst_ip').list;
+    const transportList = block.texts('transport').list;
+    const appList = block.texts('app_protocol').list;
+    const srcHashes = hashes(srcs);
+    const hashed = this.#hashes;
+    hashed.fill(block, srcHashes, numbers, codes, from, to);
+    const externalSrcs = new ExternalEnds(block.texts('src_mac').list.length + 1);
+    const externalDsts = new ExternalEnds(block.texts('dst_mac').list.length + 1);
+    const fact = this.#fact;
+    fact.srcs = srcs;
+    fact.dsts = dsts;
+    this.#services.pairs.clear();
+    this.#sources.begin(srcs.length);
+    this.#targets.begin(dsts.length);
+    this.#clients.clear();
+    for (const sink of sinks) sink.begin?.(block, from);
+
+    const { direction: directionOf, timestamp, received_at, duration_ms, src_port, dst_port } = numbers;
+    const { src_ip, src_mac, dst_ip, dst_mac, transport: transportOf, app_protocol } = codes;
+    for (let row = from; row < to; row++) {
+      const direction = directionOf[row]!;
+      const srcHome = direction === outbound || direction === internal;
+      const dstHome = direction === inbound || direction === internal;
+      const src = src_ip[row]! - 1;
+      const dst = dst_ip[row]! - 1;
+      const transport = transportOf[row]!;
+      const kind = transportKinds[transport]!;
+      const answered = rows.answered(row, kind);
+      const port = dst_port[row]!;
+      const bytes = rows.bytes(row);
+      let isFirst = true;
+      let isFirstAnswered = answered;
+      let isAnswered = answered;
+      let newBytes = bytes;
+      if ((row - from) % fetchedAtOnce === 0) hashed.fetch(memory, row, Math.min(row + fetchedAtOnce, to));
+      if (hashed.known[row] === 1) {
+        const known = memory.report(hashed.places[row]!, hashed.checks[row]!, bytes, answered);
+        const { repeated, answeredBefore, bytesBefore } = known;
+        isFirst = !repeated;
+        isFirstAnswered = answered && !answeredBefore;
+        isAnswered = answered || answeredBefore;
+        newBytes = bytes > bytesBefore ? bytes - bytesBefore : 0;
+      }
+      const first = timestamp[row]!;
+      const duration = duration_ms[row]!;
+      const last = duration > 0 ? first + Math.floor(duration) : first;
+
+      if (answered) {
+        if (dstHome && isHostAddress(dsts, dst)) {
+          this.#targets.at(dst, dst_mac[row]!, first, last);
+          if (kind !== transports.icmp && port > 0) {
+            const service = this.#services.at((dst << 16) | port, transport, first, last);
+            if (isFirstAnswered) this.#services.connections[service]!++;
+            if (app_protocol[row] !== 0) this.#services.app[service] = app_protocol[row]!;
+            this.#clients.of(service, src);
+          }
+        }
+        // Counts the source only for TCP: the source of a datagram can be forged, but a host that completed a
+        // handshake exists.
+        if (srcHome && kind === transports.tcp && isHostAddress(srcs, src))
+          this.#sources.at(src, src_mac[row]!, first, last);
+        if (direction === inbound && src_mac[row] !== 0 && isRoutedAddress(srcs, src))
+          externalSrcs.add(src_mac[row]!, src);
+        if (direction === outbound && dst_mac[row] !== 0 && isRoutedAddress(dsts, dst))
+          externalDsts.add(dst_mac[row]!, dst);
+      }
+
+      if (sinks.length > 0) {
+        fact.src = src;
+        fact.dst = dst;
+        fact.srcHome = srcHome;
+        fact.dstHome = dstHome;
+        fact.answered = isAnswered;
+        fact.port =
+          kind === transports.icmp && !(src_port[row]! >= 0 && !echoRequests.has(src_port[row]!)) ? Number.NaN : port;
+        fact.transport = transport === 0 ? '' : transportList.text(transport - 1);
+        fact.app = app_protocol[row] === 0 ? undefined : appList.text(app_protocol[row]! - 1);
+        const isHostsFirst = isFirstAnswered && dstHome && isHostAddress(dsts, dst);
+        fact.connections = isFirst || isHostsFirst ? 1 : 0;
+        fact.isFirst = isFirst;
+        fact.bytes = newBytes;
+        fact.first = first;
+        // The connection must have ended before its receipt, because with a later end, any number of bytes
+        // would be plausible.
+        const latest = received_at[row]! + limits.maxClockLeadMs;
+        fact.last = last > latest ? Math.max(first, latest) : last;
+        for (const sink of sinks) sink.flow(fact);
+      }
+    }
+
+    for (const sink of sinks) sink.end?.();
+    this.#keepHosts(this.#sources, srcs, block.texts('src_mac').list);
+    this.#keepHosts(this.#targets, dsts, block.texts('dst_mac').list);
+    this.#keepServices(dsts, srcHashes, transportList, appList);
+    this.#keepGateways(block.texts('src_mac').list, externalSrcs, srcs);
+    this.#keepGateways(block.texts('dst_mac').list, externalDsts, dsts);
+  }
+
+  /** Restores the connections of rows that were already counted. */
+  recall(block: EventBlock, memory: ConnectionMemory, from = 0, to: number = block.rows): void {
+    const rows = this.#rows;
+    rows.readConnections(block, from, to);
+    const { numbers, codes, transportKinds } = rows;
+    const hashed = this.#hashes;
+    hashed.fill(block, hashes(block.addresses('src_ip').list), numbers, codes, from, to);
+    for (let row = from; row < to; row++) {
+      if ((row - from) % fetchedAtOnce === 0) hashed.fetch(memory, row, Math.min(row + fetchedAtOnce, to));
+      if (hashed.known[row] !== 1) continue;
+      const answered = rows.answered(row, transportKinds[codes.transport[row]!]!);
+      memory.report(hashed.places[row]!, hashed.checks[row]!, rows.bytes(row), answered);
+    }
+  }
+
+  /**
+   * Returns the hosts in the order in which they were first seen: one for each address, or several if the
+   * address moved between link-layer addresses.
+   */
+  hosts(): HostSeen[] {
+    const hosts: HostSeen[] = [];
+    const conflicting: HostSeen[] = [];
+    for (const seen of this.#hostsSeen.values()) {
+      const { spans, united } = inOrder(seen);
+      if (united) {
+        this.#united++;
+        conflicting.push(...spans);
+      } else for (const span of spans) hosts.push(span);
+    }
+    hosts.sort((a, b) => a.first - b.first);
+    // Hosts whose addresses conflict follow, in the order of their end times.
+    return [...hosts, ...conflicting];
+  }
+
+  /** Number of addresses that changed owners too often within a pass. Only increases. */
+  get united(): number {
+    return this.#united;
+  }
+
+  /**
+   * Number of times that a link-layer address was evicted before it was seen with enough hosts. Only increases.
+   */
+  get forgottenForwarders(): number {
+    return this.#forwarders.forgotten;
+  }
+
+  services(): Iterable<ServiceSeen> {
+    return this.#servicesSeen.values();
+  }
+
+  /** Returns link-layer addresses seen with several external hosts, in this pass or earlier passes. */
+  gateways(): Iterable<string> {
+    return this.#gateways;
+  }
+
+  clear(): void {
+    this.#hostsSeen.clear();
+    this.#servicesSeen.clear();
+    this.#gateways.clear();
+  }
+
+  #keepHosts({ ip, mac, first, last, began, length }: HostSpans, addresses: AddressList, macs: TextList): void {
+    for (let span = 1; span < length; span++) {
+      const address = addresses.text(ip[span]!);
+      const times = { ip: address, first: first[span]!, last: last[span]!, began: began[span]! };
+      const seen = mac[span] === 0 ? times : { ...times, mac: macs.text(mac[span]! - 1) };
+      const known = this.#hostsSeen.get(address);
+      if (known === undefined) this.#hostsSeen.set(address, [seen]);
+      else known.push(seen);
+    }
+  }
+
+  #keepServices(dsts: AddressList, srcHashes: Uint32Array, transportList: TextList, apps: TextList): void {
+    const { pairs, first, last, connections, app } = this.#services;
+    const clients = clientsByService(this.#clients, pairs.length, srcHashes);
+    for (let i = 0; i < pairs.length; i++) {
+      const ip = dsts.text(pairs.a[i]! >>> 16);
+      const port = pairs.a[i]! & 0xffff;
+      const transport = transportList.text(pairs.b[i]! - 1);
+      const name = app[i] === 0 ? undefined : apps.text(app[i]! - 1);
+      const key = `${ip} ${port} ${transport}`;
+      const service = this.#servicesSeen.get(key);
+      if (service === undefined) {
+        const seen = {
+          ip,
+          port,
+          transport,
+          connections: connections[i]!,
+          clients: clients[i]!,
+          first: first[i]!,
+          last: last[i]!,
+        };
+        this.#servicesSeen.set(key, name === undefined ? seen : { ...seen, name });
+      } else {
+        if (name !== undefined) service.name = name;
+        service.connections += connections[i]!;
+        service.clients = united(service.clients, clients[i]!);
+        service.first = Math.min(service.first, first[i]!);
+        service.last = Math.max(service.last, last[i]!);
+      }
+    }
+  }
+
+  #keepGateways(macs: TextList, ends: ExternalEnds, addresses: AddressList): void {
+    for (let code = 1; code <= macs.length; code++) {
+      const places = ends.of(code);
+      if (places.length === 0) continue;
+      const mac = macs.text(code - 1);
+      const hashed = Array.from(places, (place) => addressHash(addresses, place));
+      if (this.#forwarders.saw(mac, hashed)) this.#gateways.add(mac);
+    }
+  }
+}
+
+function hashes(list: AddressList): Uint32Array {
+  const all = new Uint32Array(list.length);
+  for (let i = 0; i < list.length; i++) all[i] = addressHash(list, i);
+  return all;
+}
+
+function emptyFact(): FlowFact {
+  const none = undefined as unknown as AddressList;
+  return {
+    srcs: none,
+    dsts: none,
+    src: 0,
+    dst: 0,
+    srcHome: false,
+    dstHome: false,
+    answered: false,
+    port: Number.NaN,
+    transport: '',
+    app: undefined,
+    connections: 1,
+    isFirst: true,
+    bytes: 0.5,
+    first: 0.5,
+    last: 0.5,
+  };
+}

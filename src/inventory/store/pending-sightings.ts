@@ -1,0 +1,126 @@
+import type { Table } from '../../events/records.ts';
+import type { Sighting } from '../model/sighting.ts';
+import type { InventoryTables } from './tables.ts';
+
+/**
+ * The sequences [first, next) of the events that a batch stored; first = next if the batch stored no events.
+ */
+export type Sequences = readonly [first: number, next: number];
+
+/** Sightings of a batch, and their position in the order of its events. */
+export interface ToldRow extends Readonly<Record<Table, Sequences>> {
+  readonly sightings: readonly Sighting[];
+}
+
+/** Sightings of a batch during processing. Processed sightings are removed from their list. */
+export interface BatchSightings extends Readonly<Record<Table, Sequences>> {
+  /** Sightings of hosts, by time. */
+  readonly hosts: HostAt[];
+  readonly services: Sighting[];
+  readonly names: Sighting[];
+}
+
+export type HostAt = Extract<Sighting, { kind: 'host' }>;
+
+interface Waiting {
+  readonly row: ToldRow;
+  readonly told: BatchSightings;
+  /** Key in the table; undefined while the batch is only in memory. */
+  key: number | undefined;
+}
+
+/**
+ * Sightings of hosts and services, which are not stored as events, until the inventory has processed and
+ * written them. A batch that is not yet in the inventory's tables at its commit is stored as a row.
+ */
+export class PendingSightings {
+  /** Batches that are not processed yet, oldest first. */
+  #waiting: Waiting[] = [];
+  /** Batches that the inventory has processed but not written yet. */
+  #taken: Waiting[] = [];
+  #next = 0;
+  readonly #table: InventoryTables['inventoryTold'];
+
+  constructor(tables: InventoryTables) {
+    this.#table = tables.inventoryTold;
+    this.#recall();
+  }
+
+  /** Number of pending batches. */
+  get count(): number {
+    return this.#waiting.length;
+  }
+
+  /** The key of the newest stored batch; less than any key before the first batch. Keys are ascending. */
+  get newest(): number {
+    return this.#next - 1;
+  }
+
+  /** Returns whether a batch with this key or an older one is pending. */
+  waitsFor(key: number): boolean {
+    const first = this.#waiting[0];
+    return first?.key !== undefined && first.key <= key;
+  }
+
+  /** Number of pending sightings, counting at least one for each batch. */
+  get sightings(): number {
+    return this.#waiting.reduce((sum, { told: { hosts, services, names } }) => {
+      return sum + Math.max(1, hosts.length + services.length + names.length);
+    }, 0);
+  }
+
+  get first(): BatchSightings | undefined {
+    return this.#waiting[0]?.told;
+  }
+
+  /** Whether memory has batches that are neither in this table nor in the inventory's tables. */
+  get isUnkept(): boolean {
+    return [...this.#taken, ...this.#waiting].some(({ key }) => key === undefined);
+  }
+
+  add(row: ToldRow): void {
+    this.#waiting.push({ row, told: opened(row), key: undefined });
+  }
+
+  /** Marks the oldest batch as processed. */
+  shift(): void {
+    this.#taken.push(this.#waiting.shift()!);
+  }
+
+  /** Drops processed batches. Called when the inventory is written in this transaction. */
+  written(): void {
+    for (const { key } of this.#taken) if (key !== undefined) this.#table.removeSync(key);
+    this.#taken = [];
+  }
+
+  /** Stores batches that are not yet in the inventory tables. Called at the end of a transaction. */
+  keep(): void {
+    for (const waiting of [...this.#taken, ...this.#waiting])
+      if (waiting.key === undefined) {
+        waiting.key = this.#next++;
+        this.#table.putSync(waiting.key, waiting.row);
+      }
+  }
+
+  forget(): void {
+    this.#recall();
+  }
+
+  #recall(): void {
+    this.#taken = [];
+    this.#waiting = Array.from(this.#table.getRange(), ({ key, value: row }) => {
+      return { row, told: opened(row), key };
+    });
+    this.#next = Math.max(this.#next, (this.#waiting.at(-1)?.key ?? -1) + 1);
+  }
+}
+
+function opened({ network, dns, sightings }: ToldRow): BatchSightings {
+  return {
+    network,
+    dns,
+    hosts: sightings.filter((sighting) => sighting.kind === 'host').sort((a, b) => a.at - b.at),
+    services: sightings.filter(({ kind }) => kind === 'service'),
+    names: sightings.filter(({ kind }) => kind !== 'host' && kind !== 'service'),
+  };
+}

@@ -1,0 +1,479 @@
+import { type EventBlock, openBlock } from '../events/format/block.ts';
+import { tables as eventTables } from '../events/format/columns.ts';
+import type { Table } from '../events/records.ts';
+import type { EventStore } from '../events/store/event-store.ts';
+import type { Sighting } from '../inventory/model/sighting.ts';
+import { EventDispatcher, type Projection } from '../inventory/store/event-dispatcher.ts';
+import type { AssetsPart, TransactionalState } from '../inventory/store/parts.ts';
+import {
+  type BatchSightings,
+  type HostAt,
+  PendingSightings,
+  type Sequences,
+} from '../inventory/store/pending-sightings.ts';
+import { type Scanned, Services } from '../inventory/store/services.ts';
+import type { InventoryTables } from '../inventory/store/tables.ts';
+import { type LimitName, limits } from '../limits.ts';
+import type { IsHome } from '../net/home-networks.ts';
+import type { CommittedBlock } from '../store/store.ts';
+import { processedTo } from './processed-to.ts';
+import { WorkBudget } from './work-budget.ts';
+
+/** Progress of the inventory in a table of events: the first unprocessed sequence. */
+export interface Checkpoint {
+  readonly next_seq: number;
+}
+
+/** A position in the order in which events and sightings are processed. */
+export interface StreamPosition extends Readonly<Record<Table, number>> {
+  /** The newest batch of sightings before the position; see `PendingSightings`. */
+  readonly sightings: number;
+}
+
+interface InventoryOptions<A extends AssetsPart> {
+  readonly tables: InventoryTables;
+  readonly events: EventStore;
+  readonly isHome: IsHome;
+  /** Creates the assets for the given services. */
+  readonly assets: (services: Services) => A;
+  readonly projections?: readonly Projection[];
+  /** Findings of projections. The findings are written first, because writing them changes assets. */
+  readonly findings?: TransactionalState;
+  /** Returns the clock time, epoch milliseconds. */
+  readonly now: () => number;
+  /** Number of remembered connections. Default: limits.rememberedConnections. */
+  readonly rememberedConnections?: number;
+}
+
+/**
+ * The network inventory, derived from the stored events in the order of their sequences. The position in that
+ * order is committed together with the state derived up to that position:
+ *
+ * ```
+ *   events    … 41 42 43 44 45 46 47 48 49 50     committed with each batch
+ *   position        ^                             committed with the rows of the inventory
+ *   memory             43 44 45 46                changed rows, not written yet
+ *   pending                        47 48 49 50    no time was left in their transactions
+ * ```
+ *
+ * A crash or an aborted transaction discards memory, and the events from the position on are processed again,
+ * so that each event is counted exactly once. If a file has no inventory yet, it is built in the same way.
+ *
+ * A batch of few events is processed in its own transaction. A batch of 60,000 unknown hosts takes seconds.
+ * Each transaction therefore processes events for limits.inventoryCountMs and writes for
+ * limits.inventoryWriteMs, so that no other transaction has to wait longer.
+ *
+ * Methods that change state, except `catchUp`, are called in write transactions. `checkpoint` is called at
+ * the end of each transaction.
+ */
+export class InventoryEngine<A extends AssetsPart> {
+  readonly services: Services;
+  readonly assets: A;
+  readonly #tables: InventoryTables;
+  readonly #events: EventStore;
+  readonly #projections: readonly Projection[];
+  readonly #findings: readonly TransactionalState[];
+  readonly #dispatcher: EventDispatcher;
+  /** Undefined when memory is empty: before the first use and after `forget`. */
+  #position: Record<Table, number> | undefined;
+  #moved = false;
+  #forced = false;
+  #writtenAt = Number.NEGATIVE_INFINITY;
+  /** Duration of the last write, without the flush. */
+  #writingMs = 0;
+  readonly #pending: PendingSightings;
+  /**
+   * End of the current round for each table. Both tables are processed up to these ends before a new round
+   * begins, so that one table does not starve while the other grows.
+   */
+  #round: Readonly<Record<Table, number>> | undefined;
+  readonly #pace = new WorkBudget();
+  /**
+   * Time at which this transaction must stop processing, by performance.now(); undefined before processing
+   * starts.
+   */
+  #deadline: number | undefined;
+  /** Number of events that this transaction has processed. */
+  #processedRows = 0;
+  /** The newest received block, opened. */
+  #opened: { readonly buffer: ArrayBuffer; readonly block: EventBlock } | undefined;
+  /** Number of transactions that had to process more than their normal share. */
+  #hurried = 0;
+
+  constructor(options: InventoryOptions<A>) {
+    const { tables, events, isHome, assets, projections = [], now } = options;
+    this.#tables = tables;
+    this.#events = events;
+    this.#projections = projections;
+    this.#findings = options.findings === undefined ? [] : [options.findings];
+    this.services = new Services(tables, (id, by) => this.assets.serviceCountChanged(id, by), now);
+    this.assets = assets(this.services);
+    const { services } = this;
+    const { rememberedConnections = limits.rememberedConnections } = options;
+    this.#dispatcher = new EventDispatcher({
+      assets: this.assets,
+      services,
+      projections,
+      isHome,
+      now,
+      rememberedConnections,
+    });
+    this.#pending = new PendingSightings(tables);
+  }
+
+  /**
+   * Processes all pending events, in separate transactions, so that little is lost if the process is killed.
+   *
+   * @param transaction - runs in one transaction, flushed
+   * @returns the delay until `checkpoint` is due, in milliseconds; undefined when nothing is pending
+   */
+  catchUp(transaction: (step: () => void) => void): number | undefined {
+    let isDone = false;
+    let settleMs: number | undefined;
+    while (!isDone || this.dirty > 0)
+      transaction(() => {
+        this.#position ??= this.#recall();
+        this.#deadline = performance.now() + catchUpMs;
+        isDone = this.#processSome([]);
+        this.#endTimeSlice();
+        if (isDone) settleMs = this.#settleProjections();
+        if (this.dirty > 0 || this.#moved) this.write();
+      });
+    return settleMs;
+  }
+
+  /**
+   * Takes in a batch, immediately or later: its stored blocks, and its sightings, which are not stored as
+   * events and are written with this transaction. Hosts from events and sightings are processed first, in order
+   * of time. Names are processed last, because a name is dropped if its host is unknown.
+   */
+  take(blocks: readonly CommittedBlock[], sightings: readonly Sighting[]): void {
+    if (blocks.length === 0 && sightings.length === 0) return;
+    this.#position ??= this.#recall();
+    if (sightings.length > 0)
+      this.#pending.add({
+        network: this.#sequences('network', blocks),
+        dns: this.#sequences('dns', blocks),
+        sightings,
+      });
+    this.#processSome(blocks);
+    this.#opened = undefined;
+  }
+
+  /**
+   * Takes in scan results for ports of home addresses. The hosts must already have been added to the assets,
+   * after `readyTo`.
+   */
+  scanned(found: readonly Scanned[]): void {
+    for (const one of found) {
+      const assetId = this.assets.assetAt(one.ip, one.at);
+      if (assetId !== undefined) this.services.scanned(assetId, one);
+    }
+    this.force();
+  }
+
+  /** Returns the position after all currently stored events and sightings. */
+  get stored(): StreamPosition {
+    return { ...this.#newest(), sightings: this.#pending.newest };
+  }
+
+  /** Returns whether all events and sightings up to a position are processed. */
+  hasReached(place: StreamPosition): boolean {
+    const counted = (table: Table) => this.#position?.[table] ?? this.#written(table);
+    return eventTables.every((table) => counted(table) >= place[table]) && !this.#pending.waitsFor(place.sightings);
+  }
+
+  /**
+   * Processes everything up to a position, without a time limit, because plans of users' changes need the
+   * current state. Callers wait until `hasReached` is true, so there is work for this method only after an
+   * aborted transaction.
+   */
+  readyTo(place: StreamPosition): void {
+    this.#position ??= this.#recall();
+    while (!this.hasReached(place)) if (!this.#processSome([])) this.#again();
+  }
+
+  /**
+   * Resumes after `forget` with the pending events and the unwritten state. Not called in every transaction,
+   * because on a disk without space for the inventory, each transaction would be aborted.
+   */
+  resume(): void {
+    this.#position ??= this.#recall();
+  }
+
+  /**
+   * Writes the whole state at the end of this transaction, because it includes a change that is not in the
+   * events.
+   */
+  force(): void {
+    this.#forced = true;
+  }
+
+  /** Number of rows in memory that are not written yet. */
+  get dirty(): number {
+    return this.#parts().reduce((sum, part) => sum + part.dirty, 0);
+  }
+
+  /** True if stored events or sightings are pending. */
+  get behind(): boolean {
+    return this.backlog > 0 || this.#pending.count > 0;
+  }
+
+  /**
+   * Number of pending events. Excludes events that have to be processed again after an aborted transaction.
+   */
+  get backlog(): number {
+    const position = this.#position;
+    if (position === undefined) return 0;
+    return eventTables.reduce((sum, table) => sum + this.#events.next(table) - position[table], 0);
+  }
+
+  /**
+   * Processes as many events as there is time for, and writes the changes with the position. A larger write may
+   * be delayed, so that writing takes at most a fifth of the time, until memory is full.
+   *
+   * @returns the delay until the next checkpoint is due, in milliseconds; undefined when all events are
+   *   processed and written
+   */
+  checkpoint(): number | undefined {
+    let isDone = this.#position === undefined || this.#processSome([]);
+    if (!isDone) isDone = this.#hurry();
+    this.#endTimeSlice();
+    const settleMs = isDone && this.#position !== undefined ? this.#settleProjections() : undefined;
+    const { dirty } = this;
+    const isLittle = isDone && dirty <= limits.inventoryRowsPerCommit;
+    const isChanged = dirty > 0 || this.#moved || this.#forced || this.#pending.isUnkept;
+    if (isChanged && (this.#forced || isLittle || this.#dueMs() <= 0 || this.#isFull())) this.write();
+    this.#pending.keep();
+    if (!isDone) return 0;
+    return this.dirty > 0 ? Math.max(1, this.#dueMs()) : settleMs;
+  }
+
+  #settleProjections(): number | undefined {
+    const dues = this.#projections.map((projection) => projection.settle?.()).filter((ms) => ms !== undefined);
+    return dues.length === 0 ? undefined : Math.min(...dues);
+  }
+
+  write(): void {
+    const began = performance.now();
+    const { dirty } = this;
+    for (const part of this.#parts()) part.write();
+    if (this.#position !== undefined)
+      for (const table of eventTables) this.#tables.inventoryState.putSync(table, { next_seq: this.#position[table] });
+    this.#pending.written();
+    this.#moved = false;
+    this.#forced = false;
+    this.#writtenAt = performance.now();
+    this.#writingMs = this.#writtenAt - began;
+    this.#pace.wrote(dirty, this.#writingMs);
+  }
+
+  /** Called after an aborted transaction: memory may hold state that was never committed. */
+  forget(): void {
+    for (const part of this.#parts()) part.forget();
+    this.#dispatcher.forget();
+    this.#pending.forget();
+    this.#position = undefined;
+    this.#round = undefined;
+    this.#endTimeSlice();
+    this.#opened = undefined;
+    this.#moved = false;
+    this.#forced = false;
+  }
+
+  /** Returns how often data was dropped because of a limit, since this engine was opened. */
+  limitsReached(): Partial<Record<LimitName, number>> {
+    const reached = {
+      ...this.assets.reached,
+      maxServices: this.services.beyondAll,
+      maxServicesPerAsset: this.services.beyondAsset,
+      maxTransportLength: this.services.withoutTransport,
+      rememberedConnections: this.#dispatcher.forgotten.connections,
+      maxSpansPerAddress: this.#dispatcher.forgotten.spans,
+      rememberedForwarders: this.#dispatcher.forgotten.forwarders,
+      maxUncountedEvents: this.#hurried,
+    };
+    return Object.fromEntries(Object.entries(reached).filter(([, times]) => times > 0));
+  }
+
+  #parts(): readonly TransactionalState[] {
+    return [...this.#findings, this.assets, this.services, ...this.#projections];
+  }
+
+  /** Returns the next sequence of each table. */
+  #newest(): Record<Table, number> {
+    return { network: this.#events.next('network'), dns: this.#events.next('dns') };
+  }
+
+  #written(table: Table): number {
+    return processedTo(this.#tables, this.#events, table);
+  }
+
+  /** Returns the delay in milliseconds until a small write is due. */
+  #dueMs(): number {
+    return this.#writtenAt + Math.max(limits.inventoryPauseMs, 4 * this.#writingMs) - performance.now();
+  }
+
+  /**
+   * Processes more events if the backlog has grown too large, while senders wait.
+   *
+   * @returns true when nothing is pending
+   */
+  #hurry(): boolean {
+    const isMuch = () => this.backlog + this.#pending.sightings > limits.maxUncountedEvents;
+    if (!isMuch()) return false;
+    this.#hurried++;
+    const until = performance.now() + hurryMs;
+    let isDone = false;
+    while (!isDone && isMuch() && performance.now() < until) {
+      this.#again();
+      isDone = this.#processSome([]);
+    }
+    return isDone;
+  }
+
+  /** Makes room in memory and starts a new time slice. */
+  #again(): void {
+    if (this.#isFull()) this.write();
+    this.#endTimeSlice();
+  }
+
+  #endTimeSlice(): void {
+    this.#deadline = undefined;
+    this.#processedRows = 0;
+  }
+
+  /** Returns whether memory holds as much as one transaction can write. */
+  #isFull(): boolean {
+    return this.dirty >= this.#pace.writableRows;
+  }
+
+  /**
+   * Processes pending events in order, while this transaction has time. Sightings of a batch are processed
+   * with its events.
+   *
+   * @param blocks - some of the stored blocks, in memory
+   * @returns true when nothing is pending
+   */
+  #processSome(blocks: readonly CommittedBlock[]): boolean {
+    this.#deadline ??= performance.now() + limits.inventoryCountMs;
+    for (let batch = this.#pending.first; batch !== undefined; batch = this.#pending.first) {
+      if (!this.#processSightings(batch, blocks)) return false;
+      this.#pending.shift();
+    }
+    do {
+      // Names are processed last, so a round covers both tables up to the same time.
+      this.#round ??= this.#newest();
+      const { network, dns } = this.#round;
+      if (!this.#processTo('network', network, blocks) || !this.#processTo('dns', dns, blocks)) return false;
+      this.#round = undefined;
+    } while (this.backlog > 0);
+    return true;
+  }
+
+  #processSightings(
+    { network, dns, hosts, services, names }: BatchSightings,
+    blocks: readonly CommittedBlock[],
+  ): boolean {
+    if (!this.#processTo('network', network[0], blocks) || !this.#processTo('dns', dns[0], blocks)) return false;
+    if (!this.#processTo('network', network[1], blocks, hosts)) return false;
+    if (!this.#sight(hosts) || !this.#sight(services)) return false;
+    return this.#processTo('dns', dns[1], blocks) && this.#sight(names);
+  }
+
+  /**
+   * Processes sightings.
+   *
+   * @param sightings - processed sightings are removed from this list
+   */
+  #sight(sightings: Sighting[]): boolean {
+    let taken = 0;
+    while (taken < sightings.length) {
+      if (taken % sightingsPerLook === 0 && this.#isOver(this.#deadline! - performance.now())) break;
+      this.#dispatcher.sight(sightings[taken++]!);
+      this.#processedRows++;
+    }
+    sightings.splice(0, taken);
+    this.#moved = true;
+    return sightings.length === 0;
+  }
+
+  /**
+   * Returns whether this transaction must stop. Small changes are always processed in the transaction of their
+   * batch.
+   */
+  #isOver(leftMs: number): boolean {
+    const isMuch = this.dirty > limits.inventoryRowsPerCommit || this.#processedRows > limits.maxBlockRows;
+    return (leftMs <= 0 && isMuch) || this.#isFull();
+  }
+
+  /**
+   * Processes events of a table up to a sequence.
+   *
+   * @param hosts - sorted by time; hosts up to the last host of the events are processed with the events and
+   *   removed from this list
+   */
+  #processTo(table: Table, to: number, blocks: readonly CommittedBlock[], hosts: HostAt[] = []): boolean {
+    const position = this.#position!;
+    while (position[table] < to) {
+      const next = this.#next(table, to, blocks);
+      if (next === undefined) {
+        // If the newest events are no longer stored, no events remain to be processed.
+        position[table] = Math.max(position[table], Math.min(to, this.#events.next(table)));
+        return true;
+      }
+      const began = performance.now();
+      const leftMs = this.#deadline! - began;
+      if (this.#isOver(leftMs)) return false;
+      const { block, first, end } = next;
+      const rows = this.#pace.rows(block, first, end, leftMs);
+      this.#process(block, first, first + rows, hosts);
+      this.#processedRows += rows;
+      this.#pace.processed(block, rows, performance.now() - began);
+    }
+    return true;
+  }
+
+  /** Returns the next rows [first, end) of one block to process, from memory or from disk. */
+  #next(table: Table, to: number, blocks: readonly CommittedBlock[]) {
+    const from = this.#position![table];
+    for (const { table: its, first_seq, rows, buffer } of blocks) {
+      if (its !== table || from < first_seq || from >= first_seq + rows) continue;
+      if (this.#opened?.buffer !== buffer) this.#opened = { buffer, block: openBlock(buffer, first_seq) };
+      return { block: this.#opened.block, first: from - first_seq, end: Math.min(rows, to - first_seq) };
+    }
+    if (from >= this.#events.next(table)) return undefined;
+    for (const next of this.#events.rows(table, from, to)) return next;
+    return undefined;
+  }
+
+  /** Returns the sequences of a batch's events of one table. */
+  #sequences(table: Table, blocks: readonly CommittedBlock[]): Sequences {
+    const first = blocks.find((block) => block.table === table)?.first_seq;
+    const next = this.#events.next(table);
+    return [first ?? next, next];
+  }
+
+  /** Returns the committed position, and restores the connections that were reported before that position. */
+  #recall(): Record<Table, number> {
+    const position = { network: this.#written('network'), dns: this.#written('dns') };
+    this.#dispatcher.recall(this.#events, position.network);
+    return position;
+  }
+
+  /** Processes rows [first, end) of a block, which must be the next rows of their table. */
+  #process(block: EventBlock, first: number, end: number, hosts: HostAt[] = []): void {
+    this.#dispatcher.dispatch(block, first, end, hosts);
+    this.#position![block.table] = block.firstSeq + end;
+    this.#moved = true;
+  }
+}
+
+/** Duration of the time slice of one transaction of `catchUp`, in milliseconds. */
+const catchUpMs = 250;
+
+/** Maximum duration of the time slice of one transaction when the backlog is too large, in milliseconds. */
+const hurryMs = 1500;
+
+/** Number of sightings between two checks of the time. */
+const sightingsPerLook = 64;

@@ -1,0 +1,179 @@
+import { expect, onTestFinished, test } from 'vitest';
+import { GroupCommit, type Transactor } from '../../src/database/group-commit.ts';
+import { ServiceError } from '../../src/errors.ts';
+
+/** A database of one list. `transactionSync` stores the writes, or fails as requested. */
+class List implements Transactor {
+  kept: string[] = [];
+  written: string[] = [];
+  transactions = 0;
+  failures: (Error | undefined)[] = [];
+
+  transactionSync<T>(action: () => T): T {
+    this.transactions++;
+    this.written = [];
+    const result = action();
+    const failure = this.failures.shift();
+    if (failure !== undefined) throw failure;
+    this.kept.push(...this.written);
+    return result;
+  }
+
+  put(text: string): () => () => string {
+    return () => () => {
+      this.written.push(text);
+      return text;
+    };
+  }
+}
+
+function queueOn(list: List) {
+  let forgotten = 0;
+  const queue = new GroupCommit(list, { forget: () => forgotten++ });
+  return { queue, forgotten: () => forgotten };
+}
+
+const refuse = () => {
+  throw new ServiceError('CONFLICT', 'no');
+};
+const lmdbError = (code: number) => Object.assign(new Error('lmdb'), { code });
+const mapFull = () => lmdbError(-30792);
+
+test('calls that wait together share one transaction, in order, each with its own result', async () => {
+  const list = new List();
+  const { queue } = queueOn(list);
+  const names = Array.from({ length: 100 }, (_, i) => `${i}`);
+  expect(await Promise.all(names.map((name) => queue.submit(1, list.put(name))))).toEqual(names);
+  expect(list.kept).toEqual(names);
+  expect(list.transactions).toBe(1);
+});
+
+test('work before the flush is done once, at the end of each transaction, inside it', async () => {
+  const list = new List();
+  const queue = new GroupCommit(list, {
+    forget: () => undefined,
+    beforeFlush: () => void list.written.push('last'),
+  });
+  list.failures = [mapFull()];
+  await Promise.all([queue.submit(1, list.put('a')), queue.submit(1, list.put('b'))]);
+  await queue.submit(1, list.put('c'));
+  // The first transaction ran out of space, and each call was tried alone.
+  expect(list.kept).toEqual(['a', 'last', 'b', 'last', 'c', 'last']);
+});
+
+test('a group is bounded in bytes; a call above the bound has a separate transaction', async () => {
+  const list = new List();
+  const { queue } = queueOn(list);
+  const sizes = [1, 20, 20, 100, 1].map((mb) => mb * 2 ** 20);
+  await Promise.all(sizes.map((size, i) => queue.submit(size, list.put(`${i}`))));
+  expect(list.kept).toEqual(['0', '1', '2', '3', '4']);
+  expect(list.transactions).toBe(4);
+});
+
+test('a rejected call does not affect the other calls', async () => {
+  const list = new List();
+  const { queue } = queueOn(list);
+  const results = await Promise.allSettled([
+    queue.submit(1, list.put('a')),
+    queue.submit(1, refuse),
+    queue.submit(1, list.put('b')),
+  ]);
+  expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+  expect(list.kept).toEqual(['a', 'b']);
+});
+
+test('an unexpected error while writing aborts the group, and the other calls are applied without the failed call', async () => {
+  const list = new List();
+  const { queue, forgotten } = queueOn(list);
+  const results = await Promise.allSettled([
+    queue.submit(1, list.put('a')),
+    queue.submit(1, () => () => {
+      list.written.push('half');
+      throw new TypeError('bug');
+    }),
+    queue.submit(1, list.put('b')),
+  ]);
+  expect(results[1]).toMatchObject({ status: 'rejected', reason: expect.any(TypeError) });
+  expect(list.kept).toEqual(['a', 'b']);
+  expect(forgotten()).toBe(1);
+});
+
+test('an unexpected error while planning also aborts the group, because it may have left partial changes', async () => {
+  const list = new List();
+  const { queue, forgotten } = queueOn(list);
+  const results = await Promise.allSettled([
+    queue.submit(1, list.put('a')),
+    queue.submit(1, () => {
+      list.written.push('half');
+      throw new TypeError('bug');
+    }),
+    queue.submit(1, list.put('b')),
+  ]);
+  expect(results[1]).toMatchObject({ status: 'rejected', reason: expect.any(TypeError) });
+  expect(list.kept).toEqual(['a', 'b']);
+  expect(forgotten()).toBe(1);
+});
+
+test('a full map rejects the call as UNAVAILABLE without storing it, and the store continues', async () => {
+  const list = new List();
+  const { queue } = queueOn(list);
+  list.failures = [mapFull()];
+  await expect(queue.submit(1, list.put('a'))).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+  expect(list.kept).toEqual([]);
+  await expect(queue.submit(1, list.put('b'))).resolves.toBe('b');
+});
+
+test('without space nothing is written, and each call is rejected', async () => {
+  const list = new List();
+  let hasRoom = false;
+  const queue = new GroupCommit(list, { forget: () => undefined, hasRoom: () => hasRoom });
+  const calls = await Promise.allSettled(['a', 'b'].map((name) => queue.submit(1, list.put(name))));
+  for (const call of calls) expect(call).toMatchObject({ reason: { details: { reason: 'disk_full' } } });
+  expect(list.transactions).toBe(0);
+  hasRoom = true;
+  await expect(queue.submit(1, list.put('c'))).resolves.toBe('c');
+});
+
+test('a call that does not fit fails alone', async () => {
+  const list = new List();
+  const { queue } = queueOn(list);
+  list.failures = [mapFull(), undefined, mapFull(), undefined];
+  const results = await Promise.allSettled(['a', 'b', 'c'].map((name) => queue.submit(1, list.put(name))));
+  expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+  expect(list.kept).toEqual(['a', 'c']);
+});
+
+test.each([
+  ['EIO', 5],
+  ['ENOSPC', 28],
+])('a failed write (%s) ends the thread without further reads, and the calls do not resolve', async (_, code) => {
+  const list = new List();
+  const { queue, forgotten } = queueOn(list);
+  list.failures = [lmdbError(code)];
+  const handlers = process.listeners('uncaughtException');
+  process.removeAllListeners('uncaughtException');
+  onTestFinished(() => {
+    for (const handler of handlers) process.on('uncaughtException', handler);
+  });
+  const fatal = new Promise<Error>((resolve) => process.once('uncaughtException', resolve));
+  let answered = false;
+  const call = queue.submit(1, list.put('a')).finally(() => {
+    answered = true;
+  });
+  call.catch(() => {});
+  expect(await fatal).toMatchObject({ code });
+  await new Promise(setImmediate);
+  expect(answered).toBe(false);
+  expect(forgotten()).toBe(0);
+});
+
+test('closing waits for accepted calls, and rejects new calls', async () => {
+  const list = new List();
+  const { queue } = queueOn(list);
+  const call = queue.submit(1, list.put('a'));
+  const closed = queue.close();
+  await expect(queue.submit(1, list.put('b'))).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+  await closed;
+  expect(list.kept).toEqual(['a']);
+  await expect(call).resolves.toBe('a');
+});

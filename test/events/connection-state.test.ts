@@ -1,0 +1,68 @@
+import { describe, expect, test } from 'vitest';
+import type { ConnectionState as State } from '../../src/contract/vocabulary.ts';
+import { bothSent, type Counters, handshakeDone, tcpAnswered } from '../../src/events/connection-state.ts';
+
+const event = (told: Partial<Counters>): Counters => ({
+  src_bytes: Number.NaN,
+  dst_bytes: Number.NaN,
+  src_payload_bytes: Number.NaN,
+  dst_payload_bytes: Number.NaN,
+  src_packets: Number.NaN,
+  dst_packets: Number.NaN,
+  ...told,
+});
+
+test("Zeek's states decide whether a handshake was completed; other states decide nothing", () => {
+  const done = ['S1', 'SF', 'S2', 'S3', 'RSTO', 'RSTR'];
+  const not = ['S0', 'REJ', 'SH', 'SHR', 'RSTOS0', 'RSTRH', 'OTH'];
+  expect(done.map(handshakeDone)).toEqual(done.map(() => true));
+  expect(not.map(handshakeDone)).toEqual(not.map(() => false));
+  expect(['new', 'established', 'closed', '', 'sf'].map(handshakeDone)).toEqual(Array(5).fill(undefined));
+});
+
+describe('a TCP connection was answered', () => {
+  const payload = { src_payload_bytes: 1, dst_payload_bytes: 1 };
+  test.each<[boolean, State | undefined, Partial<Counters>]>([
+    [true, 'open', {}],
+    [true, 'closed', {}],
+    [true, 'closed', { dst_packets: 3, dst_bytes: 180 }],
+    [false, 'open', { dst_packets: 0 }],
+    [false, 'closed', { dst_bytes: 0 }],
+    [true, 'reset', payload],
+    [false, 'reset', {}],
+    [true, 'reset', { src_packets: 3, dst_packets: 1 }],
+    [false, 'reset', { src_packets: 3, dst_packets: 0 }],
+    [false, 'reset', { ...payload, dst_payload_bytes: 0 }],
+    [true, undefined, payload],
+    [false, undefined, { dst_packets: 4 }],
+    [false, 'attempt', payload],
+    [false, 'refused', payload],
+    [false, 'failed', payload],
+    [false, 'traffic', payload],
+  ])('%s: state %s, %o', (answered, state, told) => {
+    expect(tcpAnswered(undefined, state, event(told))).toBe(answered);
+  });
+});
+
+describe('a connection of another protocol is answered if both sides sent data', () => {
+  test.each<[boolean, State | undefined, Partial<Counters>]>([
+    [true, undefined, { src_packets: 1, dst_packets: 1 }],
+    [true, undefined, { dst_bytes: 60 }],
+    [true, 'attempt', { dst_payload_bytes: 5 }],
+    [false, 'closed', { src_packets: 1, dst_packets: 0 }],
+    [false, 'closed', { dst_packets: 2, src_packets: 0 }],
+    [true, 'closed', { dst_packets: 2, src_packets: 0, src_bytes: 30 }],
+    [false, undefined, { src_packets: 3 }],
+    [true, 'closed', {}],
+    [true, 'open', {}],
+    [false, 'attempt', {}],
+    [false, undefined, {}],
+  ])('%s: state %s, %o', (sent, state, told) => {
+    expect(bothSent(event(told), state, false)).toBe(sent);
+  });
+
+  test('ICMP has no state: without counters it was not answered', () => {
+    expect(bothSent(event({}), 'closed', true)).toBe(false);
+    expect(bothSent(event({ src_packets: 2, dst_packets: 2 }), undefined, true)).toBe(true);
+  });
+});

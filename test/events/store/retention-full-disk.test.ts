@@ -1,0 +1,30 @@
+import { describe, expect, test } from 'vitest';
+import { limits } from '../../../src/limits.ts';
+import { inVolume, mayMount } from '../../store/small-volume.ts';
+
+describe.skipIf(!mayMount())('a full disk', () => {
+  test('rejects events and continues to serve reads; retention makes room in the file, and events are accepted again', () => {
+    const child = new URL('retention-full-disk-child.ts', import.meta.url).pathname;
+    const stages = inVolume(256, 'exec "$1" "$2" "$0"', process.execPath, child)
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    const full = { code: 'UNAVAILABLE', details: { reason: 'disk_full' } };
+    const { accepted } = stages[0];
+    expect(stages).toMatchObject([
+      { what: 'refused', ...full, listed: accepted },
+      { what: 'somebody else takes more', ...full, listed: accepted },
+      { what: 'no room at all', ...full },
+      { what: 'still none' },
+      { what: 'gone', listed: 0, expired: [{ table: 'network', reason: 'age', events: accepted }] },
+      { what: 'taken again', refused: [], listed: 60 * 4000 },
+    ]);
+    expect(accepted).toBeGreaterThan(60 * 4000);
+    const [refused, , none, , gone, again] = stages;
+    expect(none.free).toBe(0);
+    // The volume does not have more room than before: the freed space is in the file.
+    expect(gone.free).toBeLessThan(limits.minFreeDiskBytes);
+    expect(again.free).toBeGreaterThanOrEqual(limits.minReservedDiskBytes);
+    expect(again.file).toBeLessThan(1.1 * refused.file);
+  });
+});

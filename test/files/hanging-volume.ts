@@ -1,0 +1,12 @@
+import { VolumeQueue } from '../../src/files/volume-queue.ts';
+
+/**
+ * Returns the task queue of a volume that hangs until `answer` is called. On a busy machine a task may exceed
+ * its deadline even after that call, so tests repeat it.
+ */
+export async function hangingVolume(): Promise<{ readonly volume: VolumeQueue; answer(): void }> {
+  const volume = new VolumeQueue('the volume', 200);
+  let answer = () => {};
+  await volume.run(() => new Promise<void>((resolve) => (answer = resolve))).catch(() => undefined);
+  return { volume, answer: () => answer() };
+}

@@ -1,0 +1,41 @@
+import { expect, test } from 'vitest';
+import type { Asset } from '../../../src/contract/resources/asset.ts';
+import type { Service } from '../../../src/contract/resources/service.ts';
+import type { NetworkRecord } from '../../../src/events/records.ts';
+import { limits } from '../../../src/limits.ts';
+import { everything, opened, resources, start } from '../../store/opened.ts';
+import { batch, ssh } from './traffic.ts';
+
+/** Returns the times in lists after these connections and sightings. */
+async function times(changes: Partial<NetworkRecord>, sightings: Parameters<typeof batch>[1] = {}) {
+  const { store, reader, clock } = opened();
+  clock.now = start;
+  await store.commit(batch([ssh({ timestamp: start - 1000, ...changes })], sightings));
+  const [asset] = resources<Asset>(reader.listAssets(everything));
+  const [service] = resources<Service>(reader.listServices(everything));
+  return {
+    asset: { first_seen: asset?.attributes.first_seen, last_seen: asset?.attributes.last_seen },
+    service: { first_seen: service?.attributes.first_seen, last_seen: service?.attributes.last_seen },
+  };
+}
+
+const iso = (ms: number) => new Date(ms).toISOString();
+const latest = iso(start + limits.maxClockLeadMs);
+
+test.each([1e300, 8.7e15, 1e9])('a duration of %d ms does not end later than now', async (duration_ms) => {
+  const seen = { first_seen: iso(start - 1000), last_seen: latest };
+  expect(await times({ duration_ms })).toEqual({ asset: seen, service: seen });
+});
+
+test('a sighting in the future counts as seen now', async () => {
+  const seen = { first_seen: latest, last_seen: latest };
+  expect(await times({ timestamp: Date.UTC(9999, 11, 31) })).toEqual({ asset: seen, service: seen });
+});
+
+test('service and name records from the future count as seen now', async () => {
+  const at = Date.UTC(9999, 11, 31);
+  const service = { kind: 'service', ip: '10.0.0.1', port: 22, transport: 'tcp', at } as const;
+  const name = { kind: 'name', ip: '10.0.0.1', name: 'pinned', from: 'dns', at } as const;
+  const seen = { first_seen: iso(start - 1000), last_seen: latest };
+  expect(await times({}, { sightings: [service, name] })).toMatchObject({ service: seen });
+});

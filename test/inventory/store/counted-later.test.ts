@@ -1,0 +1,160 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import type { Asset } from '../../../src/contract/resources/asset.ts';
+import type { Service } from '../../../src/contract/resources/service.ts';
+import type { Sighting } from '../../../src/inventory/model/sighting.ts';
+import { limits } from '../../../src/limits.ts';
+import { openReader } from '../../../src/store/reader.ts';
+import { openStore } from '../../../src/store/writer.ts';
+import { analyst, everything, hour, opened, resources, start } from '../../store/opened.ts';
+import { batch, block, counted, countedOfEvents, ssh } from './traffic.ts';
+
+const address = (n: number) => `10.${(n >> 16) & 255}.${(n >> 8) & 255}.${n & 255}`;
+
+/** Returns a body of connections to this many distinct hosts, far more than one transaction processes. */
+function bodyOf(hosts: number, sightings: readonly Sighting[] = []) {
+  const blocks: ArrayBuffer[] = [];
+  for (let from = 0; from < hosts; from += limits.maxBlockRows) {
+    const rows = Math.min(limits.maxBlockRows, hosts - from);
+    blocks.push(block(Array.from({ length: rows }, (_, i) => ssh({ dst_ip: address(from + i) }))));
+  }
+  return { ...batch([]), blocks, sightings };
+}
+
+const many = 16_000;
+
+test('a body of unknown hosts is acknowledged first and processed gradually, each event once', async () => {
+  const { store, reader } = opened();
+  await store.commit(bodyOf(many));
+  const first = await store.status();
+  expect(first.events.network).toBe(many);
+  expect(first.assets).toBeLessThan(many);
+  // Other batches are committed in between.
+  for (let i = 0; i < 5; i++) await store.commit(batch([ssh({ dst_ip: '10.200.0.1', dst_port: i + 1 })]));
+  expect((await store.status()).assets).toBeLessThan(many);
+  await expect
+    .poll(() => reader.listServices({ terms: [], sort: 'ip', order: 'asc', page: 1, per_page: 1 }).total, {
+      timeout: 60_000,
+    })
+    .toBe(many + 5);
+  expect(counted(reader)).toEqual(countedOfEvents(reader));
+  expect(await store.status()).toMatchObject({ assets: many + 1, services: many + 5 });
+});
+
+test('sightings of pending events are processed after the events, even across a restart', async () => {
+  const dataDir = mkdtempSync(join(tmpdir(), 'candor-counted-'));
+  onTestFinished(() => rmSync(dataDir, { recursive: true }));
+  const open = () => openStore({ dataDir, alertWindowMs: hour, clock: () => start });
+  const last = address(many - 1);
+  const mac = '00:1b:63:01:02:03';
+  const store = open();
+  await store.commit(
+    bodyOf(many, [
+      { kind: 'host', ip: last, mac, at: start + 1 },
+      { kind: 'name', ip: last, name: 'last.example', from: 'dhcp', at: start + 1 },
+    ]),
+  );
+  await store.commit(
+    batch([], {
+      blocks: [],
+      sightings: [{ kind: 'service', ip: last, port: 22, transport: 'tcp', product: 'OpenSSH', at: start + 2 }],
+    }),
+  );
+  expect((await store.status()).assets).toBeLessThan(many);
+  await store.close();
+  const again = open();
+  const reader = openReader(dataDir);
+  const query = { ...everything, sort: 'ip' };
+  const found = resources<Asset>(reader.listAssets({ ...query, terms: [{ field: 'ip', values: [last] }] }));
+  expect(found).toMatchObject([
+    { attributes: { hostnames: ['last.example'], mac_addresses: [mac], service_count: 1 } },
+  ]);
+  const terms = [{ field: 'asset_id', values: [found[0]!.id] }];
+  expect(resources<Service>(reader.listServices({ ...query, terms }))).toMatchObject([
+    { attributes: { product: 'OpenSSH', connections: 1 } },
+  ]);
+  expect(await again.status()).toMatchObject({ assets: many, services: many });
+  reader.close();
+  await again.close();
+});
+
+test("users' changes are planned after all events stored before", async () => {
+  const { store } = opened();
+  await store.commit(bodyOf(many));
+  const taken = store.createAsset({ name: 'mine', ip_addresses: [address(many - 1)] }, analyst);
+  await expect(taken).rejects.toMatchObject({ code: 'CONFLICT' });
+  expect((await store.status()).assets).toBe(many);
+});
+
+test("users' changes do not wait for events stored later", async () => {
+  const { store } = opened();
+  await store.commit(bodyOf(many));
+  let isChanged = false;
+  const change = store.createAsset({ name: 'mine', ip_addresses: ['10.250.0.1'] }, analyst).finally(() => {
+    isChanged = true;
+  });
+  // Events constantly arrive faster than they are processed.
+  const body = 3000;
+  let commits = 0;
+  while (!isChanged && commits < 200) {
+    const from = many + commits++ * body;
+    await store.commit(batch(Array.from({ length: body }, (_, i) => ssh({ dst_ip: address(from + i) }))));
+  }
+  expect(isChanged).toBe(true);
+  expect((await change).asset.name).toBe('mine');
+});
+
+test('processing continues after an aborted transaction, without another batch', async () => {
+  const { store, reader } = opened();
+  const sightings: Sighting[] = [
+    { kind: 'service', ip: address(many - 1), port: 22, transport: 'tcp', product: 'OpenSSH', at: start },
+  ];
+  const broken = { ...batch([]), blocks: [new ArrayBuffer(8)] };
+  const results = await Promise.allSettled([
+    store.commit(bodyOf(many, sightings)),
+    store.commit(broken),
+    store.commit(batch([ssh({ dst_ip: address(0), dst_port: 23 })])),
+  ]);
+  expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+  await expect(store.commit(broken)).rejects.not.toHaveProperty('code');
+  await expect
+    .poll(() => reader.listServices({ terms: [], sort: 'ip', order: 'asc', page: 1, per_page: 1 }).total, {
+      timeout: 60_000,
+    })
+    .toBe(many + 1);
+  expect(counted(reader)).toEqual(countedOfEvents(reader));
+  const told = { ...everything, sort: 'ip', terms: [{ field: 'ip', values: [address(many - 1)] }] };
+  expect(resources<Service>(reader.listServices(told))).toMatchObject([
+    { attributes: { product: 'OpenSSH', connections: 1 } },
+  ]);
+});
+
+test('sightings of very many hosts are also processed gradually', async () => {
+  const { store } = opened();
+  const sightings = Array.from({ length: many }, (_, n): Sighting => {
+    return { kind: 'host', ip: address(n), at: start };
+  });
+  await store.commit({ ...batch([]), blocks: [], sightings });
+  expect((await store.status()).assets).toBeLessThan(many);
+  await expect.poll(async () => (await store.status()).assets, { timeout: 60_000 }).toBe(many);
+});
+
+test('a device that turns out to be a known host is removed immediately, even if many rows wait to be written', async () => {
+  const { store, reader } = opened();
+  const mac = '00:1b:63:01:02:03';
+  const ip = '10.240.0.1';
+  const ofMac = { ...everything, sort: 'ip', terms: [{ field: 'mac', values: [mac] }] };
+  await store.commit({ ...batch([ssh({ dst_ip: ip })]), sightings: [{ kind: 'host', mac, at: start }] });
+  expect(resources<Asset>(reader.listAssets(ofMac))).toMatchObject([{ attributes: { ip_addresses: [] } }]);
+  const others = Array.from({ length: many }, (_, n): Sighting => {
+    return { kind: 'host', ip: address(n), at: start + 2 };
+  });
+  await store.commit({
+    ...batch([]),
+    blocks: [],
+    sightings: [{ kind: 'host', ip, mac, at: start + 1 }, ...others],
+  });
+  expect(resources<Asset>(reader.listAssets(ofMac))).toMatchObject([{ attributes: { ip_addresses: [ip] } }]);
+});
