@@ -152,11 +152,13 @@ async function alertsOf(service: Service, token: string): Promise<Seen[]> {
     .sort((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1));
 }
 
-const latest = Math.floor(Date.now() / hourMs) * hourMs - 6 * hourMs;
-/** Six hours of one UTC day: the summary of a day's background noise does not include events that come after the day. */
-const start = latest - Math.max(0, (latest % (24 * hourMs)) - 17 * hourMs);
+/** Returns the newest UTC midnight that is at least this many hours ago. */
+const midnight = (hoursAgo: number) => Math.floor((Date.now() - hoursAgo * hourMs) / (24 * hourMs)) * 24 * hourMs;
 
-describe.each(['Zeek', 'Suricata'] as const)('lines of %s', (format) => {
+describe.each([
+  ['Zeek', 'around midnight', midnight(4) - 3 * hourMs],
+  ['Suricata', 'of one day', midnight(7)],
+] as const)('lines of %s %s', (format, _, start) => {
   const rules = rulesFor(logsources[format]);
   const lines = attackLines(start, format);
   let whole: Seen[];

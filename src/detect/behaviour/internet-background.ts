@@ -6,7 +6,7 @@ import { addFrequent, type Frequent, mergeFrequent, mostFrequent } from './suppo
 import { isGroup, isVain } from './support/ports.ts';
 import { nothing } from './support/put-at.ts';
 import { WindowedDetector } from './support/windowed-detector.ts';
-import { inOrder, valueAt, type Window, Windows } from './support/windows.ts';
+import { inOrder, type Window, Windows } from './support/windows.ts';
 
 export const internetBackgroundThresholds = {
   /** Length of a UTC day. */
@@ -40,6 +40,8 @@ interface Noise {
    * stage.
    */
   told: number;
+  /** `attempts` of the last report. Absent in states of earlier versions. */
+  toldAttempts?: number;
 }
 
 type Thresholds = { readonly [K in keyof typeof internetBackgroundThresholds]: number };
@@ -101,23 +103,35 @@ export class InternetBackgroundDetector extends WindowedDetector<Noise> implemen
   }
 
   evaluate(emit: Emit, refreshes?: boolean): void {
-    for (const window of this.windows.changed(refreshes))
-      for (const { start: day, value: noise } of inOrder(window)) this.#evaluateDay(window, day, noise, emit);
+    for (const window of this.windows.changed(refreshes)) {
+      let isReported = false;
+      // The alert shows the figures of the last report: a report of an earlier day is followed by that of the later day.
+      for (const { start: day, value: noise } of inOrder(window))
+        isReported = this.#evaluateDay(window, day, noise, emit, isReported);
+    }
   }
 
-  #evaluateDay(window: Window<Noise>, day: number, noise: Noise, emit: Emit): void {
-    const stage = day < window.newest ? stages.over : stages.begun;
-    const goesOn = noise.told > 0 || (valueAt(window, day - this.#thresholds.dayMs)?.told ?? 0) > 0;
+  /** Reports the noise of a day if due, if it has grown, or if `isOwed`. Returns true if it was reported. */
+  #evaluateDay(window: Window<Noise>, day: number, noise: Noise, emit: Emit, isOwed: boolean): boolean {
+    const isOver = day < window.newest;
+    const stage = isOver ? stages.over : stages.begun;
+    // Events may come late: the next day may have been reported first.
+    const goesOn = window.toldAt >= day - this.#thresholds.dayMs;
     if (goesOn) window.toldRank = 0;
-    const refreshes = window.isRefreshing && goesOn && day === window.newest;
-    if (noise.told >= stage && !refreshes) return;
-    if (stage === stages.begun && goesOn && !refreshes) return;
+    const isDue = noise.told < stage && (isOver || !goesOn);
+    const hasGrown = goesOn && window.isRefreshing && noise.attempts !== noise.toldAttempts;
+    if (!(isDue || hasGrown || isOwed)) return false;
     const { countedSources, sources } = this.#thresholds;
     const count = countSample(noise.sources, countedSources);
-    if (count < sources) return;
-    if (!refreshes) noise.told = stage;
+    if (count < sources) return false;
+    // Late events may complete a day that is over: like any other day, it begins first.
+    if (isDue && isOver && !goesOn) emit(this.#detection(window.key, day, noise, count, false));
+    emit(this.#detection(window.key, day, noise, count, isOver), isDue ? 'new' : 'grown');
+    if (isDue) noise.told = stage;
+    noise.toldAttempts = noise.attempts;
+    window.toldAt = Math.max(window.toldAt, day);
     window.toldRank = 0;
-    emit(this.#detection(window.key, day, noise, count, stage === stages.over), refreshes ? 'grown' : 'new');
+    return true;
   }
 
   #detection(network: string, day: number, noise: Noise, sources: number, isOver: boolean): Detection {
@@ -166,6 +180,7 @@ export class InternetBackgroundDetector extends WindowedDetector<Noise> implemen
     into.last = Math.max(into.last, from.last);
     into.seqs = mergeEarliest(into.seqs, from.seqs);
     into.told = Math.max(into.told, from.told);
+    into.toldAttempts = Math.max(into.toldAttempts ?? 0, from.toldAttempts ?? 0);
   }
 }
 

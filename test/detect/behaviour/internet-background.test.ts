@@ -1,5 +1,6 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Flow } from '../../../src/detect/behaviour/detector.ts';
+import type { Detection, Due, Flow } from '../../../src/detect/behaviour/detector.ts';
 import {
   InternetBackgroundDetector,
   internetBackgroundThresholds,
@@ -42,6 +43,44 @@ it('background noise is reported once there are fifty sources, then for each com
     evidence: { sources: 400, targets: 1, attempts: 400, refused: 200, sources_error: 0 },
   });
   expect(days[1]?.evidence.top_ports).toEqual(['23/tcp: 200', '22/tcp: 100', '445/tcp: 100']);
+});
+
+describe('events that arrive up to an hour late around midnight', () => {
+  /** Returns the alert after all flows: the number of findings, and the latest one. */
+  const alertAfter = (flows: readonly Flow[]) => {
+    const detector = new InternetBackgroundDetector();
+    const reports: [Detection, Due][] = [];
+    const evaluate = () => detector.evaluate((detection, due = 'new') => reports.push([detection, due]), true);
+    for (const [n, flow] of flows.entries()) {
+      detector.flow(flow);
+      if (n % 7 === 0) evaluate();
+    }
+    evaluate();
+    return { findings: reports.filter(([, due]) => due === 'new').length, latest: reports.at(-1)?.[0].evidence };
+  };
+  const around = (before: number, lastHour: number, after: number) => [
+    ...noise(before).map((flow) => ({ ...flow, time: midnight + 12 * hour })),
+    ...noise(lastHour, { dst: '198.51.100.10' }).map((flow, n) => ({ ...flow, time: midnight + 23 * hour + n })),
+    ...noise(after, {}, 1).map((flow, n) => ({ ...flow, time: midnight + 24 * hour + n })),
+  ];
+
+  it.each([
+    ['the first day has begun before', 60, 90, 20],
+    ['the first day begins in its last hour', 20, 90, 20],
+    ['both days are noisy', 60, 90, 80],
+    ['only the second day is noisy', 10, 20, 80],
+  ])('give the same alert in any order: %s', (_, before, lastHour, after) => {
+    const flows = around(before, lastHour, after);
+    const inOrder = alertAfter(flows);
+    expect(inOrder.findings).toBeGreaterThan(0);
+    const late = flows.slice(before);
+    fc.assert(
+      fc.property(fc.shuffledSubarray(late, { minLength: late.length }), (shuffled) => {
+        expect(alertAfter([...flows.slice(0, before), ...shuffled])).toEqual(inOrder);
+      }),
+      { numRuns: 30 },
+    );
+  });
 });
 
 it('a scan is one finding per network, regardless of the number of hosts reached', () => {
