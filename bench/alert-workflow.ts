@@ -1,6 +1,6 @@
 /**
- * How much does work on many alerts cost? Measures groups, an export and a change of 10,000 alerts, with 100,000 alerts
- * stored and ingest at the same time. Over HTTP, with the service in a separate process.
+ * How much does work on many alerts cost? Measures groups, an export and a change of 10,000 alerts over HTTP, with
+ * 100,000 alerts stored and ingest at the same time. The service runs in a separate process.
  */
 import { connect } from 'node:net';
 import { setTimeout } from 'node:timers/promises';

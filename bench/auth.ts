@@ -141,7 +141,7 @@ function fill(dataDir: string, now: number) {
   return { bearers, sessionTokens };
 }
 
-/** Returns µs per call, with each item once: the median of batches, because timings vary on shared machines. */
+/** Returns the median of batches in µs per call, because timings vary on shared machines. Uses each item once. */
 async function each(items: readonly string[], call: (item: string) => Promise<unknown>): Promise<number> {
   const batches: number[] = [];
   for (let from = 0; from + batch <= items.length; from += batch) {
@@ -161,8 +161,8 @@ function random(items: readonly string[], call: (item: string) => Promise<unknow
 }
 
 /**
- * Returns CPU time per request in µs: server and client share this process. The kinds alternate, because timings vary
- * on shared machines.
+ * Returns the CPU time per request in µs, of server and client together, because they share this process. The kinds of
+ * requests alternate, because timings vary on shared machines.
  */
 async function overHttp(
   present: (authorization: string | undefined) => ReturnType<ReturnType<typeof createAuthenticator>>,

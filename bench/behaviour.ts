@@ -31,7 +31,7 @@ const start = Date.UTC(2026, 0, 5);
 const rowsOfBlock = 4000;
 const isHome = compileHome(home);
 const rememberedConnections = 2 ** 20;
-/** Number of alternating measurements; the lowest counts. */
+/** Number of alternating measurements; the lowest is reported. */
 const rounds = 3;
 
 export async function run(events = 300_000): Promise<BenchRow[]> {

@@ -1,4 +1,7 @@
-/** How much does a block cost? Measures encoding a record, its bytes, scanning a row, and writing a row as JSON. */
+/**
+ * How much does a block cost? Measures the time to encode a record, to scan a row and to write a row as JSON, and the
+ * bytes of a record.
+ */
 import { openBlock } from '../src/events/format/block.ts';
 import { BlockBuilder } from '../src/events/format/block-builder.ts';
 import type { EventFilter } from '../src/events/query/filter.ts';

@@ -2,8 +2,8 @@
  * Does the service withstand invalid input? Random requests to every operation, with every role and encoding, malformed
  * HTTP packets and broken WebSocket frames are sent as fast as the service responds, during ingest. A run fails for a
  * response that is not in the contract, an error without a cause, a gauge below zero, a log record at level error,
- * continuous memory growth, leftover state, and less than a million requests an hour. FUZZ_SECONDS sets the duration,
- * FUZZ_SEED the seed.
+ * continuous memory growth, leftover state, or fewer than a million requests an hour. FUZZ_SECONDS sets the duration,
+ * and FUZZ_SEED sets the seed.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { rssAnonMiB, type Service, startService } from '../scripts/service.ts';

@@ -16,7 +16,7 @@ import { dnsLines } from './sigma-rules.ts';
 import { untilCounted } from './until-counted.ts';
 
 const linesPerBody = 2000;
-/** Number of rules: more than the limit of the total cost allows, so the rest is refused. */
+/** Number of rules: more than the limit of the total cost allows, so some rules are refused. */
 const written = 400;
 const testsAtOnce = 3;
 const variants = ['no rules', 'rules that fill the limit', 'three rule tests'] as const;
@@ -133,7 +133,7 @@ function writeRules(folder: string): string {
   return its;
 }
 
-/** Returns a rule that no literal excludes, with an expression that causes much backtracking. */
+/** Returns a rule that cannot be skipped by a literal, with an expression that causes much backtracking. */
 const costly = (n: number): string =>
   JSON.stringify({
     title: `Costly ${n}`,

@@ -71,7 +71,7 @@ async function countedRow(variant: string, service: Service, accepted: number, e
   return { question, variant, value: Math.round(accepted / allS), unit: 'events/s' };
 }
 
-/** Compresses bodies beforehand, enough for this time. */
+/** Compresses enough bodies for this time, before the measurement begins. */
 function compressed(bodies: MovingBodies, seconds: number): Pick<MovingBodies, 'next'> {
   const all = Array.from({ length: Math.ceil((seconds * mostLinesASecond) / linesPerBody) }, () =>
     gzipSync(bodies.next(), { level: 1 }),

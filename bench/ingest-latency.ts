@@ -2,9 +2,9 @@
  * How long until events are acknowledged, depending on the load? Bodies of 1,000 Zeek conn lines arrive in an open
  * loop, at times drawn in advance (a Poisson process) regardless of earlier bodies. Each latency counts from a body's
  * due time, and so includes the wait behind a slow response. Loads are shares of the same service's throughput in a
- * closed loop in the same run, including detection and counting; once with the shipped rules, once with all of them
- * disabled. After each load the service processes its backlog before the next. Refusals (503, 429) are counted and not
- * sent again.
+ * closed loop in the same run, including detection and counting. Loads are measured with the shipped rules, and again
+ * with all rules disabled. After each load, the service processes its backlog before the next load. Refused bodies
+ * (503, 429) are counted and not sent again.
  */
 import { login, type Service, startService, tokenFor } from '../scripts/service.ts';
 import { cpuNote, type Loader, type Measured, measure, startLoader } from './load/loader.ts';

@@ -1,6 +1,6 @@
 /**
  * Requests proofs over keep-alive connections, one request at a time on each: as fast as they are answered, or at a
- * limited rate. A separate process, so that its CPU time is separate from the service's:
+ * limited rate. Runs in a separate process, so that its CPU time is separate from the service's:
  *
  *     node proof-load.ts <port> <kind> <tree size> <connections> <seconds> [<requests a second>]
  *

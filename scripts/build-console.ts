@@ -1,6 +1,6 @@
 /**
- * `npm run build:console`: builds the web console into dist/console. With `--if-changed`, which runs before
- * each start from a checkout, only if its sources have changed since the last build.
+ * `npm run build:console`: builds the web console into dist/console. With `--if-changed`, it builds only if the
+ * sources have changed since the last build. Each start from a checkout first runs it with `--if-changed`.
  */
 import { constants } from 'node:os';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ const root = join(import.meta.dirname, '..');
 const built = join(root, 'dist', 'console');
 const { values: options } = parseArgs({ options: { 'if-changed': { type: 'boolean', default: false } } });
 
-// Removes an incomplete build, as at every exit.
+// `process.exit` runs the handler that removes an incomplete build.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
   process.on(signal, () => process.exit(128 + constants.signals[signal]));
 
@@ -20,7 +20,7 @@ const say = (line: string): void => void process.stderr.write(`${line}\n`);
 const reason = options['if-changed'] ? reasonToBuild(root, built) : 'requested';
 if (reason === undefined) say('console: up to date');
 else {
-  say(`console: building it (${reason}) …`);
+  say(`console: building (${reason}) …`);
   try {
     const began = performance.now();
     const { buildConsole } = await import('./build-console/build.ts');

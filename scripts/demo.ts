@@ -96,7 +96,7 @@ async function start(password: string): Promise<Service> {
   say('Starting the service …');
   const on = (port: string) => startService({ dataDir, env: { CANDOR_ADMIN_PASSWORD: password, CANDOR_PORT: port } });
   return on(process.env.CANDOR_PORT ?? '8080').catch((error: Error) => {
-    // The port is in use: choose another.
+    // The port is in use: let the system choose a free port.
     if (error.message.includes('cannot listen')) return on('0');
     throw error;
   });

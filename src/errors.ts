@@ -29,7 +29,7 @@ export const errorCodes = {
   INVALID_TRANSITION: {
     status: 409,
     retry: false,
-    meaning: 'The status of the alert does not permit the new status. `details` lists the permitted ones.',
+    meaning: 'The status of the alert does not permit the new status. `details` lists the permitted statuses.',
   },
   VERSION_MISMATCH: {
     status: 412,
@@ -69,10 +69,9 @@ export const errorCodes = {
   UNAVAILABLE: {
     status: 503,
     retry: true,
-    meaning:
-      'A part of the service cannot work at the moment: it starts, stops, its disk is full, or the log is degraded.',
+    meaning: 'A part of the service cannot work: it is starting or stopping, its disk is full, or the log is degraded.',
   },
-  /** A worker died while it held the call. The outcome is unknown; answered as UNAVAILABLE. */
+  /** A worker died while it processed the call. The outcome is unknown; answered as UNAVAILABLE. */
   WORKER_LOST: {
     status: 503,
     retry: true,
@@ -120,7 +119,7 @@ export function invalidField(field: string, reason: string): ServiceError {
   return new ServiceError('INVALID_REQUEST', `${field} ${reason}`, { field, reason });
 }
 
-/** Returns why a fetch failed: the message of the cause that fetch wraps, or advice if the protocol is wrong. */
+/** Returns the reason of a failed fetch: the message of the cause that fetch wraps, or advice if the protocol is wrong. */
 export function fetchFailure(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const { message } = error.cause instanceof Error && error.cause.message !== '' ? error.cause : error;

@@ -11,8 +11,7 @@ export const limits = {
   /** JSON response bodies below this size are sent uncompressed, because they fit in one packet. */
   minCompressedBytes: 1024,
   /**
-   * Maximum bytes of a JSON response body that is compressed. A page of the largest items has a few
-   * megabytes.
+   * Maximum bytes of a JSON response body that is compressed. A page of the largest items takes a few megabytes.
    */
   maxCompressedBytes: 16 * 2 ** 20,
   /**
@@ -22,8 +21,8 @@ export const limits = {
    */
   maxCompressions: 16,
   /**
-   * Maximum bytes of an inflated body. NDJSON from sensors shrinks about tenfold, decompression bombs a
-   * thousandfold.
+   * Maximum bytes of an inflated body. Compression shrinks NDJSON from sensors about tenfold, and decompression
+   * bombs a thousandfold.
    */
   maxInflatedBytes: 64 * 2 ** 20,
   /** Maximum bytes of a JSON body of operations other than ingest. */
@@ -44,7 +43,7 @@ export const limits = {
    * to 900 bytes per item, 45 MB in total, which must fit `maxUnsentReplyBytes`.
    */
   maxBulkItems: 50_000,
-  /** Maximum bytes of the action line before each _bulk item. An id, an index and some options have 1 kB. */
+  /** Maximum bytes of the action line before each _bulk item. An id, an index and some options take 1 kB. */
   maxBulkActionBytes: 8192,
   /** Elasticsearch's limit for document ids. */
   maxDocumentIdBytes: 512,
@@ -57,7 +56,9 @@ export const limits = {
    * channel at every start. The least recently used channel is dropped first.
    */
   maxSplunkChannels: 16_384,
-  /** Maximum Splunk channels kept per principal, so that no principal can evict the channels of others. */
+  /**
+   * Maximum Splunk channels kept per principal, so that no principal can evict the channels of other principals.
+   */
   maxSplunkChannelsPerPrincipal: 1024,
   /** How long Splunk's health check reports the service as full after it rejected a body for lack of space. */
   splunkFullMs: 10_000,
@@ -101,7 +102,7 @@ export const limits = {
   /** Maximum nesting of one JSON record; real records reach 6. */
   maxNesting: 32,
   /**
-   * Maximum length of the name of a transport protocol, which is part of keys. IANA's longest,
+   * Maximum length of the name of a transport protocol. The name is part of keys. IANA's longest,
    * `rsvp-e2e-ignore`, has 15 characters.
    */
   maxTransportLength: 16,
@@ -122,7 +123,7 @@ export const limits = {
    * for a body of another principal.
    */
   maxIngestShareOfPrincipal: 2 / 3,
-  /** Maximum bytes of memory blocks of received bodies that the HTTP server keeps for reuse. */
+  /** Maximum bytes of memory blocks that the HTTP server keeps for reuse by later bodies. */
   maxSpareBodyBytes: 16 * 2 ** 20,
   /**
    * Size of the buffer that each ingest thread keeps to assemble bodies. A longer body gets its own buffer.
@@ -209,7 +210,7 @@ export const limits = {
   /** Maximum sensors listed in an alert: the first to report it. Alerts with more sensors are rare. */
   maxAlertSensors: 20,
   /**
-   * Maximum new alerts of one rule and one sensor within a deduplication window; further ones become one
+   * Maximum new alerts of one rule and one sensor within a deduplication window; further alerts become one
    * summary alert. Analysts cannot review more alerts of one rule individually within an hour.
    */
   maxAlertsPerRuleWindow: 50,
@@ -219,8 +220,8 @@ export const limits = {
    */
   maxGraveAlertsPerBurst: 50,
   /**
-   * Maximum alerts of a rule about one home host and its peers; further alerts become one alert about this
-   * host.
+   * Maximum alerts of a rule about one home host and its peers; further alerts become one summary alert about
+   * this host.
    */
   maxAlertsPerHostWindow: 20,
   /**
@@ -230,12 +231,12 @@ export const limits = {
   maxCriticalHostsPerRuleWindow: 100,
   /**
    * Maximum severe alerts of a rule for events outside the current window, per hour of the local clock. Only
-   * imports and sensors with jumping clocks cause more; further alerts become one.
+   * imports and sensors with jumping clocks cause more; further alerts become one summary alert.
    */
   maxUntimelyAlertsPerRuleWindow: 600,
   /**
-   * Maximum alerts of all rules of one source (Suricata, Sigma, …) within an hour of the local clock: the
-   * start of a flood of sixty rules, and a second of work for the store thread.
+   * Maximum alerts of all rules of one source (Suricata, Sigma, …) within an hour of the local clock: enough for
+   * the first alerts of sixty flooding rules. Storing them takes the store thread a second.
    */
   maxAlertsPerSourceHour: 6000,
   /** Maximum source addresses, and maximum destination addresses, listed in a summary alert. */
@@ -271,17 +272,17 @@ export const limits = {
   /** Maximum alert ids in one bulk change, as many as a list page has. */
   maxBulkIds: 1000,
   /**
-   * Maximum alerts that match the filter of a bulk change: more than on a typical bad day. At about a
+   * Maximum alerts that match the filter of a bulk change: more than are raised on a typical bad day. At about a
    * millisecond per alert, the change takes ten seconds.
    */
   maxBulkAlerts: 10_000,
   /** Number of alerts of a bulk change written in one transaction of 10 to 50 ms, for which ingest waits. */
   bulkAlertsAtOnce: 50,
-  /** Maximum bulk changes in progress, of all callers. Each has one transaction waiting. */
+  /** Maximum bulk changes in progress, of all callers. Each bulk change has one waiting transaction. */
   maxBulkChanges: 4,
   /** Maximum exports in progress. Each holds a connection and one page of up to 2 MB. */
   maxExports: 8,
-  /** Maximum exports in progress per principal, so that capacity remains for two others. */
+  /** Maximum exports in progress per principal, so that capacity remains for two other principals. */
   maxExportsPerPrincipal: 3,
   /** Target size of one page of an export. The last line of a page may exceed it. */
   exportPageBytes: 256 * 2 ** 10,
@@ -314,13 +315,13 @@ export const limits = {
   /** Maximum canonical bytes of a log entry. C2SP entry bundles allow 65,535 bytes per entry. */
   maxEntryBytes: 60_000,
   /**
-   * Maximum canonical bytes of the entries on one list page. A thousand typical entries have 1 MB; their JSON
-   * is more than twice as long.
+   * Maximum canonical bytes of the entries on one list page. A thousand typical entries take 1 MB; their JSON is
+   * more than twice as long.
    */
   maxEntriesPageBytes: 4 * 2 ** 20,
   /**
-   * Maximum ended keys of one purpose in /.well-known/jwks.json. A token lives for an hour, and keys are
-   * rarely rotated more than four times an hour. Older keys are listed at /api/transparency/keys.
+   * Maximum ended keys of one purpose in /.well-known/jwks.json. Access tokens are valid for 15 minutes, and keys
+   * are rarely rotated more than four times in that time. Older keys are listed at /api/transparency/keys.
    */
   publishedEndedKeys: 4,
   /**
@@ -339,7 +340,7 @@ export const limits = {
    */
   maxEntryAheadMs: 300_000,
   /**
-   * How far the wall clock may move against the steady clock between two checks. Slewing and leap seconds
+   * How far the wall clock may move against the monotonic clock between two checks. Slewing and leap seconds
    * cause smaller differences.
    */
   maxClockStepMs: 60_000,
@@ -388,7 +389,7 @@ export const limits = {
    * one receipt.
    */
   maxReceiptsPerEntry: 1024,
-  /** How long a receipt waits for others before an entry covers them: at most 8,640 entries a day. */
+  /** How long a receipt waits for other receipts before an entry covers them: at most 8,640 entries a day. */
   receiptIntervalMs: 10_000,
   /**
    * Maximum receipts kept, 400 bytes each. The oldest logged receipts are dropped. While no receipt is
@@ -401,7 +402,10 @@ export const limits = {
   sealTaskRows: 98_304,
   /** Maximum rows of one sealed range, with 16 kB of roots. Further waiting rows get further entries. */
   maxSealedRows: 4_194_304,
-  /** Maximum findings in stored events that wait to be processed. With more, no events are accepted. */
+  /**
+   * Maximum findings in stored events that wait to be processed. While this limit is reached, no events are
+   * accepted.
+   */
   maxWaitingFindings: 10_000,
   /**
    * Free bytes of the databases' volume below which no events are accepted. They are reserved for small
@@ -409,8 +413,8 @@ export const limits = {
    */
   minFreeDiskBytes: 64 * 2 ** 20,
   /**
-   * The part of `minFreeDiskBytes` that events never use, even if the database file has this many free pages,
-   * which LMDB uses before the file grows: sometimes no run of free pages is long enough for a block.
+   * The part of `minFreeDiskBytes` that events never use, even if the database file has enough free pages. LMDB
+   * uses free pages before the file grows, but sometimes no run of free pages is long enough for a block.
    */
   minReservedDiskBytes: 32 * 2 ** 20,
   /**
@@ -491,8 +495,8 @@ export const limits = {
    */
   maxSubscriptions: 20_000,
   /**
-   * Maximum WebSocket connections that have not authenticated, so that they cannot use up `maxSockets`. The
-   * same number again may have credentials being checked, which takes milliseconds.
+   * Maximum WebSocket connections that have not authenticated, so that they cannot use up `maxSockets`. As many
+   * further connections may wait for the check of their credentials, which takes milliseconds.
    */
   maxUnauthenticatedSockets: 500,
   /**
@@ -510,8 +514,8 @@ export const limits = {
    */
   maxLiveMatchMsPerS: 500,
   /**
-   * Maximum commits of a channel kept so that replays can continue from them: 0.1 s at 2,000 a second, longer
-   * than one read.
+   * Maximum commits of a channel kept so that replays can continue from them: enough for 0.1 s at 2,000 commits a
+   * second, which is longer than one read.
    */
   maxRecentBatches: 256,
   /** Maximum bytes of the commits of a channel kept for replays. */
@@ -632,8 +636,8 @@ export const limits = {
    */
   maxJsonInFlightBytesPerPrincipal: 4 * 2 ** 20,
   /**
-   * Maximum bytes of a JSON body from an unauthenticated caller: the longest login, with all characters
-   * escaped, has 15 kB.
+   * Maximum bytes of a JSON body from an unauthenticated caller: the longest login, with all characters escaped,
+   * takes 15 kB.
    */
   maxPublicJsonBodyBytes: 16 * 2 ** 10,
   /**
@@ -643,9 +647,9 @@ export const limits = {
    */
   maxPublicJsonInFlightBytes: 16 * 2 ** 20,
   /**
-   * Maximum bytes of a threat intelligence list, on the wire and inflated: 500,000 names in plain lines have
-   * 10 MB; STIX has room for 50,000, at 600 bytes each. The pool thread that parses the list needs ten times
-   * its size.
+   * Maximum bytes of a threat intelligence list, on the wire and inflated: 500,000 names in plain lines take up
+   * 10 MB; STIX has room for 50,000, at 600 bytes each. The pool thread that parses the list needs ten times its
+   * size.
    */
   maxIntelBodyBytes: 32 * 2 ** 20,
   /** Maximum bytes of threat intelligence lists being received or processed: two of maximum length. */
@@ -662,7 +666,8 @@ export const limits = {
    */
   maxIntelIndicators: 1_000_000,
   /**
-   * Maximum values read per list, including duplicates and rejected values: a thread takes a minute for them.
+   * Maximum values read per list, including duplicates and rejected values. Reading them takes a thread one
+   * minute.
    */
   maxIntelValuesPerList: 1_500_000,
   /**
@@ -673,15 +678,21 @@ export const limits = {
   maxIntelRejected: 100,
   /** Maximum characters shown of a rejected indicator, and of an indicator's name in the list. */
   maxIntelTextLength: 200,
-  /** Maximum distinct names or kinds of indicators kept per list for display; further ones are not shown. */
+  /**
+   * Maximum distinct names or kinds of indicators kept per list for display; further names and kinds are not
+   * shown.
+   */
   maxIntelLabels: 4096,
-  /** Maximum distinct expiry times of indicators kept per list; more are merged by hour, day or month. */
+  /**
+   * Maximum distinct expiry times of indicators kept per list. If there are more, they are merged by hour, day or
+   * month.
+   */
   maxIntelEnds: 4096,
   /**
    * Shortest prefix of an IPv4 block in a list of indicators. Shorter prefixes would cover half the Internet.
    */
   minIntelPrefixIpv4: 8,
-  /** Shortest prefix of an IPv6 block in a list of indicators. No registry allocates shorter ones. */
+  /** Shortest prefix of an IPv6 block in a list of indicators. No registry allocates shorter prefixes. */
   minIntelPrefixIpv6: 16,
   /**
    * Maximum requests in progress. Each costs about 2 kB besides its body. More requests would only wait for
@@ -754,20 +765,23 @@ export const limits = {
    * able to reconnect.
    */
   maxClosingSocketsPerAddress: 1024,
-  /** How long closed WebSockets may linger: uWebSockets.js cuts them after 16 s, and checks every 4 s. */
+  /**
+   * How long closed WebSockets may linger: uWebSockets.js checks every 4 s, and closes their connections after
+   * 16 s.
+   */
   closingSocketMs: 20_000,
   /**
-   * Maximum unread bytes of all responses; above this, the slowest clients are disconnected. A list page
-   * usually has 1 MB.
+   * Maximum unread bytes of all responses; above this, the slowest clients are disconnected. A list page usually
+   * takes 1 MB.
    */
   maxUnsentReplyBytes: 64 * 2 ** 20,
-  /** Maximum files of the console, each with its own endpoint. The console has a few dozen. */
+  /** Maximum files of the console, each with its own endpoint. The console has a few dozen files. */
   maxConsoleFiles: 1000,
   /**
    * Maximum bytes of the console's files in memory, including their compressed forms. They take about 3 MB.
    */
   maxConsoleBytes: 32 * 2 ** 20,
-  /** Time for receiving a whole body: 16 MB at 1 Mbit/s. Idle connections end after 10 s anyway. */
+  /** Time for receiving a whole body: 16 MB at 1 Mbit/s. A connection that is idle for 10 s is closed earlier. */
   bodyTimeoutMs: 120_000,
   /** Time for receiving a body of an unauthenticated caller: the longest login, 16 kB, at 26 kbit/s. */
   bodyTimeoutWithoutIdentityMs: 5000,
@@ -785,8 +799,8 @@ export const limits = {
    */
   maxRequestIdBytes: 128,
   /**
-   * Maximum evidence files that a witness keeps per log: the first ones. Each is proof against the log and
-   * has about 4 kB.
+   * Maximum evidence files that a witness keeps per log: the first ones. Each file is proof against the log and
+   * takes about 4 kB.
    */
   maxWitnessEvidence: 16,
   /**
@@ -801,8 +815,8 @@ export const limits = {
   maxPolicyBytes: 256 * 2 ** 10,
   maxPolicyLines: 256,
   /**
-   * Maximum bytes of an access policy file. With a rule for each operation, a policy has 10 kB. The worst
-   * YAML, in which each character is an error, takes a second to parse.
+   * Maximum bytes of an access policy file. With a rule for each operation, a policy takes 10 kB. The worst YAML,
+   * in which each character is an error, takes a second to parse.
    */
   maxAccessPolicyBytes: 64 * 2 ** 10,
   /**
@@ -810,8 +824,8 @@ export const limits = {
    */
   maxQueuedPolicyChanges: 100,
   /**
-   * Maximum bytes of a witness's response. A signature line has 170 bytes; even ten post-quantum keys of 5 kB
-   * each fit.
+   * Maximum bytes of a witness's response. A signature line has 170 bytes; ten post-quantum signatures of 5 kB
+   * each also fit.
    */
   maxWitnessAnswerBytes: 64 * 2 ** 10,
   /**
@@ -825,8 +839,8 @@ export const limits = {
    */
   maxWitnessPauseMs: 60_000,
   /**
-   * Age at which cosignatures of a log that does not grow are renewed, as its heads are, so that verifiers
-   * can see that they are fresh.
+   * Age at which cosignatures of a log that does not grow are renewed, like its heads, so that verifiers always
+   * find recent cosignatures.
    */
   cosignatureAgeMs: 3600 * 1000,
   /**
@@ -851,28 +865,30 @@ export const limits = {
   minTimestampPauseMs: 60_000,
   maxTimestampPauseMs: 3600 * 1000,
   /**
-   * Maximum bytes of a request body to a witness: 63 lines of proof, and a note with 16 signatures of 5 kB
-   * (post-quantum ones).
+   * Maximum bytes of a request body to a witness: 63 lines of proof, and a note with 16 post-quantum signatures
+   * of 5 kB each.
    */
   maxAddCheckpointBytes: 128 * 2 ** 10,
   /** Maximum requests for one log that wait at a witness. Each waits for a flush of a few milliseconds. */
   maxWitnessQueue: 64,
   /** Maximum connections to a witness. Each log holds one open. */
   maxWitnessConnections: 256,
-  /** Time for receiving a whole request to a witness, which fits one packet or a few. */
+  /** Time for receiving a whole request to a witness, which fits in a few packets. */
   witnessRequestTimeoutMs: 10_000,
   /** Timeout of an idle connection to a witness. Logs send the next request within seconds. */
   witnessIdleTimeoutMs: 120_000,
-  /** Maximum addresses and blocks in the request for a scan: as many as people paste. Merging leaves few. */
+  /**
+   * Maximum addresses and blocks in the request for a scan: as many as people paste. Few remain after merging.
+   */
   maxScanTargets: 1000,
   /** Maximum addresses of one scan: an IPv4 /16. */
   maxScanHosts: 65_536,
   /**
-   * Maximum probes of one scan: a /16 on 256 ports. At the default rate, such a scan takes nine hours and 2
-   * MB for the refused ports.
+   * Maximum probes of one scan: a /16 on 256 ports. At the default rate, such a scan takes nine hours, and 2 MB
+   * for the refused ports.
    */
   maxScanProbes: 2 ** 24,
-  /** Maximum probes a second of a scan, the most that one thread can send. Networks tolerate less. */
+  /** Maximum probes a second of a scan, the most that one thread can send. Networks tolerate fewer. */
   maxScanRate: 10_000,
   /**
    * Maximum concurrent connections of a scan, each a file descriptor: 250 probes a second when no host
@@ -883,11 +899,11 @@ export const limits = {
    * Number of hosts that a scan probes in turn: each host gets every 128th probe while other hosts remain.
    */
   scanHostsInTurn: 128,
-  /** Maximum further hosts whose last results are pending, a kilobyte each: more than slow banners delay. */
+  /** Maximum further hosts whose last results are pending, a kilobyte each. Slow banners delay fewer hosts. */
   maxUnfinishedScanHosts: 1024,
   /**
-   * Maximum open ports of one host that a scan records, more than any real host has. A host with more open
-   * ports is a trap, and would occupy the connections that identify services.
+   * Maximum open ports of one host that a scan records, more than any real host has. A host with more open ports
+   * is probably a honeypot, and would occupy the connections that identify services.
    */
   maxScanServicesPerHost: 1000,
   /**
@@ -895,7 +911,7 @@ export const limits = {
    * seconds if the service sends nothing.
    */
   maxScanBannersPerHost: 256,
-  /** Connection timeout of a scan: enough for a second SYN, which is sent a second after a lost one. */
+  /** Connection timeout of a scan: enough for a second SYN, which is sent one second after a lost SYN. */
   scanConnectTimeoutMs: 2000,
   /** Maximum bytes read of a banner: many times the length of a greeting or of HTTP response headers. */
   maxBannerBytes: 4096,
@@ -910,13 +926,13 @@ export const limits = {
   /** Maximum scans started within a minute: more than people start. Each has an audit record. */
   maxScansPerMinute: 30,
   /**
-   * Maximum scans kept, the newest ones: hourly scans for a year. A scan has 500 bytes, or more with many
+   * Maximum scans kept, the newest ones: hourly scans for a year. A scan takes 500 bytes, or more with many
    * targets.
    */
   maxScans: 10_000,
   /**
-   * Maximum assets. Further hosts are counted as not recorded: most of them would be invented by an attacker.
-   * An asset has 500 bytes; a list with a filter reads all of them in 0.2 s.
+   * Maximum assets. Further hosts are counted as not recorded: most of them would be invented by an attacker. An
+   * asset takes 500 bytes; a list with a filter reads all of them in 0.2 s.
    */
   maxAssets: 200_000,
   /**
@@ -933,7 +949,7 @@ export const limits = {
   maxCurrentAddresses: 256,
   /**
    * Maximum current and earlier addresses of an asset: ten years of privacy addresses (RFC 8981) that change
-   * daily. Further addresses are not bound to the asset.
+   * daily. Further addresses are not assigned to the asset.
    */
   maxAddressesPerAsset: 4096,
   /**
@@ -942,17 +958,18 @@ export const limits = {
    */
   maxAddressesPerMac: 4,
   /**
-   * Maximum IPv4 addresses seen with one MAC address within a day, if it belongs to a machine: more than
-   * successive leases, fewer than the quiet machines behind a router.
+   * Maximum IPv4 addresses seen with one MAC address within a day, if it belongs to a machine: more than one
+   * machine gets through successive leases, but fewer than a router with quiet machines behind it shows.
    */
   maxAddressesPerMacDay: 16,
   /**
-   * Maximum earlier owners of one address. An address that flaps between machines adds an owner each time;
-   * the oldest owners are merged.
+   * Maximum earlier owners of one address. Each move of an address that flaps between machines adds an owner; the
+   * oldest owners are merged.
    */
   maxBindingsPerAddress: 1000,
   /**
-   * Maximum changes of owner of one address followed within one block of events; further changes are merged.
+   * Maximum changes of owner of one address that are followed within one block of events; further changes are
+   * merged.
    */
   maxSpansPerAddress: 64,
   /**
@@ -999,8 +1016,8 @@ export const limits = {
    */
   riskLookMs: 60_000,
   /**
-   * Maximum assets in the list of assets at risk: the riskiest ones, with up to 32 alerts each. The list has
-   * at most 600 kB and is read in 50 ms.
+   * Maximum assets in the list of assets at risk: the riskiest ones, with up to 32 alerts each. The list takes at
+   * most 600 kB and is read in 50 ms.
    */
   maxShownRisks: 100,
   /**
@@ -1029,14 +1046,15 @@ export const limits = {
   inventoryPauseMs: 500,
   /**
    * Time that one transaction spends on counting events. Other commits wait for this and for the flush. Later
-   * transactions count the rest.
+   * transactions count the remaining events.
    */
   inventoryCountMs: 50,
   /** Time that one transaction spends on writing the changes of the inventory. */
   inventoryWriteMs: 75,
   /**
-   * Maximum stored events, and sensors' other reports, that wait to be counted. With more, each transaction
-   * counts for up to 1.5 s, which slows down ingest. A flood of new hosts causes this after 5 to 10 s.
+   * Maximum stored events, and sensors' other reports, that wait to be counted. Above this limit, each
+   * transaction counts for up to 1.5 s, which slows down ingest. A flood of new hosts has this effect after 5 to
+   * 10 s.
    */
   maxUncountedEvents: 262_144,
   /**
@@ -1050,8 +1068,8 @@ export const limits = {
    */
   maxUnwrittenInventoryRows: 20_000,
   /**
-   * Maximum bytes or packets of one connection: a link of 100 Gbit/s carries this many bytes in 22 hours.
-   * Larger values are refused with an error that names the field, because the sum of ten could exceed the
+   * Maximum bytes or packets of one connection: a link of 100 Gbit/s carries this many bytes in 22 hours. Larger
+   * values are refused with an error that names the field, because the sum of ten such values could exceed the
    * integers that JSON represents exactly.
    */
   maxEventCount: 1e15,
@@ -1062,9 +1080,9 @@ export const limits = {
    */
   maxLinkBytesPerMs: 12_500_000,
   /**
-   * Added to the duration of a connection, which is often rounded or unknown: 250 GB. Larger counts are left
-   * out of sums, charts and detection. Their events are stored: otherwise a peer that forges sequence numbers
-   * could hide its connections.
+   * Time added to the duration of a connection, which is often rounded or unknown. A link carries 250 GB in this
+   * time. Larger byte counts are left out of sums, charts and detection. Their events are stored: otherwise a
+   * peer that forges sequence numbers could hide its connections.
    */
   linkGraceMs: 20_000,
   /**
@@ -1074,8 +1092,8 @@ export const limits = {
   maxSummedBytes: 8_640_000_000_000_000,
   /**
    * Maximum connections kept so that repeated reports of the same connection count once: 32 MB. This is
-   * sufficient for an hour, the interval of such reports, at 230 new connections a second; at 500 a second,
-   * one in 20 is forgotten.
+   * sufficient for an hour, the interval of such reports, at 230 new connections a second; at 500 a second, one
+   * in 20 is evicted.
    */
   rememberedConnections: 2 ** 21,
   /**
@@ -1096,7 +1114,7 @@ export const limits = {
    */
   maxTopologyEdges: 1_000_000,
   /**
-   * Maximum edges merged by network: a sixteenth of `maxTopologyEdges`. Further ones are merged into a single
+   * Maximum edges merged by network: a sixteenth of `maxTopologyEdges`. Further edges are merged into a single
    * edge.
    */
   maxWidenedTopologyEdges: 65_536,
@@ -1119,7 +1137,10 @@ export const limits = {
    * the last request waits 10 s.
    */
   maxWaitingTopologies: 8,
-  /** Maximum waiting graph requests of one principal: a view in two windows, while a third is computed. */
+  /**
+   * Maximum waiting graph requests of one principal: enough for two windows while the graph of a third window is
+   * computed.
+   */
   maxWaitingTopologiesPerPrincipal: 2,
   /**
    * Maximum edges and names of one live update, 250 bytes of JSON each; an edge counts once, even if it is
@@ -1145,8 +1166,8 @@ export const limits = {
   /** Maximum problems reported per text. Further problems would be of the same kinds. */
   maxSigmaProblems: 100,
   /**
-   * Maximum words and parentheses of one condition, including the parts that `1 of x*` stands for. The
-   * longest known condition has 80.
+   * Maximum words and parentheses of one condition, including the parts to which `1 of x*` expands. The longest
+   * known condition has 80.
    */
   maxSigmaConditionParts: 10_000,
   /** Maximum characters of one value of a rule, including its wildcards. The longest public value has 400. */
@@ -1169,7 +1190,7 @@ export const limits = {
    */
   maxPlaceholderValues: 10_000,
   /**
-   * Maximum states of a regular expression: each character, class and repetition is one. Matching takes at
+   * Maximum states of a regular expression: each character, class and repetition is one state. Matching takes at
    * most this many steps per character.
    */
   maxRegexStates: 512,
@@ -1179,8 +1200,8 @@ export const limits = {
    */
   maxRegexAutomatonStates: 256,
   /**
-   * Number of characters of a value that regular expressions and wildcards with `?` examine; the rest is
-   * ignored. Longer than nearly all URIs. A higher limit would increase the time for the worst record.
+   * Number of characters of a value that regular expressions and wildcards with `?` examine; further characters
+   * are ignored. Nearly all URIs are shorter. A higher limit would increase the time for the worst record.
    */
   maxRegexTextLength: 4096,
   /** Maximum values of one record that keyword searches examine: the widest record has 200. */
@@ -1226,7 +1247,7 @@ export const limits = {
   /** Maximum inputs of correlations per body. */
   maxBodyFacts: 100_000,
   /**
-   * Number of timespans by which an input may be older than the newest of its group and still count. Inputs
+   * Number of timespans by which an input may be older than the newest input of its group and still count. Inputs
    * delayed by at most `maxEventDelayMs` always count.
    */
   maxCorrelationDelay: 1,
@@ -1236,11 +1257,11 @@ export const limits = {
    */
   factsPerState: 20_000,
   /**
-   * Number of inputs after which a large state of correlations is written, so that writing costs no more than
-   * the inputs: replaying them takes 1 s.
+   * Number of inputs after which a large state of correlations is written, so that writing takes no longer than
+   * evaluating the inputs. Replaying them takes 1 s.
    */
   maxWaitingFacts: 250_000,
-  /** Maximum rules, including shipped ones: more than twice the public corpus. */
+  /** Maximum rules, including shipped rules: more than twice as many as the public corpus has. */
   maxRules: 10_000,
   /** Maximum bytes of the texts of all rules, 3 kB each, held in the memory of the main thread. */
   maxRulesBytes: 64 * 2 ** 20,
@@ -1255,7 +1276,7 @@ export const limits = {
   /** Maximum queued rule changes per principal, including the change in progress. */
   maxRuleChangesPerPrincipal: 2,
   /**
-   * Number of bytes of rules that one task parses: a fifth of a second, so that other tests and changes run
+   * Number of bytes of rules that one task parses, in a fifth of a second, so that other tests and changes run
    * between two tasks.
    */
   ruleParseBytes: 2 ** 20,
@@ -1272,13 +1293,13 @@ export const limits = {
    */
   ruleTaskMs: 60_000,
   /**
-   * How long costs may be measured when rules are validated; the remaining expressions get the highest
-   * possible cost.
+   * How long the costs of expressions may be measured when rules are validated; the remaining expressions get the
+   * highest possible cost.
    */
   ruleMeasureMs: 1000,
   /**
-   * Maximum total cost of all enabled rules for a record of one kind, by `costOf`, roughly in nanoseconds:
-   * the shipped rules cost 30,000, and 2,000 generated ones for DNS 2,200,000. With expressions up to this
+   * Maximum total cost of all enabled rules for a record of one kind, by `costOf`, roughly in nanoseconds: the
+   * shipped rules cost 30,000, and 2,000 generated rules for DNS cost 2,200,000. With expressions up to this
    * limit, the worst known record takes 20 ms.
    */
   maxRuleCost: 3_000_000,
@@ -1292,9 +1313,8 @@ export const limits = {
   /** Time limit of a rule test. A typical rule examines `maxRuleTestEvents` in half of it. */
   ruleTestMs: 10_000,
   /**
-   * Maximum share of elapsed time in which the rules thread tests and validates rules. After a test of a
-   * second, the next one waits three seconds, so that tests without a pause take a quarter of a core from
-   * ingest.
+   * Maximum share of elapsed time in which the rules thread tests and validates rules. After a test of one
+   * second, the next test waits three seconds, so that continuous tests take a quarter of a core from ingest.
    */
   ruleTestShare: 0.25,
   /** Maximum matches that a rule test shows; the newest are shown. */
@@ -1307,13 +1327,13 @@ export const limits = {
   /** Maximum keys (hosts, pairs, names) that a behaviour detector keeps; each detector has a lower limit. */
   maxDetectorKeys: 200_000,
   /**
-   * Maximum delay, relative to newer events of its key, with which an event is evaluated as if on time.
-   * Events of sensors that buffer for an hour are therefore evaluated. State is kept longer by this time.
+   * Maximum delay of an event, relative to newer events of its key, with which it is evaluated as if it were on
+   * time. Some sensors buffer events for an hour. State is kept longer by this time.
    */
   maxEventDelayMs: 3_600_000,
   /**
-   * Behaviour detectors ignore events that are more than this many windows older than the window of their
-   * host or pair.
+   * Number of windows by which an event may be older than the window of its host or pair. Behaviour detectors
+   * ignore older events.
    */
   maxBehaviourDelay: 1,
   /**
@@ -1327,8 +1347,8 @@ export const limits = {
    */
   refreshedKeys: 32,
   /**
-   * Maximum steps in which a detector's alerts are refreshed when events of another half hour follow, before they move
-   * its windows: 512 keys, a quarter of a second. Beyond it, alerts may miss their largest figures.
+   * Maximum steps in which a detector's alerts are refreshed before events of another half hour move its windows:
+   * 512 keys, a quarter of a second. Alerts of further keys may miss their largest figures.
    */
   maxRefreshRounds: 16,
   /**
@@ -1337,8 +1357,8 @@ export const limits = {
    */
   eventsPerDetectorState: 250_000,
   /**
-   * Number of events after which a large state of a behaviour detector is written, so that writing takes
-   * little of the time.
+   * Number of events after which a large state of a behaviour detector is written, so that writing takes a small
+   * share of the time.
    */
   maxUnkeptDetectorEvents: 1_000_000,
   /**
@@ -1352,15 +1372,13 @@ export const limits = {
    */
   maxTriageQueue: 256,
   /**
-   * Maximum alerts recorded as already queued for the triage endpoint: a change of any other alert queues it
-   * again.
+   * Maximum alerts recorded as already queued for the triage endpoint. A change of an alert that is not recorded
+   * queues the alert again.
    */
   maxTriageSeen: 4096,
   /** Maximum concurrent requests to the triage endpoint. */
   maxTriageInFlight: 4,
-  /**
-   * Maximum bytes of a response of the triage endpoint: a verdict and six reasons, with metadata, have 2 kB.
-   */
+  /** Maximum bytes of a response of the triage endpoint: a verdict and six reasons, with metadata, take 2 kB. */
   maxTriageAnswerBytes: 64 * 2 ** 10,
   /** Maximum pause after failures of the triage endpoint; each failure doubles the pause. */
   maxTriagePauseMs: 5 * 60_000,
@@ -1404,21 +1422,21 @@ export const limitMeanings = {
   maxJsonBodyBytes: 'Larger JSON bodies were refused.',
   maxBodyRecords: 'Bodies with more records were refused. Senders should send smaller batches.',
   maxBulkItems: 'Bodies of `_bulk` with more items were refused. Senders should send smaller batches.',
-  maxSplunkChannels: 'Splunk channels that were unused for longest were removed.',
-  maxSplunkChannelsPerPrincipal: 'Channels of one Splunk shipper that were unused for longest were removed.',
-  maxBodySightings: 'Records that mention more hosts in one body were rejected, each by name.',
+  maxSplunkChannels: 'The least recently used Splunk channels were removed.',
+  maxSplunkChannelsPerPrincipal: 'The least recently used channels of one Splunk shipper were removed.',
+  maxBodySightings: 'Records that mention more hosts in one body were rejected.',
   maxLinkBytesPerMs: 'Byte counts that no link can carry in their time were left out of sums and charts.',
   maxIngestInFlightBytes: 'Senders were asked to retry later, because too many bytes were being ingested.',
   maxIngestShareOfPrincipal: 'One sender used its whole share of the ingest memory and had to wait.',
   maxQueuedBodies: 'Senders were asked to retry later, because too many bodies waited for an ingest thread.',
   maxRpcInFlightBytes: 'Calls were refused for a moment, because a thread was busy.',
   maxQueuedQueries: 'Queries were refused for a moment, because too many were waiting.',
-  maxQueryShareOfPrincipal: 'Further queries of one principal were refused, because it had its share of them waiting.',
+  maxQueryShareOfPrincipal: 'Further queries of one principal were refused, because its share was used up.',
   maxAlertHistory: 'The oldest automatic records of alert histories were removed.',
   maxBulkAlerts: 'Bulk changes of more alerts were refused. Use a narrower filter.',
-  maxBulkChanges: 'Bulk changes were refused while others were running.',
-  maxCompressions: 'Answers were sent uncompressed while others were being compressed.',
-  maxExports: 'Exports were refused while others were running.',
+  maxBulkChanges: 'Bulk changes were refused, because too many were running.',
+  maxCompressions: 'Responses were sent uncompressed, because too many were being compressed.',
+  maxExports: 'Exports were refused, because too many were running.',
   maxExportsPerPrincipal: 'Further exports of one principal were refused.',
   maxAlertGroups: 'There were too many groups of alerts to list each of them.',
   maxValueTallyBytes: 'There were too many distinct values to count each of them.',
@@ -1433,8 +1451,7 @@ export const limitMeanings = {
   maxSocketMessagesPerS: 'A WebSocket client sent messages too quickly and was disconnected.',
   maxWaitingSocketMessages:
     'A WebSocket client sent too many messages before it was authenticated and was disconnected.',
-  maxLiveMatchMsPerS:
-    'Filters of subscriptions used their CPU budget, so that some subscribers received events a moment later.',
+  maxLiveMatchMsPerS: 'Filters of subscriptions used up their CPU budget, so some subscribers received events later.',
   socketCloseGraceMs: 'WebSocket clients that did not read their last messages were disconnected.',
   maxSocketMessageBytes: 'WebSocket clients that sent longer messages were disconnected.',
   maxSocketBacklogBytes: 'Slow subscribers missed messages. They received `lagged` and can request a replay.',
@@ -1445,8 +1462,8 @@ export const limitMeanings = {
   auditFailuresPerMinute: 'Failed calls were counted in one audit record instead of a record each.',
   auditSuccessesPerMinute: 'Calls of one caller were counted in one audit record instead of a record each.',
   auditFailuresBurst: 'Failed calls of all callers were counted in one audit record instead of a record each.',
-  maxAuditStrangers: 'Calls from too many unknown addresses were counted together in the audit log.',
-  maxQueuedAuditRecords: 'Audit records that could not be written in time were counted instead.',
+  maxAuditStrangers: 'Calls from too many addresses without credentials were counted together in the audit log.',
+  maxQueuedAuditRecords: 'Audit records that could not be written in time were only counted.',
   maxTokenUses: 'The time of last use was not recorded for some tokens.',
   maxAuditRecords: 'The oldest audit records were removed.',
   maxPasswordChecksInFlight: 'Logins were refused for a moment, because too many passwords were being checked.',
@@ -1456,7 +1473,7 @@ export const limitMeanings = {
   maxPublicJsonInFlightBytes:
     'Unauthenticated calls were refused for a moment, because their bodies together were too large.',
   maxIntelBodyBytes: 'Larger lists of indicators were refused.',
-  maxIntelInFlightBytes: 'Lists of indicators were refused while others were being read.',
+  maxIntelInFlightBytes: 'Lists of indicators were refused, because too many were being read.',
   maxRequestsInFlight: 'Requests were refused for a moment, because too many were in progress.',
   maxRequestsInFlightPerPrincipal: 'Requests of one principal were refused, because it had too many in progress.',
   maxRequestsInFlightWithoutIdentity:
@@ -1469,12 +1486,12 @@ export const limitMeanings = {
   maxLogReadsPerSPerAddress: 'One address exceeded the rate of public reads of the transparency log and had to wait.',
   maxConnections: 'Connections were refused, because there were too many.',
   maxConnectionsPerAddress: 'Connections of one address were refused, because it had too many.',
-  maxUnsentReplyBytes: 'The slowest readers of answers were disconnected, because too many bytes waited for them.',
+  maxUnsentReplyBytes: 'The slowest clients were disconnected, because too many bytes of responses were unread.',
   maxConsoleFiles: 'The console folder has more files than can be served.',
   maxConsoleBytes: 'The console folder has more bytes than can be served.',
   bodyTimeoutMs: 'Bodies that arrived too slowly were abandoned.',
   bodyTimeoutWithoutIdentityMs: 'Bodies of unauthenticated clients that arrived too slowly were abandoned.',
-  replyTimeoutMs: 'Clients that read their answers too slowly were disconnected.',
+  replyTimeoutMs: 'Clients that read their responses too slowly were disconnected.',
   maxQueuedPolicyChanges: 'Changes of the policy were refused for a moment, because too many were waiting.',
   maxScanHosts: 'Scans of more addresses were refused.',
   maxScanProbes: 'Scans of more ports and addresses were refused.',
@@ -1483,17 +1500,16 @@ export const limitMeanings = {
   maxQueuedScans: 'Scans were refused, because too many were waiting.',
   maxScansPerMinute: 'Scans were refused, because too many were started within a minute.',
   maxScans: 'The oldest scans were removed.',
-  maxBindingsPerAddress: 'The oldest owners of addresses that change hands very often were combined.',
-  maxSpansPerAddress:
-    'Not every change of hands was followed for addresses that changed hands many times within one body.',
-  maxClockLeadMs: 'Events dated ahead of the clock were evaluated by correlation rules as of their arrival.',
+  maxBindingsPerAddress: 'The oldest owners of addresses that change owner very often were merged.',
+  maxSpansPerAddress: 'Some changes of owner were merged, because an address changed owner too often within one body.',
+  maxClockLeadMs: 'Events dated ahead of the clock were evaluated by correlation rules with the time of their arrival.',
   maxAssets: 'Hosts were not recorded as assets, because there are too many.',
   maxAssetAddresses: 'Addresses were not assigned to assets, because there are too many.',
   maxKnownMacs: 'MAC addresses were not recorded, because there are too many.',
-  maxCurrentAddresses: 'Assets with many addresses lost the ones that were unseen for longest.',
+  maxCurrentAddresses: 'Assets with many addresses lost their least recently seen addresses.',
   maxAddressesPerAsset: 'Addresses were not assigned to assets that already had too many.',
   maxAssetHistory: 'The oldest automatic records of asset histories were removed.',
-  maxCountedAlerts: 'Open alerts of assets with very many alerts were estimated.',
+  maxCountedAlerts: 'The number of open alerts was estimated for assets with very many alerts.',
   maxServices: 'Services were not recorded, because there are too many.',
   maxServicesPerAsset: 'Services of hosts that answer on every port were not recorded.',
   maxUncountedEvents: 'Ingest was slowed, because background processing lags behind.',
@@ -1509,7 +1525,7 @@ export const limitMeanings = {
   maxCorrelationGroups:
     'Correlation rules dropped the groups that were inactive for longest: slow activity may be missed.',
   maxCorrelationDelay: 'Events arrived too late to be evaluated by correlation rules.',
-  maxHeardNames: 'Assets with many names lost the least trusted ones.',
+  maxHeardNames: 'Assets with many names lost their least trusted names.',
   maxNmapOutputBytes: 'An nmap scan was abandoned, because its output was too large.',
   maxBodyFindings: 'Findings beyond the limit of one body were dropped; its events were stored.',
   maxBodyFacts: 'Matches beyond the limit of one body did not reach correlation rules.',
@@ -1519,7 +1535,7 @@ export const limitMeanings = {
   maxQueuedRuleTasks: 'Tests and validations of rules were refused for a moment, because too many were waiting.',
   maxRuleTasksPerPrincipal:
     'Tests and validations of rules of one principal were refused, because it had too many waiting.',
-  maxTriageTallies: 'The triage forgot verdicts on the rules and addresses that were judged longest ago.',
+  maxTriageTallies: 'Triage dropped its oldest verdicts on rules and addresses.',
   maxTriageQueue: 'Alerts were not sent to the triage endpoint and keep the local verdict.',
 } as const satisfies { readonly [Limit in keyof typeof limits]?: string };
 

@@ -491,8 +491,8 @@ function lostStore(dataDir: string, logSize: number): string[] {
   if (logSize === 0 || existsSync(join(dataDir, 'siem.mdb'))) return [];
   return [
     'siem.mdb was missing, though the log has entries: events, alerts, principals and waiting log entries are lost, and ' +
-      'a new, empty one was created. The access policy is now that of policy.file, or else the default. To recover it, ' +
-      `stop the service, put the file back and run \`candor fsck\`. ${restoreAdvice('If there is no newer copy')}`,
+      'a new, empty one was created. The access policy is now that of policy.file or, without policy.file, the default. ' +
+      `To recover siem.mdb, stop the service, put the file back and run \`candor fsck\`. ${restoreAdvice('If there is no newer copy')}`,
   ];
 }
 
@@ -603,9 +603,12 @@ function startAnalytics({ config, log, opened }: Start): Pool<Queries & IntelTas
     maxYoungGenerationMb: 8,
     onWorkerLost: poolLoss('analytics', log),
   });
-  const lanes = fairQueue(analytics, queryLanes(config['threads.analytics'], config['limits.max_queued_queries']));
-  opened.onClose('analytics pool', () => lanes.close());
-  return lanes;
+  const queue = fairQueue(
+    analytics,
+    queryQueueOptions(config['threads.analytics'], config['limits.max_queued_queries']),
+  );
+  opened.onClose('analytics pool', () => queue.close());
+  return queue;
 }
 
 /**
@@ -622,19 +625,19 @@ function startRuleTasks({ config, log, opened }: Start): Pool<RuleTasks> {
     maxTaskMs: limits.ruleTaskMs,
     onWorkerLost: poolLoss('rules', log),
   });
-  const lanes = fairQueue(pool, {
+  const queue = fairQueue(pool, {
     threads: 1,
     maxQueue: limits.maxQueuedRuleTasks,
     maxOfCaller: limits.maxRuleTasksPerPrincipal,
     longShare: limits.ruleTestShare,
     isShort: (task) => task !== 'testRules' && task !== 'validateRules',
   });
-  opened.onClose('rules pool', () => lanes.close());
-  return lanes;
+  opened.onClose('rules pool', () => queue.close());
+  return queue;
 }
 
 /** Reserves a thread for short queries, and prevents one principal from using all queries in progress. */
-const queryLanes = (threads: number, maxQueue: number): FairQueueOptions => ({
+const queryQueueOptions = (threads: number, maxQueue: number): FairQueueOptions => ({
   threads,
   maxQueue,
   maxOfCaller: Math.ceil((threads + maxQueue) * limits.maxQueryShareOfPrincipal),
@@ -871,7 +874,7 @@ async function openScans(
   const scans = new Scans({
     store,
     reader,
-    terms: {
+    planning: {
       allowedNetworks: config['discovery.allowed_networks'],
       nmap: () => findNmap(config['discovery.nmap'], process.env.PATH ?? ''),
     },
@@ -914,7 +917,7 @@ function admission({ config, log }: Start, { limitReached }: Metrics) {
       limitReached,
       onRefused: (open) => log.warn({ open }, 'refusing connections: limit reached'),
       onUnused: (address) => log.info({ address }, unusedConnection(config['tls.cert'] !== undefined)),
-      onMiscount: () => log.error('more connections closed than opened: their counts stay at zero'),
+      onMiscount: () => log.error('more connections were closed than opened; the counts stay at zero'),
     }),
     rate: new RequestRate({
       perAddress: config['limits.requests_per_s_per_address'],

@@ -5,7 +5,7 @@ export function isUuid(text: unknown): text is string {
   return typeof text === 'string' && form.test(text);
 }
 
-/** Returns the canonical (lower case) form of a UUID, or undefined if it is not one. */
+/** Returns the canonical (lower case) form of a UUID, or undefined if the text is not a UUID. */
 export function canonicalUuid(text: unknown): string | undefined {
   return isUuid(text) ? text.toLowerCase() : undefined;
 }

@@ -35,7 +35,7 @@ export default async function setup(): Promise<() => Promise<void>> {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   // A process that starts late creates the folder again, empty.
   process.once('exit', () => rmSync(folder, removal));
-  // In the format of strip-types-hook.js, as if the entry had been stripped before.
+  // The format is that of strip-types-hook.js, as if the entry had been stripped before.
   for (const entry of process.env.BUNDLED_ENTRIES === '1' ? entries : [])
     writeFileSync(join(folder, entry.replaceAll('/', '!')), `${await bundle(entry)}\n//`);
   return async () => {

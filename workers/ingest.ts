@@ -11,7 +11,7 @@ import { exposeTasks } from '../src/rpc/pool.ts';
 const rules = new RecordRules();
 const detectors = { suricataAlert: findSuricataAlert, zeekNotice: findZeekNotice };
 
-/** Request bodies, and the rules that are evaluated on their records; without `rules`, none are. */
+/** Request bodies, and the rules that are evaluated on their records. Without `rules`, no rules are evaluated. */
 interface IngestTask {
   readonly bodies: readonly IngestInput[];
   readonly rules?: RulesInEffect;

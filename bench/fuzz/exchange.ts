@@ -9,7 +9,7 @@ import { readFrames } from './frames.ts';
 import type { Packet } from './packets.ts';
 import type { FuzzRequest } from './requests.ts';
 
-/** The status of a response, the close code of a WebSocket, or a broken connection, by name. */
+/** The name of an outcome: the status of a response, the close code of a WebSocket, or a broken connection. */
 export type Outcome = string;
 
 /** Timeout for a response, longer than any time limit of the service. */

@@ -42,7 +42,7 @@ interface Schema {
   readonly maximum?: number;
 }
 
-/** Returns a value of the schema; one in `oneIn` is a value of any other kind. */
+/** Returns a value of the schema or, in one of `oneIn` cases, a value of any other kind. */
 export function generate(schema: TSchema, random: Random, seen: SeenIds, oneIn = 25): unknown {
   if (random.chance(1 / oneIn)) return junk(random);
   const given = schema as Schema;

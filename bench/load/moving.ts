@@ -100,7 +100,7 @@ function move({ bytes, epochs, stamps, ids }: Body, byS: number, round: number):
       bytes[at + place] = 48 + (left % 10);
 }
 
-/** Adds to a number of ten digits. */
+/** Adds an amount to a number of ten digits, in place. */
 function addTo(bytes: Buffer, start: number, amount: number): void {
   for (let at = start + 9, left = amount; left > 0; at--) {
     const sum = bytes[at]! - 48 + left;

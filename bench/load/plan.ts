@@ -17,7 +17,7 @@ export interface Plan {
    * whether or not earlier requests have a response. Without a rate, the next request is sent after a response.
    */
   readonly requestsPerS?: number;
-  /** Number of requests after which the run ends, if that is before its time. */
+  /** Number of requests after which the run ends early. */
   readonly requests?: number;
 }
 

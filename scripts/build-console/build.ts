@@ -10,8 +10,8 @@ const compressible = new Set(['.css', '.js', '.json', '.svg']);
 
 /**
  * Builds the console of the project in `root` into the folder `built`, with a Brotli and a gzip form of each file that
- * gets smaller. The folder is replaced as a whole, so that a service that starts at the same time reads the old or the
- * new build. If two builds run at the same time, the later one remains.
+ * compression makes smaller. The folder is replaced as a whole, so that a service that starts at the same time reads
+ * the old or the new build. If two builds run at the same time, the later one remains.
  */
 export async function buildConsole(root: string, built: string): Promise<void> {
   const began = new Date();

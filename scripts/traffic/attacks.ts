@@ -50,12 +50,12 @@ export const signatures = {
   decode: rule(1000433, 1, 'LOCAL STREAM Packet out of window', 'Generic Protocol Command Decode', 4),
 } as const satisfies Record<string, Signature>;
 
-/** Returns all attacks of endless campaigns, each an endless source in order of time. */
+/** Returns the attacks of endless campaigns: one endless source per attack, in order of time. */
 export function attacks(rng: Random, place: Office, from: number, campaignMs: number): Generator<Scheduled>[] {
   return [portScan, bruteForce, beacon, tunnel].map((attack) => repeated(rng.fork(), place, from, campaignMs, attack));
 }
 
-/** Yields alarms without an attack, which take up an analyst's day. Endless, in order of time. */
+/** Yields false positives: alarms without an attack. Endless, in order of time. */
 export function* alarms(rng: Random, place: Office, from: number, meanGapMs: number): Generator<Scheduled> {
   for (let time = from; ; ) {
     time += rng.exponential(meanGapMs);

@@ -59,8 +59,8 @@ const between = {
  * connections per second. Users return to earlier destinations, several times in a row, query their resolvers and use
  * their servers; external hosts connect and scan. Among 8,000 lines, 51 in a hundred have a pair of addresses and a
  * port that no earlier line has; among 100,000 lines, 33 in a hundred. An internet-facing host that is scanned all day
- * had 41 and 40, a small office 8 of 8,000. Lines have no line feed. A generator, so that millions of lines need no
- * memory.
+ * had 41 and 40 in a hundred; a small office had 8 in a hundred among 8,000 lines. Lines have no line feed. This is a
+ * generator, so that millions of lines need no memory.
  */
 export function* connLines(seed: number, count: number, start = 1_760_000_000_000): Generator<string, void> {
   const rng = random(seed);

@@ -42,9 +42,9 @@ export interface ConnectionOptions {
  *
  * The total follows the filter of uWebSockets.js, which reports each connection once when it opens and once
  * when it closes; an upgraded connection closes as a WebSocket instead. The filter does not identify a closed
- * connection, which no longer has an address, so the count of its address is reduced by the abort handler
- * that uWebSockets.js calls right after the filter. uWebSockets.js drops the handler with each response; a
- * handler bound to the address is therefore set in every state:
+ * connection, which no longer has an address. Therefore, the abort handler, which uWebSockets.js calls right
+ * after the filter, reduces the count of the address. uWebSockets.js drops the handler with each response, so a
+ * handler bound to the address is set in every state:
  *
  * ```
  *   opened ──request──▶ serving ──response──▶ resting ──request──▶ …
@@ -71,7 +71,7 @@ export class Connections {
   #hasMiscounted = false;
   #toldAt = Number.NEGATIVE_INFINITY;
   #open = 0;
-  /** Whether the filter has reported a close for which the count of no address has been reduced yet. */
+  /** Whether the filter has reported a close, and the count of its address has not been reduced yet. */
   #closed = false;
 
   constructor({ max, maxPerAddress, descriptors, limitReached, onRefused, onUnused, onMiscount }: ConnectionOptions) {

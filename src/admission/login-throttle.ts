@@ -20,8 +20,8 @@ export interface Attempted {
  *
  * The limit for an account is higher than for an address; otherwise a single attacker could lock out the
  * owner of the account. Many attackers together could still do so, and an attacker in the same office or
- * behind the same proxy could lock out all users there. Therefore an account at an address from which it
- * signed in before has a separate count, and the other two limits do not apply.
+ * behind the same proxy could lock out all users there. Therefore an account has a separate count at an
+ * address from which it logged in before, and the other two limits do not apply there.
  */
 export class LoginThrottle {
   /** Start of the current minute of each slot. */

@@ -75,7 +75,7 @@ export class RequestRate {
     const waitMs = this.#principals?.take(nowMs, slot) ?? 0;
     if (waitMs > 0) throw this.#refused('maxRequestsPerSPerPrincipal', 'of this principal', waitMs);
     if (this.#inWork[slot]! >= this.#inWorkPerPrincipal)
-      throw this.#refused('maxRequestsInFlightPerPrincipal', 'of this principal at once', 1);
+      throw this.#refused('maxRequestsInFlightPerPrincipal', 'of this principal in progress', 1);
     this.#inWork[slot] = this.#inWork[slot]! + 1;
     return () => {
       this.#inWork[slot] = this.#inWork[slot]! - 1;

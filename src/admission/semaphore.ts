@@ -41,8 +41,8 @@ export class Semaphore {
 
   #refused(code: 'OVERLOADED' | 'RATE_LIMITED', limit: LimitName, taken: number): ServiceError {
     this.#limitReached(limit);
-    const whose = code === 'RATE_LIMITED' ? ' of this principal' : '';
-    return new ServiceError(code, `${taken} of these${whose} are already in progress; try again later`);
+    const whose = code === 'RATE_LIMITED' ? ' by this principal' : '';
+    return new ServiceError(code, `${taken} requests of this kind${whose} are already in progress; try again later`);
   }
 }
 

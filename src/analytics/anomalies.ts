@@ -36,7 +36,7 @@ const comparisons = {
   ],
 } as const satisfies Record<Level, readonly Comparison[]>;
 
-export const method = `Each bucket is compared with the same hour of the week (or the same weekday) in earlier weeks if there are at least ${comparisons.hour[0].least} of them, else with the same hour of earlier days, else with the preceding buckets. Its score is its distance from their median in units of 1.4826 times their median absolute deviation (at least ${leastSpread}, the square root of the median, and ${100 * leastShare} % of it); from ${leastScore} it is an anomaly. The current bucket, which is incomplete, can only be an anomaly by being too high.`;
+export const method = `Each bucket is compared with the same hour of the week (or the same weekday) in earlier weeks if there are at least ${comparisons.hour[0].least} of them, else with the same hour of earlier days, else with the preceding buckets. Its score is its distance from their median in units of 1.4826 times their median absolute deviation (at least ${leastSpread}, the square root of the median, and ${100 * leastShare} % of it); a score of ${leastScore} or more is an anomaly. The current bucket, which is incomplete, can only be an anomaly by being too high.`;
 
 export interface Anomaly {
   /** Index of the bucket. */

@@ -59,8 +59,8 @@ export function dashboard(reader: Pick<StoreReader, 'rollups'>, query: Dashboard
     series: metrics.map((metric) => ({ metric, points: points(series[metric], from, unit) })),
     ledger_size: query.ledger_size,
     ingest: {
-      // The time of records received before the last start applies unless further records were received since
-      // then.
+      // The stored time applies only if no records were received since the last start; otherwise, `query.ingest`
+      // has the time.
       ...(received === undefined ? {} : { last_received_at: new Date(received).toISOString() }),
       ...query.ingest,
     },

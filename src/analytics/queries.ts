@@ -51,7 +51,7 @@ export function queries(reader: StoreReader) {
     arrowPage: (page: ArrowLines) => arrowPage(page),
     listAlerts: (query: ListQuery): ListPage => reader.listAlerts(query),
     /**
-     * Returns the number of alerts that match at one moment, and the ids of the first ones in the order of
+     * Returns the number of alerts that match at one moment, and the ids of the first alerts in the order of
      * creation.
      */
     matchAlerts({ filter, limit }: { filter: ListFilter; limit: number }): { ids: string[]; total: number } {

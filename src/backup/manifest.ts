@@ -27,8 +27,8 @@ const format = 2;
 export const fileName =
   /^(siem\.mdb|ledger\.mdb|journal\.ndjson|format\.json|policy\.in-effect\.json|config\.json|keys\.age|keys\/[0-9a-f-]{36}\.json)$/;
 /**
- * Name of the settings file. A backup has none if the data folder has no settings, or if an earlier version
- * made it.
+ * Name of the settings file. A backup has no such file if the data folder has no settings, or if an earlier
+ * version made the backup.
  */
 export const settingsFile = 'config.json';
 export const requiredFiles = ['siem.mdb', 'ledger.mdb', 'format.json'] as const;
@@ -57,7 +57,7 @@ const Manifest = shape('BackupManifest', {
   finished_at: timestamp('When the backup was complete and verified.'),
   actor: text('Id of the principal who requested the backup, or system.', { minLength: 1, maxLength: 512 }),
   product_version: text('Version of the program that made the backup.'),
-  private_keys: optional(oneOf(privateKeyStates, 'Absent in format 1: included.')),
+  private_keys: optional(oneOf(privateKeyStates, 'Absent in format 1, in which private keys are included.')),
   size: count('Total size of all files in bytes.'),
   events: part('Number of events.', { network: count('Network events.'), dns: count('DNS events.') }),
   alerts: count('Number of alerts.'),

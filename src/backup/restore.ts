@@ -64,8 +64,8 @@ export interface Restored {
   /** Folder with the private keys of the backup; absent without `identityFile`. */
   readonly privateKeys?: string;
   /**
-   * Which settings are in use: `restored` means the settings of the backup, `kept` existing settings. Absent
-   * if the backup has no settings.
+   * Which settings are in use: `restored` means the settings of the backup, and `kept` means existing
+   * settings. Absent if the backup has no settings.
    */
   readonly settings?: 'restored' | 'kept';
   /** Position of the log entry that records the restore. */

@@ -241,7 +241,7 @@ function soundReport(
         ? 'No new entries since the last verification.'
         : `Verified: entries ${checked.from} to ${pin.head.size - 1} and their tiles.`,
     );
-  else lines.push('Entries were not checked: this needs a token of a role that may read them, and no --no-entries.');
+  else lines.push('Entries were not checked: pass a token of a role that may read them, and omit --no-entries.');
   const revoked = checked?.byRevokedKeys ?? 0;
   if (revoked > 0) lines.push(`${revoked} of them were signed by a key that was revoked later.`);
   const fields = {

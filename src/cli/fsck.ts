@@ -95,7 +95,7 @@ async function checkStore(dataDir: string): Promise<CheckedStore> {
     advice:
       broken.length > 0
         ? `Do not start the service on this file. Copy the data folder and check the disk. ${restoreAdvice()}`
-        : `The service leaves damaged events and rows out. Check the disk. ${restoreAdvice('If they are worth it')}`,
+        : `The service leaves damaged events and rows out. Check the disk. ${restoreAdvice('To recover the damaged data')}`,
   }));
   return { findings: [...damaged, ...alterations], ...(positions === undefined ? {} : { positions }) };
 }

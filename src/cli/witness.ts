@@ -30,9 +30,9 @@ export function witnessCommand(done: (code: ExitCode) => void): Command {
     .option('--show-key', 'print the verifier key of this witness, for policies, and exit')
     .addHelpText(
       'after',
-      '\nIt serves plain HTTP, because its answers are signed.\n' +
-        'Never restore an older copy of the state folder: the witness would not know what it cosigned since,\n' +
-        'and could contradict it. If the folder is lost, set up a new witness with a new key.',
+      '\nThe witness serves plain HTTP, because its responses are signed.\n' +
+        'Never restore an older copy of the state folder: the witness would not know its newer cosignatures,\n' +
+        'and could contradict them. If the folder is lost, set up a new witness with a new key.',
     )
     .action(async (options: Options) => done(await run(options)));
 }

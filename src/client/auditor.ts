@@ -35,7 +35,7 @@ export interface AuditOptions {
   readonly checkpoint?: CheckpointPolicy;
   /**
    * Fingerprints of keys confirmed with the operator. A head or checkpoint signed by such a key is accepted without a
-   * chain from a pinned key, even if the tree does not extend the pinned one.
+   * chain from a pinned key, even if the tree does not extend the pinned tree.
    */
   readonly acceptedKeys?: readonly string[];
 }
@@ -74,8 +74,8 @@ export type AuditResult =
  * throwing, for an invalid response of the log.
  *
  * A head is accepted only if signed by a pinned key, by a key that rotations connect to a pinned key, or by an accepted
- * key. A rejected response may come from a cache, so the audit is repeated bypassing caches, and the result of the
- * repetition counts.
+ * key. A rejected response may come from a cache, so the audit is then repeated, bypassing caches, and the second
+ * result is returned.
  */
 export async function audit(log: LogSource, pin: Pin | undefined, options: AuditOptions): Promise<AuditResult> {
   if (pin !== undefined && pin.log !== log.url) {
@@ -135,8 +135,8 @@ class Audit {
   async #next(head: SignedHead, pin: Pin): Promise<AuditResult> {
     const isPinned = pin.keys.has(head.signerKeyId);
     if (isPinned) {
-      // The head is verified with the pinned keys before fetching published keys: a contradiction signed by a pinned
-      // key counts in any case.
+      // The head is verified with the pinned keys before published keys are fetched: a contradiction signed by a pinned
+      // key must be reported whatever keys the log publishes.
       const key = verifyHead(head, pin.keys);
       if (key instanceof AuditFault) return faultResult(key);
       const contradiction = await compare(this.#log, pin.head, head);

@@ -90,8 +90,8 @@ export interface Client {
     ...input: Record<never, never> extends CallInput<O> ? [CallInput<O>?] : [CallInput<O>]
   ): Promise<CallResult<O>>;
   /**
-   * Iterates over all items of a list, filtered and sorted by the query. The request starts with the first item, and
-   * backpressure stops the service while no item is read. Leaving the loop cancels the request.
+   * Iterates over all items of a list, filtered and sorted by the query. The request is sent when the first item is
+   * read, and backpressure pauses the service while no item is read. Leaving the loop cancels the request.
    *
    * @throws the errors of `call`, during the loop; UNAVAILABLE also if the list ends prematurely
    */

@@ -10,8 +10,8 @@ import type { SignedHead } from './tree-head.ts';
 
 /**
  * Checks that `head` may follow `pinned`, by size, root and time; returns undefined if so. Both heads must be signed by
- * trusted keys. An older head is rejected, but not as a contradiction, since it may come from a cache or a backup,
- * unless the log's own proof or tiles show that the pinned tree extends a different tree of that size.
+ * trusted keys. An older head is rejected. It may come from a cache or a backup, so it is a contradiction only if the
+ * log's own proof or tiles show that the pinned tree extends a different tree of that size.
  */
 export async function compare(
   log: LogSource,
@@ -40,7 +40,7 @@ export async function compare(
 
 /**
  * Fetches the checkpoint and checks that it is consistent with the head, because a log that shows different trees to
- * different readers may reveal this in the head or in the checkpoint. Returns NotFound if the log serves no checkpoint.
+ * different readers may do so in only one of the two. Returns NotFound if the log serves no checkpoint.
  */
 export async function checkpointOf(
   log: LogSource,

@@ -20,7 +20,7 @@ export interface Contradiction {
  * Checks that the tree of `later` extends that of `earlier`, which has the same or a smaller size; returns undefined if
  * so. Without a usable proof, the tiles decide. They show that the log is append-only (WRONG_PROOF, PROOF_WITHHELD), or
  * that the later root extends a different tree (a contradiction), or neither. Only a contradiction with a `binding`, or
- * of equal sizes, is misbehaviour: a proxy may cause all others.
+ * of equal sizes, is misbehaviour: a proxy may cause all other faults.
  */
 export async function checkExtension(
   log: LogSource,

@@ -3,8 +3,8 @@ import { clockToleranceMs } from './key-set.ts';
 import type { SignedHead } from './tree-head.ts';
 
 /**
- * Maximum age of an entry at its append, in milliseconds. The service rejects older entries, or dates delayed entries
- * by their append.
+ * Maximum age of an entry at its append, in milliseconds. The service rejects older entries, or gives delayed entries
+ * the time of their append.
  */
 const maxAgeMs = 24 * 3_600_000;
 

@@ -59,7 +59,7 @@ export const faultCodes = {
   BACKDATED: refused('an entry is dated long before the head that first covers it'),
   FUTURE: refused('an entry is dated after the head that first covers it'),
   DUPLICATE_ENTRY: refused('two entries have the same id'),
-  OLD_HEAD: refused('the tree head is older than the pinned one, as from a cache'),
+  OLD_HEAD: refused('the tree head is older than the pinned head and may come from a cache'),
   LOG_EMPTY: refused('the log had entries, but now reports that it is empty'),
   HEAD_MISSING: refused('a signed tree head is missing from the history of heads'),
   PROOF_WITHHELD: refused('the log provides no usable proof that it is append-only'),

@@ -53,8 +53,8 @@ export function followLink(link: KeyLink, trusted: KeySet, candidates: KeySet): 
 }
 
 /**
- * Returns the roots and all keys that the links authorise, up to the first invalid link. An attacker who
- * stole a key that has ended can backdate a link, so `isProven` decides whether a link by such a key counts.
+ * Returns the roots and all keys that the links authorise, up to the first invalid link. An attacker who stole a key
+ * that has ended can backdate a link, so `isProven` decides whether a link by such a key is accepted.
  */
 export function followLinks(
   links: readonly KeyLink[],

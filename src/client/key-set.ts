@@ -96,7 +96,7 @@ export function writeKeys(keys: Iterable<LogKey>): string {
   return JSON.stringify(list);
 }
 
-/** Maximum difference in milliseconds between the clocks of honest machines. */
+/** Maximum difference in milliseconds between clocks that are set correctly. */
 export const clockToleranceMs = 5 * 60_000;
 
 /** The members of a head that are checked against the period of its key. */

@@ -12,8 +12,8 @@ import { verifyHead } from './verify.ts';
 /**
  * Returns the pinned keys with the endings that are needed to judge `head` and the checkpoint, if the log proves them:
  * endings of checkpoint keys, and of the signer of `head` if pinned. An attacker with a stolen key that ended after the
- * pin cannot frame the log without also forging a key history. A key stays as pinned if its ending can't be proven.
- * Returns a fault if the log does not serve its key history.
+ * pin cannot make the log look guilty without also forging a key history. A key stays as pinned if its ending can't be
+ * proven. Returns a fault if the log does not serve its key history.
  */
 export async function withLaterEndings(log: LogSource, pin: Pin, head: SignedHead): Promise<KeySet | AuditFault> {
   const history = await fetchKeyHistory(log);

@@ -186,7 +186,7 @@ class LiveClient implements Live {
   reconnect(): void {
     if (this.#closed) return;
     this.#connection?.giveUp();
-    // Earlier failures happened on another network, so they do not count.
+    // Earlier failures happened on another network, so they must not lengthen the delay.
     this.#failures = 0;
     this.#connect();
   }

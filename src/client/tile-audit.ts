@@ -25,7 +25,7 @@ interface GrownTile extends TileAddress {
  */
 export class TileAudit {
   readonly #log: LogSource;
-  /** Growing tiles by level. `first` is the first column computed here, after those of the earlier tree. */
+  /** Growing tiles by level. `first` is the first column computed here, after the columns of the earlier tree. */
   readonly #growing: { index: number; first: number; hashes: Hash[] }[] = [];
   readonly #full: { tile: GrownTile; parent: { hash?: Hash } }[] = [];
   readonly #start: number;

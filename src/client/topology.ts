@@ -20,7 +20,7 @@ export function applyTopologyUpdate(snapshot: Topology, update: TopologyUpdate):
 }
 
 /**
- * Applies several updates in order, at the cost of one.
+ * Applies several updates in order, at the cost of one update.
  *
  * @param maxNodes - maximum nodes: further new nodes are omitted, and the result is truncated
  */

@@ -3,12 +3,12 @@
  *
  * Evidence convicts if two statements contradict each other: two roots for one size; a proof that derives the later
  * root from a different earlier tree; a smaller tree with a later time. Both statements must be signed, within their
- * periods, by keys that the reader trusts, or else by keys that the auditor had pinned or that rotations connect to
- * pinned keys. Statements of two lives of a log do not contradict each other.
+ * periods, by keys that the reader trusts. If the reader names no keys, the keys that the auditor had pinned, and keys
+ * that rotations connect to them, are trusted. Statements of two lives of a log do not contradict each other.
  *
- * An attacker who stole a key that has ended can backdate a statement. So if a signer has ended, a statement counts
- * only if it was seen before the end: by the auditor's pin, by finding the contradiction at that time, or by witnesses
- * or a timestamping authority that the reader trusts.
+ * An attacker who stole a key that has ended can backdate a statement. So if a signing key has ended, a statement is
+ * accepted only if it was seen before the end: by the auditor's pin, by finding the contradiction at that time, or by
+ * witnesses or a timestamping authority that the reader trusts.
  */
 import { type Binding, bindsElsewhere } from '../tlog/binding.ts';
 import { bytesToHex } from '../tlog/hex.ts';
@@ -123,12 +123,13 @@ function madeInTime(statement: Statement, dated: readonly DatedRoot[]): boolean 
 }
 
 const proofHint =
-  'A checkpoint cosigned by witnesses, or a timestamp of an authority, from before that time would prove it';
+  'A checkpoint cosigned by witnesses, or a timestamp of an authority, from before the key ended would prove the time of ' +
+  'the statement';
 
 function uncorroborated({ what, key }: Statement): string {
   return (
     `${what} was first seen after its key ${key.kid} had ended (${isoEndOf(key)}): an attacker with the ended key may have ` +
-    `backdated it. ${proofHint}`
+    `backdated the statement. ${proofHint}`
   );
 }
 
@@ -175,9 +176,9 @@ function contradiction(one: Statement, other: Statement, binding: Binding | unde
 }
 
 /**
- * Returns the keys whose statements count: `trusted`, or if not given, the keys pinned by the auditor and those that
- * links connect to them. A link by a key that has ended counts only if `dated` proves that the link was made before
- * that end.
+ * Returns the keys whose statements are accepted: `trusted`, or if not given, the keys pinned by the auditor and those
+ * that links connect to them. A link by a key that has ended is accepted only if `dated` proves that the link was made
+ * before that end.
  */
 export function trustedKeys(
   { pinnedKeys = new Map(), links = [], keys }: Evidence,
@@ -223,7 +224,7 @@ function statements(
   return found;
 }
 
-/** Treats revoked keys as retired, so that their statements made before the end count. */
+/** Treats revoked keys as retired, so that statements that they signed before the end are accepted. */
 export function inUse(keys: KeySet): KeySet {
   return new Map([...keys].map(([kid, key]) => [kid, key.state === 'revoked' ? { ...key, state: 'retired' } : key]));
 }

@@ -82,7 +82,7 @@ export function verifyConsistency(
     return undefined;
   } catch (error) {
     if (!(error instanceof TlogError)) throw error;
-    // Sizes are valid here: a path of the wrong length fails like one with wrong hashes.
+    // Sizes are valid here: a path of the wrong length fails like a path with wrong hashes.
     return new AuditFault('INCONSISTENT', `from size ${earlier.size} to size ${later.size}: ${error.message}`);
   }
 }

@@ -23,7 +23,7 @@ export function show(value: unknown): string {
   return shorten(JSON.stringify(value) ?? String(value));
 }
 
-/** Shortens a name from outside for a message. */
+/** Shortens an external name for a message. */
 export function shorten(text: string): string {
   const line = text.replace(/\s+/g, ' ');
   return (line.length > 80 ? `${line.slice(0, 77)}…` : line).toWellFormed();

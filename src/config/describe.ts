@@ -8,8 +8,8 @@ import { type SettingName, settingNames, settingOf, variableOf } from './setting
 export function readOnlyReason(name: SettingName, environment: GivenSettings): string | undefined {
   const { secret, readOnly } = settingOf(name);
   if (readOnly !== undefined) return readOnly;
-  if (secret) return `a secret, which can only be set by ${variableOf(name)} or in the file`;
-  if (environment.has(name)) return `set by ${variableOf(name)} in the environment, which overrides the file`;
+  if (secret) return `it is a secret; set it with ${variableOf(name)} or in the settings file`;
+  if (environment.has(name)) return `it is set by ${variableOf(name)} in the environment, which overrides the file`;
   return undefined;
 }
 

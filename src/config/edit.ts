@@ -28,7 +28,7 @@ function holds({ given, paths }: ConfigText, name: SettingName, value: unknown):
 
 type Json = Record<string, unknown>;
 
-/** Returns the content if the file is JSON or will be: a new file in the data folder is JSON. */
+/** Returns the content if the file is JSON, otherwise undefined. A new file in the data folder becomes JSON. */
 function jsonOf({ path, named }: ConfigFile, text: string): Json | undefined {
   if (text.trim() === '') return !named || path.endsWith('.json') ? {} : undefined;
   try {

@@ -14,7 +14,7 @@ export interface LoadedConfig {
   readonly sources: ReadonlyMap<SettingName, 'default' | Given['source']>;
 }
 
-/** Variables of the same prefix that belong to the commands and the tests. */
+/** Variables with the prefix CANDOR_ that are not settings. */
 const foreignVariables = new Set([
   'CANDOR_CONFIG',
   'CANDOR_URL',
@@ -71,6 +71,7 @@ const byVariable = new Map(settingNames.map((name) => [variableOf(name), name]))
 
 /**
  * Combines the sources of settings. @throws ConfigError at the first setting that is invalid, alone or in combination
+ * with other settings
  */
 export function combine(environment: GivenSettings, file: GivenSettings): LoadedConfig {
   const given = (name: SettingName) => environment.get(name) ?? file.get(name);

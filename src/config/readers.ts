@@ -45,8 +45,8 @@ export function text(least: number, most: number): Reader<string> {
 }
 
 /**
- * Returns a reader of the path of a file or folder, which is made absolute from the working folder of the service's
- * start.
+ * Returns a reader of the path of a file or folder. A relative path is resolved from the working folder at the start of
+ * the service.
  */
 export function path(): Reader<string> {
   const reader = textLike(

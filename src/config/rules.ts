@@ -7,7 +7,7 @@ import type { Config, SettingName } from './settings.ts';
 
 const entriesOf = <T extends object>(object: T) => Object.entries(object) as [keyof T, T[keyof T]][];
 
-/** A condition between settings. `broken` returns the invalid setting and the problem. */
+/** A condition on several settings. `broken` returns the invalid setting and the problem. */
 interface Rule {
   readonly broken: (config: Config) => { readonly setting: SettingName; readonly problem: string } | undefined;
 }
@@ -27,7 +27,7 @@ export const rules: readonly Rule[] = [
         const path = config[setting];
         const [name] = path === undefined ? [] : relative(resolve(config.data_dir), path).split(sep);
         if (name === undefined || name === own || !dataFolderNames.includes(name)) continue;
-        const problem = `got ${show(path)}, expected a path of its own: ${name} in the data folder is for other data`;
+        const problem = `got ${show(path)}, expected another path: ${name} in the data folder is for other data`;
         return { setting, problem };
       }
       return undefined;
@@ -38,7 +38,7 @@ export const rules: readonly Rule[] = [
       if (!Object.hasOwn(lists, homePlaceholder)) return undefined;
       return {
         setting: 'detection.placeholders',
-        problem: `contains a list ${homePlaceholder}; rename it, because that name is network.home`,
+        problem: `contains a list ${homePlaceholder}; rename it, because this name refers to network.home`,
       };
     },
   },
@@ -47,7 +47,7 @@ export const rules: readonly Rule[] = [
       const { maxTimestampAuthorities: most } = limits;
       const isDistinct = new Set(urls).size === urls.length;
       if (urls.length <= most && isDistinct) return undefined;
-      const problem = `got ${urls.length} URLs, expected at most ${most} different ones`;
+      const problem = `got ${urls.length} URLs, expected at most ${most} different URLs`;
       return { setting: 'timestamps.authorities', problem };
     },
   },

@@ -30,7 +30,7 @@ interface Setting<T> extends Reader<T> {
   readonly reason: string;
   /** Whether the value is never shown, not even in messages, and can only be set in the environment or the file. */
   readonly secret?: true;
-  /** The reason why the running service cannot store another value; absent if it can. */
+  /** The reason why the running service cannot store another value; absent if the service can. */
   readonly readOnly?: string;
 }
 
@@ -48,28 +48,29 @@ const signerIsFixed = 'it decides which keys sign; set it in the environment or 
  * CANDOR_ALERTS_WINDOW_MS, and so on; the environment overrides the file, and the file overrides the default.
  */
 export const settings = {
-  host: setting(host, '127.0.0.1', 'address to listen on; only this machine by default'),
-  port: setting(integer(0, 65_535), 8080, 'port to listen on; 0 selects a free one, which is printed'),
+  host: setting(host, '127.0.0.1', 'address to listen on; by default, only this machine can connect'),
+  port: setting(integer(0, 65_535), 8080, 'port to listen on; 0 selects a free port, which is printed at the start'),
   data_dir: setting(path(), './data', 'folder of databases, keys and journal', {
     readOnly: 'it holds the data of the service; move the folder and start with its new path',
   }),
   admin_password: setting(
     optional(text(8, 1024)),
     undefined,
-    'password of the first administrator; generated and shown once where absent',
+    'password of the first administrator; if not set, a password is generated and shown once',
     { secret: true },
   ),
   'auth.access_token_ms': setting(
     integer(60 * second, hour),
     15 * 60 * second,
-    'lifetime of an access token; programs that verify it offline trust it for that long',
+    'lifetime of an access token; programs that verify tokens offline accept a token for this time, even if it is ' +
+      'revoked',
   ),
   'auth.session_ms': setting(
     integer(60 * second, 366 * day),
     7 * day,
     'lifetime of a session; with seven days, a user signs in once a week',
   ),
-  'tls.cert': setting(optional(path()), undefined, 'PEM file of the certificate chain; plain HTTP where absent'),
+  'tls.cert': setting(optional(path()), undefined, 'PEM file of the certificate chain; plain HTTP if not set'),
   'tls.key': setting(optional(path()), undefined, 'PEM file of the private key of tls.cert'),
   'tls.client_ca': setting(
     optional(path()),
@@ -80,37 +81,38 @@ export const settings = {
   'tls.client_certificates': setting(
     oneOf(['optional', 'required']),
     'optional',
-    'required refuses every request without a valid client certificate, /health and browsers without one included',
+    'with required, every request needs a valid client certificate, including /health and requests of browsers',
   ),
   'network.home': setting(
     list(cidr),
     ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '169.254.0.0/16', 'fc00::/7', 'fe80::/10'],
-    'your own networks, which decide directions and assets; by default private, link-local and unique-local ranges',
+    'your own networks, which determine directions and assets; by default private, link-local and unique-local ranges',
   ),
   'alerts.window_ms': setting(
     integer(second, 30 * day),
     hour,
-    'findings closer together than this join the same alert, as with Zeek notices',
+    'findings that follow each other within this time join the same alert, as with Zeek notices',
   ),
   'retention.max_age_ms': setting(
     zeroOr(day, 100 * 366 * day),
     90 * day,
-    'how long events are kept after they were received; they are deleted in whole blocks, each of one day. 0 keeps them ' +
-      'while there is room. A quarter covers most investigations; figures computed from events are kept longer',
+    'how long events are kept after they were received; they are deleted in blocks, each with events of one day. 0 ' +
+      'keeps events while there is space. 90 days cover most investigations; figures computed from events are kept ' +
+      'longer',
   ),
   'retention.max_bytes': setting(
     zeroOr(64 * MiB, 192 * 1024 * MiB),
     0,
-    'bytes of events on disk; above it the oldest are deleted, and the file stops growing. 0 for half of the ' +
-      'volume with the data folder, at most the largest value: the other half is for other data in the file, the log ' +
-      'and a backup',
+    'maximum bytes of events on disk; above it, the oldest events are deleted, and the file stops growing. 0 for ' +
+      'half of the volume with the data folder, at most the largest value of this setting; the other half is for ' +
+      'other data in the file, the log and a backup',
   ),
   'detection.detectors_off': setting(list(oneOf(detectorIds)), [], 'behaviour detectors that do not run'),
   'detection.rules_dir': setting(
     optional(path()),
     undefined,
-    'folder of detection rules (Sigma), read with all folders in it at each start and reload; rules in the data folder ' +
-      'where absent',
+    'folder of detection rules (Sigma), read with its subfolders at each start and reload; by default the folder ' +
+      'rules in the data folder',
     {
       readOnly: 'the service shows the content of its files; set it in the environment or the settings file',
     },
@@ -127,7 +129,7 @@ export const settings = {
   'triage.endpoint': setting(
     optional(serviceUrl),
     undefined,
-    'base URL of an OpenAI-compatible service that is asked for a second verdict on alerts, such as ' +
+    'base URL of an OpenAI-compatible service that gives a second verdict on alerts, such as ' +
       'https://llm.example.org/v1; none by default',
     { readOnly: 'alerts are sent to it; set it in the environment or the settings file' },
   ),
@@ -145,7 +147,7 @@ export const settings = {
   'triage.min_severity': setting(
     oneOf(severities),
     'high',
-    'alerts below it are not sent to the endpoint, which takes seconds and costs money for each',
+    'alerts of lower severity are not sent to the endpoint, because each request takes seconds and costs money',
   ),
   'triage.timeout_ms': setting(
     integer(100, 10 * 60 * second),
@@ -165,7 +167,7 @@ export const settings = {
   'discovery.nmap': setting(
     program,
     'off',
-    'whether scans may run nmap: off, auto for the one in the search path, or its absolute path',
+    'whether scans may run nmap: off, auto for nmap in the search path, or the absolute path of nmap',
     {
       readOnly: 'the service runs the program that it names; set it in the environment or the settings file',
     },
@@ -178,31 +180,31 @@ export const settings = {
   'threads.analytics': setting(
     integer(1, 64),
     Math.min(4, Math.max(2, cores >> 1)),
-    'threads that run queries; half the cores, so that ingest continues, and at least two, because long queries leave ' +
-      'one for short ones',
+    'threads that run queries; half the cores, so that ingest continues, and at least two, because long queries ' +
+      'leave one thread for short queries',
   ),
   'limits.max_body_bytes': setting(integer(64 * 1024, 16 * MiB), 16 * MiB, 'largest request body, as sent'),
   'limits.max_json_body_bytes': setting(
     integer(1024, 256 * 1024),
     256 * 1024,
     'largest JSON body of operations other than ingest; bodies of unauthenticated callers (login, refresh) may have ' +
-      `${limits.maxPublicJsonBodyBytes} bytes`,
+      `at most ${limits.maxPublicJsonBodyBytes} bytes`,
   ),
   'limits.max_ingest_in_flight_bytes': setting(
     integer(64 * 1024, 48 * MiB),
     48 * MiB,
-    'bytes of ingest bodies in progress at once; lower values save memory and answer OVERLOADED sooner',
+    'total bytes of ingest bodies in progress; lower values save memory, but cause OVERLOADED sooner',
   ),
   'limits.max_queued_queries': setting(
     integer(1, 64),
     64,
-    'queries that wait for a thread; further ones are answered with OVERLOADED',
+    'queries that wait for a thread; further queries are refused with OVERLOADED',
   ),
   'limits.max_sockets': setting(integer(1, 10_000), 10_000, 'WebSocket connections; each costs about 10 kB'),
   'limits.max_connections': setting(
     integer(1, 1_000_000),
     limits.maxConnections,
-    'connections, idle ones and WebSockets included; each costs about 10 kB and a file descriptor',
+    'connections, including idle connections and WebSockets; each costs about 10 kB and a file descriptor',
   ),
   'limits.max_connections_per_address': setting(
     integer(0, 65_535),
@@ -212,8 +214,8 @@ export const settings = {
   'limits.requests_per_s_per_address': setting(
     integer(0, 1_000_000),
     limits.maxRequestsPerSPerAddress,
-    'requests per second from one address or one IPv6 /64, a quarter of the capacity of one core; 0 for no limit, for ' +
-      'example behind a proxy',
+    'requests per second from one address or one IPv6 /64; by default a quarter of the capacity of one core; 0 for ' +
+      'no limit, for example behind a proxy',
   ),
   'limits.requests_per_s_per_principal': setting(
     integer(0, 1_000_000),
@@ -235,18 +237,18 @@ export const settings = {
     bool,
     false,
     'whether /metrics requires credentials; set it if /metrics is exposed. The first start, and the start after a ' +
-      'change, writes it into the access policy, which decides',
+      'change, write the value into the access policy, which takes precedence',
   ),
   'transparency.public_entries': setting(
     bool,
     false,
-    'whether log entries can be read without credentials; they name hosts and users. The first start, and the start ' +
-      'after a change, writes it into the access policy, which decides',
+    'whether log entries, which name hosts and users, can be read without credentials. The first start, and the ' +
+      'start after a change, write the value into the access policy, which takes precedence',
   ),
   'transparency.seal_events': setting(
     bool,
     false,
-    'whether log entries commit to all stored events, so that each can be proven unaltered; adds up to 1 MB of ' +
+    'whether log entries commit to all stored events, so that each event can be proven unaltered; adds up to 1 MB of ' +
       'entries a day',
   ),
   'transparency.seal_interval_ms': setting(
@@ -276,7 +278,7 @@ export const settings = {
   'ledger.anchor_loss': setting(
     oneOf(['refuse', 'wait']),
     'refuse',
-    'while the anchor cannot be written, log entries are refused, or wait (65,536 at most) until it can be',
+    'while the anchor cannot be written, log entries are refused, or wait (at most 65,536) until it can be written',
   ),
   'ledger.origin': setting(
     optional(keyName),
@@ -292,35 +294,35 @@ export const settings = {
   'ledger.signer': setting(
     oneOf(['file', 'ssh-agent']),
     'file',
-    'where the private keys of the log are: in key files, or in an ssh-agent, such as one in front of a hardware ' +
-      'token. A change takes effect by a rotation of the keys',
+    'where the private keys of the log are: in key files, or in an ssh-agent, such as the agent of a hardware token. ' +
+      'A change takes effect when the keys are rotated',
     { readOnly: signerIsFixed },
   ),
   'ledger.ssh_agent_socket': setting(
     optional(path()),
     undefined,
-    'Unix socket of the ssh-agent; SSH_AUTH_SOCK of the environment where absent',
+    'Unix socket of the ssh-agent; by default SSH_AUTH_SOCK of the environment',
     { readOnly: signerIsFixed },
   ),
   'ledger.ssh_agent_purposes': setting(
     list(oneOf(agentPurposes)),
     agentPurposes,
-    'purposes whose keys the ssh-agent holds; leave out event-signing where a token makes few signatures a second, as ' +
-      'each log entry needs one',
+    'purposes whose keys the ssh-agent holds; leave out event-signing if the token makes few signatures a second, ' +
+      'because each log entry needs a signature',
     { readOnly: signerIsFixed },
   ),
   'ledger.ssh_agent_keys': setting(
     list(agentKey),
     [],
-    'keys of the ssh-agent whose comment is not candor:<purpose>, as purpose=SHA256:fingerprint; tokens often fix the ' +
-      'comment',
+    'keys of the ssh-agent whose comment is not candor:<purpose>, as purpose=SHA256:fingerprint; many tokens have ' +
+      'fixed comments',
     { readOnly: signerIsFixed },
   ),
   'ledger.detect_copies': setting(
     bool,
     true,
-    'a copied data folder would sign with the keys of the original; switch it off only on a file system whose inode ' +
-      'numbers change while a file stays where it is',
+    'whether copies of the data folder are detected, because a copy would sign with the keys of the original; switch ' +
+      'it off only on a file system that changes the inode numbers of unmoved files',
     { readOnly: 'it protects the keys of the log; set it in the environment or the settings file' },
   ),
   'keys.sth_rotation_ms': setting(
@@ -336,7 +338,7 @@ export const settings = {
   'keys.overlap_ms': setting(
     integer(0, 30 * day),
     hour,
-    'how long a new key is published before it takes over, so that clients fetch it in time',
+    'how long a new key is published before it signs, so that clients fetch it in time',
   ),
   key_passphrase: setting(
     optional(text(8, 1024)),
@@ -352,8 +354,8 @@ export const settings = {
   'backup.recipient': setting(
     list(ageRecipient),
     [],
-    'age recipients to whom the private keys of the log are encrypted in backups; without any, backups have no ' +
-      'private keys, and a restored log does not need them',
+    'age recipients to whom the private keys of the log are encrypted in backups; without recipients, backups have ' +
+      'no private keys, and a restored log does not need them',
     {
       readOnly: 'it decides about access to private keys; set it in the environment or the settings file',
     },
@@ -361,8 +363,8 @@ export const settings = {
   'policy.file': setting(
     optional(path()),
     undefined,
-    'YAML or JSON file of the access policy, read at each start and reload and written by changes over HTTP; ' +
-      'policy.json in the data folder by default',
+    'YAML or JSON file of the access policy, read at each start and reload, and written by changes over HTTP; by ' +
+      'default policy.json in the data folder',
     {
       readOnly: 'the service writes the file that it names; set it in the environment or the settings file',
     },
@@ -380,38 +382,38 @@ export const settings = {
   'witness.interval_ms': setting(
     integer(100, hour),
     2 * second,
-    'minimum interval between checkpoints that are sent to witnesses, each of which flushes them to disk',
+    'minimum interval between checkpoints that are sent to witnesses; each witness flushes each checkpoint to disk',
   ),
   'witness.fail': setting(
     oneOf(['open', 'closed']),
     'closed',
-    'without a quorum, open publishes the checkpoint anyway; closed keeps the last one with a quorum, because readers ' +
-      'with the same policy reject any other',
+    'without a quorum, open publishes the checkpoint anyway; closed keeps the last checkpoint with a quorum, because ' +
+      'readers with the same policy reject any other checkpoint',
   ),
   'timestamps.authorities': setting(
     list(httpUrl),
     [] as readonly string[],
-    'URLs of timestamping authorities (RFC 3161) that are sent the hash of the published checkpoint; none by default. ' +
+    'URLs of timestamping authorities (RFC 3161) that receive the hash of the published checkpoint; none by default. ' +
       `At most ${limits.maxTimestampAuthorities}`,
     { readOnly: 'the service sends requests to them; set it in the environment or the settings file' },
   ),
   'timestamps.ca_file': setting(
     optional(path()),
     undefined,
-    'PEM file of the certificates that vouch for these authorities: roots, or their own; without it a timestamp of any ' +
-      'certificate for timestamping is kept, and verifiers decide',
-    { readOnly: 'it decides whose timestamps count; set it in the environment or the settings file' },
+    'PEM file of root certificates of these authorities, or of their own certificates; without it, timestamps of any ' +
+      'timestamping certificate are kept, and verifiers decide whether to trust them',
+    { readOnly: 'it decides which timestamps are accepted; set it in the environment or the settings file' },
   ),
   'timestamps.interval_ms': setting(
     integer(60 * second, 7 * day),
     hour,
-    'how often each authority timestamps the checkpoint: entries are dated as precisely as that. One timestamp takes up ' +
-      '10 kB of the log, 90 MB a year for each authority at one an hour',
+    'how often each authority timestamps the checkpoint, which is the precision of the times of entries. A timestamp ' +
+      'takes up 10 kB of the log: with one per hour, 90 MB a year for each authority',
   ),
   'timestamps.timeout_ms': setting(
     integer(100, 10 * 60 * second),
     30 * second,
-    'time limit of a request to an authority; public ones answer within a second',
+    'time limit of a request to an authority; public authorities respond within a second',
   ),
   'http.drain_ms': setting(
     integer(0, 600 * second),

@@ -23,8 +23,7 @@ export interface StoredSettings {
    * Resolves when the file is flushed.
    *
    * @param stored - called after the file was written, but not if it has these values already
-   * @throws INVALID_REQUEST with `settings.<name>`; CONFLICT if the file cannot be used or written in its present
-   * state;
+   * @throws INVALID_REQUEST with `settings.<name>`; CONFLICT if the file cannot be used or written as it is;
    *   UNAVAILABLE if the disk is full or fails. Nothing is stored then.
    */
   change(values: Readonly<Record<string, unknown>>, stored?: () => void): Promise<ConfigResource>;
@@ -32,7 +31,7 @@ export interface StoredSettings {
 
 /** A start-up requirement that is not a setting itself, such as a file that a setting refers to. */
 export interface Requirement {
-  /** The settings that the requirement concerns. Errors name the first. */
+  /** The settings that the requirement concerns. Errors name the first setting. */
   readonly settings: readonly [SettingName, ...SettingName[]];
   /** Checks the requirement, without blocking this thread. @throws Error with a one-line message */
   check(config: Config): void | Promise<void>;
@@ -91,7 +90,7 @@ export function openStoredSettings(
   };
 }
 
-/** Maximum attempts to write a file that others are changing. */
+/** Maximum attempts to write a file that other processes are changing. */
 const maxTries = 3;
 
 interface Parts {

@@ -12,7 +12,7 @@ class ChangedMeanwhile extends Error {}
 /**
  * Replaces the file that was read. Returns false and changes nothing if the file has changed since.
  *
- * @throws CONFLICT if it cannot be replaced in its present state; UNAVAILABLE if the disk is full or fails
+ * @throws CONFLICT if the file cannot be replaced as it is; UNAVAILABLE if the disk is full or fails
  */
 export async function writeConfigFile(file: ConfigFile, before: ConfigText, text: string): Promise<boolean> {
   try {

@@ -19,7 +19,7 @@ export const Meta = shape('Meta', {
   ),
   damaged_rows: optional(
     count(
-      'Stored rows of alerts, assets and other tables that are damaged, may belong to the answer, and are left out of it; at most 100 are counted. Absent without any.',
+      'Number of damaged rows of alerts, assets and other tables that may belong to the response and are left out of it; at most 100 are counted. Absent if no row is damaged.',
     ),
   ),
 });

@@ -15,13 +15,13 @@
  * | `t` | time | f64, epoch milliseconds | likewise |
  * | `b` | boolean | f64, 0 or 1 | likewise |
  * | `a` | address | u8 1, 16 bytes (IPv4 as ::ffff:a.b.c.d) | 17 zero bytes |
- * | `s` | text that rows share | u32 bytes, UTF-8 | place 0 |
- * | `u` | text of a row's own | u32 bytes, UTF-8 | ffffffff, no bytes |
+ * | `s` | text that rows share | u32 bytes, UTF-8 | index 0 |
+ * | `u` | text unique to a row | u32 bytes, UTF-8 | ffffffff, no bytes |
  *
  * Columns are in the order of `columnNames`; later versions append to it. A column without any value is left out. Form
  * 1 has one value, which all rows share. Form 2, used if values differ and always for `u`, has a value per row. Kind
  * `u` has all lengths first, then the UTF-8 of all texts. Kind `s` has the number of distinct texts (u8), the texts in
- * order of first use, and for each row the position of its text, from 1 (u8).
+ * order of first use, and for each row the index of its text, from 1 (u8).
  */
 export const pieceMagic = 'candor-event-piece/v1\n';
 export type PieceKind = 'n' | 't' | 'b' | 'a' | 's' | 'u';

@@ -31,7 +31,7 @@ export const formats = {
   'host-pattern': {
     test: (text) => !hasForeignSyntax(text),
     reason:
-      'must be a name in which * stands for any characters; there are no regular expressions, operators, quotes, ? or % (repeat the filter for OR)',
+      'must be a name, in which * matches any characters; leave out regular expressions, operators, quotes, ? and % (repeat the filter for OR)',
   },
   /** One line of text. */
   line: {

@@ -96,14 +96,14 @@ function operationOf(operationId: string, route: Route, components: Json): Json 
 }
 
 /** Lists the channels and the operation that permits subscribing to each. */
-const subscribable = `Channels, and the operation whose callers may subscribe to each: ${Object.entries(channels)
+const subscribable = `Channels, with the operation that subscribers must be allowed to call: ${Object.entries(channels)
   .map(([name, { operation }]) => `${name} (${operation})`)
   .join(', ')}.`;
 
 /** Describes how a sensor or shipper sends its token, and the aliases of the operation. */
 function ingestCredentials({ also = [] }: Route): string {
   const credentials =
-    'The token may also come as the password of `Basic`, as the key of `ApiKey` (as it is, or base64 of `id:key`) or as `Splunk <token>`.';
+    'The token may also be sent as the password of `Basic`, as the key of `ApiKey` (as it is, or base64 of `id:key`) or as `Splunk <token>`.';
   if (also.length === 0) return credentials;
   const others = also.map(({ method, path }) => `${method} ${path.replaceAll(/:(\w+)\*?/g, '{$1}')}`);
   return `${credentials} Aliases: ${others.join(', ')}.`;

@@ -2,9 +2,9 @@ import { hash } from 'node:crypto';
 import type { Hasher } from '../tlog/tree.ts';
 
 /**
- * Computes SHA-256 natively, via a binary string, which OpenSSL's binding returns faster than a Buffer. 65 bytes, µs:
- * this 0.30, `crypto.hash` to a Buffer 1.05, `createHash` 1.24, hash-wasm 0.49,
- * @noble/hashes 1.43 (600 bytes: 0.55, 1.24, 1.54, 1.83, 3.82).
+ * Computes SHA-256 natively, via a binary string, which OpenSSL's binding returns faster than a Buffer. Times for
+ * 65 bytes, in µs: this function 0.30, `crypto.hash` to a Buffer 1.05, `createHash` 1.24, hash-wasm 0.49,
+ * @noble/hashes 1.43. Times for 600 bytes, in the same order: 0.55, 1.24, 1.54, 1.83, 3.82.
  */
 export const sha256: Hasher = (bytes) => {
   const text = hash('sha256', bytes, 'binary');

@@ -58,12 +58,12 @@ export function damageMessage({ events, rows, halted }: StoreDamage): string | u
   const named = [
     ...few(events.map(describeRange)),
     ...few(rows.map((row) => `row ${row}`)),
-    ...(halted === undefined ? [] : [`${halted}, so that detectors and figures do not see new events`]),
+    ...(halted === undefined ? [] : [`${halted}, so that detectors and figures do not include new events`]),
   ];
   return (
-    `Stored data in siem.mdb is damaged: ${named.join('; ')}. Answers leave damaged events and rows out and ` +
-    'say so; requests for a damaged resource are answered with an error. Everything else is served. Check the disk. ' +
-    `\`candor fsck\` lists all damage of a stopped service. ${restoreAdvice('If the damaged data is worth it')}`
+    `Stored data in siem.mdb is damaged: ${named.join('; ')}. Responses leave out damaged events and rows, ` +
+    'and report this; requests for a damaged resource fail with an error. All other data is served. Check the disk. ' +
+    `\`candor fsck\` lists all damage of a stopped service. ${restoreAdvice('To recover the damaged data')}`
   );
 }
 

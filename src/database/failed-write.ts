@@ -11,7 +11,7 @@ export function isFailedWrite(error: unknown): error is Error & { readonly code:
 }
 
 export const failedWriteNotice =
-  'the disk failed to write the database: the process ends, and its next start continues with what is on disk';
+  'the database could not be written to disk: the process ends, and its next start continues with the data on disk';
 
 /**
  * Writes a notice to standard error when a failed write ends this thread, because damage of the heap can end

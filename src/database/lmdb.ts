@@ -199,8 +199,8 @@ export function prepareDatabaseFile(path: string): boolean {
 }
 
 /**
- * Writes a probe file as large as a new database. If LMDB runs out of disk space while it creates a database,
- * the process dies with SIGSEGV and no message.
+ * Writes a probe file as large as a new database. If LMDB runs out of disk space while it creates a database, the
+ * process ends with SIGSEGV and no message.
  */
 function requireWritableDisk(path: string): void {
   const probe = `${path}.probe`;

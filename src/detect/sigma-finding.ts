@@ -51,7 +51,7 @@ export function correlationFinding({ key, document }: LinkedCorrelation, fired: 
     ...(how === 'begins' ? {} : { continues: 'grown' }),
     ...(joined === 0 ? {} : { joined }),
     ...((ends ?? {}) as MatchEnds),
-    // Later reports may have fewer common addresses than the first.
+    // Later reports may have fewer common addresses than the first report.
     keyed_by: [],
     ...(senders.length === 0 || senders.includes('') ? {} : { sensors: senders }),
     ...saidBy(document, [document.description, counted].filter((text) => text !== undefined).join('\n')),
@@ -83,7 +83,7 @@ function measured({ type, valueFields, percentile }: CorrelationDocument, value:
       return `${field} averages ${value}`;
     case 'value_percentile':
       return percentile === undefined
-        ? `one ${field} is ${value} % of all`
+        ? `one value of ${field} makes up ${value} % of all values`
         : `percentile ${percentile} of ${field} is ${value}`;
     default:
       return `${value} distinct rules matched`;

@@ -14,8 +14,8 @@ export interface BannerTimes {
   /** Milliseconds to wait for a greeting of the server. */
   readonly greetingMs: number;
   /**
-   * Milliseconds to wait on ports where the server usually speaks first. Some servers delay the greeting for
-   * a reverse lookup or to detect clients that talk too early.
+   * Milliseconds to wait on ports where the server usually sends a greeting. Some servers delay the greeting for
+   * a reverse lookup or to detect clients that send data too early.
    */
   readonly lateGreetingMs: number;
   /** Milliseconds to wait for a response or for a TLS handshake. */
@@ -56,9 +56,9 @@ interface Heard {
  *   usual TLS ports ──────────────────────────────► TLS ──► certificate, greeting or HTTP ──► identify
  *   others ──► greeting? ──no──► GET / HTTP/1.0 ──► answer ──────────────────────────────────► identify
  *                  └─yes──────────────────────────────────────────────────────────────────────────▲
- *                                      └─ a TLS alert, "that was plain HTTP", or hung up ──► TLS (again)
+ *                                      └─ a TLS alert, "that was plain HTTP", or a close ──► TLS (again)
  * ```
- * At most limits.maxBannerBytes are read per connection, and the whole takes at most `times.totalMs`
+ * At most limits.maxBannerBytes are read per connection, and the identification takes at most `times.totalMs`
  * regardless of the server: a silent server takes the greeting time and one response time, and an endless
  * response is truncated.
  */
@@ -99,9 +99,9 @@ export async function offeredBy(first: Socket, peer: Peer): Promise<Offered> {
 const tlsPorts = new Set([
   443, 465, 563, 636, 853, 989, 990, 992, 993, 994, 995, 2376, 3269, 5061, 5671, 6443, 8443, 8883, 9443,
 ]);
-/** TLS ports where the server speaks first after the handshake. */
+/** TLS ports where the server sends a greeting after the handshake. */
 const greetingTlsPorts = new Set([465, 563, 990, 992, 993, 994, 995]);
-/** Ports where the server speaks first. */
+/** Ports where the server sends a greeting. */
 const greetingPorts = new Set([21, 22, 23, 25, 110, 119, 143, 587, 2121, 2525, 3306, 5900]);
 /** Ports of printers, which print whatever they receive. */
 const printerPorts = new Set([9100, 9101, 9102, 9103, 9104, 9105, 9106, 9107]);

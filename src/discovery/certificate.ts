@@ -10,7 +10,7 @@ export interface Certificate {
    * Wildcards are left out.
    */
   readonly names: readonly string[];
-  /** Common name of the issuer, else its organization. */
+  /** Common name of the issuer, otherwise its organization. */
   readonly issuer?: string;
   /** Start of the validity, ISO 8601. */
   readonly not_before?: string;

@@ -166,7 +166,7 @@ export class NmapReport {
     };
   }
 
-  /** Reads a service, if nmap probed it: `method="table"` is just the usual service of the port. */
+  /** Reads a service, if nmap probed it: `method="table"` means only the usual service of the port. */
   #service(attributes: Attributes): void {
     const port = this.#host?.port;
     if (port === undefined || attributes.method !== 'probed') return;

@@ -16,7 +16,7 @@ export interface ScannerThread {
 export interface ScansOptions {
   readonly store: Pick<Store, 'saveScan' | 'recordScan'>;
   readonly reader: Pick<StoreReader, 'getScan' | 'lastScan' | 'unfinishedScans'>;
-  readonly terms: ScanOptions;
+  readonly planning: ScanOptions;
   openScanner(): Promise<ScannerThread>;
   readonly now: () => number;
   readonly newId: () => string;
@@ -54,14 +54,15 @@ export const cutShort = 'interrupted by a restart';
 /** Minimum interval between stored progress updates: five per second. */
 const progressEveryMs = 200;
 /**
- * The queue of scans. Owns the queued and running scans; their states are in the store, which emits them. One scan runs at a time, in a thread that exists while there are scans.
+ * The queue of scans. Owns the queued and running scans; their states are in the store, which emits changes of
+ * the states. One scan runs at a time, in a thread that exists while there are scans.
  *
  * ```
  *   start ──► queued ──► running ──► completed
  *               │           ├──────► failed      the scanner, the store or the service ended
  *               └───────────┴──────► cancelled
  * ```
- * After a crash, `recover` marks the running scan as failed and queues the waiting ones again.
+ * After a crash, `recover` marks the running scan as failed and queues the waiting scans again.
  */
 export class Scans {
   readonly #options: ScansOptions;
@@ -134,8 +135,8 @@ export class Scans {
   }
 
   #plan(scan: Parameters<typeof planScan>[0]): ScanPlan {
-    const { terms, limitReached } = this.#options;
-    return planScan(scan, terms, limitReached);
+    const { planning, limitReached } = this.#options;
+    return planScan(scan, planning, limitReached);
   }
 
   #admit(now: number): void {
@@ -186,7 +187,7 @@ export class Scans {
     return { queued: this.#queue.length, running: this.#running === undefined ? 0 : 1 };
   }
 
-  /** Returns the running scan, else the last one requested. */
+  /** Returns the running scan, otherwise the last requested scan. */
   current(): StoredScan | undefined {
     return this.#running?.scan ?? this.#options.reader.lastScan();
   }
@@ -345,7 +346,7 @@ function resultOf({ services_skipped, banners_skipped: _, ...found }: Found): No
 
 /** Returns a reason for the history of scans. Details are in the log of the service. */
 function reasonOf(error: unknown): string {
-  if (error instanceof ServiceError && error.code === 'WORKER_LOST') return 'the scanner or the store was lost';
+  if (error instanceof ServiceError && error.code === 'WORKER_LOST') return 'the scanner or the store failed';
   if (error instanceof ServiceError) return `the findings could not be stored: ${error.message}`;
   return 'the scanner failed';
 }

@@ -16,9 +16,9 @@ const maxDepth = 32;
 const maxTagLength = 2 ** 18;
 
 /**
- * Parses XML incrementally. A document type must not have internal declarations, so that the only entities are the five
- * predefined ones and character references: nothing is fetched or expanded. Depth and tag length are bounded; the caller
- * must bound the total length.
+ * Parses XML incrementally. A document type must not have internal declarations, so that the only entities are
+ * the five predefined entities and character references. Nothing is fetched or expanded. Depth and tag length are
+ * bounded; the caller must bound the total length.
  */
 export class XmlReader {
   // XML 1.1 allows references to control characters, which nmap writes for such bytes in the responses of hosts.

@@ -54,7 +54,9 @@ export interface Finding {
    * open; `grown` and `ongoing` only refresh an alert, `ongoing` without its figures.
    */
   readonly continues?: 'graver' | 'grown' | 'ongoing';
-  /** Number of occurrences that were reported too often, if one activity was reported as several activities. */
+  /**
+   * Number of occurrences that were counted more than once, because one activity was reported as several activities.
+   */
   readonly joined?: number;
   /**
    * Time after the last finding during which the alert accepts further findings, in milliseconds, if longer

@@ -175,7 +175,7 @@ const stored: { readonly network: readonly (keyof NetworkEvent)[]; readonly dns:
   dns: columnNames.dns.filter((name) => name !== 'id'),
 };
 
-/** Returns the names of all attributes: the columns in their order, except the id, and what is derived. */
+/** Returns the names of all attributes: the columns in their order, except the id, and the derived attributes. */
 export const attributesOf = (table: Table): string[] =>
   [...stored[table]].flatMap((name: string) => [name, ...(derived[name] ?? [])]);
 

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 
 /**
- * Returns a sensor's own id of an event as a UUID that no other sensor can produce: a UUIDv8 (RFC 9562,
+ * Returns a sensor's own id of an event as a UUID that no other sensor can produce. The UUID is a UUIDv8 (RFC 9562,
  * section 5.8) of the first 122 bits of SHA-256 over `<sensor> <id>` in UTF-8.
  */
 export function scopedId(sensorId: string, id: string): string {

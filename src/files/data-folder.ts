@@ -51,9 +51,9 @@ export function takeDataFolder(path: string, options: { readonly restoring?: tru
  * Creates a folder if necessary and locks it for this process. All files that the process creates afterwards
  * are private.
  *
- * The lock is a POSIX record lock, taken through an exclusive SQLite transaction on an otherwise empty file:
- * the kernel releases it whenever the process ends, so there is no stale lock to clear, and the lock works
- * across containers that share the volume. Node has no API for file locks.
+ * The lock is a POSIX record lock, taken through an exclusive SQLite transaction on an otherwise empty file.
+ * The kernel releases the lock when the process ends, so there is never a stale lock. The lock also works across
+ * containers that share the volume. Node has no API for file locks.
  *
  * @param words - the name of the folder in messages, and the alternative to stopping the other process
  * @throws Error with a one-line message if another process uses the folder

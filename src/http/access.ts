@@ -10,7 +10,7 @@ export const isAllowed = (access: 'public' | readonly Role[], { roles }: Pick<Au
 /** Throws FORBIDDEN unless the credentials have one of the roles; an empty list denies everyone. */
 export function authorize(access: readonly Role[], identity: Authenticated): void {
   if (isAllowed(access, identity)) return;
-  if (access.length === 0) throw new ServiceError('FORBIDDEN', 'the access policy denies this to everyone');
+  if (access.length === 0) throw new ServiceError('FORBIDDEN', 'the access policy denies this operation to everyone');
   const has = identity.roles.length === 0 ? 'no role' : identity.roles.join(', ');
   throw new ServiceError('FORBIDDEN', `these credentials have ${has}, but need one of ${access.join(', ')}`);
 }

@@ -10,7 +10,7 @@ const hourMs = 60 * minuteMs;
 const failureMs = minuteMs / limits.auditFailuresRefill;
 const failureRate = { tokenMs: failureMs, bucketMs: limits.auditFailuresBurst * failureMs };
 
-/** The `operation` of a record that stands for calls of several operations. */
+/** The `operation` of a record that covers calls of several operations. */
 export const severalOperations = 'several';
 
 interface Counted {
@@ -68,7 +68,7 @@ export class AuditCaps {
     return limit;
   }
 
-  /** Counts a call, or all calls that the record stands for. */
+  /** Counts a call, or all calls that the record covers. */
   count(record: AuditRecord, reason?: string): void {
     const { actor, operation, source_address, outcome, code = '' } = record;
     const caller = actor === anonymous ? addressGroup(source_address) : actor;
@@ -168,7 +168,6 @@ function addReason(reasons: Set<string>, reason: string): void {
 }
 
 /**
- * The fields of a record that stands for calls of several kinds: `::` is the unspecified address (RFC 4291,
- * 2.5.2).
+ * The fields of a record that covers calls of several kinds: `::` is the unspecified address (RFC 4291, 2.5.2).
  */
 const several = { actor: anonymous, operation: severalOperations, source_address: '::' } as const;

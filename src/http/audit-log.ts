@@ -11,11 +11,11 @@ import type { Reply } from './reply.ts';
 /**
  * Records the caller and outcome of each call of an audited operation.
  *
- * Durability: the record of a successful change is on disk before its response is sent; records of reads,
- * refusals and failures are on disk within a second, and after a stop. Calls of one caller beyond
- * `limits.auditFailuresPerMinute` or `limits.auditSuccessesPerMinute` are counted; the counts are on disk
- * within a minute, counts of ignored records of sensors within an hour. Administrative calls, and calls that
- * cause a transparency log entry, always have a record, and reads and changes are counted separately.
+ * Durability: the record of a successful change is on disk before its response is sent; records of reads, refusals and
+ * failures are on disk within a second. A stop writes all waiting records. Calls of one caller beyond
+ * `limits.auditFailuresPerMinute` or `limits.auditSuccessesPerMinute` are counted; the counts are on disk within a
+ * minute, counts of ignored records of sensors within an hour. Administrative calls, and calls that cause a
+ * transparency log entry, always have an individual record. Reads and changes are counted separately.
  *
  * While no record can be written, changes are refused before they are made, because the store could not write
  * them either. Reads continue, with a warning in the service's log, and their records wait.
@@ -43,10 +43,10 @@ export interface AuditLogOptions {
 }
 
 /**
- * Interval of writes: half of the second within which a record is on disk. The other half is for the write.
+ * Interval of writes: half of the second within which a record must be on disk. The other half is for the write.
  */
 const writeEveryMs = 500;
-/** Maximum records in one write: 200 kB. */
+/** Maximum number of records in one write, which is then about 200 kB. */
 const maxBatch = 500;
 /** Pauses between retries. A restarted store is available again within the sum of these pauses. */
 const retryPausesMs = [100, 300, 900] as const;

@@ -41,7 +41,7 @@ export class AuditedCall {
   readonly #params: ReadonlyMap<string, string>;
   readonly #requestId: string;
   readonly sourceAddress: string;
-  /** The caller; known as soon as the credentials prove valid, even if their roles do not suffice. */
+  /** The caller. Set once the credentials are found valid, even if their roles do not suffice. */
   identity: Authenticated | undefined;
   #nameGiven: string | undefined;
   #entryIds: string[] = [];
@@ -69,9 +69,11 @@ export class AuditedCall {
   }
 
   /**
-   * Marks the call as the cause of transparency log entries, from which users must find its audit record.
+   * Marks the call as the cause of transparency log entries. Users must be able to find the audit record of the call
+   * from these entries.
    *
-   * @param entryIds - entries that the store does not know; the store adds the entries that it knows
+   * @param entryIds - ids of entries that are not in the store's outbox; the store adds the ids of entries in its
+   *   outbox
    */
   noteEntries(entryIds: readonly string[] = []): void {
     this.#countedAlone = true;
@@ -83,7 +85,7 @@ export class AuditedCall {
   }
 
   /**
-   * Marks the call as one without changes. No log entry refers to its record, so the call is counted like an
+   * Marks the call as a call that changed nothing. No log entry refers to its record, so the call is counted like an
    * account call.
    */
   noteNoChange(): void {

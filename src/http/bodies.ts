@@ -9,8 +9,8 @@ export interface BodyLimits {
   /** The budget that counts the bytes of the body as they arrive. */
   readonly budget: Budget;
   /**
-   * The budget that also counts the bytes, once the principal is known, and the limit that is counted when
-   * they do not fit.
+   * The budget of the principal, which also counts the bytes, and the limit that is counted when the bytes do not fit
+   * this budget.
    */
   readonly ofPrincipal?: { readonly budget: BudgetOfEach; readonly overloaded: LimitName };
   /** The limit that is counted when the body is too long. */
@@ -38,7 +38,7 @@ export interface ArrivedBody {
   release(): void;
 }
 
-/** The body of a request that has none. */
+/** The body of a request without a body. */
 export const noBody: ArrivedBody = {
   length: 0,
   pieces: [],
@@ -65,10 +65,10 @@ export interface BodySource {
  *    └──discard──▶ discarded ──last chunk, or too much──▶ drained
  * ```
  *
- * uWebSockets.js delivers the first bytes right after the request handler, and its chunks are valid only in
- * the callback. The handler is therefore attached immediately, and bytes are copied and counted before it is
- * known whether the body is wanted (checking credentials is asynchronous). Budgets are charged as bytes
- * arrive, never for the announced length. An announced length over the limit is refused before reading.
+ * uWebSockets.js delivers the first bytes right after the request handler, and its chunks are valid only in the
+ * callback. The handler is therefore attached immediately, and bytes are copied and counted before the server has
+ * determined whether the body is wanted (checking credentials is asynchronous). Budgets are charged as bytes arrive,
+ * never for the announced length. An announced length over the limit is refused before reading.
  */
 export class IncomingBody {
   readonly #source: BodySource;
@@ -131,9 +131,8 @@ export class IncomingBody {
   }
 
   /**
-   * Returns the whole body. Throws PAYLOAD_TOO_LARGE, OVERLOADED (the bytes do not fit the budget),
-   * RATE_LIMITED (the bytes do not fit `own`), and CANCELLED after `abort`. After an error, no bytes are
-   * kept.
+   * Returns the whole body. Throws PAYLOAD_TOO_LARGE, OVERLOADED (the bytes do not fit the budget), RATE_LIMITED (the
+   * bytes do not fit `own`), and CANCELLED after `abort`. After an error, all received bytes are dropped.
    *
    * @param own - the budget of the principal
    */

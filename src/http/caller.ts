@@ -19,8 +19,8 @@ export interface RequestCredentials {
 }
 
 /**
- * The sender of a request. While the request is in progress, it counts for the address, or for the principal
- * once the principal is known.
+ * The sender of a request. While the request is in progress, it counts against the limit of the address, or of the
+ * principal once the credentials are checked.
  */
 export class RequestCaller {
   readonly #front: Pick<ServerState, 'authenticate' | 'rate' | 'corsOrigins'>;
@@ -29,7 +29,7 @@ export class RequestCaller {
   #identified = false;
   /** Ends the count for the principal or the address. */
   #workDone: (() => void) | undefined;
-  /** Whether the address had no room for the request. */
+  /** Whether the limit of the address was reached by other requests. */
   #crowdedOut = false;
   #gone = false;
 
@@ -47,7 +47,7 @@ export class RequestCaller {
    * Checks the credentials. If the endpoint is partly public, returns the refusal for missing or insufficient
    * credentials instead of throwing it.
    *
-   * @param audited - receives the identity as soon as it is known
+   * @param audited - receives the identity as soon as the credentials are found valid
    * @throws UNAUTHENTICATED, FORBIDDEN, RATE_LIMITED; CANCELLED after `end`
    */
   async identify(endpoint: Endpoint, audited: AuditedCall | undefined): Promise<Pick<Call, 'identity' | 'refusal'>> {
@@ -58,8 +58,8 @@ export class RequestCaller {
     const shown = head.headers.get('authorization');
     const isOther = fromOtherSite(head, this.#front.corsOrigins);
     const certificate = isOther ? undefined : this.#shown.certificate;
-    // Ignores passwords and certificates from other sites, because browsers attach stored ones to requests
-    // from any page.
+    // Ignores passwords and certificates from other sites, because browsers attach stored credentials to requests from
+    // any page.
     const isIngest = endpoint.audited === 'ingest' && !isOther;
     const authorization = isIngest ? asBearer(shown) : shown;
     this.#tokenShown = authorization !== undefined && /^Bearer /i.test(authorization);
@@ -88,9 +88,9 @@ export class RequestCaller {
   }
 
   /**
-   * Counts the request for its address unless it counts for a principal. Must be called only after the
-   * credentials were checked, so that unauthenticated requests cannot keep out authenticated ones. Returns
-   * false if there is no room: the response may be sent, but the server must not wait for the client.
+   * Counts the request for its address unless it counts for a principal. Must be called only after the credentials were
+   * checked, so that unauthenticated requests cannot displace authenticated requests. Returns false if the limit is
+   * reached: the response may be sent, but the server must not wait for the client.
    */
   isCounted(): boolean {
     const { rate } = this.#front;

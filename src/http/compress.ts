@@ -40,9 +40,9 @@ const streamedTypes: readonly string[] = Object.values(wholeListTypes);
 let running = 0;
 
 /**
- * Compresses a response if this is worthwhile and the client accepts it (RFC 9110, section 12.5.3). JSON is
- * compressed as a whole, exported lists are compressed while they are sent. With `limits.maxCompressions` in
- * progress, responses are sent uncompressed.
+ * Compresses a response if this is worthwhile and the client accepts it (RFC 9110, section 12.5.3). JSON is compressed
+ * as a whole; exported lists are compressed while they are sent. With `limits.maxCompressions` in progress, responses
+ * are sent uncompressed.
  *
  * Only responses to GET and HEAD are compressed. Secrets (tokens, passwords, keys) occur only in responses to
  * POST: the compressed length must not depend on text that a secret shares with the rest of the response
@@ -112,7 +112,7 @@ class CompressedChunks implements Chunks {
     await new Promise<void>((resolve, reject) => {
       const done = (error?: Error | null) => (error ? reject(error) : resolve());
       if (part === undefined) this.#stream.once('end', done).once('error', done).end();
-      // Flushes, so that the client sees lines as they are found. Copies, because zlib's thread still reads
+      // Flushes, so that the client sees lines as they are found. Copies the part, because zlib's thread may still read
       // the part after `close` has freed its memory.
       else this.#stream.write(Buffer.from(part), (error) => (error ? reject(error) : this.#stream.flush(done)));
     });

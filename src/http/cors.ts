@@ -2,8 +2,8 @@ import type { Header } from './reply.ts';
 import type { RequestHead } from './request.ts';
 
 /**
- * Returns the cross-origin headers (Fetch standard, section 3.3), none if no origins are configured.
- * Credentials are sent in `Authorization`, which scripts set themselves; cookies are never used.
+ * Returns the cross-origin headers (Fetch standard, section 3.3); no headers if no origins are configured. Credentials
+ * are sent in `Authorization`, which scripts set themselves; cookies are never used.
  */
 export function corsHeaders(head: RequestHead, origins: readonly string[]): Header[] {
   if (origins.length === 0) return [];

@@ -51,8 +51,8 @@ export interface Call {
   /** The refusal for insufficient or missing credentials, if the endpoint is partly public. */
   readonly refusal: ServiceError | undefined;
   /**
-   * The body, which the endpoint must release; empty if the request has no body, undefined if the endpoint
-   * accepts none.
+   * The body, which the endpoint must release; empty if the request has no body, undefined if the endpoint accepts no
+   * body.
    */
   readonly body: ArrivedBody | undefined;
   readonly coding: ContentCoding | undefined;

@@ -58,7 +58,7 @@ function differenceTo(canonical: Uint8Array, seal: EventProof['seal']): string |
   const range = (data.ranges as LoggedRange[] | undefined)?.find(
     ({ table, first_seq, rows }) => table === seal.table && first_seq === seal.first_seq && rows === seal.rows,
   );
-  if (range === undefined) return `names entry ${seal.entry_id} of the log, which does not cover this range`;
+  if (range === undefined) return `names entry ${seal.entry_id} of the log, but the entry does not cover this range`;
   try {
     verifyInclusion(sha256, {
       leafIndex: seal.leaf_index,
@@ -70,7 +70,7 @@ function differenceTo(canonical: Uint8Array, seal: EventProof['seal']): string |
     return undefined;
   } catch (error) {
     if (!(error instanceof TlogError)) throw error;
-    return `has other events or roots than entry ${seal.entry_id} of the log covers`;
+    return `differs from the events or roots that entry ${seal.entry_id} of the log covers`;
   }
 }
 
@@ -82,8 +82,8 @@ interface LoggedRange {
 }
 
 /**
- * Returns whether the log lacks an entry that has left the outbox. After a loss of the log, replacements of
- * lost entries are written first.
+ * Returns whether the log lacks an entry that has left the outbox. After a loss of the log, returns false until the
+ * replacements of lost entries are written.
  */
 async function isMissing(
   entryId: string,

@@ -102,7 +102,7 @@ export async function getEvent(table: Table, id: string, services: Services): Pr
   throw notStored(table, id, services);
 }
 
-/** Returns a NOT_FOUND error, with the reason `expired` if the event is known to have existed. */
+/** Returns a NOT_FOUND error, with the reason `expired` if the id belongs to an event that existed. */
 export function notStored(table: Table, id: string, { reader }: Pick<Services, 'reader'>): ServiceError {
   if (reader.isPast(table, id))
     return new ServiceError('NOT_FOUND', `${eventTypes[table]} ${id} is past retention and no longer stored`, {

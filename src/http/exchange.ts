@@ -22,7 +22,7 @@ import { errorReplies } from './shippers/error-replies.ts';
 import { refuseCredentials } from './url-credentials.ts';
 import type { HttpRequest, HttpResponse } from './uws.ts';
 
-/** Terms for an unexpected body, which is read and dropped. */
+/** Limits of an unexpected body, which is read and dropped. */
 const unwanted: BodyLimits = {
   maxBytes: Number.MAX_SAFE_INTEGER,
   budget: new Budget(0),
@@ -252,7 +252,7 @@ export class Exchange {
       if (this.#gone) return;
       this.#send(rendered, last);
     } catch (error) {
-      this.#front.log.error({ request_id: this.#id, operation: this.#operation, err: error }, 'answer failed');
+      this.#front.log.error({ request_id: this.#id, operation: this.#operation, err: error }, 'response failed');
       if (!this.#gone) this.#res.close();
     }
   }
@@ -288,7 +288,7 @@ export class Exchange {
     const onBroken = (err: unknown) =>
       this.#front.log.error(
         { request_id: this.#id, operation: this.#operation, err },
-        'a streamed answer failed before its end',
+        'a streamed response failed before its end',
       );
     this.#sending = sendStream(this.#res, { ...rendered, body }, general, { ...options, onBroken }, onDone);
   }

@@ -8,11 +8,11 @@ import type { Chunks } from './reply.ts';
 export interface ExportPage<Place> {
   /** Lines with their line ends; may be empty if more pages follow. */
   readonly bytes: Uint8Array;
-  /** The place of the next page; absent on the last page. */
+  /** The position of the next page; absent on the last page. */
   readonly next?: Place;
 }
 
-/** Reads the page at a place, or the first page. Reads that may be long run on other threads. */
+/** Reads the page at a position, or the first page. Reads that may be long run on other threads. */
 export type ReadPage<Place> = (place: Place | undefined) => Promise<ExportPage<Place>>;
 
 export interface ExportOptions {
@@ -37,7 +37,7 @@ export class ExportPages<Place> implements Chunks {
   readonly #read: ReadPage<Place>;
   readonly #options: ExportOptions;
   #ready: Uint8Array | undefined;
-  /** The latest page returned. */
+  /** The page that was returned last. */
   #given: Uint8Array | undefined;
   #place: Place | undefined;
   #isClosed = false;

@@ -9,8 +9,8 @@ const inflateZlib = promisify<Uint8Array, zlib.ZlibOptions, Buffer>(zlib.inflate
 const inflateRaw = promisify<Uint8Array, zlib.ZlibOptions, Buffer>(zlib.inflateRaw);
 
 /**
- * Returns whether the data starts like zlib (RFC 1950, section 2.2): method 8 in the low half of the first
- * byte, and the first two bytes as a number are divisible by 31.
+ * Returns whether the data starts with a zlib header (RFC 1950, section 2.2): the low half of the first byte is 8, and
+ * the first two bytes are a number that is divisible by 31.
  */
 function isZlib([method = 0, check = 0]: Uint8Array): boolean {
   return (method & 15) === 8 && ((method << 8) | check) % 31 === 0;

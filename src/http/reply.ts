@@ -60,7 +60,7 @@ export interface Chunks {
    * the promise is settled. A part is valid until the next call of `next` or `close`.
    */
   next(): Promise<Uint8Array | undefined>;
-  /** Frees the remaining parts. May be repeated. */
+  /** Frees the remaining parts. May be called repeatedly. */
   close(): void;
 }
 

@@ -2,7 +2,7 @@ import { anyMediaType } from '../contract/routes/route.ts';
 import { invalidField, ServiceError } from '../errors.ts';
 import { limits } from '../limits.ts';
 
-/** Request headers that the service reads. Repeating one is an error, except for the headers in `lists`. */
+/** Request headers that the service reads. A repeated header is an error, except for the headers in `lists`. */
 const headerNames = [
   'accept',
   'accept-encoding',

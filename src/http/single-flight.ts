@@ -69,13 +69,13 @@ export class SingleFlight {
     return undefined;
   }
 
-  #begin(terms: Pick<PendingGraph, 'key' | 'query' | 'principal'>): PendingGraph {
+  #begin(request: Pick<PendingGraph, 'key' | 'query' | 'principal'>): PendingGraph {
     let own = 0;
-    for (const { principal } of this.#waiting) if (principal === terms.principal) own++;
+    for (const { principal } of this.#waiting) if (principal === request.principal) own++;
     if (own >= limits.maxWaitingTopologiesPerPrincipal)
       throw this.#refused('RATE_LIMITED', 'maxWaitingTopologiesPerPrincipal');
     if (this.#waiting.size >= limits.maxWaitingTopologies) throw this.#refused('OVERLOADED', 'maxWaitingTopologies');
-    const graph: PendingGraph = { ...terms, answer: Promise.withResolvers(), callers: 0 };
+    const graph: PendingGraph = { ...request, answer: Promise.withResolvers(), callers: 0 };
     this.#waiting.add(graph);
     return graph;
   }

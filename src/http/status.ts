@@ -100,8 +100,8 @@ const slowRule = ([rule, ms]: readonly [string, number]): string =>
   `The detection rule ${rule} took ${ms.toFixed(1)} ms for one record, which slows ingest: simplify or disable it.`;
 
 /**
- * Warning about an invalid policy file. It does not contain the reason, which only administrators may see,
- * with the policy.
+ * Warning about an invalid policy file. The warning does not contain the reason, which only administrators may see
+ * together with the policy.
  */
 const policyFileRefused =
   'The access policy file is invalid; the previous policy stays in effect: see GET /api/v1/policy.';

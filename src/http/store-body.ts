@@ -26,7 +26,7 @@ export interface StoreOptions {
   readonly idempotencyKey?: string;
 }
 
-/** A body that is on disk, or with `ack=memory` will soon be. */
+/** A stored body. With `ack=memory`, its commit may still be in progress. */
 export interface StoredBody extends Pick<StoredShare, 'answer' | 'blocks' | 'refused'> {
   /** The bulk items of the records, if the framing has items. */
   readonly items?: BulkItems;
@@ -35,9 +35,9 @@ export interface StoredBody extends Pick<StoredShare, 'answer' | 'blocks' | 'ref
 }
 
 /**
- * Stores a sensor's body. With `ack=memory`, it resolves when the body is parsed. A request is completed even
- * if its client disconnects, because part of the body may already be stored. The bytes count as in progress
- * until the commit.
+ * Stores a sensor's body. With `ack=memory`, it resolves when the body is parsed. A request is completed even if its
+ * client disconnects, because part of the body may already be stored. The bytes of the body count as in progress until
+ * the commit.
  */
 export async function storeBody(context: BodyContext, options: StoreOptions): Promise<StoredBody> {
   const { services, body, requestId } = context;

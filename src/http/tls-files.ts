@@ -151,7 +151,8 @@ function readableByOthers(path: string, fileMode: number): string[] {
 function outdated(path: string, certificates: readonly X509Certificate[], nowMs: number): string[] {
   return certificates
     .filter(({ validFrom, validTo }) => nowMs < Date.parse(validFrom) || nowMs > Date.parse(validTo))
-    .map((one) => `${path}: ${subjectOf(one)} is valid from ${one.validFrom} to ${one.validTo}, so not now`);
+    .map((one) => `${path}: ${subjectOf(one)} is valid from ${one.validFrom} to ${one.validTo}, and is not valid now`);
 }
 
-const subjectOf = ({ subject }: X509Certificate): string => subject?.replaceAll('\n', ', ') || 'one without a name';
+const subjectOf = ({ subject }: X509Certificate): string =>
+  subject?.replaceAll('\n', ', ') || 'a certificate without a name';

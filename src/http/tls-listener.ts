@@ -80,8 +80,7 @@ export class TlsListener {
   readonly #watch: NodeJS.Timeout;
   readonly #volume: VolumeQueue;
   /**
-   * The state of the files when they were last read, except at the start; the first check therefore reads
-   * them again.
+   * The state of the files at the last reload; undefined before the first check, which therefore reads the files again.
    */
   #state: string | undefined;
   #isLooking = false;

@@ -65,8 +65,8 @@ export class TlsTransport implements Transport {
   }
 
   /**
-   * Replaces the trusted authorities. If an authority of this transport is missing, a certificate is valid
-   * only if one of the remaining authorities signed it directly: intermediate certificates were only in the
+   * Replaces the trusted authorities. If an authority of this transport is missing, a certificate is valid only if one
+   * of the remaining authorities signed it directly, because intermediate certificates are available only in the
    * handshake.
    *
    * @returns whether an authority lost its trust

@@ -124,5 +124,5 @@ const reasons: Readonly<Record<string, string>> = {
 
 const refused = (host: string, port: number, code = ''): Error =>
   new Error(
-    `cannot listen on ${host} port ${port}: ${reasons[code] ?? `the operating system refused it${code && ` (${code})`}`}`,
+    `cannot listen on ${host} port ${port}: ${reasons[code] ?? `the operating system refused to listen${code && ` (${code})`}`}`,
   );

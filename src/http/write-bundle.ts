@@ -29,8 +29,8 @@ export function writeProofBundle({ leaf, audit_path, head, keys, checkpoint, tim
 }
 
 /**
- * Returns the proof of an entry; undefined until the entry is in the part of the log that the caller can see,
- * and while the log cannot prove it.
+ * Returns the proof of an entry. Returns undefined while the log cannot prove the entry, and until the entry is in the
+ * part of the log that the caller can see.
  */
 export async function loggedProof(
   { proofBundles }: Pick<Services, 'proofBundles'>,

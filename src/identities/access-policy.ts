@@ -84,7 +84,7 @@ async function initialPolicy(parts: PolicyParts, volume: VolumeQueue): Promise<P
     settings: defaults,
   };
   if (!isUsed) return { policy };
-  warn('the access policy was lost, and is now that of policy.file, or else the default');
+  warn('the access policy was lost; it is replaced by the rules in policy.file, or by the default policy');
   // Logs the difference to an empty policy, because the previous rules are unknown.
   const { version, rules } = policy;
   return { policy, event: policyReloaded({ version, added: rules, removed: [], changed: [] }, 'system') };
@@ -107,7 +107,7 @@ const fileOf = ({ dataDir, file }: PolicyParts): string => file ?? join(dataDir,
  *
  * - Before the commit: nothing was changed. A prepared `.next` file is overwritten by the next change.
  * - After the commit: the change is made and logged. The next start replaces the file.
- * - After the file is replaced: the file has the rules in effect, so the next start only removes the note.
+ * - After the file is replaced: the file has the rules in effect, so the next start only removes `overwrites`.
  *
  * Only between the last two steps, an edit that restores the exact old content would be mistaken for a file that was
  * not replaced yet.
@@ -346,7 +346,7 @@ export class AccessPolicy {
       if (overwrites !== undefined) await this.#commit({ policy }, system);
       onStep?.('noted');
     } catch (error) {
-      warn('the file of the access policy was replaced, but this could not be noted yet', error);
+      warn('the file of the access policy was replaced, but this could not be recorded yet', error);
     }
   }
 }

@@ -44,8 +44,8 @@ export function certificatePrincipal(
 }
 
 /**
- * Cached names by certificate, because parsing takes 10 µs. An entry lives as long as its connection, which
- * holds the certificate.
+ * Cached names by certificate, because parsing takes 10 µs. An entry is kept until its connection ends, because
+ * the connection holds the certificate.
  */
 const namesByCertificate = new WeakMap<ClientCertificate, readonly string[]>();
 

@@ -40,7 +40,7 @@ const blank = /[\u2800\u{1d159}\u{16fe4}\ufffc\ufffd]/u;
  */
 const faults: readonly { readonly found: (name: string) => boolean; readonly reason: string }[] = [
   { found: (name) => !name.isWellFormed(), reason: 'must be well-formed Unicode' },
-  { found: (name) => name.trim() !== name, reason: 'must not begin or end with space' },
+  { found: (name) => name.trim() !== name, reason: 'must not begin or end with whitespace' },
   {
     found: (name) => /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/u.test(name),
     reason: 'must not contain control or invisible characters',

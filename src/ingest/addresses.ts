@@ -9,8 +9,8 @@ export interface Address {
 }
 
 /**
- * Whether each address is in the current home networks, as far as this thread has determined it, by the
- * address's index in `knownAddresses`.
+ * Whether each address is in the current home networks, by the index of the address in `knownAddresses`. Contains only
+ * addresses that this thread has compared with the home networks.
  */
 const placed = {
   isHome: undefined as IsHome | undefined,

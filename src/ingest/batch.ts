@@ -42,7 +42,7 @@ export type RowRange = readonly [block: number, from: number, to: number];
 
 /** The result of one body's records. Plain data. */
 export interface BodyRows {
-  /** Response of the request. Duplicates are not known yet, and not counted. */
+  /** The response to the request. Duplicates are not counted, because only the commit determines them. */
   readonly answer: IngestAnswer;
   /** The rows of the body's events. */
   readonly rows: readonly RowRange[];
@@ -152,7 +152,7 @@ export class Batch {
    */
   sight(told: Told, at: number): void {
     if (!this.#sightings.add(told, at))
-      reject('line', `is one of more than ${limits.maxBodySightings} different sightings in one body`);
+      reject('line', `is beyond the limit of ${limits.maxBodySightings} different sightings in one body`);
     this.#accepted++;
   }
 

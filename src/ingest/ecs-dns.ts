@@ -24,7 +24,7 @@ const resolved = field('dns.resolved_ip');
 const headerFlags = field('dns.header_flags');
 const communityId = field('network.community_id');
 
-/** Packetbeat's fields for flags. Documents have these fields in addition to `dns.header_flags`, or instead. */
+/** Packetbeat's fields for flags. Documents have these fields in addition to `dns.header_flags`, or instead of it. */
 const flagOf = {
   AA: 'dns.flags.authoritative',
   TC: 'dns.flags.truncated_response',

@@ -30,11 +30,12 @@ const ofNetworks: readonly unknown[] = ['network', 'network_traffic', 'intrusion
  *   `event.category`
  * - `event.category` with `network`, `network_traffic` or `intrusion_detection`, and both `source.ip` and
  *   `destination.ip` (for DNS also `client.ip` and `server.ip`)
- * - `event.kind` and `event.category` with none of these: a kind that is not stored
+ * - `event.kind` and `event.category`, without the fields listed above: a kind that is not stored
  *
- * Native records and records of Zeek and Suricata never have these fields. A document with these fields is
- * complete without the original text (`event.original`, `message`), and may have been corrected or redacted by
- * shippers. Its fields therefore take precedence, so that an included original does not change the event. If a document has none of these fields, only the text in it is read.
+ * Native records and records of Zeek and Suricata never have these fields. A document with these fields is complete
+ * without the original text (`event.original`, `message`), and may have been corrected or redacted by shippers. Its
+ * fields therefore take precedence, so that an included original does not change the event. If a document has none of
+ * these fields, only the text in the document is read.
  *
  * Records of Zeek and Suricata get the sensor's field names back, so that events and rules do not depend on
  * the shipper. Rules see all other documents as `ecs.connection`, `ecs.dns`, `ecs.http`, `ecs.tls` or

@@ -4,7 +4,7 @@ import type { JsonObject } from './fields.ts';
 import type { RecordReader } from './record-reader.ts';
 import { Rejection } from './rejection.ts';
 
-/** The part of an envelope's data that is known for a record. */
+/** The data that the envelope of a record contains. */
 export type Envelope = Partial<Readonly<EnvelopeContext>>;
 
 /**

@@ -163,7 +163,7 @@ function answer(value: unknown): Answer {
 function onlyKnown(record: JsonObject, fields: ReadonlySet<string>, prefix = ''): void {
   // Object.keys would create a list of 130 bytes for every record, and parsed objects have no inherited names.
   for (const name in record) {
-    if (!fields.has(name)) reject(`${prefix}${name.slice(0, 100)}`.toWellFormed(), 'is not a field that can be sent');
+    if (!fields.has(name)) reject(`${prefix}${name.slice(0, 100)}`.toWellFormed(), 'is not an accepted field');
   }
 }
 

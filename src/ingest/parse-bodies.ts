@@ -31,7 +31,7 @@ export function parseBodies(inputs: readonly IngestInput[], detectors: Detectors
   return grouping.finish();
 }
 
-/** Returns whether a body may share a batch, judged by properties that are known before it is read. */
+/** Returns whether a body may share a batch. Uses only properties that are available before the body is read. */
 export function goesTogether(input: IngestInput): boolean {
   const { digest, receipt, alone, encoding = 'identity', length } = input;
   return !digest && receipt !== true && alone !== true && encoding === 'identity' && length <= limits.maxGroupedBytes;
@@ -132,7 +132,7 @@ class Grouping {
     const batch = this.#batch.finish();
     if (this.#members.length > 0) {
       for (const [body, at] of this.#members.entries()) this.#places[at] = { group: this.#groups.length, body };
-      // The transferable bodies are first: in a message with very many findings, the later parts are copied.
+      // Bodies are first, so that they are transferred: in a message with very many findings, later parts are copied.
       this.#groups.push({ bodies: this.#bodies, ...batch });
     }
     this.#begin();

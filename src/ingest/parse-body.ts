@@ -138,7 +138,7 @@ export function readBody(bytes: Buffer, input: IngestInput, batch: Batch, detect
 }
 
 /**
- * Returns the digest of a request. Equal bytes of another sensor, or in another format, have another digest.
+ * Returns the digest of a request. Equal bytes have different digests if the sensor or the format differs.
  */
 function digestOf(bytes: Buffer, { mediaType, source, sensor, table }: IngestInput): string {
   const hash = createHash('sha256').update(JSON.stringify([mediaType, source, sensor, table]));

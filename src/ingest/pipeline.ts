@@ -7,7 +7,7 @@ import type { Committed, CommittedBlock, PartialBlock, ReceiptDraft, Store } fro
 import { goesTogether, type ParsedGroup, type ParsedGroups } from './parse-bodies.ts';
 import type { IngestInput, ReadBody } from './parse-body.ts';
 
-/** Options of a request in addition to storing its body. Such a body forms a separate group. */
+/** Options of a request in addition to storing its body. A body with options forms a separate group. */
 export interface BodyOptions {
   /** Idempotency key, which makes a retry safe. */
   readonly key?: string | undefined;

@@ -38,7 +38,7 @@ const zeekFields: typeof suricataFields = [
 ];
 
 /**
- * Returns evidence for a finding; undefined if the record contains none. Invalid parts are left out and never
+ * Returns evidence for a finding; undefined if the record contains no evidence. Invalid parts are left out and never
  * reject the record.
  */
 export function suricataEvidence(record: JsonObject): Evidence | undefined {

@@ -20,18 +20,18 @@ const powers = Array.from({ length: 23 }, (_, exponent) => Number(`1e${exponent}
 const none = Symbol('none');
 
 /**
- * Credit for learning a line. Learning takes as long as JSON.parse, so in a flood of shapes that do not recur,
- * only one line in eight is learned.
+ * The credit that learning a line costs. Learning takes as long as JSON.parse, so in a flood of shapes that do not
+ * recur, only one line in eight is learned.
  */
 const learningCosts = 8;
 const maxCredit = 256;
 
 /**
- * Reads lines of JSON by their shapes, directly from the bytes, into reused objects. The result equals the
- * result of JSON.parse, including the order of names. Reading takes as long as JSON.parse, with a tenth of the
- * garbage (80 bytes per line of conn.log instead of 850), and maps find recurring texts three times as fast as
- * new texts. Lines with another shape, escapes, characters other than ASCII or negative zero are not read: the
- * caller uses JSON.parse and passes the result to `learn`.
+ * Reads lines of JSON by their shapes, directly from the bytes, into reused objects. The result equals the result of
+ * JSON.parse, including the order of names. Reading takes as long as JSON.parse, with a tenth of the garbage (80 bytes
+ * per line of conn.log instead of 850). Maps find recurring texts three times as fast as new texts. Lines with another
+ * shape, escapes, characters other than ASCII or negative zero are not read: the caller uses JSON.parse and passes the
+ * result to `learn`.
  *
  * Owned by one thread. Shapes and recurring texts are bounded.
  */

@@ -24,8 +24,8 @@ const ones = 0x01010101;
 export class StringInterner {
   readonly #texts: string[] = new Array(places).fill('');
   /**
-   * Slots. Each contains the length of its text, the hash of the last other text for the slot (which takes the
-   * slot if that text recurs), and the bytes of the text, with zeros in the rest of the last word.
+   * Slots. Each slot contains the length and the bytes of its text, padded with zeros to whole words. It also contains
+   * the hash of the last other text for the slot, which takes the slot if it recurs.
    */
   readonly #known = new Int32Array(places * wordsOfPlace);
   readonly #read = new Int32Array(mostWords);

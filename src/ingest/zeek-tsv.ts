@@ -129,13 +129,13 @@ export class ZeekTsv {
       return reject('line', `is not JSON, and no header of Zeek TSV describes it; ${advice}`);
     return reject(
       'line',
-      `has ${line.split(current.separator).length} columns, its header ${columnsOf(current).length}`,
+      `has ${line.split(current.separator).length} columns, but its header has ${columnsOf(current).length}`,
     );
   }
 }
 
 const advice =
-  'send the lines of its header again (#fields and the others), or let Zeek write JSON (LogAscii::use_json=T)';
+  'send all header lines again (#fields and the other lines), or let Zeek write JSON (LogAscii::use_json=T)';
 
 const usual = {
   separator: '\t',

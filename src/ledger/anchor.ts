@@ -11,9 +11,12 @@ import { fromJson, toJson } from './heads.ts';
 import type { LedgerHooks } from './hooks.ts';
 import type { SignedHead } from './storage/storage.ts';
 
-/** Delay of a write, in milliseconds. The rest of the promised second is left for the disk write. */
+/**
+ * Delay before a write, in milliseconds. A head must be on disk within a second, so 500 ms are left for the write
+ * itself.
+ */
 const delayMs = 500;
-/** Maximum bytes of a readable anchor file; a head has about 350. */
+/** Maximum bytes of a readable anchor file. A file with one head has about 350 bytes. */
 const maxAnchorBytes = 65_536;
 /** Maximum wait between two attempts to write to a lost volume, in milliseconds. */
 const maxRetryMs = 30_000;
@@ -76,14 +79,15 @@ export function anchorText(head: SignedHead): string {
 
 export interface AnchorParts {
   readonly path: string;
-  /** Schedules the writes, because the volume may stop responding. Default: a schedule with the usual deadline. */
+  /**
+   * Runs each write with a deadline, because the volume may stop responding. Default: a queue with the default
+   * deadline.
+   */
   readonly volume?: VolumeQueue;
   /** Whether the file existed at start-up. */
   readonly exists: boolean;
   readonly hooks: LedgerHooks;
-  /**
-   * Compares the file with the log once the volume is back. @throws UntrustedLogError when the log must not continue
-   */
+  /** Compares the file with the log once the volume is back. @throws UntrustedLogError if the log must not continue */
   compare(anchor: AnchorState): void;
   /** Called for each failed attempt. Until `onBack` is called, a rollback could go unnoticed. */
   onLost(why: string): void;
@@ -169,7 +173,7 @@ export class Anchor {
     }
   }
 
-  /** Compares the anchor of a volume that came back with the log, before anything is written to the volume. */
+  /** Compares the anchor with the log if the volume was lost or replaced, before anything is written to the volume. */
   async #checkVolume(): Promise<void> {
     const { path, compare } = this.#parts;
     await checkAnchorFolder(path);

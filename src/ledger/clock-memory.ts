@@ -5,8 +5,8 @@ import { SerialQueue } from '../files/serial-queue.ts';
 import type { ClockMemory } from './log-clock.ts';
 
 /**
- * State of a log's clock that survives a restart: `clock.json` in the data folder, which exists only while
- * there is something to remember. Times are Unix times in nanoseconds, as decimal digits.
+ * State of a log's clock that survives a restart: `clock.json` in the data folder, which exists only while there is
+ * state to store. Times are Unix times in nanoseconds, as decimal digits.
  *
  *     {"refused": {"plausible_ns": "…", "clock_ns": "…"}, "accepted_until_ns": "…"}
  */
@@ -20,10 +20,7 @@ export class ClockMemoryFile {
     this.#written = format(this.read());
   }
 
-  /**
-   * Returns the stored state. A missing or malformed file counts as an empty state, so that it does not keep a log from
-   * starting.
-   */
+  /** Returns the stored state. A missing or malformed file is read as an empty state, so that the log can start. */
   read(): ClockMemory {
     try {
       return parse(readFileSync(this.#path, 'utf8'));

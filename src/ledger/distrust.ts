@@ -140,7 +140,7 @@ export function copied(dataDir: string): UntrustedLogError {
 export function instanceUnreadable(path: string, why: string): UntrustedLogError {
   return new UntrustedLogError(
     'copied',
-    `${path} cannot be read (${why}), so that a copied data folder would not be recognised. If this is the original ` +
+    `${path} cannot be read (${why}), so a copied data folder would not be recognised. If this is the original ` +
       'folder, stop the service and run `candor rebuild --moved`; if not, `candor rebuild --new-life`.',
   );
 }

@@ -70,7 +70,7 @@ import { copyLedger } from './storage/copy.ts';
 import { Nodes } from './storage/nodes.ts';
 import { DamagedError, type LedgerStorage, type SignedHead, type StoredEntry } from './storage/storage.ts';
 
-/** Interval after which an idle log signs its head again, so that readers see that it is alive. */
+/** Interval after which an idle log signs its head again, so that readers see that the log is still active. */
 const idleMs = 3_600_000;
 const tickMs = 60_000;
 
@@ -102,7 +102,7 @@ export interface LedgerOptions {
    * detected.
    */
   readonly steady?: SteadyClock;
-  /** Whether to accept the host clock whatever the last head says. For offline commands of the operator. */
+  /** Whether to accept the host clock even if the last head contradicts it. For offline commands of the operator. */
   readonly acceptClock?: boolean;
   readonly counters?: {
     add(name: LedgerCounter, amount?: number): void;
@@ -116,8 +116,8 @@ export interface LedgerOptions {
   /** Returns the free bytes of the volume. Default: queries the system. */
   readonly freeBytes?: () => number;
   /**
-   * Called when the disk failed or the in-memory state cannot be trusted. Nothing is appended any more, and
-   * the thread must end. Default: throws the error out of the event loop, which ends the thread.
+   * Called when the disk failed or the in-memory state cannot be trusted. Nothing is appended afterwards, and the
+   * thread must end. Default: throws the error out of the event loop, which ends the thread.
    */
   onFatal?(error: unknown): void;
 }
@@ -331,7 +331,7 @@ export class DurableLedger implements Ledger {
     try {
       reads.keepCheckpoint(note);
     } catch (error) {
-      // Fails as after a failed commit, because only reopening the log shows what is on disk.
+      // Stops the ledger, as after a failed commit, because only reopening the log shows what is on disk.
       if (!(error instanceof ServiceError)) this.#fail(error);
       throw error;
     }
@@ -427,7 +427,7 @@ export class DurableLedger implements Ledger {
     if (this.#closing === undefined) void this.#parts.storeAge.write();
     if (this.#closing !== undefined || this.#failed || !this.#isSound) return;
     this.#checkClock();
-    if (!this.#hasRoom()) return; // a failed write would end the thread, so timed work waits for room
+    if (!this.#hasRoom()) return; // a failed write would end the thread, so timed work waits for disk space
     await this.#externalHeads.tick(this.#head, this.#health);
     if (this.#externalHeads.isAnchorLost) return;
     // Until the entry that begins a life is logged, nothing else is signed.
@@ -570,7 +570,7 @@ export class DurableLedger implements Ledger {
     this.#externalHeads.schedule(head);
   }
 
-  /** Why the log cannot be trusted. An implausible clock does not count. */
+  /** Why the log cannot be trusted. An implausible clock is not such a reason. */
   get #unsound(): Degraded | undefined {
     return this.#health.state === 'degraded' && this.#health.fault !== 'clock' ? this.#health : undefined;
   }
@@ -657,7 +657,7 @@ export class DurableLedger implements Ledger {
         if (when === 'always' || isCheckpointKeyNew(log)) watchCheckpointKey(log);
       });
     } catch (error) {
-      if (!(error instanceof ServiceError)) this.#fail(error); // fails as after a failed commit
+      if (!(error instanceof ServiceError)) this.#fail(error); // stops the ledger, as after a failed commit
     }
   }
 

@@ -20,7 +20,7 @@ export interface ExternalHeadWriterParts {
   /** The effect of a lost anchor on appends, for the text of the finding. */
   readonly whileLost: string;
   readJournal(): Promise<JournalReading>;
-  /** Compares these witnesses with the log. @throws UntrustedLogError if they contradict the log */
+  /** Compares these records with the log. @throws UntrustedLogError if they contradict the log */
   compare(records: ExternalRecords): void;
   onAnchorLost(): void;
   onAnchorBack(): void;

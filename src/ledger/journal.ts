@@ -43,7 +43,7 @@ export interface UnsignedLine {
 export interface LifeLine {
   /** Line number within the part that was read, from 1. */
   readonly line: number;
-  /** The entry as recorded in the line, base64. It counts only if the log has the same bytes. */
+  /** The entry as recorded in the line, base64. The entry is accepted only if the log has the same bytes. */
   readonly entry: string;
 }
 
@@ -103,15 +103,15 @@ export class Journal {
   /**
    * Reads and evaluates the journal.
    *
-   * A head counts only with its signature: any process can write a size into the journal, and a false size must not
-   * stop a log as if it had been rolled back. Lines with an invalid signature are not ignored either, because then one
-   * flipped digit would hide a rollback. They are returned separately, and if one claims more leaves than the log has,
-   * start-up raises a finding for the operator (open.ts).
+   * A head is accepted only with a valid signature: any process can write a size into the journal, and a false size
+   * must not stop a log as if it had been rolled back. Lines with an invalid signature are not ignored either, because
+   * then one flipped digit would hide a rollback. These lines are returned separately. If such a line claims more
+   * leaves than the log has, start-up raises a finding for the operator (open.ts).
    *
-   * Heads of earlier lives do not count: the signed entry that began the current life records what became of their log.
-   * A journal line alone excuses nothing. Earlier versions of this program wrote unsigned `restored` and `rebuilt`
-   * lines. Such a line excuses the heads signed before its time only if the log signed a head after that time. A
-   * rolled-back log has no such head, so these lines cannot be forged or moved to hide a rollback.
+   * Heads of earlier lives are ignored: the signed entry that began the current life records what happened to their
+   * log. A journal line alone never justifies a smaller log. Earlier versions of this program wrote unsigned `restored`
+   * and `rebuilt` lines. Such a line justifies ignoring the heads signed before its time only if the log signed a head
+   * after that time. A rolled-back log has no such head, so these lines cannot be forged or moved to hide a rollback.
    *
    * An attacker with write access to this file can still truncate it. The anchor, on another volume, and the auditors
    * protect against truncation.
@@ -163,7 +163,7 @@ class Reading implements JournalReading {
       this.unreadable += 1;
       return;
     }
-    // Lines written while degraded record observations, not promises of the log, so they do not count.
+    // Lines written while degraded record observations, not promises of the log, so they are ignored.
     if (line.health !== 'ok') return;
     const { head, at } = line;
     if (at.getTime() > (this.lastAt?.getTime() ?? 0)) this.lastAt = at;

@@ -48,7 +48,7 @@ export type LedgerHealth =
   /** Appends are refused with UNAVAILABLE; readable data is served. `advice` is addressed to the operator. */
   | { readonly state: 'degraded'; readonly fault: LedgerFault; readonly advice: string };
 
-/** Reason for which appends are refused. */
+/** Reason why appends are refused. */
 export type LedgerFault = (typeof ledgerFaults)[number];
 
 /** A condition that needs the operator's attention. `since` is ISO 8601. */
@@ -91,7 +91,7 @@ export interface ProofBundle {
   readonly leaf: StoredLeaf;
   readonly audit_path: string[];
   readonly head: SignedTreeHead;
-  /** Keys that signed head, entry and checkpoint, and no others. */
+  /** Only the keys that signed head, entry and checkpoint. */
   readonly keys: PublicJwk[];
   /**
    * A proof against a checkpoint. Absent while the log is degraded and the published checkpoint does not cover the
@@ -140,7 +140,7 @@ export interface ReceiptSignature {
   readonly signature: string;
 }
 
-/** A key as operators see it, identified by `kid`. */
+/** A key as reported to operators, identified by `kid`. */
 export type KeyRecord = Key;
 
 /** A changed key and the ids of the entries that record the change. */
@@ -240,7 +240,7 @@ export interface CheckpointNotes {
  * Reads the log in a separate thread, so that proofs do not slow appends. Everything is verified against a signed head
  * before it is returned.
  *
- * Order: a read sees every append that resolved before the read was called. Failure: INTERNAL if stored data is
+ * Order: a read includes every append that resolved before the read was called. Failure: INTERNAL if stored data is
  * damaged; otherwise the errors of the methods of `Ledger` with the same names.
  */
 export interface LogReader {
@@ -269,7 +269,7 @@ export interface LogReader {
 export type PublicJwk = Readonly<Record<string, string | number>>;
 
 /**
- * The transparency log, as the rest of the service sees it. It runs in its own thread.
+ * The transparency log, as used by the rest of the service. The log runs in its own thread.
  *
  * Order: entries of one call get consecutive indices in the order given; calls are served in order of
  * arrival.
@@ -313,7 +313,7 @@ export interface Ledger {
   checkpoint(view?: LogView): Promise<string>;
   /**
    * Stores a checkpoint with its cosignatures, and resolves after the flush. A checkpoint of a smaller tree than the
-   * stored one changes nothing.
+   * stored checkpoint's is ignored.
    */
   keepCheckpoint(note: string): Promise<void>;
   /** Returns the stored checkpoint; undefined if no checkpoint is stored. */
@@ -338,8 +338,8 @@ export interface Ledger {
   /** Returns every key as a record, oldest first. */
   keyRecords(): Promise<KeyRecord[]>;
   /**
-   * Replaces a key immediately: the new key is published as pending, `key.rotated` names both under the old key, the
-   * old key signs the head that covers this entry, then the new key signs and `key.retired` is appended. Appends
+   * Replaces a key immediately. The new key is published as pending, and the entry `key.rotated` names both keys. The
+   * old key signs the head that covers this entry; then the new key signs, and `key.retired` is appended. Appends
    * continue. Throws CONFLICT while another key change is in progress, and INVALID_REQUEST for `checkpoint`, whose key
    * is stable.
    */

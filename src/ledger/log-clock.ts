@@ -65,8 +65,8 @@ const gapNs = BigInt(limits.maxClockGapMs) * nsPerMs;
  *     last head ahead of the wall clock   up to an hour       reported; heads are dated one step after the last
  *                                         more                refused, until the clock reaches it or is confirmed
  *
- * After a start the steady clock has no history, so the last head takes its place. The wall clock may be ahead of the
- * last head by the longest plausible downtime (`limits.maxClockGapMs`). Owns the trusted pair of readings.
+ * After a start the steady clock has no history, so the time of the last head is used instead. The wall clock may be
+ * ahead of the last head by the longest plausible downtime (`limits.maxClockGapMs`). Owns the trusted pair of readings.
  */
 export class LogClock {
   readonly #wall: Clock;

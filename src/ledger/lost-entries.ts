@@ -23,11 +23,12 @@ export interface PositionSource {
 /**
  * Enters the current life of the log: finds records of entries that the log no longer has, because an operator accepted
  * a loss or began a new log, and has these entries logged again. A log can only lose its end, so the search goes
- * backward from the last entry to the first one that is still in the log; usually the last entry is. Within a life,
- * nothing is logged again: there, a missing entry is a rollback, which start-up refuses (lives/log-positions.ts).
+ * backward from the last entry to the first entry that is still in the log. Usually, this is already the last entry.
+ * Entries of the current life are never logged again: if such an entry is missing, the log was rolled back, and
+ * start-up refuses the log (lives/log-positions.ts).
  *
- * Must run before new entries are settled, because a new entry may take the index of a lost one. After a crash, the
- * next call continues with the rest.
+ * Must run before new entries are settled, because a new entry may take the index of a lost entry. After a crash, the
+ * next call continues with the remaining entries.
  *
  * @returns whether the life could be entered. A degraded log may be replaced by a restore, and a life without its entry
  * has not begun; in both cases nothing is changed.

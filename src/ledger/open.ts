@@ -144,7 +144,7 @@ function unlessDiskFull(error: unknown): void {
   if (!isDiskFull(error)) throw error;
 }
 
-/** Opens ledger.mdb. @throws UntrustedLogError if it is missing and the folder shows that there was one */
+/** Opens ledger.mdb. @throws UntrustedLogError if it is missing and the folder shows that there was a log */
 async function openStorage(
   { dataDir }: LedgerOptions,
   anchorPath: string,
@@ -186,7 +186,7 @@ function olderStore(why: string): string {
 /** Returns the message of the finding about a missing file that would reveal a rollback. */
 function missing(name: string, path: string, { tree }: Recovered): string {
   return (
-    `the ${name} ${path} was missing or empty at the last start, and a new one is written: compare the log (${tree.size} leaves) ` +
+    `the ${name} ${path} was missing or empty at the last start, and a new file is written: compare the log (${tree.size} leaves) ` +
     'with what auditors have recorded'
   );
 }
@@ -213,7 +213,7 @@ function unsignedClaim(claimed: number, { tree }: Recovered): string {
   );
 }
 
-/** Returns warnings that need no action by the log. */
+/** Returns warnings for the operator that do not affect the log. */
 function warningsOf({ unsigned }: JournalReading): string[] {
   if (unsigned.count === 0) return [];
   const { line, size } = unsigned.lines.at(-1)!;

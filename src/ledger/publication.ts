@@ -1,8 +1,8 @@
 /**
  * Schedules the publication of heads. With a delay, anonymous readers see the log as it was at the boundaries of a
- * fixed schedule (multiples of the delay since 1970), and each boundary is public no earlier than one delay after its
- * time. The ledger signs a head whose timestamp is the boundary itself. Neither the appearance nor the content of a
- * head then reveals the time of an append more precisely than the delay.
+ * fixed schedule (multiples of the delay since 1970). Each boundary is public no earlier than one delay after its time.
+ * The ledger signs a head whose timestamp is the boundary itself. Neither the appearance nor the content of a head then
+ * reveals the time of an append more precisely than the delay.
  */
 import { timestampStepNs } from '../tlog/head.ts';
 import { DamagedError, type LedgerStorage } from './storage/storage.ts';
@@ -13,10 +13,12 @@ export interface PublicationPeriod {
   readonly delay_ms: number;
 }
 
-/** Maximum periods. Real changes of the setting do not reach it; above it, the oldest periods are dropped. */
+/**
+ * Maximum periods. Normal changes of the setting do not reach this limit; beyond it, the oldest periods are dropped.
+ */
 const maxPeriods = 100;
 
-/** An idle log publishes a head every hour, so that readers see that it is alive. */
+/** An idle log publishes a head every hour, so that readers see that the log is still active. */
 const hourNs = 3_600_000_000_000n;
 
 export class PublicationSchedule {

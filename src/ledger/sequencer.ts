@@ -51,7 +51,7 @@ export interface SequencerParts {
   readonly publication?: PublicationSchedule | undefined;
   /** Called synchronously when a head has become durable. */
   onHead(head: SignedHead, entries: number, commitMs: number): void;
-  /** Called once; nothing is appended after it. */
+  /** Called once; nothing is appended afterwards. */
   onFatal(error: unknown): void;
 }
 
@@ -94,7 +94,7 @@ export class Sequencer {
   }
 
   /**
-   * Assigns the next indices to new entries and queues them. A slot in `items` stands for an entry that is already in
+   * Assigns the next indices to new entries and queues them. A slot in `items` represents an entry that is already in
    * the log or queued.
    */
   append(items: readonly (Slot | StoredEntry)[]): Promise<Appended[]> {
@@ -150,7 +150,7 @@ export class Sequencer {
   }
 
   /**
-   * Signs a fresh head of the same size, so that readers see that the log is alive. Does nothing for an empty
+   * Signs a fresh head of the same size, so that readers see that the log is still active. Does nothing for an empty
    * log.
    */
   resign(): void {
@@ -291,7 +291,8 @@ export class Sequencer {
     // 1. The batch must extend the tree that was signed last.
     if (last !== undefined && !equalHashes(tree.root(), last.root)) throw edgeDiffers(last);
     hooks.at('batch-taken');
-    // A crash here loses nothing: nothing was promised and nothing is written. The callers see WORKER_LOST and retry.
+    // A crash here loses nothing: nothing was promised and nothing is written. The callers receive WORKER_LOST and
+    // retry.
 
     // 2. Leaves, completed nodes, root, signature: in memory.
     const first = tree.size;
@@ -301,19 +302,19 @@ export class Sequencer {
     const buckets: LeafBucket[] = [];
     for (const { hash } of entries) buckets.push(...leaves.add(hash));
     hooks.at('head-signed');
-    // After a crash here, the next head may be a different one of the same size, because the signature never left the
+    // After a crash here, a different head of the same size may be signed, because this signature never left the
     // process.
 
     // 3. One transaction. 4. `commit` returns when it is flushed: LMDB writes the data pages, syncs them, and
-    //    writes the meta page that makes them valid through a separate handle opened with O_DSYNC. A crash
-    //    before the meta page is on disk: the transaction never happened, and nothing was promised. A crash
-    //    after it, but before the next line: the entries are in the log and their callers do not know; they
-    //    retry with the same ids and receive the same indices.
+    //    writes the meta page that makes them valid through a separate handle opened with O_DSYNC. After a crash
+    //    before the meta page is on disk, the transaction never happened, and nothing was promised. After a crash
+    //    between that write and the next line, the entries are in the log, but their callers received no answer;
+    //    they retry with the same ids and receive the same indices.
     storage.commit({ first, entries, pages: tree.takePages(), buckets, head }, () => hooks.at('in-transaction'));
     hooks.at('flushed');
 
-    // 5. Only now the head and the indices leave. A crash from here on loses nothing: start-up finds this
-    //    head.
+    // 5. Only now do the head and the indices leave the process. A crash from here on loses nothing: start-up finds
+    //    this head.
     this.#head = head;
     for (const { id } of entries) this.#queued.delete(id);
     answer(calls, head);

@@ -18,7 +18,7 @@ import { DamagedError, type LedgerStorage, type SignedHead } from './storage/sto
 /** Number of entries at the end of the log that are hashed again at each start. */
 const rehashed = 256;
 
-/** Records of the log outside the database. A volume that is unavailable is compared when it is back. */
+/** Records of the log outside the database. Records on an unavailable volume are compared when the volume is back. */
 export interface ExternalRecords {
   readonly anchor: ObservedAnchor;
   readonly anchorPath: string;
@@ -37,7 +37,7 @@ export interface Recovered {
    * The start of the current life; undefined in the first life, and before the entry of the life is logged.
    */
   readonly life: LifeRecord | undefined;
-  /** The first entry that siem.mdb caused but does not know. */
+  /** The first entry that siem.mdb caused but has not recorded. */
   readonly unknownToStore: number | undefined;
 }
 
@@ -54,7 +54,7 @@ export function recover(storage: LedgerStorage, keys: KeyRing, seen: ExternalRec
     const head = storage.latestHead();
     const size = head?.size ?? 0;
     if (head !== undefined) checkSignature(head, keys);
-    // Checked before the nodes, because a database that was rolled back is consistent in itself.
+    // Checked before the nodes, because a database that was rolled back is internally consistent.
     checkNotSmaller(size, keys, seen);
     const tree = checkNodes(storage, size, head);
     const nodes = new Nodes(storage);

@@ -6,7 +6,7 @@ import { ipv4Of } from './ip.ts';
  * ports, the smaller endpoint first.
  *
  * A filter may have to hash every row of a scan, so SHA-1 is implemented here for the single block that a
- * flow needs: 0.4 µs per row, compared with 0.8 µs in node:crypto for the digest alone.
+ * flow needs. This takes 0.4 µs per row; node:crypto takes 0.8 µs for the digest alone.
  */
 export interface FlowKey {
   /** Source address: 16 bytes at `srcOffset`. */
@@ -106,7 +106,7 @@ function hashFlow(flow: FlowKey): boolean {
   const swap = !oneWay && order > 0;
   if (swap) [srcPort, dstPort] = [dstPort, srcPort];
 
-  // The two bytes of the seed shift the rest by half a word.
+  // The two bytes of the seed shift all other bytes by half a word.
   const half = v4 ? 2 : 8;
   const size = v4 ? 16 : 40;
   words.fill(0, 0, 16);

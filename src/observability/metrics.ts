@@ -112,10 +112,7 @@ export class Metrics implements Observer {
     ['code'],
   );
   readonly #checkpointSize = this.#gauge('candor_checkpoint_entries', 'Tree size of the published checkpoint.');
-  readonly #checkpointAge = this.#gauge(
-    'candor_checkpoint_age_seconds',
-    'Time since the published checkpoint was taken from the log.',
-  );
+  readonly #checkpointAge = this.#gauge('candor_checkpoint_age_seconds', 'Age of the published checkpoint.');
   readonly #quorum = this.#gauge('candor_checkpoint_quorum', '1 if the published checkpoint has its quorum.');
   readonly #witnessSize = this.#gauge('candor_witness_entries', 'Tree size of a witness.', ['witness']);
   readonly #cosignatures = this.#counter('candor_witness_cosignatures_total', 'Cosignatures received.', ['witness']);

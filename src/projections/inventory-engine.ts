@@ -143,9 +143,10 @@ export class InventoryEngine<A extends AssetsPart> {
   }
 
   /**
-   * Takes in a batch, immediately or later: its stored blocks, and its sightings, which are not stored as
-   * events and are written with this transaction. Hosts from events and sightings are processed first, in order
-   * of time. Names are processed last, because a name is dropped if its host is unknown.
+   * Adds the stored blocks and the sightings of a batch, which are processed immediately or later. Sightings are
+   * not stored as events, so they are written with this transaction. Hosts from events and sightings are
+   * processed first, in order of time. Names are processed last, because a name is dropped if its host is
+   * unknown.
    */
   take(blocks: readonly CommittedBlock[], sightings: readonly Sighting[]): void {
     if (blocks.length === 0 && sightings.length === 0) return;
@@ -161,7 +162,7 @@ export class InventoryEngine<A extends AssetsPart> {
   }
 
   /**
-   * Takes in scan results for ports of home addresses. The hosts must already have been added to the assets,
+   * Adds scan results for ports of home addresses. The hosts must already have been added to the assets,
    * after `readyTo`.
    */
   scanned(found: readonly Scanned[]): void {
@@ -410,8 +411,8 @@ export class InventoryEngine<A extends AssetsPart> {
   /**
    * Processes events of a table up to a sequence.
    *
-   * @param hosts - sorted by time; hosts up to the last host of the events are processed with the events and
-   *   removed from this list
+   * @param hosts - sorted by time; hosts up to the time of the last host in the events are processed with the
+   *   events and removed from this list
    */
   #processTo(table: Table, to: number, blocks: readonly CommittedBlock[], hosts: HostAt[] = []): boolean {
     const position = this.#position!;

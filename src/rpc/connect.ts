@@ -17,8 +17,9 @@ export interface Connection<T> {
    * arguments are moved (see `pack`), which detaches the caller's buffers, unless the call fails with
    * OVERLOADED before it is sent.
    *
-   * Throws OVERLOADED, without sending the call, when `maxInFlightBytes` are in flight, and the ServiceErrors
-   * of the implementation; any other error is a bug of the implementation, with its name, message and stack.
+   * Throws OVERLOADED, without sending the call, when `maxInFlightBytes` are in flight. Also throws the
+   * ServiceErrors of the implementation. Any other error is a bug of the implementation, with its name, message
+   * and stack.
    */
   readonly api: T;
   /** Bytes of pending calls. */

@@ -24,9 +24,9 @@ export interface FairQueueOptions {
 
 /**
  * Wraps a pool so that long tasks leave a thread to short tasks (if the pool has more than one thread), and
- * callers share the pool fairly: the next long task is taken from the caller that has waited longest since
- * its last task. Short tasks of one caller start in the order of `run`, and so do its long tasks. Long tasks may be limited
- * to a share of the time.
+ * callers share the pool fairly. The next long task is taken from the caller that has waited longest since its
+ * last task. Short tasks of one caller start in the order of `run`, and so do its long tasks. Long tasks may be
+ * limited to a share of the time.
  *
  * Throws the errors of the pool, and RATE_LIMITED for a caller with too many unfinished tasks. Tasks without
  * a caller belong to the service: they are not counted, and share one queue.

@@ -6,7 +6,7 @@ import { type HeapLimits, resourceLimits } from './heap.ts';
 import type { MethodList } from './methods.ts';
 import type { FromWorker } from './wire.ts';
 
-/** Time between two deaths of a worker below which the worker is not restarted again. */
+/** A worker that dies twice within this time is not restarted again. */
 const GIVE_UP_WITHIN_MS = 60_000;
 
 export interface SuperviseOptions<T> extends HeapLimits, Pick<ConnectOptions, 'onNotice'> {
@@ -35,7 +35,7 @@ export interface SuperviseOptions<T> extends HeapLimits, Pick<ConnectOptions, 'o
 export interface Supervised<T> {
   /**
    * The worker's interface, the same object across restarts. In addition to the errors of `connect`, calls
-   * fail with WORKER_LOST when the worker dies before it has replied (the outcome is unknown), and
+   * fail with WORKER_LOST when the worker dies before it has replied; the outcome is then unknown. Calls fail
    * immediately with UNAVAILABLE while the worker is restarting, has failed permanently, or was closed. Calls
    * do not wait for a restart, because its duration is unknown, and callers retry in different ways.
    */
@@ -81,7 +81,7 @@ class Supervisor<T extends object> implements Supervised<T> {
     });
   }
 
-  /** Starts the worker. Resolves when it is ready; rejects with the error of a worker that died before. */
+  /** Starts the worker. Resolves when it is ready; rejects with the worker's error if it died before that. */
   start(): Promise<void> {
     const { name, url, workerData } = this.#options;
     const worker = new Worker(url, { name, workerData, resourceLimits: resourceLimits(this.#options) });

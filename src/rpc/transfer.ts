@@ -6,13 +6,13 @@ import { isMarkedAsUntransferable } from 'node:worker_threads';
  */
 const MAX_DEPTH = 6;
 /**
- * Maximum objects and arrays searched per message; the rest is cloned without a search. This also bounds the
+ * Maximum objects and arrays searched per message; all others are cloned without a search. This also bounds the
  * search in cyclic values.
  */
 const MAX_CONTAINERS = 65_536;
 /**
- * Number of plain values at the beginning of an array after which the rest is assumed to be plain values and
- * is not searched.
+ * Number of plain values at the beginning of an array after which all later items are assumed to be plain
+ * values and are not searched.
  */
 const SAMPLE = 64;
 /** Approximate memory of an object, array, number, …; strings and buffers are counted exactly. */

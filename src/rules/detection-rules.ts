@@ -40,12 +40,12 @@ import type { ParsedRule, RuleTasks } from './tasks.ts';
 const system: Actor = { id: 'system', name: 'system' };
 
 export interface RulesParts {
-  /** Folders with rules. If a folder is missing, the rules last read from it stay. */
+  /** Folders with rules. If a folder is missing, the rules last read from the folder are kept. */
   readonly folders: readonly { readonly origin: Exclude<RuleOrigin, 'api'>; readonly path: string }[];
   readonly reader: Pick<StoreReader, 'storedRules' | 'rulesVersion'>;
   readonly writer: Pick<Store, 'changeRules'>;
   readonly tasks: Pick<Pool<RuleTasks>, 'run'>;
-  /** The values of `%name%` in rules with `expand`, fixed for the life of the process. */
+  /** The values of `%name%` in rules with `expand`, fixed while the process runs. */
   readonly placeholders: Placeholders;
   readonly sources: { now(): number; newId(): string };
   /** Whether the log has entries. If the log has no entries, the initial rules are not logged. */
@@ -121,7 +121,7 @@ export class DetectionRules {
     try {
       await rules.reload(system);
     } catch (error) {
-      // Only a warning, because problems in the folders, or a full disk, must not prevent a start.
+      // Logs only a warning, because problems in the folders, or a full disk, must not prevent a start.
       if (!(error instanceof ServiceError)) throw error;
       parts.warn('cannot reload the detection rules; keeping the previous ones', { err: error });
     }
@@ -355,7 +355,7 @@ export class DetectionRules {
     return this.#queue.run(async () => {
       this.#waiting--;
       try {
-        // If the store thread died before acknowledging a change, the change may have been made.
+        // If the store thread ended before acknowledging a change, the change may have been made.
         if (this.#parts.reader.rulesVersion() !== this.#now.version) await this.#takeKept();
         return await work();
       } finally {
@@ -382,14 +382,14 @@ export class DetectionRules {
       const content = await tasks.run('readRuleFolder', path);
       if (content === undefined) {
         const kept = [...before.values()].filter((row) => row.origin === origin);
-        if (kept.length > 0) problems.push(`${path} is missing: its rules stay as last read`);
+        if (kept.length > 0) problems.push(`${path} is missing: keeping the rules last read from this folder`);
         for (const row of kept) rows.set(row.id, row);
         continue;
       }
       problems.push(...content.problems);
       const room = limits.maxRules - rows.size;
       if (content.documents.length > room)
-        problems.push(`${path} contains more rules than the ${room} that fit the limit: the rest is left out`);
+        problems.push(`${path} contains more rules than the ${room} that fit the limit: later rules are left out`);
       const documents = content.documents.slice(0, Math.max(0, room));
       const parsed = await this.#parse(documents.map(({ text }) => text));
       const ofText = (text: string) => parsed.get(sha256(text))!;

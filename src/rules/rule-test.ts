@@ -36,7 +36,7 @@ export interface TestMatch extends Omit<Finding, 'event'> {
   readonly event_ids: readonly string[];
 }
 
-/** The limit that ended a test: of events, or of time. */
+/** The limit that ended a test: number of events, or time. */
 export type CutShort = 'events' | 'time';
 
 export type RuleTest =
@@ -46,7 +46,9 @@ export type RuleTest =
       readonly problems: readonly [];
       /** Number of stored events in the range that were examined, newest first. */
       readonly lookedAt: number;
-      /** The limit that stopped the test before the whole range was examined; undefined if no limit did. */
+      /**
+       * The limit that stopped the test before the whole range was examined; undefined if no limit stopped the test.
+       */
       readonly cutShort: CutShort | undefined;
       readonly matched: number;
       /** The newest matches, at most `limits.maxRuleTestMatches`. */

@@ -58,7 +58,7 @@ export class Opened {
   }
 
   /**
-   * Closes the resources. Parts that hang are abandoned, so that the rest is closed.
+   * Closes the resources. Parts that hang are abandoned, so that all other parts are closed.
    *
    * @param limitMs - maximum time for all resources together
    * @returns false if a part hangs

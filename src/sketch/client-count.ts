@@ -1,6 +1,6 @@
 /**
- * The number of distinct clients: up to 4,096 ascending address hashes, which give the exact number; above, the
- * registers of HyperLogLog, which give an estimate (p = 12; Flajolet et al. 2007), with a standard error of
+ * The number of distinct clients. Up to 4,096 ascending address hashes give the exact number. Above 4,096, the
+ * registers of HyperLogLog (p = 12; Flajolet et al. 2007) give an estimate, with a standard error of
  * 1.04 / sqrt(4096) = 1.6 %. Hashes have 32 bits: among 4,096 addresses, two collide with a probability of 1 in
  * 500. Adding and merging are unions: order and repetition do not matter. Counts are immutable.
  */
@@ -62,8 +62,8 @@ export function decodeClients(bytes: Buffer): ClientCount {
 }
 
 /**
- * Returns the union; `a` if `b` adds nothing. Arrays of up to 64 bytes are in the heap of V8, which costs a
- * tenth of other arrays, as long as their buffer is not accessed.
+ * Returns the union; `a` if `b` adds nothing. Arrays of up to 64 bytes are in the heap of V8, which costs a tenth of
+ * other arrays, unless their buffer is accessed.
  */
 function union(a: Uint32Array, b: Uint32Array): Uint32Array {
   const more = countNew(a, b);

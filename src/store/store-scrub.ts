@@ -69,7 +69,7 @@ export class StoreScrub {
   }
 
   /**
-   * Milliseconds until the next step. A pass begins an hour after the start of the previous pass, or when
+   * Milliseconds until the next step. A pass begins an hour after the start of the previous pass, but not before
    * that pass has ended.
    */
   get pauseMs(): number {

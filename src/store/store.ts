@@ -456,14 +456,15 @@ export interface Store {
   /** Removes an asset with its services and history. Throws NOT_FOUND and VERSION_MISMATCH. */
   removeAsset(id: string, version?: number): Promise<void>;
   /**
-   * Moves all data of the asset `id` to the asset `into`, and returns `into`. Throws NOT_FOUND,
-   * VERSION_MISMATCH (`version` is the version of `id`), and CONFLICT if `id` and `into` are equal.
+   * Moves all data of the asset `id` to the asset `into`, and returns `into`. Throws NOT_FOUND, VERSION_MISMATCH
+   * (`version` is the version of `id`), and CONFLICT if `id` and `into` are equal or the result would exceed a
+   * limit.
    */
   mergeAssets(id: string, into: string, by: Actor, version?: number): Promise<AssetChanged>;
   /**
-   * Creates an asset from the given identifiers of `id` (canonical), with their history and their services,
-   * and returns the new asset. Throws NOT_FOUND, VERSION_MISMATCH, INVALID_REQUEST for an identifier that the
-   * asset does not have, and CONFLICT if `id` would keep no identifiers.
+   * Creates an asset from the given identifiers of `id` (canonical), with their history and their services, and
+   * returns the new asset. Throws NOT_FOUND, VERSION_MISMATCH, INVALID_REQUEST for an identifier that the asset
+   * does not have, and CONFLICT if `id` would keep no identifiers or there are already limits.maxAssets assets.
    */
   splitAsset(id: string, identifiers: readonly string[], by: Actor, version?: number): Promise<AssetChanged>;
   /** Returns the oldest outbox rows, at most `limit`. Rows remain in the outbox until they are settled. */

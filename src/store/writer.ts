@@ -114,7 +114,7 @@ export interface StoreOptions {
   readonly maxOutboxRows?: number;
   /** Maximum receipts. Default: limits.maxReceipts. */
   readonly maxReceipts?: number;
-  /** How long a receipt waits for others. Default: limits.receiptIntervalMs. */
+  /** How long a receipt waits for other receipts. Default: limits.receiptIntervalMs. */
   readonly receiptIntervalMs?: number;
   /** Maximum audit records. Default: limits.maxAuditRecords. */
   readonly maxAuditRecords?: number;
@@ -131,8 +131,8 @@ export interface StoreOptions {
   /** Returns monotonic milliseconds for checking the clock. Default: the clock of the process. */
   readonly steadyMs?: () => number;
   /**
-   * Retention bounds: `maxAgeMs` 0 means no limit on age, `maxBytes` 0 half of the volume. If absent, events
-   * are not removed.
+   * Retention bounds: `maxAgeMs` 0 means no limit on age, and `maxBytes` 0 means half of the volume. If absent,
+   * events are not removed.
    */
   readonly retention?: Bounds;
   /**
@@ -902,8 +902,8 @@ class LmdbStore implements Store {
   }
 
   /**
-   * Runs a step of retention, even under load, because new events need room. Commits run between two steps. Without the
-   * reserve, no events are accepted anyway, and a step could find the volume full.
+   * Runs a step of retention, even under load, because new events need room. Commits run between two steps. Below
+   * `minReservedDiskBytes`, the step is postponed, because it could find the volume full.
    */
   #retain(): void {
     if (this.#freeBytes() < limits.minReservedDiskBytes) return this.#retainIn(afterUndoneMs);

@@ -46,9 +46,9 @@ const digests: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * Verifies a TimeStampToken in DER (RFC 3161 section 2.4.2, a CMS SignedData of RFC 5652): its hash and nonce, the
- * signature over its signed attributes, that the attributes identify the certificate (RFC 5816), and that the
- * certificate is for timestamping and was valid at that time. With `trusted`, a chain must lead to one of these
+ * Verifies a TimeStampToken in DER (RFC 3161 section 2.4.2, a CMS SignedData of RFC 5652): its hash, its nonce,
+ * and the signature over its signed attributes. The attributes must identify the certificate (RFC 5816), which must
+ * be for timestamping and valid at that time. With `trusted`, a chain must lead to one of these
  * certificates.
  *
  * @throws TimestampError

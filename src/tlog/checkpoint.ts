@@ -43,7 +43,7 @@ export function formatCheckpoint({ origin, size, root, extensions }: Checkpoint)
   checkSize(size);
   checkHash(root, 'the root of the checkpoint');
   const lines = [origin, String(size), toBase64(root), ...extensions];
-  if (lines.some((line) => line.includes('\n'))) throw new TlogError('bad_checkpoint', 'a newline in a line');
+  if (lines.some((line) => line.includes('\n'))) throw new TlogError('bad_checkpoint', 'a line contains a newline');
   checkLines(lines);
   const text = `${lines.join('\n')}\n`;
   checkNoteText(text);
@@ -51,8 +51,8 @@ export function formatCheckpoint({ origin, size, root, extensions }: Checkpoint)
 }
 
 function checkLines(lines: readonly string[]): void {
-  if (lines.length < 3) throw new TlogError('bad_checkpoint', `${lines.length} lines, not at least 3`);
-  if (lines.includes('')) throw new TlogError('bad_checkpoint', 'an empty line');
+  if (lines.length < 3) throw new TlogError('bad_checkpoint', `it has ${lines.length} lines and needs at least 3`);
+  if (lines.includes('')) throw new TlogError('bad_checkpoint', 'it has an empty line');
 }
 
 /** Parses a canonical decimal. A number above 2^53 − 1 is rejected rather than rounded. */

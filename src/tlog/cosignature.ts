@@ -29,7 +29,7 @@ export function cosignedMessage(timeS: number, noteText: string): Uint8Array {
 export function encodeCosignature(timeS: number, signature: Uint8Array): Uint8Array {
   checkTime(timeS);
   if (signature.length !== signatureBytes) {
-    throw new TlogError('bad_cosignature', `a signature of ${signature.length} bytes, not ${signatureBytes}`);
+    throw new TlogError('bad_cosignature', `the signature has ${signature.length} bytes, not ${signatureBytes}`);
   }
   const bytes = new Uint8Array(timeBytes + signatureBytes);
   new DataView(bytes.buffer).setBigUint64(0, BigInt(timeS));
@@ -43,7 +43,7 @@ export function encodeCosignature(timeS: number, signature: Uint8Array): Uint8Ar
  */
 export function decodeCosignature(bytes: Uint8Array): Cosignature {
   if (bytes.length !== timeBytes + signatureBytes) {
-    throw new TlogError('bad_cosignature', `a cosignature of ${bytes.length} bytes, not 72`);
+    throw new TlogError('bad_cosignature', `the cosignature has ${bytes.length} bytes, not 72`);
   }
   const timeS = Number(new DataView(bytes.buffer, bytes.byteOffset).getBigUint64(0));
   checkTime(timeS);

@@ -13,7 +13,7 @@ export function encodeEntryBundle(entries: readonly Uint8Array[]): Uint8Array<Ar
   checkWidth(entries.length);
   let total = 0;
   for (const { length } of entries) {
-    if (length > maxEntryBytes) throw new TlogError('bad_entry_bundle', `an entry of ${length} bytes`);
+    if (length > maxEntryBytes) throw new TlogError('bad_entry_bundle', `an entry is too long: ${length} bytes`);
     total += lengthBytes + length;
   }
   const bytes = new Uint8Array(total);
@@ -41,13 +41,13 @@ export function decodeEntryBundle(bytes: Uint8Array, width: number): Uint8Array[
     offset = end;
   }
   if (offset !== bytes.length) {
-    throw new TlogError('bad_entry_bundle', `${bytes.length - offset} bytes after ${width} entries`);
+    throw new TlogError('bad_entry_bundle', `there are ${bytes.length - offset} bytes after ${width} entries`);
   }
   return entries;
 }
 
 function checkWidth(width: number): void {
   if (!Number.isInteger(width) || width < 1 || width > pageColumns) {
-    throw new TlogError('bad_entry_bundle', `a bundle of ${width} entries, not 1 to ${pageColumns}`);
+    throw new TlogError('bad_entry_bundle', `the bundle has ${width} entries, not 1 to ${pageColumns}`);
   }
 }

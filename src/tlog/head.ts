@@ -48,7 +48,7 @@ export function encodeHead(head: TreeHead): Uint8Array<ArrayBuffer> {
 }
 
 export function decodeHead(bytes: Uint8Array): TreeHead {
-  if (bytes.length !== headBytes) throw new TlogError('bad_size', `a head of ${bytes.length} bytes, not 48`);
+  if (bytes.length !== headBytes) throw new TlogError('bad_size', `the head has ${bytes.length} bytes, not 48`);
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const size = Number(view.getBigUint64(0));
   checkSize(size);

@@ -20,7 +20,7 @@ export function bytesToHex(bytes: Uint8Array): string {
  */
 export function hexToBytes(text: string, length: number): Uint8Array<ArrayBuffer> {
   if (typeof text !== 'string' || text.length !== 2 * length || !/^[0-9a-fA-F]*$/.test(text)) {
-    throw new TlogError('bad_hex', `not the hexadecimal form of ${length} bytes`);
+    throw new TlogError('bad_hex', `it is not the hexadecimal form of ${length} bytes`);
   }
   const bytes = new Uint8Array(length);
   for (let i = 0; i < length; i++) bytes[i] = Number.parseInt(text.slice(2 * i, 2 * i + 2), 16);

@@ -61,14 +61,14 @@ const publicKeyBytes = 32;
  * characters (a TextDecoder with `fatal` and `ignoreBOM`). Faults: bad_note, bad_key_name, bad_base64.
  */
 export function parseNote(note: string): Note {
-  if (note.length > maxNoteLength) throw new TlogError('bad_note', `a note of ${note.length} characters`);
+  if (note.length > maxNoteLength) throw new TlogError('bad_note', `the note is too long: ${note.length} characters`);
   const split = note.lastIndexOf('\n\n');
-  if (split < 0) throw new TlogError('bad_note', 'no empty line between text and signatures');
+  if (split < 0) throw new TlogError('bad_note', 'there is no empty line between text and signatures');
   const text = note.slice(0, split + 1);
   checkNoteText(text);
   const lines = note.slice(split + 2).split('\n');
   if (lines.pop() !== '' || lines.length === 0) {
-    throw new TlogError('bad_note', 'a note that does not end in a signature line and its newline');
+    throw new TlogError('bad_note', 'the note does not end with a signature line and a newline');
   }
   checkSignatureCount(lines.length);
   return { text, signatures: lines.map(parseSignature) };
@@ -82,7 +82,7 @@ export function formatNote(note: Note): string {
   checkNoteText(note.text);
   checkSignatureCount(note.signatures.length);
   const whole = `${note.text}\n${note.signatures.map(formatSignature).join('')}`;
-  if (whole.length > maxNoteLength) throw new TlogError('bad_note', `a note of ${whole.length} characters`);
+  if (whole.length > maxNoteLength) throw new TlogError('bad_note', `the note is too long: ${whole.length} characters`);
   return whole;
 }
 
@@ -92,8 +92,8 @@ export function formatNote(note: Note): string {
  */
 export function checkNoteText(text: string): void {
   if (!text.endsWith('\n')) throw new TlogError('bad_note', 'the text does not end in a newline');
-  if (hasControl(text)) throw new TlogError('bad_note', 'a control character in the text');
-  if (!text.isWellFormed()) throw new TlogError('bad_note', 'a lone surrogate in the text');
+  if (hasControl(text)) throw new TlogError('bad_note', 'the text has a control character');
+  if (!text.isWellFormed()) throw new TlogError('bad_note', 'the text has a lone surrogate');
 }
 
 /**
@@ -129,7 +129,7 @@ export function formatVerifierKey(key: VerifierKey): string {
  */
 export function parseVerifierKey(sha256: Hasher, text: string): VerifierKey {
   const parts = text.length > maxNoteLength ? null : /^([^+]*)\+([0-9a-f]{8})\+(.*)$/s.exec(text);
-  if (parts === null) throw new TlogError('bad_verifier_key', 'not of the form name+id+key');
+  if (parts === null) throw new TlogError('bad_verifier_key', 'it does not have the form name+id+key');
   const [, name = '', id = '', base64 = ''] = parts;
   const bytes = base64ToBytes(base64, 'the key of a verifier key');
   const key = verifierKey(sha256, name, bytes[0] ?? 0, bytes.slice(1));
@@ -172,25 +172,25 @@ function cosignatureOf(bytes: Uint8Array): Cosignature | undefined {
   try {
     return decodeCosignature(bytes);
   } catch {
-    return undefined; // a wrong length or an impossible time: not a signature of this key
+    return undefined; // wrong length or impossible time, so it is not a signature of this key
   }
 }
 
 function parseSignature(line: string): NoteSignature {
   const [dash, name = '', base64, more] = line.split(' ', 4);
   if (dash !== emDash || base64 === undefined || more !== undefined) {
-    throw new TlogError('bad_note', 'a signature line that is not dash, name and signature');
+    throw new TlogError('bad_note', 'a signature line must have a dash, a name and a signature');
   }
   checkName(name);
   const bytes = base64ToBytes(base64, 'a signature');
-  if (bytes.length < 5) throw new TlogError('bad_note', `a signature line of ${bytes.length} bytes, not 5 or more`);
+  if (bytes.length < 5) throw new TlogError('bad_note', `a signature has ${bytes.length} bytes, not at least 5`);
   return { name, keyId: new DataView(bytes.buffer).getUint32(0), signature: bytes.slice(4) };
 }
 
 function formatSignature({ name, keyId, signature }: NoteSignature): string {
   checkName(name);
   checkKeyId(keyId);
-  if (signature.length === 0) throw new TlogError('bad_note', 'an empty signature');
+  if (signature.length === 0) throw new TlogError('bad_note', 'a signature is empty');
   const bytes = new Uint8Array(4 + signature.length);
   new DataView(bytes.buffer).setUint32(0, keyId);
   bytes.set(signature, 4);
@@ -200,7 +200,7 @@ function formatSignature({ name, keyId, signature }: NoteSignature): string {
 function typedKey(type: number, publicKey: Uint8Array): Uint8Array {
   if (type !== signatureTypes.ed25519 && type !== signatureTypes.cosignature) throw unknownType(type);
   if (publicKey.length !== publicKeyBytes) {
-    throw new TlogError('bad_verifier_key', `a public key of ${publicKey.length} bytes, not 32`);
+    throw new TlogError('bad_verifier_key', `the public key has ${publicKey.length} bytes, not 32`);
   }
   return Uint8Array.of(type, ...publicKey);
 }
@@ -208,7 +208,7 @@ function typedKey(type: number, publicKey: Uint8Array): Uint8Array {
 /** Rejects Unicode's white space. `\\s` differs from it: it lacks U+0085 and includes U+FEFF. */
 function checkName(name: string): void {
   if (name === '' || /[\p{White_Space}+]/u.test(name) || hasControl(name) || !name.isWellFormed()) {
-    throw new TlogError('bad_key_name', 'a key name that is empty or has a space, plus or control character');
+    throw new TlogError('bad_key_name', 'the key name is empty or has a space, plus or control character');
   }
 }
 
@@ -220,7 +220,7 @@ function checkKeyId(keyId: number): void {
 
 function checkSignatureCount(count: number): void {
   if (count === 0 || count > maxNoteSignatures) {
-    throw new TlogError('bad_note', `${count} signatures, not 1 to ${maxNoteSignatures}`);
+    throw new TlogError('bad_note', `the note has ${count} signatures, not 1 to ${maxNoteSignatures}`);
   }
 }
 

@@ -55,7 +55,7 @@ const hashesBefore = Array.from({ length: pageColumns + 1 }, (_, width) => {
 
 /** Returns the number of hashes in a page of `width` columns. */
 export function pageHashes(width: number): number {
-  return hashesBefore[width]?.[pageRows] ?? panic(`a page of ${width} columns`);
+  return hashesBefore[width]?.[pageRows] ?? panic(`a page cannot have ${width} columns`);
 }
 
 /** Returns the position of a hash in a page of `width` columns, counted from row 0 up. */
@@ -63,14 +63,14 @@ export function pageOffset(width: number, row: number, column: number): number {
   const first = hashesBefore[width]?.[row];
   const next = hashesBefore[width]?.[row + 1];
   if (first === undefined || next === undefined || first + column >= next) {
-    panic(`no row ${row}, column ${column} in a page of ${width} columns`);
+    panic(`there is no row ${row}, column ${column} in a page of ${width} columns`);
   }
   return first + column;
 }
 
 /** Returns a copy of one hash of a page of `width` columns. */
 export function hashInPage(page: Uint8Array, width: number, row: number, column: number): Hash {
-  if (page.length !== pageHashes(width) * hashBytes) panic(`${page.length} bytes for a page of ${width} columns`);
+  if (page.length !== pageHashes(width) * hashBytes) panic(`a page of ${width} columns has ${page.length} bytes`);
   const start = pageOffset(width, row, column) * hashBytes;
   return page.slice(start, start + hashBytes);
 }

@@ -63,8 +63,8 @@ export function consistencyPlan(firstSize: number, secondSize: number): ProofPla
       from = middle;
     }
   }
-  // The rest is a subtree that ends at the first size. If it starts at leaf 0, it is the first tree, whose root the
-  // verifier has.
+  // The remaining leaves are a subtree that ends at the first size. If the subtree starts at leaf 0, it is the first
+  // tree, whose root the verifier has.
   if (from > 0) steps.push(subtrees(from, to));
   return steps.reverse();
 }
@@ -140,7 +140,7 @@ export function verifyConsistency(sha256: Hasher, claim: ConsistencyClaim): void
   if (claim.firstSize === claim.secondSize) {
     if (claim.path.length > 0) throw pathLength(claim.path.length, 'too many');
     if (!equalHashes(claim.firstRoot, claim.secondRoot)) {
-      throw new TlogError('root_mismatch', 'two roots for one size');
+      throw new TlogError('root_mismatch', 'the sizes are equal, but the roots differ');
     }
     return;
   }
@@ -186,7 +186,7 @@ function checkSizes(first: number, second: number): void {
   checkSize(second);
   // A proof from size 0 is rejected: it proves nothing, and implementations handle it differently.
   if (first === 0 || first > second) {
-    throw new TlogError('bad_size', `sizes ${first} and ${second} are not 0 < first ≤ second`);
+    throw new TlogError('bad_size', `sizes ${first} and ${second} must be 0 < first ≤ second`);
   }
 }
 
@@ -195,5 +195,5 @@ function checkPath(path: readonly Hash[]): void {
 }
 
 function pathLength(length: number, problem: 'too many' | 'too few'): TlogError {
-  return new TlogError('bad_path_length', `a proof of ${length} hashes is ${problem} for these sizes`);
+  return new TlogError('bad_path_length', `the proof has ${length} hashes, which is ${problem} for these sizes`);
 }

@@ -78,5 +78,5 @@ function parseIndex(index: string | undefined, width: string | undefined): { ind
 }
 
 function unknownPath(): TlogError {
-  return new TlogError('bad_tile', 'not the path of a tile');
+  return new TlogError('bad_tile', 'it is not the path of a tile');
 }

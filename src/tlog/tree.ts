@@ -75,7 +75,7 @@ export function rootPlan(size: number): Coordinate[] {
 export function foldRoot(sha256: Hasher, size: number, hashes: readonly Hash[]): Hash {
   checkSize(size);
   if (size === 0) return sha256(new Uint8Array(0));
-  if (hashes.length !== bitsSet(size)) panic(`${hashes.length} hashes on the edge of ${size} leaves`);
+  if (hashes.length !== bitsSet(size)) panic(`there are ${hashes.length} hashes on the edge of ${size} leaves`);
   return foldEdge(sha256, hashes);
 }
 
@@ -84,7 +84,7 @@ export function foldRoot(sha256: Hasher, size: number, hashes: readonly Hash[]):
  * 6962 tree.
  */
 export function foldEdge(sha256: Hasher, hashes: readonly Hash[]): Hash {
-  let root = hashes.at(-1) ?? panic('fold of nothing');
+  let root = hashes.at(-1) ?? panic('there are no hashes to fold');
   for (let i = hashes.length - 2; i >= 0; i--) root = nodeHash(sha256, hashes[i]!, root);
   return root;
 }
@@ -124,7 +124,7 @@ export function checkSize(size: number): void {
 
 export function checkIndex(index: number, size: number): void {
   if (!Number.isSafeInteger(index) || index < 0 || index >= size) {
-    throw new TlogError('bad_index', `leaf index ${index} is not an integer from 0 to below tree size ${size}`);
+    throw new TlogError('bad_index', `leaf index ${index} must be an integer ≥ 0 and below tree size ${size}`);
   }
 }
 

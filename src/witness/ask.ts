@@ -62,16 +62,16 @@ function readResponse(question: CosignatureRequest, response: Response, body: st
 }
 
 function cosignatureOf({ key, text, now }: CosignatureRequest, body: string | undefined): WitnessResponse {
-  if (body === undefined) return failed('malformed', 'response too long or not valid UTF-8');
+  if (body === undefined) return failed('malformed', 'the response is too long or not valid UTF-8');
   try {
     const note = parseNote(`${text}\n${body}`);
     // An empty line in the response would extend the text, which would then differ from the requested one.
-    if (note.text !== text) return failed('malformed', 'response has more than signature lines');
+    if (note.text !== text) return failed('malformed', 'the response has other lines besides signature lines');
     const signature = noteSignatureBy(note, key, verifyNative);
-    if (signature === undefined) return failed('bad_signature', `no signature by ${key.name}`);
+    if (signature === undefined) return failed('bad_signature', `there is no signature by ${key.name}`);
     const { timeS } = decodeCosignature(signature.signature);
     const offS = timeS - now() / 1000;
-    if (Math.abs(offS) > limits.maxWitnessSkewS) return failed('bad_time', `${Math.round(offS)} s off`);
+    if (Math.abs(offS) > limits.maxWitnessSkewS) return failed('bad_time', `the time differs by ${Math.round(offS)} s`);
     return { kind: 'cosigned', cosigned: { signature, timeS } };
   } catch (error) {
     if (!(error instanceof TlogError)) throw error;
@@ -81,8 +81,8 @@ function cosignatureOf({ key, text, now }: CosignatureRequest, body: string | un
 }
 
 /**
- * Reads the size from a 409 response. In tlog-witness v1.0.0, a 409 without a size means a different root for
- * the same size (now 422).
+ * Reads the size from a 409 response. In tlog-witness v1.0.0, a 409 without a size means a different root for the same
+ * size; later versions use 422.
  */
 function sizeOf(response: Response, body: string | undefined): WitnessResponse {
   const type = response.headers.get('content-type')?.split(';', 1)[0]?.trim().toLowerCase();

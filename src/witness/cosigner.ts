@@ -220,7 +220,7 @@ export class Cosigner {
     } catch (error) {
       const { checkpoint_vkey: vkey } = await ledger.status();
       if (!(error instanceof TlogError) || vkey === formatVerifierKey(this.#logKey)) throw error;
-      log.warn({ vkey }, 'the checkpoint key has changed; send witnesses the new vkey, until then they cosign nothing');
+      log.warn({ vkey }, 'the checkpoint key has changed; send witnesses the new vkey: they cosign nothing without it');
       this.#logKey = parseVerifierKey(sha256, vkey);
       this.#candidate = undefined;
       this.#published = undefined;
@@ -268,10 +268,7 @@ export class Cosigner {
     }
   }
 
-  /**
-   * Returns the published checkpoint if it has new cosignatures, or else the candidate if it may be
-   * published.
-   */
+  /** Returns the published checkpoint if it has new cosignatures; otherwise the candidate, if it may be published. */
   #due(): Candidate | undefined {
     const { policy } = this.#options;
     const published = this.#published;
@@ -343,8 +340,8 @@ export class Cosigner {
     const { log } = this.#options;
     const about = { witness: witness.name, failure: kind, ...(claimed === undefined ? {} : { claimed }) };
     if (kind === 'ahead') {
-      // A witness cannot cosign a history that contradicts the one it knows, so such a log must continue
-      // under a new origin.
+      // A witness cannot cosign a tree that contradicts the tree it cosigned before, so such a log must continue under
+      // a new origin.
       const advice =
         'the log was rolled back without a new life; if files were restored by copying, run `candor rebuild --new-life` and ' +
         'send the witnesses the new vkey';

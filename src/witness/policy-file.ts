@@ -21,8 +21,8 @@ export class PolicyFileError extends Error {
 /**
  * Loads a policy for the cosigner of a service.
  *
- * @throws PolicyFileError if the file can't be read, is not a valid policy, or its quorum can't be met by the witnesses
- * with a URL, because the service would wait forever
+ * @throws PolicyFileError if the file can't be read or is not a valid policy, or if the witnesses with a URL can't meet
+ * its quorum, because the service would wait forever
  */
 export async function loadPolicy(path: string): Promise<Policy> {
   const policy = await readPolicy(path);

@@ -5,7 +5,9 @@
 import type { VerifierKey } from '../tlog/note.ts';
 
 export interface PolicyWitness {
-  /** Name for display; witnesses are identified by object. Octets that are not valid UTF-8 are shown as U+FFFD. */
+  /**
+   * Name for display; witnesses are compared by object identity. Octets that are not valid UTF-8 are shown as U+FFFD.
+   */
   readonly name: string;
   readonly key: VerifierKey;
   /** The submission prefix, without a trailing slash. */

@@ -26,7 +26,8 @@ export class WitnessKey {
   }
 
   /**
-   * Cosigns a checkpoint: states that at `timeS` its tree was the largest tree seen, and consistent with all others.
+   * Cosigns a checkpoint: states that at `timeS` its tree was the largest tree seen, and consistent with all other
+   * trees seen.
    */
   cosign(timeS: number, noteText: string): NoteSignature {
     const signature = sign(null, cosignedMessage(timeS, noteText), this.#private);

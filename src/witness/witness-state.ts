@@ -43,8 +43,8 @@ export function originHash(origin: string): string {
  *     <origin hash>.<time>-<id>.rejected.note   signed by the log but not cosigned: does not convict alone
  *     lock
  *
- * Key and checkpoints are in one folder, because the key's guarantee depends on the checkpoints: if the checkpoints are
- * lost, the key must be abandoned, and the reverse. A restored older copy of a file can't be detected.
+ * Key and checkpoints are in one folder, because the key's guarantee depends on the checkpoints. If either is lost, the
+ * other must be abandoned. A restored older copy of a file can't be detected.
  */
 export class WitnessState {
   readonly key: WitnessKey;
@@ -72,8 +72,8 @@ export class WitnessState {
   /**
    * Locks the folder and reads its files. `name` is required for a new folder.
    *
-   * @throws WitnessStateError if a file is damaged, since the witness could contradict a checkpoint that it
-   * does not know; Error when another process holds the folder
+   * @throws WitnessStateError if a file is damaged, because the witness could contradict a checkpoint that it cannot
+   * read; Error if another process holds the folder
    */
   static async open(path: string, name: string | undefined): Promise<WitnessState> {
     const folder = lockFolder(path, { name: 'state folder', instead: 'choose another' });

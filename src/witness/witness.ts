@@ -52,8 +52,8 @@ export interface WitnessOptions {
 }
 
 /**
- * A witness (C2SP tlog-witness): cosigns a checkpoint of a known log if it extends the last cosigned one, and never
- * anything that contradicts an earlier cosignature.
+ * A witness (C2SP tlog-witness): cosigns a checkpoint of a known log if it extends the last cosigned checkpoint, and
+ * never cosigns anything that contradicts an earlier cosignature.
  *
  * Checkpoints of one log are processed one at a time: each is compared with the stored checkpoint, then stored and
  * flushed, and only then is the cosignature returned. Logs are processed independently.
@@ -199,7 +199,7 @@ function compare(kept: LastCosigned | undefined, { request, checkpoint }: Parsed
   const keptSize = kept?.size ?? 0;
   if (request.oldSize !== keptSize) return { status: 409, size: keptSize };
   if (checkpoint.size === 0 && !equalHashes(checkpoint.root, foldRoot(sha256, 0, []))) {
-    return { status: 422, reason: 'size 0 without the root of the empty tree' };
+    return { status: 422, reason: 'the checkpoint has size 0, but not the root of the empty tree' };
   }
   if (kept === undefined || keptSize === 0) {
     return request.proof.length === 0 ? undefined : { status: 422, reason: 'proof must be empty' };

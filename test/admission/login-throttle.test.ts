@@ -25,7 +25,7 @@ test('at the limit of failures, further attempts are rejected until the minute i
   expect(() => begin(throttle, ['name a'], now + 60_000)).not.toThrow();
 });
 
-test.each([365 * 86_400_000, -365 * 86_400_000])('a clock jump of %d ms locks out for at most a minute', (leap) => {
+test.each([365 * 86_400_000, -365 * 86_400_000])('a lockout ends within a minute of a %d ms clock jump', (leap) => {
   const throttle = new LoginThrottle();
   fail(throttle, ['name a'], most);
   for (const at of [now + leap, now + leap + 60_000, now + 60_000]) {

@@ -85,7 +85,7 @@ test('the silence that ends last is named if several match, wherever they are in
   }
 });
 
-test('the index finds the same as matching every silence', () => {
+test('the index gives the same result as a comparison with every silence', () => {
   const some = <T>(...values: T[]) => fc.subarray(values, { minLength: 1 });
   const matcher = fc.record(
     {

@@ -64,7 +64,7 @@ describe('an older copy of siem.mdb', () => {
     expect(await reported(dataDir)).toContain('is an older copy');
   });
 
-  test('is no longer reported once the newer file is restored; an older file that caught up does not count as newer', async () => {
+  test('is no longer reported once the newer file is restored; an older file with later changes is still reported', async () => {
     const { dataDir, putBack } = await folderAfter(moreAlerts);
     const newer = readFileSync(join(dataDir, 'siem.mdb'));
     expect(await reported(dataDir)).toBeUndefined();

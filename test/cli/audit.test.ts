@@ -44,7 +44,7 @@ async function showTwoRoots(): Promise<void> {
 }
 
 describe('candor audit', () => {
-  test('pins, follows, and only moves the pin forward', async () => {
+  test('pins a log, follows it, and moves the pin only forward', async () => {
     expect(await audit()).toMatchObject({ code: exitCodes.ok, json: { status: 'empty' } });
     await log.append(2);
     expect(await audit()).toMatchObject({ code: exitCodes.ok, json: { status: 'pinned', tree_size: 2 } });
@@ -144,7 +144,7 @@ describe('candor audit', () => {
     expect((await audit('--entries')).json).toMatchObject({ entries: { from: 0, to: 5 } });
   });
 
-  test('reports a misdated entry once, and moves the pin on', async () => {
+  test('reports a misdated entry once, and moves the pin forward', async () => {
     await log.append(2);
     const occurred_at = new Date(log.now - 30 * 3_600_000).toISOString();
     await log.tamper((path) => rewrite(path, (entries) => Object.assign(entries[1]!, { occurred_at })));

@@ -230,6 +230,6 @@ test('candor fsck reports an event that was altered together with its checksums,
   rmSync(`${path}-lock`);
   const { code, stdout } = await candor('fsck', log.dataDir, '--json');
   expect(code).toBe(exitCodes.refused);
-  const message = expect.stringMatching(/^siem\.mdb: network events 1 to 3 differ from those that entry /);
+  const message = expect.stringMatching(/^siem\.mdb: network events 1 to 3 differ from the events that entry /);
   expect(JSON.parse(stdout).findings).toContainEqual(expect.objectContaining({ code: 'events_altered', message }));
 });

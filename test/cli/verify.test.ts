@@ -295,7 +295,7 @@ describe('candor verify of checkpoint and timestamps', () => {
     return bundle;
   }
 
-  test('bounds an entry twice in time, with files that openssl and the tlog-proof verify too', async () => {
+  test('limits the time of an entry on both sides; openssl and candor verify accept the extracted files', async () => {
     await log.append(2);
     const from = Math.floor(Date.now() / 1000) * 1000;
     await timestamp();
@@ -338,7 +338,7 @@ describe('candor verify of checkpoint and timestamps', () => {
     expect((await candor('verify', bundle, '--extract', parts)).code).toBe(exitCodes.failed);
   });
 
-  test("requires for an ended key a cosignature or a timestamp that predates the key's end, and reports the attesting parties", async () => {
+  test('requires a cosignature or a timestamp that predates the end of an ended key, and reports the attesting parties', async () => {
     await log.append(3);
     await pinned(log, state);
     await timestamp();

@@ -1,4 +1,4 @@
-/** Evidence that convicts or does not, judged from the file alone. */
+/** Evidence that convicts the log or does not, evaluated from the file alone. */
 import { describe, expect, test } from 'vitest';
 import { type Evidence, parseEvidence, writeEvidence } from '../../src/client/evidence.ts';
 import { AuditFault } from '../../src/client/fault.ts';

@@ -123,8 +123,8 @@ export class ServedLog {
   }
 
   /**
-   * Stops the ledger, lets an attacker with disk access change its files, and continues with the result, in
-   * another folder if the callback returns one.
+   * Stops the ledger, lets an attacker with disk access change its files, and continues with the result. If the
+   * callback returns a folder, the ledger continues in that folder.
    */
   async tamper(change: (folder: string) => unknown): Promise<void> {
     await this.#exchange(async () => {

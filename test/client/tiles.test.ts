@@ -125,7 +125,7 @@ describe('checking that a tree extends another', () => {
     );
   });
 
-  test('binds the later root of a fork to a different earlier tree by a proof, for any two sizes, from the log or its tiles', async () => {
+  test('finds a proof that binds the later root of a fork to a different earlier tree, for any two sizes, from the log or its tiles', async () => {
     await fc.assert(
       fc.asyncProperty(sizes, sizes, fc.nat(), fc.boolean(), async (a, b, where, silent) => {
         const [first, second] = [Math.min(a, b), Math.max(a, b) + 1];
@@ -143,7 +143,7 @@ describe('checking that a tree extends another', () => {
     );
   });
 
-  test('binds nothing if neither proof nor tiles match', async () => {
+  test('finds no such proof if neither the proof of the log nor its tiles match', async () => {
     const other = new Tree(3);
     const found = await checkExtension(other.source(), honest.head(5), honest.head(9));
     expect(found).toMatchObject({ fault: { code: 'PROOF_WITHHELD' } });

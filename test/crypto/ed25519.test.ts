@@ -117,7 +117,7 @@ test('both implementations use the equation without the cofactor: a signature wi
   const [A, R] = [Point.BASE.multiply(a), Point.BASE.multiply(r)];
   expect(verify(...spread(signatureWith(A, R)))).toBe(true);
   expect(verify(...spread(signatureWith(A, R.add(t))))).toBe(false);
-  // k · t is zero for one k in eight. Seeing both results would need several nonces, so only agreement is
+  // k · t is zero for one k in eight. Observing both results would need several nonces, so only agreement is
   // checked.
   verify(...spread(signatureWith(A.add(t), R)));
 });

@@ -24,7 +24,7 @@ function queue(changes: Partial<ScansOptions> = {}, parts: Opened = opened()): Q
   const scans = new Scans({
     store: parts.store,
     reader: parts.reader,
-    terms: { allowedNetworks: ['127.0.0.0/8', '::1/128'], nmap: () => undefined },
+    planning: { allowedNetworks: ['127.0.0.0/8', '::1/128'], nmap: () => undefined },
     openScanner: async () => ({
       api: openScanner({ nameServers: ['127.0.0.1:9'] }),
       close: async () => undefined,

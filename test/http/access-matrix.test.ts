@@ -132,7 +132,7 @@ function unsigned(token: string): string {
 
 const cases = holders.flatMap((holder) => kinds.map((kind) => ({ holder, kind })));
 
-/** Returns what the policy requires, read independently of the service's own check. */
+/** Returns the outcome that the policy requires, computed independently of the service's own check. */
 function wanted(rules: readonly AccessRule[], operation: OperationId, holder: Holder, kind: Kind): Outcome {
   const rule = rules.find((one) => one.operation === operation);
   if (rule?.access === 'public') return 'open';

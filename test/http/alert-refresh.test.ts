@@ -96,7 +96,7 @@ describe.each([
     expect(attributes.description).toContain('1465 ports');
   });
 
-  test('the alert of an exfiltration is updated to all bytes and keeps the severity that an analyst set', async () => {
+  test('the alert of an exfiltration is updated to the total bytes and keeps the severity that an analyst set', async () => {
     const upload = ofHost('10.1.0.7');
     await send(upload.slice(0, 30));
     await expect.poll(() => alertsOf('exfiltration', '10.1.0.7'), patience).toHaveLength(1);

@@ -151,7 +151,7 @@ describe('a flood from many addresses', () => {
     expect(admitted([call({ outcome: 'success', source_address: '192.0.2.9' })])).toBe(1);
   });
 
-  test('reports the limit of tracked addresses', () => {
+  test('reports when the limit of tracked addresses is reached', () => {
     const { it } = caps();
     const successes = flood(limits.maxAuditStrangers + 1).map((record) => ({
       ...record,
@@ -179,7 +179,7 @@ test('ignored records of a sensor become one record an hour, and leave room for 
   expect(it.due(start + 120 * minute)).toEqual([]);
 });
 
-test('a clock set back ends the minute', () => {
+test('setting the clock back ends the current minute', () => {
   const { it, admitted } = caps();
   admitted(times(11, () => call()));
   expect(callsIn(it.due(start - minute))).toBe(1);

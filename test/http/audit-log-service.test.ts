@@ -191,7 +191,7 @@ test('the deletion of an asset names the asset, even after many other changes', 
   );
 });
 
-test('rejected and ignored records and credentials of a sensor are recorded with the reason, counted for a minute or an hour', async () => {
+test('rejected records, ignored records and refused credentials of a sensor are recorded with their reason, counted per minute or hour', async () => {
   const json = { name: 'tap-1', kind: 'sensor', roles: ['sensor'] };
   const made = await call(service, 'createPrincipal', { token: admin, json });
   const { id } = (made.body as { data: Item }).data;

@@ -125,7 +125,7 @@ function call(target: string, token?: string, requestId = 'trace-1') {
 }
 
 describe('a change', () => {
-  test('is on disk before its response is sent: caller, operation, source address and outcome', async () => {
+  test('is recorded on disk before its response is sent: caller, operation, source address and outcome', async () => {
     const answer = await call('POST /principals', 'admin');
     expect([answer.status, written()]).toEqual([
       201,
@@ -165,7 +165,7 @@ describe('a change', () => {
 });
 
 describe('a call without a change', () => {
-  test('is on disk soon: reads, requests rejected before the handler, and failures', async () => {
+  test('is recorded on disk soon afterwards: reads, requests rejected before the handler, and failures', async () => {
     const asked: [string, string | undefined][] = [
       [`GET /principals/${admin.id}`, 'admin'],
       [`GET /principals/${other}`, 'admin'],
@@ -186,7 +186,7 @@ describe('a call without a change', () => {
     await audit.close();
   });
 
-  test('is written at the stop, counts included', async () => {
+  test('is recorded when the service stops, counts included', async () => {
     for (let n = 0; n < 50; n++) await call('POST /principals');
     await served.server.close();
     await audit.close();

@@ -165,7 +165,7 @@ describe('limits', () => {
     for (const wire of halves) wire.end();
   });
 
-  test('the smallest chunks cost no more than large ones', async () => {
+  test('a body in the smallest chunks takes at most about twice its size from the budget', async () => {
     const budget = new Budget(100_000);
     const { server } = await serve([echo({ budget, maxBytes: 50_000 })]);
     const wire = await Wire.open(server.port);
@@ -179,7 +179,7 @@ describe('limits', () => {
     wire.end();
   });
 
-  test('one principal can use only its share of the budget, so that others are served', async () => {
+  test('one principal can use only its share of the budget, so that other principals are served', async () => {
     const budget = new Budget(100_000);
     const overloaded = 'maxJsonInFlightBytesPerPrincipal';
     const ofPrincipal = { budget: new BudgetOfEach(20_000), overloaded } as const;

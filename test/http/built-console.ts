@@ -12,7 +12,7 @@ export const script = 'export const answer = 42;\n'.repeat(200);
 export const style = 'body { color: red }\n'.repeat(200);
 export const font = Buffer.from('wOF2 as compressed as it gets');
 
-/** The script as compressed by the build, with other bytes than a quick compression returns. */
+/** The script as compressed by the build. Its bytes differ from those of a quick compression. */
 export const builtBrotli = brotliCompressSync(script);
 export const builtGzip = gzipSync(script, { level: 1 });
 

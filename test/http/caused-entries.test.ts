@@ -30,7 +30,7 @@ test('a call gets the entries that it caused, and a separate record for them', (
   expect([told, untold, ofTheStore].map(({ countedAlone }) => countedAlone)).toEqual([true, false, true]);
 });
 
-/** Opens the policy so that its next change loses the store thread, before or after it is on disk. */
+/** Opens the policy so that its next change loses the store thread, before or after the change is on disk. */
 async function losing({ store, services }: Service, when: 'before' | 'after') {
   let lost = false;
   const changePolicy: Store['changePolicy'] = async (change, by) => {

@@ -180,7 +180,7 @@ test.each(Object.keys(lives))('a connection that was %s is counted while it is o
 test.each([
   ['a request', 'GET /ok HTTP/1.1\r\nHost: x\r\n\r\n'],
   ['a request for a WebSocket', upgrade],
-])('a connection reset in front of %s that was received is no longer counted', async (_, second) => {
+])('a connection that is reset while %s waits to be processed is no longer counted', async (_, second) => {
   let reset: () => void = () => undefined;
   const endpoint = get('/reset', () => {
     reset();
@@ -277,7 +277,7 @@ test('more closes than opens leave counts at zero, lock out no client, and are r
   expect([connections.open, connections.openFrom('192.0.2.1'), reached]).toEqual([2, 2, []]);
 });
 
-test('a few ended WebSockets linger uncounted; further WebSockets count for as long as they may linger', () => {
+test('a limited number of ended WebSockets linger uncounted; further ones count until their time to linger ends', () => {
   vi.useFakeTimers();
   try {
     const { connections, report } = reported({ maxPerAddress: 0 });

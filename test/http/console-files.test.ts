@@ -85,7 +85,7 @@ describe('an unreadable console is left out, with one line in the log', () => {
     ]);
   });
 
-  test('if a file has its name', async () => {
+  test('if a file is in place of the folder', async () => {
     writeFileSync(join(folder, 'file'), '');
     const { files, logged } = await reading(join(folder, 'file'));
     expect(files).toBeUndefined();

@@ -209,7 +209,7 @@ describe('on a running service', () => {
     }
   });
 
-  test('concurrent requests with the same request id are kept apart', async () => {
+  test('concurrent requests with the same request id have separate entries and records', async () => {
     const headers = { 'x-request-id': 'the-same' };
     const answers = await Promise.all(
       Array.from({ length: 8 }, (_, n) =>

@@ -111,7 +111,7 @@ test('reading, changing or exporting the damaged alert returns an error', async 
 });
 
 test.each(['alerts', 'alert-keys'])(
-  'a body whose finding recurs into a damaged row of %s is stored, and opens a new alert',
+  'a body whose finding belongs to a damaged row of %s is stored, and opens a new alert',
   async (table) => {
     const known = await get('listAlerts', '/api/v1/alerts?src_ip=203.0.113.3');
     const { dedup_key } = known.body.data[0]!.attributes as unknown as { dedup_key: string };

@@ -296,7 +296,7 @@ describe('media types', () => {
     expect((await bulk(ndjson({ index: {} }, conn(41)), { headers })).json).toMatchObject({ errors: false });
   });
 
-  test('other than these are rejected', async () => {
+  test('for other formats are rejected', async () => {
     const { status, json } = await bulk('a', { headers: { 'content-type': 'text/csv' } });
     expect([status, json.error.type]).toEqual([415, 'media_type_header_exception']);
   });

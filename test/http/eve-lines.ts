@@ -125,7 +125,10 @@ function dns(lookup: Dns): object {
   };
 }
 
-/** Returns the type of an answer, which Zeek does not record: an address, or an alias before it. */
+/**
+ * Returns the type of an answer, which Zeek does not record: A or AAAA for an address, CNAME for an alias that precedes
+ * addresses, otherwise the type of the query.
+ */
 function typeOf(rdata: string, asked: string | undefined): string | undefined {
   const version = isIP(rdata);
   if (version !== 0) return version === 4 ? 'A' : 'AAAA';

@@ -279,7 +279,7 @@ test('altered events have no proof, even if stored roots were altered to match, 
     });
   const forged = { batches: service.reader.digestEvents('dns', 1, 64)!.batches };
   alter(forged);
-  await expectAltered('has other events or roots');
+  await expectAltered('differs from the events or roots');
   const { findings } = await service.services.logStatus();
   expect(findings).toMatchObject([{ code: 'events_altered', message: expect.stringContaining('dns events 1 to 1') }]);
   alter({});

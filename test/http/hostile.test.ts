@@ -68,7 +68,7 @@ describe('unusual but valid requests are answered', () => {
   });
 });
 
-test('pipelined requests are answered in order if none of them takes time', async () => {
+test('pipelined requests are answered in order if each can be answered immediately', async () => {
   const served = await serve([ok]);
   const wire = await Wire.open(served.server.port);
   wire.send('GET /ok HTTP/1.1\r\nHost: x\r\n\r\n');

@@ -102,7 +102,7 @@ test('a failure after the first page truncates the response', async () => {
   const answer = await ask('/api/v1/events/network');
   expect(answer.status).toBe(200);
   await expect(answer.text()).rejects.toThrow();
-  expect(served.service.logged.at(-1)).toMatchObject({ msg: 'a streamed answer failed before its end' });
+  expect(served.service.logged.at(-1)).toMatchObject({ msg: 'a streamed response failed before its end' });
 });
 
 test('a failure of the first page returns the same error as the list', async () => {

@@ -33,7 +33,8 @@ const rulesForAnalysts = () =>
   withRules(service.services.policy.current.rules, ...restoring.map((operation) => forRoles(operation, 'analyst')));
 
 /**
- * Expects one of two calls to succeed and the other to be refused, with any rights that its caller has by then.
+ * Expects one of two concurrent calls to succeed and the other call to be refused. `refusals` has the permitted status
+ * codes of the refusal.
  */
 const oneOfTwo = async (asked: ReturnType<Service['call']>[], refusals = [409]) => {
   const answers = await Promise.all(asked);
@@ -45,7 +46,7 @@ const oneOfTwo = async (asked: ReturnType<Service['call']>[], refusals = [409]) 
 test.each<[string, PrincipalChange]>([
   ['suspend', { status: 'suspended' }],
   ['take the roles of', { roles: [] }],
-])('two administrators through another role than admin cannot both %s each other', async (_, taken) => {
+])('two users who administer through a role other than admin cannot both %s each other', async (_, taken) => {
   const [a, b] = [await addUser('ann', 'analyst'), await addUser('bob', 'analyst')];
   const [asAnn, asBob] = [await signIn('ann'), await signIn('bob')];
   expect((await putPolicy(admin, rulesForAnalysts())).status).toBe(200);
@@ -81,7 +82,7 @@ test('a password is set only while the caller has all roles of the principal', a
   });
 });
 
-test('a change without a version conflicts only with a real conflict', async () => {
+test('concurrent changes without a version all succeed if an administrator remains', async () => {
   const id = await addUser('ann', 'viewer');
   const answers = await Promise.all(
     ['viewer', 'analyst', 'auditor'].map((role) => change(admin, id, { roles: [role] })),

@@ -11,7 +11,7 @@ test('a steady rate is reported from the first second on, and forgotten after a 
   expect(rate.perSecond(95_000 + 60_000)).toBe(0);
 });
 
-test('a long silence empties every cell', () => {
+test('a long time without events resets the rate', () => {
   const rate = new MinuteRate(0);
   rate.add(600, 0);
   expect(rate.perSecond(1e9)).toBe(0);

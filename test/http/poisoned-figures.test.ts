@@ -351,7 +351,7 @@ const figures = async () => {
 
 describe('after every number of every format was sent with every extreme value', () => {
   beforeAll(async () => {
-    // NaN is not JSON, so the line is rejected as invalid JSON; other lines are rejected by the name of their field.
+    // NaN is not JSON, so lines with NaN are rejected as invalid JSON. The errors of other lines name the field.
     const headers = { 'content-type': 'application/x-ndjson' };
     const text = [...lines, ...wrappedByModule, tsvOf(zeekConn), tsvOf(zeekDns)].join('\n');
     const { body } = await service.call('ingest', 'POST /api/v1/ingest', { token, text, headers });
@@ -475,7 +475,7 @@ describe('after every number of every format was sent with every extreme value',
     expect(strange(JSON.stringify(rows))).toEqual([]);
   });
 
-  it('the byte count of a duration that ends long after the report is rejected as implausible', async () => {
+  it('byte counts of a connection that would end long after its report are left out of sums as implausible', async () => {
     const old = await figures();
     const json = Array.from({ length: 30 }, (_, n) => ({
       ...{ ...formats['native network'], duration_ms: 2e14, src_bytes: 1e15, dst_bytes: 1e15 },
@@ -564,7 +564,7 @@ describe('after every number of every format was sent with every extreme value',
     };
     await expect.poll(async () => (await alerts()).length, { timeout: 60_000 }).toBeGreaterThan(0);
     const found = await alerts();
-    // Their byte counts are extreme.
+    // The byte counts of these alerts are extreme.
     expect(Math.max(...found.map(({ attributes }) => attributes.evidence.bytes_out))).toBeGreaterThan(1e14);
     for (const { attributes } of found)
       expect(attributes.evidence.bytes_out).toBeLessThanOrEqual(linkBytes(24 * hourMs));

@@ -133,7 +133,7 @@ describe('over HTTP', () => {
     expect([locked.status, (locked.body as Failure).error.details?.reason]).toEqual([409, 'locks_out']);
   });
 
-  test('the last administrator through another role than admin cannot be removed', async () => {
+  test('the last user who administers through a role other than admin cannot be suspended or lose the role', async () => {
     const { rules } = (await read()).data.attributes;
     const restoring = ['getPolicy', 'updatePolicy', 'reloadPolicy', 'listPrincipals', 'updatePrincipal'];
     const json = { name: 'keeper', kind: 'user', roles: ['auditor', 'viewer'], password };

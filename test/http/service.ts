@@ -222,7 +222,7 @@ export async function openService(
   const scans = new Scans({
     store,
     reader,
-    terms: {
+    planning: {
       allowedNetworks: config['discovery.allowed_networks'],
       nmap: () => findNmap(config['discovery.nmap'], process.env.PATH ?? ''),
     },

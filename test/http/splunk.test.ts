@@ -149,7 +149,7 @@ describe('events', () => {
     expect(await stored()).toBe(before);
   });
 
-  test('are stored if valid: a success reports the invalid events, without cause to retry', async () => {
+  test('are stored if valid; the response is a success that lists the invalid events, so that clients do not retry', async () => {
     const before = await stored();
     const body = `${event(7)}{"event":""}\n${event(8)}{"event":{"a":\n${text({ event: { ...conn(9), proto: 6 } })}${event(10)}`;
     const { status, json } = await send(events, body);
@@ -172,7 +172,7 @@ describe('events', () => {
   test.each([
     ['events', events, text({ event: 'hello' }) + text({ event: { a: 1 } }) + text({ event: 1 })],
     ['raw lines', raw, 'hello\n{"a":1}\n\n[]'],
-  ])('whole %s of unknown records are reported, with a success as in Splunk', async (_, target, body) => {
+  ])('if all %s are unknown records, a success as in Splunk lists each record', async (_, target, body) => {
     const { status, json } = await send(target, body);
     expect([status, json]).toMatchObject([
       200,
@@ -303,7 +303,7 @@ describe('creating channels without limit', () => {
     ]).toEqual([0, 1]);
   });
 
-  test('does not happen by queries for ids', () => {
+  test('is not possible through queries for ids', () => {
     const collector = new SplunkCollector(() => undefined);
     for (let n = 0; n < 100; n++) expect(collector.nextId('p', String(n))).toBe(0);
     expect(collector.channels).toBe(0);

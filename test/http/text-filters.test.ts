@@ -99,7 +99,7 @@ describe('the search filter', () => {
   ])('rejects %s=%s, which would silently match nothing', async (field, value) => {
     const { status, body } = await list('listDnsEvents', '/api/v1/events/dns', { [field]: value });
     expect(status).toBe(400);
-    const reason = expect.stringContaining('* stands for any characters');
+    const reason = expect.stringContaining('* matches any characters');
     expect(body).toMatchObject({ error: { code: 'INVALID_REQUEST', details: { field, reason } } });
   });
 

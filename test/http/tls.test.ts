@@ -113,7 +113,7 @@ describe.skipIf(withoutOpenssl !== undefined)('with a certificate', () => {
 
   test('the service serves an expired certificate with a warning', async () => {
     const { logged } = await serve([hello], { tls: authority.issue('old', { from: -2, to: -1 }) });
-    expect(logged[0]?.warning).toMatch(/old.pem: CN=old is valid from .* to .*, so not now/);
+    expect(logged[0]?.warning).toMatch(/old.pem: CN=old is valid from .* to .*, and is not valid now/);
   });
 
   const broken: [string, string, (at: string) => Partial<Record<'cert' | 'key' | 'clientCa', string>>][] = [

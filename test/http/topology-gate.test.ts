@@ -39,7 +39,7 @@ it('the gate makes one graph at a time, in the order of the requests', async () 
   expect(await Promise.all(answers)).toEqual(['graph 1', 'graph 2', 'graph 3']);
 });
 
-it('the gate makes one graph for all identical requests, as long as the graph has the newest sequence', async () => {
+it('the gate makes one graph for all identical requests while the graph has the newest sequence', async () => {
   const { gate, begun, state, made } = opened();
   const early = ['a', 'b', 'c'].map((principal) => gate.ask(query(1), principal));
   state.seq = 2;

@@ -120,7 +120,7 @@ test('a rule with verdicts is decided by them, but a severe alert is never decid
   expect(severe[0]!.attributes.ai_verdict).toMatchObject({ verdict: 'insufficient_data' });
 });
 
-test('notices of Zeek are decided by verdicts on the same kind of notice alone', async () => {
+test('notices of Zeek are decided only by verdicts on the same kind of notice', async () => {
   await judge(await raiseNotice('Office::Known_Scanner', 12), 'benign');
   const alerts = await raiseNotice('Office::Known_Scanner', 13);
   const [next] = alerts.filter(({ attributes }) => attributes.verdict === undefined);

@@ -63,7 +63,7 @@ describe('bodies of operations that are always public', () => {
     const { body } = await service.call('login', 'POST /auth/login', { text: login, headers: json });
     const most = limits.maxPublicJsonInFlightBytes / limits.maxPublicJsonBodyBytes;
     const longest = limits.maxPublicJsonBodyBytes;
-    // Sent at the same time, as incomplete bodies end their connections soon.
+    // Sent at the same time, because incomplete bodies end their connections soon.
     const sent = Array.from({ length: most }, () => say(port, halfSent('/auth/login', longest, longest - 1)));
     await Promise.all([...sent, say(port, halfSent('/auth/login', most, most - 1))]);
     await eventually(() => service!.server.inFlight === most + 1);

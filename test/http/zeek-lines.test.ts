@@ -151,7 +151,7 @@ describe.each(ways)('lines of Zeek TSV in separate bodies: %s', (_, send) => {
   });
 });
 
-test('headers of one principal do not apply to rows of another', async () => {
+test('headers of one principal do not apply to rows of another principal', async () => {
   const [one, other] = [await newSensor(), await newSensor()];
   const send = ways[0]![1];
   for (const line of conn.header) await send(one, line);

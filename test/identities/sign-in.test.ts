@@ -178,7 +178,7 @@ describe('a session', () => {
     await expect(who(two.access_token)).resolves.toBeDefined();
   });
 
-  test('expires, refreshed or not', async () => {
+  test('expires, whether or not it is refreshed', async () => {
     const { login, signIn, clock } = await service();
     let { refresh_token } = await login();
     for (let days = 1; days < 7; days++) {

@@ -338,7 +338,7 @@ describe('ECS documents are recognised', () => {
     expect([of, one({ ...added, ...ecs.eveFlow }).source]).toEqual(['zeek', 'suricata']);
   });
 
-  it('before the original line in them, so that keeping the line does not make another event', () => {
+  it('before the original line in them, so that a document with its original line gives the same event', () => {
     const document = { ...ecs.ecsConn, event: { ...ecs.ecsConn.event, original: raw } };
     expect(events(ship(document))).toEqual(events(ship(ecs.ecsConn)));
     expect(events(ship(document))).toMatchObject([{ source: 'ecs', connection_id: 'CAbc' }]);

@@ -8,7 +8,7 @@ const binding = (changes: Partial<Binding> = {}): Binding => ({
   ...changes,
 });
 const nothing: Known = { latest: undefined, inForce: undefined, mac: undefined, ownerHasNoMac: false };
-/** The newest binding is in force. */
+/** Returns a known state whose newest binding is in force. */
 const owned = (changes: Partial<Binding> = {}, more: Partial<Known> = {}): Known => ({
   ...nothing,
   latest: binding(changes),

@@ -52,7 +52,7 @@ describe('the names of a host', () => {
     expect(heard(names)).toEqual(expect.arrayContaining(['dhcp real', ...true_.map((name) => `dns ${name}`)]));
     for (const from of ['dhcp', 'dns'])
       expect(names.filter((each) => each.from === from)).toHaveLength(limits.maxHeardNames);
-    // A correct name that comes late stays once two hosts use it.
+    // A correct name that is reported late stays once two hosts use it.
     names = withName(names, { name: 'late', from: 'dns', at: 300, clients: ['10.0.0.1', '10.0.0.2'] });
     names = withName(names, { name: 'forged', from: 'dns', at: 301, clients: ['10.0.0.66'] });
     expect(heard(names)).toContain('dns late');

@@ -343,7 +343,7 @@ test('an entry about a key that was delayed for days is dated by its append', as
   await ledger.rotateKey('event-signing', 'ann');
   const [retired] = (await ledger.keyRecords()).filter(({ state }) => state === 'retired');
   await ledger.close();
-  // The file of the retired key promises an entry that the log lacks.
+  // The file of the retired key names an entry that the log lacks.
   const path = join(dataDir, 'keys', `${retired!.kid}.json`);
   const file = JSON.parse(readFileSync(path, 'utf8'));
   const owed = file.svc_entries.at(-1);

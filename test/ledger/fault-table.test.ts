@@ -77,7 +77,7 @@ function wrapped(inner: LedgerStorage, commit: LedgerStorage['commit']): LedgerS
   });
 }
 
-/** Checks that the thread has stopped for good and has reported the cause once. */
+/** Checks that the thread has stopped permanently and has reported the cause once. */
 async function hasStopped({ ledger, fatal }: { ledger: DurableLedger; fatal: unknown[] }, error: Error) {
   expect(fatal).toEqual([error]);
   expect(await codeOf(ledger.append([entry(900)]))).toBe('WORKER_LOST');

@@ -464,7 +464,7 @@ test('thousands of consecutive unreadable pages of a table are skipped, and each
   const table = root.openDB({ name: 'entries', encoding: 'binary' });
   const rows = 20_000;
   root.transactionSync(() => {
-    for (let n = 0; n < rows; n++) table.putSync(n, Buffer.alloc(1900, 1)); // two on a page
+    for (let n = 0; n < rows; n++) table.putSync(n, Buffer.alloc(1900, 1)); // two rows per page
   });
   await root.close();
   const bytes = readFileSync(path);

@@ -177,7 +177,7 @@ describe.skipIf(withoutAgent !== undefined)('a log whose keys are in an ssh-agen
     await reverify(ledger);
   });
 
-  test('begins a life that started while the agent was gone with its entry, once the agent is back', async () => {
+  test('appends the first entry of a life once the agent is back, if the life started while the agent was gone', async () => {
     const { dataDir, agent, ledger } = await opened();
     await ledger.append(entries(0, 3));
     await ledger.close();

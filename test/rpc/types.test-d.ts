@@ -27,9 +27,9 @@ methods<Till>()(['put']);
 methods<Till>()([]);
 // @ts-expect-error the interface has no such method
 methods<Till>()(['put', 'count', 'empty']);
-// @ts-expect-error a misspelt method is both
+// @ts-expect-error a misspelt method is missing and unknown
 methods<Till>()(['put', 'cuont']);
-// @ts-expect-error a method that answers at once can't be called across threads
+// @ts-expect-error a synchronous method can't be called across threads
 methods<{ put(cents: number): number }>()(['put']);
 // @ts-expect-error a property can't be read across threads
 methods<{ put(): Promise<number>; cents: number }>()(['put', 'cents']);

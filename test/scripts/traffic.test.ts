@@ -72,7 +72,7 @@ describe('traffic', () => {
     expect(new Set(ports).size).toBe(plan.portScan.ports);
   });
 
-  test('the brute force has its attempts, from one source to one service', () => {
+  test('the brute-force attack makes exactly the planned attempts, from one source to one service', () => {
     const attempts = lines.filter((l) => l.truth === 'ssh-brute-force').map(parse);
     expect(attempts.length).toBe(plan.bruteForce.attempts);
     expect(new Set(attempts.map((r) => `${r.src_ip} ${r.dest_ip} ${r.dest_port}`)).size).toBe(1);

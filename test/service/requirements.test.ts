@@ -114,8 +114,8 @@ test.each([
   ['{}/file/x', /file\/x cannot be used \(ENOTDIR\)/],
   ['{}/link/x', /link is a broken link/],
   ['{}/pipe', /pipe is not a folder/],
-  ['{}/keys', /expected a path of its own: keys in the data folder is for other data/],
-  ['{}/rules/backups', /expected a path of its own: rules in the data folder/],
+  ['{}/keys', /expected another path: keys in the data folder is for other data/],
+  ['{}/rules/backups', /expected another path: rules in the data folder/],
 ])('a folder of backups in %s is refused', async (path, reason) => {
   const env = { CANDOR_DATA_DIR: folder };
   for (const name of ['file', 'link', 'pipe']) rmSync(join(folder, name), { force: true });

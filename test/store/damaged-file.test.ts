@@ -105,7 +105,7 @@ describe('the page tree', () => {
       expect(damageOf((bytes) => bytes.subarray(0, pages * pageBytes + 100))).toContain('is damaged');
   });
 
-  test('of a large file is checked without the content of leaves: the pages above them, and that leaves exist', () => {
+  test('of a large file is checked without the content of leaves; missing leaves are found', () => {
     const large = () => treeDamage(path, { unread: new Set(['small', 'large', 'deleted']) });
     const page = inFile((file) => file.tables(onDamage).get('small')!.root);
     expect(large()).toEqual([]);
@@ -115,7 +115,7 @@ describe('the page tree', () => {
     expect(large()[0]).toContain('beyond the end of the file');
   });
 
-  test('is checked with its leaves in a file of more than 1 GB, except those of the tables of events', () => {
+  test('of a file of more than 1 GB is checked with its leaves, except the leaves of the event tables', () => {
     const root = inFile((file) => file.tables(onDamage).get('small')!.root!);
     const leaf = childOf(whole.subarray(root * pageBytes), 0);
     const bytes = Buffer.from(whole).fill(0, leaf * pageBytes, (leaf + 1) * pageBytes);

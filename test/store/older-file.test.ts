@@ -128,7 +128,7 @@ test('an older file gets the current table of look-alike names', async () => {
   const store = openStore({ dataDir, alertWindowMs: 1, clock: () => start });
   await expect(store.createPrincipal(principal('sensor-1'), system)).rejects.toMatchObject({
     code: 'CONFLICT',
-    details: { field: 'name', reason: 'looks like one that is taken' },
+    details: { field: 'name', reason: 'looks like a name that is taken' },
   });
   await store.close();
   await inspectStore(dataDir, ignore);

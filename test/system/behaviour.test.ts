@@ -268,7 +268,7 @@ describe('wrong times', () => {
       .filter(({ attributes }) => attributes.src_ip?.startsWith('10.30.'))
       .map(({ attributes }) => attributes.rule_id);
     expect(rules).toEqual(expect.arrayContaining(['behaviour.beaconing', 'behaviour.dns-tunnel']));
-    // Events dated in the future count as of their arrival.
+    // Events dated in the future are counted at their time of arrival.
     const latest = Math.max(...alerts.map(({ attributes }) => Date.parse(attributes.last_seen)));
     expect(latest).toBeLessThanOrEqual(Date.now() + limits.maxClockLeadMs);
   });

@@ -155,7 +155,7 @@ test('acknowledged events and alerts are stored exactly once', async () => {
   const leaves = alerts.map((alert) => alert.attributes.transparency?.leaf_index);
   expect(new Set(leaves).size).toBe(alerts.length);
 
-  // Every leaf of the log is one entry, and each raised alert is in exactly one.
+  // Every leaf of the log is one entry, and each raised alert is in exactly one entry.
   await expectGrown(service);
   const raised = new Map<string, number>();
   const ids = new Set<string>();

@@ -1,6 +1,6 @@
 /**
- * Damages one file of a data folder; the same number gives the same damage. The first numbers are all files with all
- * kinds of damage, the others random ones, most of them in the databases.
+ * Damages one file of a data folder; the same number gives the same damage. The first numbers cover every file with
+ * every kind of damage. Later numbers give random damage, mostly in the databases.
  */
 import { execFileSync } from 'node:child_process';
 import {

@@ -1,8 +1,8 @@
 /**
  * The whole service on data folders with one damaged file. DAMAGED_FOLDERS is their number (500 take half an
- * hour, less with BUNDLED_ENTRIES=1), DAMAGED_FOLDERS_FROM the first round. The first rounds are all files
- * with all kinds of damage, the others random. A round always damages the same file in the same way, at about
- * the same place; rounds without any change are not counted. Each start continues, degrades or is refused
+ * hour, less with BUNDLED_ENTRIES=1), DAMAGED_FOLDERS_FROM the first round. The first rounds cover every
+ * file with every kind of damage; later rounds are random. A round always damages the same file in the same way,
+ * at about the same place; rounds without any change are not counted. Each start continues, degrades or is refused
  * with a sentence that says what to do. No start crashes, and no service returns altered data unless a report
  * names the damaged file. Without DAMAGED_FOLDERS, only the databases are damaged, in six ways.
  */
@@ -179,7 +179,7 @@ const threads = { CANDOR_THREADS_INGEST: '1', CANDOR_THREADS_ANALYTICS: '1' };
 
 const asUser = (uid: number) => ['setpriv', `--reuid=${uid}`, `--regid=${uid}`, '--clear-groups'];
 
-/** Returns the outcome of a service that did not start: it must give a reason, and exit itself. */
+/** Returns the outcome of a service that did not start. The service must exit with code 1 or 7 and give a reason. */
 function refusal(message: string): Pick<Outcome, 'outcome' | 'problem' | 'said'> {
   const said = message.split('\n').find((line) => line.startsWith('candor: ')) ?? message.slice(0, 300);
   const advises = /\b(restore|backup|rebuild|move it away|chown|chmod|put it back|remove|expected)\b/.test(said);

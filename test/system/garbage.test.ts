@@ -344,7 +344,7 @@ describe('oversized bodies', () => {
           ...(isGzip ? { 'content-encoding': 'gzip' } : {}),
         },
       }).catch((error: Error) => {
-        // The request is rejected before the body is sent: fetch may fail while writing the rest, without
+        // The request is rejected before the body is sent: fetch may fail while writing the body, without
         // reading the response.
         expect(['EPIPE', 'ECONNRESET']).toContain((error.cause as { code?: string } | undefined)?.code);
       });

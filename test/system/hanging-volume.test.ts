@@ -1,6 +1,6 @@
 /**
- * A volume of the anchor, the settings and the backups on which writes never return. The calls of the operating system
- * occupy threads of the pool for good, and cannot be cancelled.
+ * A volume of the anchor, the settings and the backups on which writes never return. The system calls permanently
+ * occupy threads of the pool, and cannot be cancelled.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

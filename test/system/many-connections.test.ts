@@ -1,6 +1,6 @@
 /**
  * Ten thousand concurrent connections from many addresses, beside two hundred senders; then two thousand of
- * the connections send at once. Then more than a thousand WebSockets.
+ * the connections send at the same time. Then more than a thousand WebSockets.
  */
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -21,7 +21,7 @@ const senders = 200;
 /** Number of connections that send at the same time. */
 const atOnce = 2000;
 const subscribers = 1500;
-/** Each address uses its limit of connections, less a reserve for others. */
+/** Each address uses its limit of connections, less a reserve for other connections. */
 const addresses = Math.ceil(connections / (limits.maxConnectionsPerAddress - 500));
 const addressOf = (n: number) => `127.0.1.${1 + (n % addresses)}`;
 /** The limit applies to the service and to this process, which has the client side of each connection. */
@@ -113,7 +113,7 @@ describe.skipIf(!mayOpen)(`${connections} connections`, () => {
   });
 });
 
-/** A kept connection that sends on request; reopened if the service closed it as idle. */
+/** A persistent connection that sends on request, and is reopened if the service closed it as idle. */
 class Line {
   readonly #port: number;
   readonly #from: string;

@@ -1,6 +1,6 @@
 /**
- * Converts Zeek lines to the attributes that the contract promises, and evaluates filters over them: a second
- * implementation, written from `api.md` alone, slow and simple, as a reference for the service.
+ * Converts Zeek lines to the attributes that the contract specifies, and evaluates filters over them. A slow and simple
+ * second implementation, written from `api.md` alone, as a reference for the service.
  */
 import { createHash } from 'node:crypto';
 import { BlockList, isIP } from 'node:net';

@@ -112,7 +112,7 @@ describe('SIGTERM', () => {
     const env = { CANDOR_THREADS_INGEST: '2', CANDOR_THREADS_ANALYTICS: '2' };
     const service = await started(dataDir, env);
     const sensor = await tokenFor(service, 'sensor');
-    // The signal arrives when half a body has arrived; the rest follows.
+    // The signal arrives after the first half of a body; the second half follows.
     const slow = slowSend(service, sensor, conns(0, 500));
     await slow.half;
     const others = Array.from({ length: 6 }, (_, n) => send(service, sensor, conns(1000 * (n + 1), 1000)));

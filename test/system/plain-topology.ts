@@ -35,7 +35,12 @@ const parsed = new WeakMap<readonly string[], readonly Line[]>();
 const hour = 3_600_000;
 const established = new Set(['S1', 'SF', 'S2', 'S3', 'RSTO', 'RSTR']);
 
-/** @param isHome - for an address as text; @param range - of whole hours, half-open, epoch milliseconds */
+/**
+ * Returns the graph of the lines.
+ *
+ * @param isHome - returns whether an address is in a home network
+ * @param range - whole hours, half-open, epoch milliseconds
+ */
 export function plainGraph(
   lines: readonly string[],
   isHome: (address: string) => boolean,

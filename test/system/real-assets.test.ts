@@ -1,6 +1,6 @@
 /**
  * The machines and services of real networks, compared with a list made directly from the files: hosts that
- * answered are present, and none of thousands of scanners is.
+ * answered are present, and thousands of scanners are absent.
  */
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
@@ -57,8 +57,8 @@ const sets = [
 const runs = sets.flatMap((set) => set.runs.map(([format, perBody]) => ({ ...set, format, perBody })));
 
 /**
- * Returns whether a connection was answered: Zeek's states with a completed handshake, unless the history has
- * neither SYN-ACK nor data of the responder; for datagrams, both sides sent some.
+ * Returns whether a connection was answered. For TCP: Zeek's states with a completed handshake, unless the history has
+ * neither SYN-ACK nor data of the responder. For other protocols: both sides sent packets.
  */
 const answered = ({ proto, conn_state, history = 'h', orig_pkts, resp_pkts }: Conn) =>
   proto === 'tcp'

@@ -201,7 +201,7 @@ describe.skipIf(!hasSharedData)('real events', () => {
         for (let k = 2 + below(3); k > 0; k--) {
           const filter = filters[below(filters.length)]!;
           if (query.has(filter)) continue;
-          // The value for a negated filter is taken from any other event.
+          // The value for a negated filter comes from any event.
           const from = positive(filter) === filter ? event : wanted[below(wanted.length)]!;
           const value = positive(filter) === 'ip' ? from.src_ip : from[positive(filter)];
           if (value === undefined || typeof value === 'object') continue;

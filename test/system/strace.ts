@@ -38,7 +38,7 @@ export interface TracedRun {
 }
 
 export interface Tracing {
-  /** Only calls on these files. `output` stands for the program's standard output. */
+  /** Only calls on these files. `output` means the program's standard output. */
   readonly paths?: readonly string[];
   readonly calls: readonly string[];
   /**

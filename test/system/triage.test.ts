@@ -65,7 +65,7 @@ const alertsOf = async (signature: number) =>
 const model = async () => attributes<TriageModel>((await ask('getTriageModel')).body);
 
 describe('the local model', () => {
-  test('judges every alert, learns from analysts and reports its lessons', async () => {
+  test('gives a verdict on every alert, learns from analysts and reports its learned weights', async () => {
     await send(service, admin, suricata(1, 20));
     const before = await model();
     expect(before).toMatchObject({ model: 'candor-local/2', verdicts: 0, validation: { judged: 0 } });
@@ -142,7 +142,7 @@ describe('the endpoint', () => {
     expect(user!.content.split('\n')).toHaveLength(3);
   });
 
-  test('is never sure of insufficient data', async () => {
+  test('gets a low confidence for the verdict insufficient_data', async () => {
     endpoint.behaviour = says(verdict({ verdict: 'insufficient_data', confidence: 0.99 }));
     await send(service, admin, suricata(4, 1, 1));
     await expect.poll(() => secondOf(4)).toContain('endpoint/');

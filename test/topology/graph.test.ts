@@ -195,7 +195,7 @@ describe('groups and hubs', () => {
     expect(groups).toEqual([1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0]);
   });
 
-  it('are computed without nodes, for isolated nodes, and for a node linked to itself', () => {
+  it('are computed for a graph without nodes, for isolated nodes, and for a node linked to itself', () => {
     expect(communities(0, [])).toEqual([]);
     expect(communities(2, [])).toEqual([0, 1]);
     expect(communities(1, [{ source: 0, target: 0, weight: 3 }])).toEqual([0]);

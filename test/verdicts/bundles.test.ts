@@ -115,7 +115,7 @@ const rows = rowsOf(`
   timestamp of an earlier tree             | good   | 4 MALFORMED_PROOF
 `);
 
-test('the table has a row for each lie', () => {
+test('the table has a row for each alteration', () => {
   expect(rows.map(([lie]) => lie)).toEqual(Object.keys(lies));
 });
 

@@ -153,9 +153,9 @@ function laterNs(seconds: number): bigint {
 /**
  * Columns: start-up, fsck, audits with the pin, with pin and entries, without a pin but with entries (exit
  * code, result, evidence), the watching auditor, the witness, the console on a bundle, the console with the
- * pin, `candor verify` of an entry with the pin, and the comparison of pins: the pin of an auditor of all nine
- * honest entries with that of an auditor who saw only the fork, and with the checkpoint that a witness of the
- * fork has. Auditor, console and witness had seen six entries, or the state after the rotation.
+ * pin, `candor verify` of an entry with the pin, and two comparisons. They compare the pin of an auditor of all
+ * nine honest entries with the pin of an auditor who saw only the fork, and with the checkpoint of a witness that
+ * saw only the fork. Auditor, console and witness had seen six entries, or the state after the rotation.
  *
  * A smaller checkpoint contradicts nothing, because it has no time. An insider who rewrites the whole log
  * loses the heads of its history. A head that no auditor accepts gives no pin to compare.

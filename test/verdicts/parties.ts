@@ -1,5 +1,5 @@
 /**
- * Every party that judges a log, as a function of a data folder or of the log's responses: start-up, fsck,
+ * Every party that verifies a log, as a function of a data folder or of the log's responses: start-up, fsck,
  * the auditor with and without a pin, the watching auditor, the witness, `candor verify` and the verifier of
  * the console.
  */
@@ -89,8 +89,8 @@ export async function auditOf(
 }
 
 /**
- * Runs the command `candor audit` with this pin file. Returns the exit code, the code of the fault or the
- * status, and `evidence` if it keeps a file that convicts without the log.
+ * Returns the result of the command `candor audit`: the exit code, then the code of the fault or the status. Adds
+ * `evidence` if the command saved a file that convicts without the log, or `file` if its file does not convict.
  */
 export function commandOf(report: Report): string {
   const { exit, fault, fields } = report;
@@ -118,7 +118,7 @@ export async function consoleOf(log: LogSource, leafIndex: number): Promise<stri
 
 /**
  * Imports a pin in the console, which then audits the log. Returns `verified`, or the code of the fault, with
- * `evidence` if the console keeps evidence that convicts, or `file`.
+ * `evidence` if the console stores evidence that convicts, or `file` if its evidence does not convict.
  */
 export async function consolePinOf(url: string, pin: Pin): Promise<string> {
   vi.stubGlobal('location', { origin: url });
@@ -131,7 +131,7 @@ export async function consolePinOf(url: string, pin: Pin): Promise<string> {
   return `${fault.code} ${(JSON.parse(evidence) as { convicts: boolean }).convicts ? 'evidence' : 'file'}`;
 }
 
-/** Path of a module that is compiled with the types of browsers, which are not known here. */
+/** Path of a module that is compiled with the types of browsers, which are not available here. */
 const consolePin = '../../src/console/state/pin.ts';
 interface ConsolePin {
   importPin(text: string): Promise<AuditFault | { kind: string; fault?: AuditFault; evidence?: string }>;
@@ -209,7 +209,7 @@ export async function watchOf(pin: Pin, ...rounds: readonly Served[]): Promise<s
 /**
  * Requests a cosignature of the served checkpoint and proof from a witness that cosigned the checkpoint
  * `before`. Returns `cosigned`, the reason for a rejection, or the code of the fault if the log serves
- * neither; with ` evidence` if the witness keeps some.
+ * neither; with ` evidence` if the witness stores evidence.
  */
 export async function witnessOf(log: LogSource, { vkey, before }: Cosigned): Promise<string> {
   const note = await log.get('/checkpoint');

@@ -32,7 +32,7 @@ const filesIn = (path: string) =>
 
 afterEach(() => vi.restoreAllMocks());
 
-/** Judges a file like `candor verify`; returns the reason. */
+/** Evaluates a file as `candor verify` does, and returns the reason. */
 async function convicts(file: string): Promise<string> {
   const evidence = parseEvidence(readFileSync(file, 'utf8'));
   if (evidence instanceof AuditFault) throw evidence;

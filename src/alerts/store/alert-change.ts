@@ -153,7 +153,7 @@ function changed(before: Alert, change: AlertChange, by: Actor, nowMs: number): 
   const alert: Alert = { ...before };
   if (change.status !== undefined) {
     alert.status = change.status;
-    // The status is now the decision of a user, which neither a silence nor a flood may revert.
+    // A user set the status, so neither a silence nor a flood may revert it.
     delete alert.silence_id;
     delete alert.folded_into;
   }

@@ -71,14 +71,14 @@ const maxTagLength = 100;
  *   203.0.113.* → 10.0.*.*    above 50 of the rule: one alert for the rule
  * ```
  *
- * An attacker who hides an attack on 10.0.0.5 among the same attack from forged sources still causes one
- * alert about 10.0.0.5. Forging the attack for fifty hosts leaves one alert for the rule, which names hosts
- * and their number; critical assets still keep separate alerts. Alerts that began some minutes before the
- * flood, that a user works on, or that already exist are not changed. The flood's first alerts are suppressed
- * and name the summary alert (`folded_into`); unpublished alerts of the same batch become part of the summary
- * alert. The first finding after the flood makes suppressed alerts new again. Severe findings at home hosts
- * have a higher limit: 50 in five minutes instead of in a window, so that each host of an outbreak gets an
- * alert. Addresses are counted by sketches, so that an alert takes a few kilobytes regardless of its size.
+ * An attacker who hides an attack on 10.0.0.5 among the same attack from forged sources still causes one alert
+ * about 10.0.0.5. An attack forged for fifty hosts causes one alert for the rule, with the number of hosts and
+ * the first hosts; critical assets still keep separate alerts. Alerts that began some minutes before the flood,
+ * that a user works on, or that already exist are not changed. The flood's first alerts are suppressed and name
+ * the summary alert (`folded_into`); unpublished alerts of the same batch become part of the summary alert. The
+ * first finding after the flood makes suppressed alerts new again. Severe findings at home hosts have a higher
+ * limit: 50 in five minutes instead of in a window, so that each host of an outbreak gets an alert. Addresses are
+ * counted by sketches, so that an alert takes a few kilobytes regardless of its size.
  *
  * **Sensors.** A finding from a single sensor is counted only in alerts of this sensor, and only against the
  * limits of this sensor. Therefore a sensor cannot hide another sensor's findings in its own alerts or in a
@@ -515,7 +515,7 @@ function ofSource({ rule_source, category: _, mitre: __, tags: ___, ...finding }
 /** Returns the title, description and address of a summary alert. */
 function particularsOf(of: FoldOf, { title }: Finding, windowMs: number): Partial<Alert> & { title: string } {
   const within = `within ${Math.max(1, Math.round(windowMs / 60_000))} minutes`;
-  const counted = 'Further findings are counted here; the evidence has the number of addresses and the first ones.';
+  const counted = 'Further findings are counted here; the evidence shows the first addresses and the total number.';
   if (of === 'source')
     return {
       title: `Alert flood across rules: ${title}`,

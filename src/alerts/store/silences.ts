@@ -104,7 +104,7 @@ export function planSilence(
   if (silences.full && displaced === undefined)
     throw new ServiceError(
       'CONFLICT',
-      `silence limit reached (${limits.maxSilences}), and none of them has ended; remove one first`,
+      `silence limit reached (${limits.maxSilences}), and no silence has ended; remove a silence first`,
     );
   return () => {
     if (displaced !== undefined) silences.remove(displaced);

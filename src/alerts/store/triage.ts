@@ -51,8 +51,8 @@ const forgottenShare = 16;
 type Row = Pick<AlertRow, 'alert' | 'folded'>;
 
 /**
- * Triages alerts as they are saved, by the model of `src/alerts/triage/local`: sets a verdict with its reasons
- * on each new alert, and again when an input of the model changes, and learns from the verdicts of analysts. An
+ * Triages alerts as they are saved, with the model of `src/alerts/triage/local`. Sets a verdict with its reasons
+ * on each new alert, and again when an input of the model changes. Learns from the verdicts of analysts. An
  * unchanged alert keeps its verdict, even if the model learns later.
  *
  * All methods are called within transactions, and `reload` must be called after an aborted transaction. Triage

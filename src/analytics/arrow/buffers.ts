@@ -15,7 +15,9 @@ export interface ArrowData {
   readonly nodes: readonly ArrowNode[];
   /** The buffers of the nodes, in the order of the nodes. */
   readonly buffers: readonly ArrayBufferView[];
-  /** The distinct words of a column of words, which contains their indices, from 0; absent for other kinds. */
+  /**
+   * For a column of words, the distinct words; the column contains their indices, from 0. Absent for other kinds.
+   */
   readonly dictionary?: readonly string[];
 }
 

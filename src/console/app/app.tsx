@@ -22,13 +22,13 @@ import './app.css';
 const publicPages: readonly string[] = ['docs', 'transparency'];
 
 /**
- * Shows the sign-in form, or the frame with a page: for signed-in users, and for visitors of public pages.
+ * Shows the frame with a page to signed-in users and to visitors of public pages, and the sign-in form otherwise.
  */
 export function App() {
   const { page } = place.value;
   const isSignedIn = signedIn.value;
   useEffect(() => {
-    // Reads the place again, because this effect may run after the user has navigated on.
+    // Reads the current place, because the user may have navigated before this effect runs.
     const { page: shown, params } = place.peek();
     if (isSignedIn && shown === 'sign-in') go(ownAddress(params.get('to')), { replace: true });
     if (!isSignedIn) {
@@ -102,7 +102,7 @@ function Frame() {
 /** Returns the pages that the signed-in user may see, in the order of the rail. */
 const ownPages = (): readonly PageEntry[] => pages.filter(({ needs }) => may(needs));
 
-/** Shown in place of a page that the user's roles do not include, with links to the pages that they include. */
+/** Shown when the user's roles do not include a page, with links to the pages that the roles include. */
 function AccessDenied({ entry }: { entry: PageEntry }) {
   return (
     <main class="page" id="main">

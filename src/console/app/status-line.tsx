@@ -14,7 +14,7 @@ import './status-line.css';
 const checkEveryMs = 15_000;
 
 /**
- * Status bar on every page: whether data is live, what this browser verified of the log, the event rate, and
+ * Status bar on every page: the live connection, this browser's verification of the log, the event rate, and
  * warnings.
  */
 export function StatusLine() {
@@ -112,7 +112,7 @@ function Log({ state }: { state: PinState }) {
       return (
         <a
           href={link}
-          title="This browser verified the tree head’s signature and that it extends the last head it saw."
+          title="This browser verified the tree head’s signature and its consistency with the last verified head."
         >
           log {number(state.pin.head.size)} <span class="status-good">✓</span>{' '}
           <span class="quiet">{relative(state.at, now.value)}</span>

@@ -76,7 +76,7 @@ export function listenToKeys(): void {
   });
 }
 
-/** Runs an action and renders its changes: the next key may have been pressed already, and acts on what is displayed. */
+/** Runs an action and renders its changes immediately, because the next key acts on what is displayed. */
 function runAndRender(run: () => void): void {
   const deferred = options.debounceRendering;
   const renders: (() => void)[] = [];

@@ -15,7 +15,7 @@ export const mayListen: ReadonlySignal<boolean> = computed(() => {
 });
 
 /**
- * A signal, because permissions can change while pages are shown: they subscribe once there is a connection.
+ * A signal, because permissions can change while pages are shown. Pages subscribe once there is a connection.
  */
 const connection = signal<Live | undefined>(undefined);
 

@@ -2,8 +2,8 @@
 const maxTries = 4;
 
 /**
- * Checks the stored pin and passes on the verdict. If the pin was replaced while the check ran, the verdict is about
- * the old pin, and the new pin is checked instead. Resolves to undefined if the pin keeps changing.
+ * Checks the stored pin and passes the verdict to `take`. If the pin was replaced while the check ran, the verdict is
+ * about the old pin, and the new pin is checked instead. Resolves to undefined if the pin keeps changing.
  *
  * @param kept - returns the pin as stored; null if there is no pin
  * @param take - called synchronously with the verdict, while the pin that it is about is still stored

@@ -38,7 +38,7 @@ export type PinState =
   | { readonly kind: 'broken'; readonly fault: AuditFault; readonly evidence?: string; readonly pin?: Pin }
   /**
    * The log continues under a key that no pinned key vouches for: after a restore, a new start, or a revocation. The
-   * new head counts once the user has confirmed the key. Nothing contradicts the pin.
+   * new head is pinned once the user has confirmed the key. Nothing contradicts the pin.
    */
   | {
       readonly kind: 'unconfirmed';

@@ -81,7 +81,7 @@ export interface Written {
   readonly lines: number;
 }
 
-/** Starts a request and resolves to the bytes of its response; aborted with the signal. */
+/** Starts a request and resolves to the bytes of its response. The signal aborts the request. */
 export type Fetched = (signal: AbortSignal) => Promise<ReadableStream<Uint8Array<ArrayBuffer>>>;
 
 /**

@@ -122,7 +122,7 @@ function MenuList({
             role="menuitem"
             tabIndex={-1}
             onClick={({ detail }) => {
-              // Returns the focus for keyboard users only: after a mouse click, Enter belongs to the page.
+              // Returns the focus for keyboard users only: after a mouse click, the page handles Enter.
               onClose(detail === 0);
               item.run?.();
             }}

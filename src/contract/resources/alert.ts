@@ -20,7 +20,7 @@ import {
 } from './fields.ts';
 
 const verdict = (description: string) => oneOf(verdicts, description);
-const tags = list(text('A tag.', { minLength: 1, maxLength: 100 }), 'Free labels.', { maxItems: 100 });
+const tags = list(text('A tag.', { minLength: 1, maxLength: 100 }), 'Free-form labels.', { maxItems: 100 });
 
 type Figure = number | string;
 const evidence = Type.Unsafe<Readonly<Record<string, Figure | boolean | readonly Figure[]>>>({

@@ -36,7 +36,7 @@ const name = line('Name of the asset.', { minLength: 1, maxLength: maxLineLength
 const kind = oneOf(assetKinds, 'Kind of asset.');
 const criticality = oneOf(criticalities, 'Criticality of the asset.');
 const state = oneOf(assetStates, 'State of the asset. Assets discovered in traffic start as staged.');
-const tags = list(line('A tag.', { minLength: 1, maxLength: 100 }), 'Free labels.', {
+const tags = list(line('A tag.', { minLength: 1, maxLength: 100 }), 'Free-form labels.', {
   maxItems: maxTags,
 });
 /**

@@ -37,7 +37,7 @@ export const AuditRecord = shape('AuditRecord', {
   sample: optional(text('Beginning of the first rejected record of a sensor, without secrets.')),
   count: optional(
     ordinal(
-      'Number of calls (with a reason: of records) that this audit record aggregates: those of one caller within one minute (ignored records: one hour), beyond the limit for individual records. ' +
+      'Number of calls that this audit record aggregates; if it has a reason, the number of records. Includes the calls of one caller within one minute (within one hour for ignored records) beyond the limit for individual audit records. ' +
         'The other attributes are those of the first call. Absent for a single call.',
     ),
   ),

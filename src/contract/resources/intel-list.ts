@@ -73,7 +73,7 @@ export type IntelList = Static<typeof IntelList>;
 
 const content = Type.Unsafe<unknown>({
   description:
-    'Plain lines (one address, CIDR block, domain or URL per line, optionally followed by a comma and its expiry; comments start with # or ;; hosts files and defanged indicators are accepted), or a STIX 2 bundle as an object or as text.',
+    'Plain lines, or a STIX 2 bundle as an object or as text. A line has one address, CIDR block, domain or URL, optionally followed by a comma and its expiry. Comments start with # or ;. Hosts files and defanged indicators are accepted.',
 });
 
 export const IntelListInput = shape('IntelListInput', {

@@ -157,7 +157,7 @@ export const Status = shape('Status', {
   }),
   outbox: part('Queue of critical events for the log.', {
     rows: count('Number of critical events that are not yet in the log.'),
-    limit: count('Number of critical events from which changes that must be logged are rejected.'),
+    limit: count('Number of waiting critical events at which changes that must be logged are rejected.'),
   }),
   sealing: optional(
     part('Sealing of events; absent while it is disabled.', {

@@ -20,7 +20,7 @@ export const discoveryRoutes = sharing({ tag: 'discovery', access: readers, meth
   },
   getScanStatus: {
     path: '/api/v1/discovery/status',
-    summary: 'Get the running scan, else the last one, else the status idle',
+    summary: 'Get the running scan, or the most recent scan, or the status idle before the first scan',
     responses: { 200: json(successWith('scan', Type.Union([Scan, NoScan]))) },
   },
   listScans: {

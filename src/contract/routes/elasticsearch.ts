@@ -127,7 +127,7 @@ export const elasticsearchRoutes = {
       '/_logstash/:about*',
       '/_logstash/pipeline/:name',
     ]),
-    summary: 'Answer the startup probes of shippers; whatever they would set up already exists',
+    summary: 'Answer the startup probes of shippers: report that everything they would set up exists',
     query: probeQuery,
     responses: answered('The fields of the Elasticsearch response that shippers read.'),
   },

@@ -117,12 +117,12 @@ export interface Route {
   readonly websocket?: { readonly channel?: ChannelName };
 }
 
-/** Routes by operation that may leave the given properties to `sharing`. */
+/** Routes by operation. The given properties are optional, because `sharing` adds them. */
 export type RoutesWithout<Shared extends keyof Route> = Readonly<
   Record<string, Omit<Route, Shared> & Partial<Pick<Route, Shared>>>
 >;
 
-/** Adds the properties that most routes of a file share. A route that has such a property keeps its own. */
+/** Adds the properties that most routes of a file share. A property of the route itself takes precedence. */
 export const sharing = <const Shared extends Partial<Route>, Routes extends object>(shared: Shared, routes: Routes) =>
   Object.fromEntries(Object.entries(routes).map(([operation, route]) => [operation, { ...shared, ...route }])) as {
     readonly [Operation in keyof Routes]: Routes[Operation] & Omit<Shared, keyof Routes[Operation]>;

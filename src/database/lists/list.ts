@@ -2,7 +2,7 @@ import { ServiceError } from '../../errors.ts';
 import type { ListQuery } from '../../store/store.ts';
 import { listHash, readListCursor, writeListCursor } from './cursor.ts';
 import { compileFilter, type FilterSpec } from './filter.ts';
-import { comparePlaces, type ListPosition, type Sorts, sortValueOf } from './order.ts';
+import { comparePositions, type ListPosition, type Sorts, sortValueOf } from './order.ts';
 
 /** The filters and sort attributes of a resource's lists. */
 export interface ListSpec<T> extends FilterSpec<T> {
@@ -18,7 +18,7 @@ export interface Row<T> {
 }
 
 /** One page of a list, as the places of its items. `total` counts the whole list. */
-export interface PlacesPage {
+export interface PositionsPage {
   readonly total: number;
   readonly shown: readonly ListPosition[];
   readonly page: number;
@@ -56,11 +56,11 @@ export function pageOf<T>(
   rows: Iterable<Row<T>>,
   query: ListQuery,
   cancelled: () => boolean = () => false,
-): PlacesPage {
+): PositionsPage {
   const wanted = compileFilter(spec, query);
   const sortValue = sortValueOf(spec, query.sort);
   return pageFrom(spec, query, (after, offset) => {
-    const first = new FirstPlaces(offset + query.per_page + 1, comparePlaces(query.order), after);
+    const first = new FirstPositions(offset + query.per_page + 1, comparePositions(query.order), after);
     let total = 0;
     let read = 0;
     for (const { id, item } of rows) {
@@ -82,7 +82,7 @@ export function pageFrom(
   { type, of = '' }: Pick<ListSpec<never>, 'type' | 'of'>,
   query: ListQuery,
   find: (after: ListPosition | undefined, offset: number) => Found,
-): PlacesPage {
+): PositionsPage {
   const list = listHash(`${type} ${of}`, query);
   const cursor = query.cursor === undefined ? undefined : readListCursor(query.cursor, list);
   const page = cursor?.page ?? query.page;
@@ -94,13 +94,13 @@ export function pageFrom(
 }
 
 /** Collects the first `count` of any number of places, in order. */
-class FirstPlaces {
+class FirstPositions {
   readonly #count: number;
   readonly #compare: (a: ListPosition, b: ListPosition) => number;
   readonly #after: ListPosition | undefined;
-  /** The collected places, which include the first places found so far. */
+  /** The collected places. They include the first `count` places found so far. */
   #places: ListPosition[] = [];
-  /** The place from which places are no longer needed. */
+  /** Later places, and this place, are not needed. */
   #end: ListPosition | undefined;
 
   constructor(count: number, compare: (a: ListPosition, b: ListPosition) => number, after: ListPosition | undefined) {

@@ -48,7 +48,7 @@ export function sortValueOf<T>(
  * Returns a comparison of places for sorting. Items without the attribute come last in both directions; items
  * with equal values are ordered by id, in the same direction.
  */
-export function comparePlaces(order: SortOrder): (a: ListPosition, b: ListPosition) => number {
+export function comparePositions(order: SortOrder): (a: ListPosition, b: ListPosition) => number {
   const sign = order === 'asc' ? 1 : -1;
   return (a, b) => {
     if (a.value === b.value) return sign * compare(a.id, b.id);

@@ -14,7 +14,7 @@ const lastTime = (2 ** 32 - 1) * 1000;
 
 /** Tunable thresholds. */
 export const beaconing = {
-  /** Protocols that are regular by nature: DNS, DHCP, NTP, NetBIOS names, SSDP, LLMNR, mDNS. */
+  /** Ports of protocols with regular traffic: DNS, DHCP, NTP, NetBIOS names, SSDP, LLMNR, mDNS. */
   ignoredPorts: new Set([53, 67, 68, 123, 137, 138, 1900, 5353, 5355]),
   /**
    * Ports where password guessing from outside is as regular as a beacon. The brute-force detector reports
@@ -24,16 +24,16 @@ export const beaconing = {
   /** Minimum IP bytes of each side: an aborted TCP handshake does not count. */
   minBytes: 160,
   /**
-   * Minimum score of the intervals alone, with few connections and with many. The mean of the four subscores
-   * is not selective enough: for random intervals of similar sizes all day it is about 0.55, and with a dozen
-   * connections it varies by 0.2.
+   * Minimum score of the intervals alone, with few connections and with many. The mean of the four subscores is not
+   * selective enough: for connections of similar size at random intervals all day, the mean is about 0.55. With a dozen
+   * connections, it varies by 0.2.
    */
   regular: { few: 0.9, many: 0.8, manyFrom: 40 },
   /** Hours of the evaluated day plus the hour in which the day begins, as in RITA. */
   hours: 25,
   /**
-   * Minimum score, observation time and connections by severity, highest first. The first score is reached
-   * only with the modifier `rare.adds`: without that modifier, the most regular connections are those of
+   * Minimum score, observation time and connections by severity, highest first. Only connections with the modifier
+   * `rare.adds` reach the score of severity high: without the modifier, the most regular connections are those of
    * monitoring systems.
    */
   grades: [
@@ -58,7 +58,7 @@ export const beaconing = {
   strobe: 86_400,
   /** Time after which a pair is evaluated again. An evaluation takes 20 µs. */
   judgeEveryMs: hourMs,
-  /** Growth factor of the connections at which a pair is evaluated again before `judgeEveryMs`. */
+  /** Growth factor of the number of connections at which a pair is evaluated again before `judgeEveryMs`. */
   judgeGrowth: 1.15,
   /** Time after which a continuing beacon is reported again. */
   againMs: 24 * hourMs,
@@ -67,7 +67,7 @@ export const beaconing = {
 } as const;
 
 /**
- * Maximum connections of pairs without a record, maximum records, and their maximum weight in numbers of 8
+ * Maximum connections of pairs without a record, maximum records, and maximum weight of the records in numbers of 8
  * bytes. Outside sources cannot displace the pairs of home hosts.
  */
 const room = {
@@ -81,26 +81,26 @@ interface State {
 }
 
 /**
- * Connections of one host to one port of another host that are as regular, and as similar, as connections of
- * malware that polls its C2 server: `beaconScore` over the last 24 hours of the pair, or since its first
- * connection.
+ * Reports connections of one host to one port of another host that are as regular and as similar as connections of
+ * malware that polls its C2 server. The score is `beaconScore` over the last 24 hours of the pair, or since the first
+ * connection of the pair.
  *
  * Established connections with an outside address are counted. Connections from inside to outside, and between two
- * outside addresses if the home networks are not known, are reported with their full severity. Connections from
- * outside to inside (a monitor, a crawler) are reported one grade lower. Regular traffic between home hosts is normal
- * and not reported. For a pair with more than 256 connections in an hour, the score uses the first 256 of each hour;
- * only the histogram subscore uses all.
+ * outside addresses if the home networks are not known, are reported with their full severity. Connections from outside
+ * to inside (a monitor, a crawler) are reported one grade lower. Regular traffic between home hosts is normal and not
+ * reported. For a pair with more than 256 connections in an hour, the score uses the first 256 of each hour; only the
+ * histogram subscore uses all connections.
  *
- * A pair is stored as single connections until there are enough to evaluate, and then as a record with all its
+ * A pair is stored as single connections until it has enough connections to evaluate, and then as a record with all its
  * connections. The score is the same in both forms. When there is no room, pairs seen in only one hour are dropped
- * first, and pairs seen in several hours stay; the score does not include dropped connections.
+ * before pairs seen in several hours. The score does not include dropped connections.
  *
  * Prevalence of destinations is counted from the stored pairs, and counted again after several thousand
  * connections.
  *
- * Memory: 327,680 connections of pairs with fewer than 12 connections, 9.2 MB; records of the other pairs
- * with 470,000 numbers of 8 bytes, 6.3 MB: 6,000 pairs seen in two hours, or 1,300 pairs seen in twelve. The
- * longest idle pairs are dropped first.
+ * Memory: 9.2 MB for 327,680 connections of pairs with fewer than 12 connections, and 6.3 MB for the records of the
+ * other pairs. The records have 470,000 numbers of 8 bytes, which is enough for 6,000 pairs seen in two hours, or 1,300
+ * pairs seen in twelve hours. The longest idle pairs are dropped first.
  */
 export class BeaconingDetector implements Detector {
   readonly card: DetectorCard = {

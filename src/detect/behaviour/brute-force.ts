@@ -53,13 +53,13 @@ export const bruteForceThresholds = {
   /** Like `similarShare`, for services where machines log in all day. */
   machineSimilarShare: 0.8,
   /**
-   * Maximum hours of the day, besides the busiest, with at least half the attempts of the busiest. More hours
-   * indicate a machine's routine.
+   * Maximum hours of the day with at least half the attempts of the busiest hour. More such hours indicate a machine's
+   * routine.
    */
   routineHours: 6,
   /**
-   * Logins that begin on the first day after the start may be routine. During that day, they are not reported
-   * where machines log in all day, and logins of a home host are less severe.
+   * Learning period after the first observed login. Logins that begin in this period may be routine: they are not
+   * reported where machines log in all day, and have a lower severity for a home host.
    */
   learningMs: 24 * 3_600_000,
   /**
@@ -159,10 +159,10 @@ function endsOf(key: string): [string, string] {
 const portOf = (key: string): number => Number(key.slice(key.lastIndexOf(' ') + 1));
 
 /**
- * Password guessing: many short, answered connections of similar size to a login service. Guessing from outside is
- * one finding per service for all sources. A home host that guesses, and an outside source whose guessing succeeded,
- * each have a separate finding. A finding describes traffic and not a login result, because sensors report only the
- * connections. Memory: at most 14 MB, which is 16,000 hours, and about 400 bytes for each of 10,000 triples.
+ * Reports password guessing: many short, answered connections of similar size to a login service. Guessing from outside
+ * makes one finding per service for all sources. A home host that guesses, and an outside source whose guessing
+ * succeeded, each get a separate finding. A finding describes traffic and not a login result, because sensors report
+ * only the connections. Memory: at most 14 MB, which is 16,000 hours, and about 400 bytes for each of 10,000 triples.
  */
 export class BruteForceDetector implements Detector {
   readonly card: DetectorCard = {
@@ -184,7 +184,7 @@ export class BruteForceDetector implements Detector {
   });
   /** Minimum attempts in an hour for evaluating a single source or target. */
   readonly #fewest: number;
-  /** Event time of the first login seen. */
+  /** Event time of the first observed login. */
   #start = Number.POSITIVE_INFINITY;
 
   constructor(thresholds: Partial<Thresholds> = {}) {
@@ -300,7 +300,7 @@ export class BruteForceDetector implements Detector {
     const found = this.#sessionAfter(total);
     const isGuesser = this.#isGuesser(window);
     if (inside ? !isGuesser : found === undefined) return;
-    // During the first day of a source, a routine of the home network looks like guessing.
+    // During the learning period, the routine of a home host looks like guessing.
     const isNew = inside && found === undefined && total.first < this.#start + this.#thresholds.learningMs;
     const severity: Severity = isNew ? 'medium' : 'high';
     const rank = severities.indexOf(severity) + (found === undefined ? 0 : 0.5);
@@ -311,7 +311,7 @@ export class BruteForceDetector implements Detector {
   /** Evaluates all outside sources at one service. */
   #evaluateTarget(window: Window<Guessed>, emit: Emit): void {
     const { attempts, machineAttempts, againMs } = this.#thresholds;
-    // A finding is reported twice: with the first source, and when there are several sources.
+    // A finding is reported with the first source, and again when there are several sources.
     const rank = severities.indexOf('medium') + 0.5;
     let most = 0;
     for (const { value } of window.slots) if (value.attempts > most) most = value.attempts;
@@ -402,13 +402,13 @@ export class BruteForceDetector implements Detector {
     const then =
       session === undefined
         ? 'None of them looks like a successful login.'
-        : `Then came one of ${session.bytes} bytes and ${Math.round(session.duration / 1000)} seconds, too much for a failed login: a password may have been guessed.`;
+        : `They were followed by a connection of ${session.bytes} bytes and ${Math.round(session.duration / 1000)} seconds, too much for a failed login: a password may have been guessed.`;
     return {
       title:
         session === undefined
           ? `Password guessing: ${src} at ${service} of ${dst}`
           : `Password guessing followed by a session: ${src} at ${service} of ${dst}`,
-      description: `${seen} ${then} Check the login records of ${dst}, and the programs on ${src} if it is your host.`,
+      description: `${seen} ${then} Check the login records of ${dst}, and the programs on ${src} if ${src} is one of your hosts.`,
       severity,
       confidence: session === undefined ? 0.8 : 0.7,
       timestamp: session === undefined ? total.last : Math.max(session.time, total.first),
@@ -439,7 +439,7 @@ export class BruteForceDetector implements Detector {
     const who = only ?? `${sources.length} Internet addresses`;
     return {
       title: `Password guessing: ${who} at ${service} of ${dst}`,
-      description: `Within a day ${who} made ${total.attempts} short connections of similar size to the ${service} service of ${dst} (port ${port}). None looks like a successful login; a session after guessing has an alert of its own. Close the service to the Internet or allow keys only, and check the login records of ${dst}.`,
+      description: `Within a day ${who} made ${total.attempts} short connections of similar size to the ${service} service of ${dst} (port ${port}). None of them looks like a successful login; a session after guessing raises a separate alert. Close the service to the Internet or allow keys only, and check the login records of ${dst}.`,
       severity: 'medium',
       confidence: 0.9,
       timestamp: last,

@@ -15,9 +15,9 @@ export interface StoredEventRef {
 export interface Flow {
   /** Position among network events. */
   seq: number;
-  /** Start of the connection, epoch milliseconds; not after the time of receipt, within clock differences. */
+  /** Start of the connection, epoch milliseconds; at most `limits.maxClockLeadMs` after receipt. */
   time: number;
-  /** Duration in milliseconds, not beyond the time of receipt; NaN if unknown. */
+  /** Duration in milliseconds, so that the end is at most `limits.maxClockLeadMs` after receipt; NaN if unknown. */
   duration: number;
   /** Originator, in the canonical form of `printAddress`. */
   src: string;
@@ -89,14 +89,14 @@ export interface Detection {
   readonly severity: Severity;
   /** Confidence, 0–1. */
   readonly confidence: number;
-  /** Event time of the newest event that counted, epoch milliseconds. */
+  /** Event time of the newest counted event, epoch milliseconds. */
   readonly timestamp: number;
-  /** Event time of the first event that counted. */
+  /** Event time of the first counted event. */
   readonly began?: number;
   readonly ends: Pick<Finding, 'src_ip' | 'src_port' | 'dst_ip' | 'dst_port' | 'transport' | 'domain'>;
   /** Addresses that identify the alert, both by default. An address that may change is left out. */
   readonly keyed_by?: Finding['keyed_by'];
-  /** The subject besides the two addresses, if one pair can have several findings. */
+  /** Subject of the finding in addition to the addresses, if one pair of addresses can have several findings. */
   readonly about?: string;
   readonly evidence: Evidence;
   /** Some of the events that caused the detection, oldest first. */
@@ -118,16 +118,15 @@ export interface DetectorCard {
 export interface DropCounts {
   /** Events older than the window of their key. */
   readonly late: number;
-  /** Keys that were dropped to make room for others. */
+  /** Keys that were dropped to make room for other keys. */
   readonly forgotten: number;
   /** Reported keys with newer events that no report includes yet. */
   readonly stale: number;
 }
 
 /**
- * The reason why a key is reported: `new`, for the first time or after a pause; `graver`, more severe than
- * before; `grown`, with larger figures than before; `ongoing`, only because the activity continues, while its
- * figures have fallen.
+ * The reason why a key is reported. `new`: for the first time, or after a pause. `graver`: the severity is higher than
+ * before. `grown`: the figures are larger than before. `ongoing`: the activity continues, but its figures have fallen.
  */
 export type Due = 'new' | 'graver' | 'grown' | 'ongoing';
 
@@ -135,13 +134,13 @@ export type Due = 'new' | 'graver' | 'grown' | 'ongoing';
 export type Emit = (detection: Detection, due?: Due) => void;
 
 /**
- * Recognises one kind of behaviour in stored events: without side effects, without a clock, in event time, in
- * bounded memory.
+ * Detects one kind of behaviour in stored events. A detector has no side effects, uses event time and no clock, and
+ * takes bounded memory.
  *
- * Events arrive in the order of their sequences. `evaluate` reports changes, and is called at least before each
- * commit and at most every few hundred events. State is plain data that structured clone accepts. Two
- * detectors that each received a part of the events, merged, report the same as a single detector that
- * received all events: reports depend on the events, not on how they were split.
+ * Events arrive in the order of their sequences. `evaluate` reports changes, and is called before each commit, and
+ * after at most a few thousand events. State is plain data that structured clone accepts. If two detectors each
+ * received a part of the events, the merged detector reports the same as a detector that received all events. Reports
+ * depend on the events, not on how the events were split.
  */
 export interface Detector {
   readonly card: DetectorCard;

@@ -26,7 +26,7 @@ export const dnsTunnelThresholds = {
    * them.
    */
   allowed: knownDomains as readonly string[],
-  /** Query types whose answers carry more than an address. Iodine and dnscat2 use these. */
+  /** Query types whose answers carry more than an address. Iodine and dnscat2 use these types. */
   carriers: ['TXT', 'NULL', 'PRIVATE', 'CNAME', 'MX', 'KEY', '65399'] as readonly string[],
   /** Minimum characters below the registered domain: `www` carries no data. */
   minPayload: 4,
@@ -36,7 +36,7 @@ export const dnsTunnelThresholds = {
   minNames: 12,
   /** Minimum score by severity. */
   severity: { low: 0.35, medium: 0.5, high: 0.75 },
-  /** A slow tunnel is visible only over a day: seven slots are 24 hours and the current slot. */
+  /** A slow tunnel is visible only over a day: seven slots cover 24 hours and the current slot. */
   slotMs: 4 * 3_600_000,
   slots: 7,
   /** Time after which a continuing tunnel is reported again. */
@@ -54,7 +54,7 @@ export const dnsTunnelThresholds = {
 const nameSketchSize = { max: 1024, texts: 5 };
 /** Maximum resolvers that are counted. */
 const resolvers = 4;
-/** The bit of a mark for a name that looks encoded; the other bits are the payload. */
+/** The bit of a mark that is set for a name that looks encoded. The other bits contain the length of the payload. */
 const encodedBit = 0x80;
 const maxPayload = 0x7f;
 

@@ -81,14 +81,14 @@ interface Day {
 }
 
 /**
- * Home hosts that send far more to the outside in a day than on their other days. The baseline is the median and the
- * median deviation of the host's own days in the previous two weeks, separately for connections that the host opened
- * (sent) and that it received (served). A single destination, and a destination that never received a large share
- * before, increase the severity.
+ * Reports home hosts that send far more to the outside in a day than on their other days. The baseline is the median
+ * and the median deviation of the host's own days in the previous two weeks. Connections that the host opened (`sent`)
+ * and connections that the host received (`served`) have separate baselines. A single destination, and a destination
+ * that never received a large share before, increase the severity.
  *
- * A connection and all its later reports count for the day in which the connection began, so that the order
- * of reports does not matter. The largest destinations are stored (space saving of Metwally et al. 2005: a
- * share is at most an eighth too high), from reports of 16 KB or more.
+ * All reports of a connection count for the day in which the connection began, so that the order of reports does not
+ * matter. The largest destinations are stored (space saving of Metwally et al. 2005: a share is at most an eighth too
+ * high), from reports of 16 KB or more.
  *
  * Memory: at most 8,192 hosts and 120,000 units of 100 bytes, 13.5 MB: about 2,500 hosts for two weeks. The
  * longest idle hosts are dropped first.
@@ -271,7 +271,7 @@ function sight(host: string, how: How, day: Day, found: Found): Detection {
   const { peer, share, isNew, days, threshold } = found;
   const usual =
     days < exfiltration.learningDays
-      ? `There is no baseline yet, after ${days} ${days === 1 ? 'day' : 'days'}.`
+      ? `There is no baseline after only ${days} ${days === 1 ? 'day' : 'days'}.`
       : `This is ${times(day.bytes, found.median)} its median of other days (${inWords(found.median)}).`;
   const whereTo =
     peer === ''
@@ -285,8 +285,9 @@ function sight(host: string, how: How, day: Day, found: Found): Detection {
       : `${host} sent an unusual amount of data to the outside`,
     description:
       `${inWords(day.bytes)} left ${host} within a day, in connections that ` +
-      `${how === 'sent' ? 'it opened' : 'others opened to it'}. ${usual}${whereTo} ` +
-      'Data may have been stolen, or a backup or file transfer was set up: find out who did it, and what was sent.',
+      `${how === 'sent' ? 'it opened' : 'other hosts opened to it'}. ${usual}${whereTo} ` +
+      'Data may have been stolen, or a backup or file transfer was set up: ' +
+      'find out who started the transfer and what was sent.',
     severity: found.severity,
     confidence: { informational: 0.2, low: 0.4, medium: 0.6, high: 0.8, critical: 0.9 }[found.severity],
     timestamp: day.newest,

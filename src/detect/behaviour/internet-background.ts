@@ -11,7 +11,7 @@ import { inOrder, type Window, Windows } from './support/windows.ts';
 export const internetBackgroundThresholds = {
   /** Length of a UTC day. */
   dayMs: 24 * 3_600_000,
-  /** Minimum sources in a day: a single Internet address has thousands. */
+  /** Minimum sources in a day. Thousands of sources probe a single Internet address. */
   sources: 50,
   /** Maximum networks. A network is the first 24 bits of IPv4, or the first 64 of IPv6. */
   maxNetworks: 128,
@@ -47,9 +47,9 @@ interface Noise {
 type Thresholds = { readonly [K in keyof typeof internetBackgroundThresholds]: number };
 
 /**
- * Failed connections from the Internet to a home network, as one finding per network and day instead of one per
- * source. The finding is reported when the noise begins, and then daily with the totals, once the next day has
- * begun. Memory: at most 60 kB per network and day, for two days of 128 networks.
+ * Reports failed connections from the Internet to a home network, with one finding per network and day instead of one
+ * finding per source. The first finding is reported when the noise begins. The totals of a day are reported after
+ * events of the next day arrive. Memory: at most 60 kB per network and day, for two days of 128 networks.
  */
 export class InternetBackgroundDetector extends WindowedDetector<Noise> implements Detector {
   readonly card: DetectorCard = {
@@ -61,7 +61,7 @@ export class InternetBackgroundDetector extends WindowedDetector<Noise> implemen
   };
   readonly #thresholds: Thresholds;
   protected readonly windows: Windows<Noise>;
-  /** `networkOf` for the targets of a block. */
+  /** Results of `networkOf` for the targets of a block. */
   readonly #networkOfBlock = new BlockCache<string>();
 
   constructor(thresholds: Partial<Thresholds> = {}) {
@@ -105,7 +105,8 @@ export class InternetBackgroundDetector extends WindowedDetector<Noise> implemen
   evaluate(emit: Emit, refreshes?: boolean): void {
     for (const window of this.windows.changed(refreshes)) {
       let isReported = false;
-      // The alert shows the figures of the last report: a report of an earlier day is followed by that of the later day.
+      // The alert shows the figures of the last report, so after a report of an earlier day, the later day is reported
+      // as well.
       for (const { start: day, value: noise } of inOrder(window))
         isReported = this.#evaluateDay(window, day, noise, emit, isReported);
     }
@@ -115,7 +116,7 @@ export class InternetBackgroundDetector extends WindowedDetector<Noise> implemen
   #evaluateDay(window: Window<Noise>, day: number, noise: Noise, emit: Emit, isOwed: boolean): boolean {
     const isOver = day < window.newest;
     const stage = isOver ? stages.over : stages.begun;
-    // Events may come late: the next day may have been reported first.
+    // With late events, the next day may have been reported before this day.
     const goesOn = window.toldAt >= day - this.#thresholds.dayMs;
     if (goesOn) window.toldRank = 0;
     const isDue = noise.told < stage && (isOver || !goesOn);
@@ -124,7 +125,8 @@ export class InternetBackgroundDetector extends WindowedDetector<Noise> implemen
     const { countedSources, sources } = this.#thresholds;
     const count = countSample(noise.sources, countedSources);
     if (count < sources) return false;
-    // Late events may complete a day that is over: like any other day, it begins first.
+    // Late events may complete a day that is over and was not reported. Its beginning is reported first, as for any
+    // day.
     if (isDue && isOver && !goesOn) emit(this.#detection(window.key, day, noise, count, false));
     emit(this.#detection(window.key, day, noise, count, isOver), isDue ? 'new' : 'grown');
     if (isDue) noise.told = stage;
@@ -143,7 +145,7 @@ export class InternetBackgroundDetector extends WindowedDetector<Noise> implemen
     const about = isOver ? `On ${date}` : `On ${date}, so far,`;
     return {
       title: `Internet background noise at ${only ?? network}`,
-      description: `${about} ${sources} Internet addresses tried ports of ${only ?? network} without success, ${noise.attempts} times in total, most often ${ports.slice(0, 3).map(([port]) => port)}. Every public address is probed like this all day. No action is needed as long as only the intended ports answer; a source that stands out has an alert of its own.`,
+      description: `${about} ${sources} Internet addresses tried ports of ${only ?? network} without success, ${noise.attempts} times in total, most often ${ports.slice(0, 3).map(([port]) => port)}. Every public address is probed like this all day. No action is needed if only the intended ports answer. A source that stands out raises a separate alert.`,
       severity: 'informational',
       confidence: 0.9,
       timestamp: noise.last,

@@ -20,9 +20,9 @@ export const lateralMovementThresholds = {
   adminTargets: 5,
   /** Time within which newly reached hosts are counted together. */
   burstMs: 3_600_000,
-  /** Minimum hosts newly reached within `burstMs`: more than one administrative task needs. */
+  /** Minimum hosts newly reached within `burstMs`. A single administrative task reaches fewer new hosts. */
   someTargets: 2,
-  /** Number of hosts newly reached within `burstMs` that is a sweep of the network. */
+  /** Number of hosts newly reached within `burstMs` from which the connections count as a sweep of the network. */
   manyTargets: 4,
   /** Time within which new connections are reported together. */
   togetherMs: dayMs,
@@ -133,7 +133,7 @@ export class LateralMovementDetector implements Detector {
     const whom = only ?? `${targets.length} hosts`;
     return {
       title: `Lateral movement: ${src} reaches ${whom} by ${services.join(', ')} for the first time`,
-      description: `${src} connected to ${services.join(', ')} of ${whom} for the first time, ${burst.length} of them within an hour. Until now it reached ${known} others this way. Attackers continue like this from a compromised host: find out who was logged in on ${src}, and whether a change was planned.`,
+      description: `${src} connected to ${services.join(', ')} of ${whom} for the first time, ${burst.length} of them within an hour. Before that, ${src} reached ${known} other hosts by administrative services. Attackers continue like this from a compromised host: find out who was logged in on ${src}, and whether a change was planned.`,
       severity,
       confidence: burst.length >= manyTargets ? 0.8 : burst.length >= someTargets ? 0.6 : 0.4,
       timestamp: fresh.at(-1)!.first,
@@ -162,7 +162,10 @@ export class LateralMovementDetector implements Detector {
   }
 }
 
-/** Services that programs use without a user. Users also map a new share occasionally. */
+/**
+ * Services that programs use without a user. First connections to these services have a lower severity, because users
+ * also map a new share occasionally.
+ */
 const fileServices: ReadonlySet<number> = new Set([135, 139, 445]);
 
 /** Returns the largest set of targets that were reached for the first time within `burstMs`. */

@@ -26,7 +26,7 @@ export const longConnections = {
     80, 143, 443, 500, 853, 993, 1194, 1701, 1723, 1883, 3478, 4500, 5060, 5061, 5222, 5223, 5228, 8080, 8443, 8883,
     51820,
   ]),
-  /** Protocols that are not meant to stay open. On a port listed in `kept`, such a connection counts as `unknown`. */
+  /** Protocols that are not meant to stay open. On a port in `keptPorts`, such a connection counts as `unknown`. */
   outOfPlace: new Set(['ssh', 'rdp', 'rfb', 'telnet', 'irc', 'socks']),
   /**
    * Ports of protocols whose exchanges sensors combine into one connection while both ports stay the same: DNS, NTP.
@@ -175,7 +175,7 @@ function kindOf({ port, app }: Connection): Kind {
 
 const whatItIs: Readonly<Record<Kind, string>> = {
   unknown: 'No known service on this port stays connected for so long; malware under remote control does.',
-  remote: 'A user may have left a session open, or it may carry a tunnel.',
+  remote: 'A user may have left a session open, or the connection may carry a tunnel.',
   kept: 'Services on this port are made to stay connected, as are tunnels that imitate them.',
 };
 
@@ -189,7 +189,7 @@ function sight(connection: Connection, severity: Severity): Detection {
     description:
       `${src} has been connected to ${dst}:${port}${app === '' ? '' : ` (${app})`} for ${hours} ` +
       `${hours === 1 ? 'hour' : 'hours'}. ${whatItIs[kind]} ` +
-      `Find out which program on ${inside} holds it, and who owns the other end.`,
+      `Find out which program on ${inside} holds the connection, and who owns the other end.`,
     severity,
     confidence: { unknown: 0.6, remote: 0.5, kept: 0.3 }[kind],
     timestamp: time + Math.min(duration, longestMs),

@@ -19,7 +19,7 @@ export const networkScanThresholds = {
    * handful.
    */
   insideTargets: 20,
-  /** Number of home addresses from which the whole network is being scanned. */
+  /** Number of home addresses from which a scan counts as a scan of the whole network. */
   insideManyTargets: 64,
   /**
    * Minimum Internet addresses that a home host tries without success at a port for administration or login.
@@ -54,8 +54,8 @@ export const networkScanThresholds = {
   /** Maximum outside sources. They have a separate limit, because their addresses can be forged. */
   maxOutside: 4_000,
   /**
-   * Maximum ports of one home source that are counted separately. A port scan of one host would use up the
-   * keys of all others: further ports, except login ports, are counted together.
+   * Maximum ports of one home source that are counted separately. A port scan by one host would use up the keys of all
+   * other hosts, so further ports, except login ports, are counted together.
    */
   maxPortsOfSource: 256,
   /** Number of hashes by which targets are counted: exact below, then with an error of 6 %. */
@@ -103,7 +103,7 @@ export class NetworkScanDetector implements Detector {
   readonly #outsideBy = new ByKey<Swept>(sourceOutside);
   /** Sources whose answers are recorded; cleared when the set is full. */
   readonly #watched = new Set<string>();
-  /** Home addresses tried from outside; none are added once the addresses count as a network. */
+  /** Home addresses tried from outside. No address is added once the addresses count as a network. */
   #tried: DistinctSample = emptySample();
 
   constructor(thresholds: Partial<Thresholds> = {}) {
@@ -321,7 +321,7 @@ interface NetworkScanState {
 
 const meaning: Readonly<Record<Direction, string>> = {
   inside:
-    'An internal host that scans others is compromised, or is used for an inventory of the network: find out who was using it, and look at the hosts that answered.',
+    'An internal host that scans other hosts is compromised, or is used for an inventory of the network: find out who was using it, and look at the hosts that answered.',
   outbound:
     'An internal host that scans the Internet is most likely infected and spreading, or used to attack others: check what runs on it and isolate it.',
   inbound:
@@ -335,9 +335,9 @@ const isLogin = (port: number): boolean => adminServices.has(port) || loginServi
 const isIcmp = (transport: string): boolean => transport.startsWith('icmp') || transport === 'ipv6-icmp';
 
 /**
- * Returns the part of a home host's key after the source: direction, port and transport. The value is a text
- * only if there is no port. Home hosts are evaluated by port; outside sources try all ports, so their ports
- * are counted instead.
+ * Returns the part of a home host's key after the source: direction, port and transport. The value is a text for
+ * transports other than TCP and UDP, and if there is no port. Home hosts are evaluated by port; outside sources try all
+ * ports, so their ports are counted instead.
  */
 const aimOf = ({ dstHome, port, transport }: Readonly<Flow>): number | string =>
   aimAt(dstHome ? 'inside' : 'outbound', port, transport);

@@ -9,8 +9,8 @@ const dayMs = 24 * 3_600_000;
 
 export const newServiceThresholds = {
   /**
-   * Minimum time for which a host must be known as a server. Services that are used once a week are learned in this
-   * time.
+   * Minimum time between the first answer of a server and the first answer on a reported port. Services that are used
+   * once a week are learned in this time.
    */
   knownMs: 7 * dayMs,
   /** Time after which unused ports are forgotten. */
@@ -49,10 +49,10 @@ interface Server {
 type Thresholds = { readonly [K in keyof typeof newServiceThresholds]: number };
 
 /**
- * Reports home servers that answer on a port on which they never answered before: a change, or a backdoor. TCP only,
- * since the source of a datagram can be forged. The new ports of a server and UTC day are one alert, refreshed by
- * each further port. A port that opens after the alert was closed creates another alert. Memory: at most 12 MB for
- * 60,000 ports.
+ * Reports home servers that answer on a port on which they never answered before: a change, or a backdoor. Only TCP is
+ * evaluated, because the source of a datagram can be forged. The new ports of a server and UTC day make one alert,
+ * which each further port refreshes. A port that opens after the alert was closed creates another alert. Memory: at
+ * most 12 MB for 60,000 ports.
  */
 export class NewServiceDetector implements Detector {
   readonly card: DetectorCard = {
@@ -213,7 +213,10 @@ export class NewServiceDetector implements Detector {
 
 const dayOf = (time: number): number => Math.floor(time / dayMs);
 
-/** Returns the port, or `firstEphemeral` for all ephemeral ports, because these change with RPC and file transfers. */
+/**
+ * Returns the port, or `firstEphemeral` for all ephemeral ports, because ephemeral ports change with RPC and file
+ * transfers.
+ */
 const classOf = (port: number): number => Math.min(port, firstEphemeral);
 
 /** Default listening ports of published attack tools that no other software uses. */

@@ -89,13 +89,13 @@ interface Flooded extends Missed {
 /**
  * Reports many names that do not exist:
  *
- *     by a client    more in an hour than is usual for it: malware that looks for its C2 server, a list
- *                    of names, a broken program
- *     in a domain    invented below one domain by many clients, so that each must be resolved by the domain's
- *                    servers: "water torture" against these or the resolver. One finding per domain, and no
- *                    findings for its clients
+ *     by a client    more names in an hour than is usual for the client, because of malware that looks for its
+ *                    C2 server, a list of names, or a broken program
+ *     in a domain    random names below one domain from many clients, which only the domain's servers can
+ *                    answer: "water torture" against these servers or the resolver. One finding per domain, and
+ *                    no findings for the clients
  *
- * Failed look-ups of every network are not counted: single labels, including Chromium's probes, wpad,
+ * Failed look-ups that occur in every network are not counted: single labels, including Chromium's probes, wpad,
  * multicast names, reverse look-ups, address lists, full names with a search domain appended.
  *
  * Memory: at most 12 MB, and 5 MB of names.

@@ -60,10 +60,11 @@ interface NewDestination {
 interface Day {
   readonly places: NewDestination[];
   /**
-   * Hashes of the places, which are compared first, because comparing all places would need sixteen memory accesses.
+   * Hashes of `places`, which are compared first, because comparing all destinations would need sixteen memory
+   * accesses.
    */
   readonly marks: number[];
-  /** Index of the place with the fewest bytes; negative if it must be determined again. */
+  /** Index of the destination with the fewest bytes; negative if it must be determined again. */
   least: number;
   newest: number;
   /** Time of the first connection; absent in states of earlier versions. */
@@ -88,13 +89,13 @@ interface State {
 }
 
 /**
- * Reports home hosts that send much data to an outside destination with which no home host communicated for a month,
- * or that use a destination port that hardly any host uses. Destinations are networks, /24 and /48, because
- * neighbouring addresses mostly have the same owner. Findings show changes for further analysis: one per host and
- * day, with severity informational, or low if a new destination is on a rare port.
+ * Reports home hosts that send much data to an outside destination with which no home host communicated for a month.
+ * Also reports home hosts that use a destination port that hardly any host uses. Destinations are networks, /24 and
+ * /48, because neighbouring addresses mostly have the same owner. Findings show changes for further analysis: one per
+ * host and day, with severity informational, or low if a new destination is on a rare port.
  *
- * Memory: networks 2 MB, ports 3 MB, places 6 MB. Full cells of networks cause no error; they only make new
- * destinations look known. Hosts and ports with the oldest use are dropped first.
+ * Memory: networks 2 MB, ports 3 MB, destinations 6 MB. Full cells of networks do not cause errors; they only make new
+ * destinations look known. The least recently used hosts and ports are dropped first.
  */
 export class RareDestinationsDetector implements Detector {
   readonly card: DetectorCard = {
@@ -105,7 +106,7 @@ export class RareDestinationsDetector implements Detector {
     mitre: { tactics: ['TA0011'], techniques: ['T1571'] },
   };
   readonly #networks = new FirstSeen(room.cells, rareDestinations.absentDays);
-  /** Days with events, as days since the epoch; only the newest days of a year are kept. */
+  /** Days with events, as days since the epoch; only the 366 newest days are kept. */
   readonly #days = new Set<number>();
   readonly #hostsBy = new ByKey<Day>();
   readonly #hostsOfBlock = new BlockCache<Window<Day>>();
@@ -319,7 +320,7 @@ function addBytes(
     known.bytesOut += bytesOut;
     known.bytesIn += bytesIn;
     if (seq < known.seq) known.seq = seq;
-    // A place that grows cannot become the smallest.
+    // Another destination that grows cannot become the smallest.
     if (i === day.least) day.least = -1;
     return;
   }

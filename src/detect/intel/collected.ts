@@ -39,7 +39,7 @@ export class Collected {
   get excess(): string | undefined {
     if (this.#tooMany) return `has more than ${limits.maxIntelIndicatorsPerList} indicators, the maximum of a list`;
     if (this.#values > limits.maxIntelValuesPerList)
-      return `has more than ${limits.maxIntelValuesPerList} values, including duplicates and rejected ones`;
+      return `has more than ${limits.maxIntelValuesPerList} values, including duplicates and rejected values`;
     return undefined;
   }
 

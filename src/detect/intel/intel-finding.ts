@@ -53,7 +53,7 @@ export function intelFinding(hit: IntelHit, contact: IntelContact): Finding {
   const about = page
     ? 'a URL of this host'
     : seen === undefined || seen === indicator
-      ? 'it'
+      ? 'this indicator'
       : `${seen} as ${indicator}`;
   return {
     rule_id: rule,

@@ -1,6 +1,6 @@
 /**
- * The indicators of one list in one buffer, which is searched in place. 500,000 names of 28 characters take
- * 26 MB, 500,000 IPv4 addresses 12 MB.
+ * The indicators of one list in one buffer, which is searched in place. 500,000 names of 28 characters take 26 MB;
+ * 500,000 IPv4 addresses take 12 MB.
  *
  * ```
  *   head        12 words: the lengths of the parts
@@ -16,8 +16,8 @@
  *   labels      UTF-8
  * ```
  *
- * An address is looked up once for each prefix length of the list; a name, once as a whole and once for each parent
- * domain.
+ * An address is looked up once for each prefix length of the list. A name is looked up once as a whole, and once for
+ * each parent domain.
  */
 
 import { limits } from '../../limits.ts';

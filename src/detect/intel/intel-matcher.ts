@@ -36,10 +36,12 @@ export interface MatchedList {
 
 /**
  * Matches known-bad addresses and names. An indicator matches events whose time is within its validity, regardless of
- * when they are processed; a list matches until it expires by the clock. The list of the highest severity wins, then
- * of the highest confidence, then the older list; within a list, the most specific indicator wins.
+ * when the events are processed. A list matches until it expires by the clock. If several lists match, the list with
+ * the highest severity is reported, then the list with the highest confidence, then the oldest list. Within a list, the
+ * most specific indicator is reported.
  *
- * Without a match, looking up an IPv4 address takes 0.1 µs per list, and a name 1 µs plus 0.2 µs per list.
+ * Without a match, looking up an IPv4 address takes 0.1 µs per list, and looking up a name takes 1 µs plus 0.2 µs per
+ * list.
  */
 export class IntelMatcher {
   readonly #now: () => number;

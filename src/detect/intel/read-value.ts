@@ -20,10 +20,9 @@ const scheme = /^(?:[a-z][a-z0-9+.-]{0,20}):\/\//i;
 const defangedScheme = /^(?:h[tx*]{2}p(s?)|fxp(s?)|meow(s?)):\/\//i;
 
 /**
- * Reads an address (with or without a port), a CIDR block, a domain (`*.`, `.` and `
- *
- * …^` around it are removed), or a URL, of which the host counts. Defanged values are accepted. Returns the
- * reason for other texts, and for values that would match far more than intended.
+ * Reads an address (with or without a port), a CIDR block, a domain (`*.`, `.` and `||…^` around the domain are
+ * removed), or the host of a URL. Defanged values are accepted. Returns the reason for other texts, and for values that
+ * would match far more than intended.
  *
  * @param home - home networks
  */
@@ -55,7 +54,10 @@ function refang(text: string): string {
   return shown.replace(defangedScheme, (_, ...s: (string | undefined)[]) => `http${s[0] || s[1] || s[2] || ''}://`);
 }
 
-/** Reads the host of a URL (RFC 3986, section 3.2). A URL without a path stands for its host. */
+/**
+ * Reads the host of a URL (RFC 3986, section 3.2). For a URL with a path, the indicator covers only this host, not the
+ * names below the host.
+ */
 function readUrl(url: string, home: readonly AddressRange[]): Read {
   const [, authority = '', rest = ''] = /^[^:]+:\/\/([^/?#]*)(.*)$/s.exec(url) ?? [];
   const host = authority.slice(authority.lastIndexOf('@') + 1);

@@ -53,8 +53,8 @@ export function parsePattern(pattern: string): readonly Comparison[] | { readonl
 }
 
 /**
- * Maximum characters of a path. Supported paths have 20 characters; the start of other paths is shown, up to 80
- * characters.
+ * Maximum characters of a path. Supported paths have fewer than 20 characters. The reason for rejecting another path
+ * shows its first 80 characters.
  */
 const longestPath = 200;
 

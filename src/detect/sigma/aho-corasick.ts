@@ -1,7 +1,7 @@
 /**
- * Finds many literals in a text in one pass (Aho and Corasick, 1975). A state is the longest suffix of the
- * text read so far that is a prefix of a literal; a table contains the next state for each state and
- * character, so that a character costs one look-up regardless of the number of literals:
+ * Finds many literals in a text in one pass (Aho and Corasick, 1975). A state is the longest suffix of the text read so
+ * far that is a prefix of a literal. A table contains the next state for each state and character. A character costs
+ * one look-up regardless of the number of literals:
  *
  *     next[row of the state + class of the character] → row of the state; its complement if a literal ends there
  *     ends[state] → literals that end here;  shorter[state] → the longest other state with literals that end here

@@ -1,6 +1,6 @@
 /**
- * Rules that a record may match, by number. Rules can be added in any order and repeatedly, and are taken in
- * ascending order without duplicates.
+ * Rules that a record may match, by number. Rules can be added in any order and repeatedly. They are removed in
+ * ascending order, without duplicates.
  */
 export class Candidates {
   /** One bit for each rule. */

@@ -18,9 +18,8 @@ export interface ConditionFault {
  *
  *     or  and  not  `1 of`, `all of`  ( )
  *
- * `them` stands for all search identifiers without a leading underscore; `*` in a pattern for any characters.
- * Aggregations of Sigma 1 (`| count() by …`, `near`) are not supported, because correlation rules replace
- * them.
+ * `them` means all search identifiers without a leading underscore. `*` in a pattern matches any characters.
+ * Aggregations of Sigma 1 (`| count() by …`, `near`) are not supported, because correlation rules replace them.
  *
  * @param names - the defined search identifiers
  */

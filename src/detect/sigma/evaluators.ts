@@ -84,7 +84,10 @@ function some(parts: readonly Evaluator[]): Evaluator {
   };
 }
 
-/** Numbers are compared as numbers, so that ports need no text. */
+/**
+ * Returns an evaluator that tests whether a field is one of the texts. Numbers are compared as numbers, so that ports
+ * need no text.
+ */
 function isOneOf(slot: FieldCache, texts: ReadonlySet<string>): Evaluator {
   const numbers = new Set([...texts].map(Number).filter((number) => texts.has(fold(String(number)))));
   const isOne = (text: string): boolean => texts.has(text);
@@ -121,8 +124,7 @@ function testOf({ slot, test, other }: Extract<Predicate, { readonly kind: 'test
 }
 
 /**
- * Evaluates a formula as written, each part in order and without caching: the reference for tests of
- * predicates.
+ * Evaluates a formula as written, each part in order and without caching. Tests compare predicates with this reference.
  */
 export function holdsAsWritten(formula: Formula, slots: Slots, keywords: Keywords): boolean {
   switch (formula.kind) {

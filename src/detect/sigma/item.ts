@@ -76,7 +76,7 @@ export interface Room {
   left: number;
 }
 
-/** Returns the room for values that modifiers create. All values of a text share it. */
+/** Returns the room for values that modifiers create. All values of a text share the room. */
 export const expansionRoom = (): Room => ({ left: limits.maxSigmaExpandedValues });
 
 /** Returns why the item is invalid, independent of placeholders; undefined if it is valid. */

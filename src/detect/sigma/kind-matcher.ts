@@ -19,9 +19,9 @@ const nothing: JsonObject = {};
 
 /**
  * The rules for one kind of record. A rule that requires at least one of several literals is evaluated only if such a
- * literal is found, so that the cost of a record depends on its possible matches and not on the number of rules;
- * other rules are always evaluated. With the built-in rules, a conn record costs 1 µs; evaluating each part of each
- * rule costs 3 µs. A matcher belongs to one thread, and references the record only while matching.
+ * literal is found; other rules are always evaluated. The cost of a record therefore depends on its possible matches
+ * and not on the number of rules. With the built-in rules, a conn record costs 1 µs; evaluating each part of each rule
+ * costs 3 µs. A matcher belongs to one thread, and references the record only while matching.
  */
 export class KindMatcher<Rule> {
   readonly #turn: MatchContext = { record: nothing, stamp: 0 };

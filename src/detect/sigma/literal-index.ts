@@ -10,8 +10,8 @@ import type { Literal } from './item.ts';
  */
 const maxLength = 12;
 /**
- * Approximate maximum of the automaton's states. If there are many literals, the literals are shortened, so
- * that the automaton keeps below this number.
+ * Approximate maximum of the automaton's states. If there are many literals, the literals are shortened, so that the
+ * automaton stays below this number.
  */
 const maxStates = 2 ** 17;
 /** Minimum characters to which literals are shortened. This length is still selective. */

@@ -3,12 +3,12 @@ import { shown } from './fault.ts';
 import { zeekLogs } from './fields/zeek-logs.ts';
 import type { RecordKind } from './record.ts';
 
-/** The kinds of record that a log source stands for. */
+/** The kinds of record to which a log source refers. */
 export interface Routed {
   readonly kinds: readonly RecordKind[];
   /**
    * Kinds that replace the records for which the rule was written. The rule applies to these kinds only if they have
-   * all its fields, because the rule would match excepted records if a field of an exception is missing.
+   * all its fields, because the rule would match excepted records if a field of an exception were missing.
    */
   readonly standIns: readonly RecordKind[];
 }
@@ -33,7 +33,7 @@ const generic: ReadonlyMap<string, readonly RecordKind[]> = new Map<string, read
   ['network dns', names],
 ]);
 
-/** Products whose hosts log connections and names that sensors also see. */
+/** Products whose hosts log connections and names that sensors also observe. */
 const hosts: ReadonlySet<string> = new Set(['windows', 'linux', 'macos']);
 
 /** Suricata's record types for which there are rules. */

@@ -129,7 +129,7 @@ export const valueModifiers: readonly string[] = Object.keys(table);
 /**
  * Applies modifiers to a value. Returns several values if there are alternatives.
  *
- * @param modifiers - of the table, in order
+ * @param modifiers - names of modifiers in `table`, in order
  * @throws RuleError with the reason for a modifier that cannot be applied
  */
 export function applyModifiers(
@@ -143,7 +143,7 @@ export function applyModifiers(
     if (modifiers.indexOf(name) < index) refuse(`has ${name} twice`);
     values = values.flatMap((one) => {
       const given = takes.includes('text') && !takes.includes('number') ? numbersAsTexts(one) : one;
-      if (!takes.includes(given.type)) refuse(`has ${name} for ${named(one, value)}, where it takes ${list(takes)}`);
+      if (!takes.includes(given.type)) refuse(`has ${name} for ${named(one, value)}; ${name} takes ${list(takes)}`);
       return apply(given);
     });
   });

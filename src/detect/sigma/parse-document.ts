@@ -24,7 +24,7 @@ export function parseSigma(text: string): ParsedText {
   const problems: Problem[] = [];
   const read = readYaml(text, keepsLine);
   const expansion = expansionRoom();
-  if (read.length === 0) problems.push({ line: 1, field: '', reason: 'holds no document' });
+  if (read.length === 0) problems.push({ line: 1, field: '', reason: 'contains no document' });
   for (const document of read) {
     const result = document.problems.length > 0 ? document.problems : readDocument(document, expansion);
     if (Array.isArray(result)) problems.push(...result);
@@ -49,7 +49,7 @@ function readDocument(yaml: YamlDocument, expansion: Room): SigmaDocument | read
 }
 
 const sigmaOneAction =
-  'is an attribute of Sigma 1, which shared the first document of a file with the others; repeat it in each document';
+  'is an attribute of Sigma 1 for sharing the first document of a file; repeat the shared attributes in each document';
 
 const kinds = ['detection', 'correlation', 'filter'] as const;
 type Kind = (typeof kinds)[number];

@@ -130,7 +130,7 @@ export class Predicates {
       if (!plain.negated) return leaf;
       return this.#known(`not ${leaf.id}`, () => {
         const of = used(leaf.question);
-        // The predicate is evaluated after other predicates of the same cost, as most values are not in a short list.
+        // A negation is evaluated after other predicates of the same cost, because it holds for most values.
         return { kind: 'not', of, cost: of.cost + 0.5, uses: 0 };
       });
     }

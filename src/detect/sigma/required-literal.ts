@@ -1,7 +1,7 @@
 import type { Formula } from './formula.ts';
 import type { CompiledItem, Literal } from './item.ts';
 
-/** A literal in a field. A rule requires one literal of each set. */
+/** A literal in a field. A record can match a rule only if it contains at least one of the rule's literals. */
 export interface RequiredLiteral {
   readonly field: string;
   readonly literal: Literal;

@@ -48,9 +48,7 @@ export interface RuleSet {
 export interface CompileOptions {
   /** Values of `%name%` for the modifier `expand`. */
   readonly placeholders?: Placeholders;
-  /**
-   * False to evaluate every rule for every record, with equal results: the reference for tests of the index.
-   */
+  /** False to evaluate every rule for every record, with equal results. Tests compare the index with this reference. */
   readonly indexed?: boolean;
   /** Maximum total cost of rules and filters for one kind of record. Documents that exceed it are refused. */
   readonly maxCost?: number;

@@ -28,9 +28,9 @@ export interface YamlDocument {
 }
 
 /**
- * Reads the documents of a YAML 1.2 text (core schema: no dates, no `yes`), separated by `---`. A broken
- * document has problems and does not affect the others. Aliases are expanded within limits, so that nested
- * aliases cannot exhaust the memory. Only this file uses the `yaml` package.
+ * Reads the documents of a YAML 1.2 text (core schema: no dates, no `yes`), separated by `---`. A broken document has
+ * problems and does not affect the other documents. Aliases are expanded within limits, so that nested aliases cannot
+ * exhaust the memory. Only this file uses the `yaml` package.
  *
  * @param keepsLine - selects the fields for `lines`
  */
@@ -89,8 +89,8 @@ interface SyntaxFault {
 
 /**
  * Returns the first fault found by the package, at its position. Two kinds of fault are moved to their cause, because
- * the package reports a later position: a line with too much indentation counts as part of the preceding text up to
- * its colon, and an unclosed quotation mark extends to the end.
+ * the package reports a later position. A line with too much indentation counts as part of the preceding text up to its
+ * colon. An unclosed quotation mark extends to the end.
  */
 function syntaxFault(document: Document.Parsed): SyntaxFault | undefined {
   const [first, second] = [...document.errors, ...document.warnings];

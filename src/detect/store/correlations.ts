@@ -24,7 +24,7 @@ interface KeptState {
   readonly state: CorrelatorState;
 }
 
-/** Maximum bytes of state written per input: the state is rewritten only after enough inputs for its size. */
+/** Maximum bytes of state written per input. A larger state is written after more inputs. */
 const stateBytesPerInput = 256;
 /** Limits the refreshing of alerts to a tenth of the time. */
 const refreshingShare = 9;

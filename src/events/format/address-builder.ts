@@ -16,7 +16,8 @@ export class AddressBuilder {
   readonly #name: string;
   readonly #codes: Codes;
   /**
-   * Block number and code of each known address, in turn. A code is valid only in the block in which it was assigned.
+   * Block number and code of each known address, alternately. A code is valid only in the block in which it was
+   * assigned.
    */
   #given = new Uint32Array(0);
   #turn = 1;

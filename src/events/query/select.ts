@@ -92,7 +92,7 @@ class Conjunction implements CompiledFilter {
   }
 
   #check(block: EventBlock): void {
-    if (block.table !== this.table) throw new Error(`a filter of ${this.table} events given ${block.table} events`);
+    if (block.table !== this.table) throw new Error(`a filter of ${this.table} events got ${block.table} events`);
   }
 
   /** Writes the rows to `scratch` and returns their number. */

@@ -199,7 +199,7 @@ function members({ spans, entries }: Marked): Uint8Array {
   return member;
 }
 
-/** Keeps rows that one of the two results, or each of them, keeps. */
+/** Keeps rows that at least one of the two results keeps. */
 export function either(a: Prepared, b: Prepared): Prepared {
   if (a === true || b === true) return true;
   if (a === false) return b;

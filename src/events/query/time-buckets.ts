@@ -40,7 +40,7 @@ export interface TimeSpan {
  * time just after the last stored time.
  *
  * @param stored - range of stored times within the requested bound; undefined if nothing is stored there
- * @param now - start and end of the empty result if neither bound is known
+ * @param now - start and end of the empty result if neither bound is given
  */
 export function spanOf(
   { from, to }: Partial<TimeSpan>,

@@ -5,8 +5,8 @@ import { limits } from '../../limits.ts';
 const bytesOfEach = 100;
 
 /**
- * Counts by value in bounded memory. Once a value is known, its count is exact. When the memory is full, only the
- * total of further values is counted.
+ * Counts by value in bounded memory. The count of a stored value is exact. When the memory is full, only the total of
+ * further values is counted.
  */
 export class ValueTally {
   readonly #counts = new Map<string, number>();

@@ -289,8 +289,8 @@ export class BlockStore {
   }
 
   /**
-   * Like `open`, but the block is valid only until the next call, which reuses its memory. A query reads
-   * thousands of blocks; allocating memory for their parts took half of the query's time.
+   * Like `open`, but the block is valid only until the next call, which reuses its memory. A query reads thousands of
+   * blocks; allocating memory for their parts would take half of the query's time.
    */
   openBorrowed(table: Table, firstSeq: number, rows: number): EventBlock {
     this.#goOn();

@@ -148,7 +148,7 @@ const hashAt = (batches: Uint8Array, index: number): Hash =>
   batches.subarray(index * hashBytes, (index + 1) * hashBytes);
 
 const differ = (table: Table, from: number, end: number, entryId: string): string =>
-  `${table} events ${from} to ${end - 1} differ from those that entry ${entryId} of the log covers: they were altered after they were stored`;
+  `${table} events ${from} to ${end - 1} differ from the events that entry ${entryId} of the log covers: they were altered after they were stored`;
 
 function unsealed({ sealedUpTo }: EventTables & LogTables, table: Table, id: string, seq: number): ServiceError {
   const upTo = sealedUpTo.get(table);
@@ -174,7 +174,7 @@ function incomplete(events: Events, table: Table, from: number, end: number): Se
       : `events ${damaged.firstSeq} to ${damaged.firstSeq + damaged.rows - 1} were set aside as damaged at ${new Date(damaged.found_at).toISOString()}`;
   return new ServiceError(
     'NOT_FOUND',
-    `the proof needs all ${table} events ${from} to ${end - 1}, of which some are no longer stored: ${why}`,
+    `the proof needs all ${table} events ${from} to ${end - 1}, some of which are no longer stored: ${why}`,
     { reason: 'seal_incomplete', table, first_seq: from, rows: end - from },
   );
 }

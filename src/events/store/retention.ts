@@ -41,7 +41,7 @@ interface RetentionOptions {
  * volume does not stop retention: the pages that LMDB writes to delete rows take little of the reserve, and
  * more pages are freed.
  *
- * A block is kept until all data derived from its events is committed, because the inventory must have read the block,
+ * A block is kept until all data derived from its events is committed: the projections must have processed the block,
  * and no later start may need it. At a start, detectors replay only the remaining events.
  *
  * Readers keep their snapshot; their next snapshot begins after the removed events.

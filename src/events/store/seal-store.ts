@@ -65,7 +65,7 @@ export class SealStore {
     for (const { table, first_seq, rows } of ranges) {
       const upTo = sealedUpTo.get(table) ?? Number.POSITIVE_INFINITY;
       if (first_seq < upTo || first_seq + rows > this.#events.next(table))
-        throw new ServiceError('CONFLICT', `${table} events from ${first_seq} on do not follow the sealed ones`);
+        throw new ServiceError('CONFLICT', `${table} events from ${first_seq} on do not follow the sealed events`);
     }
     const place = lastSequence(eventSeals) + 1;
     for (const { table, first_seq, rows } of ranges) {

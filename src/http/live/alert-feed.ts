@@ -36,8 +36,7 @@ export class AlertFeed {
   }
 
   /**
-   * Publishes stored changes up to `last`. An alert that has changed again since then is only read with its
-   * later sequence.
+   * Publishes stored changes up to `last`. If an alert has changed again since then, only the later change is read.
    */
   #readTo(last: number): void {
     while (this.#seq < last) {

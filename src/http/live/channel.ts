@@ -8,8 +8,8 @@ export interface Channel<Matcher = unknown> {
   /** Compiles a filter. Throws INVALID_REQUEST that names the invalid filter. */
   compile(filter: ParsedFilter): Matcher;
   /**
-   * Returns a field and values of which a matching message must have one; undefined if there is no such
-   * field.
+   * Returns a field and values: every matching message has one of these values in the field. Returns undefined if there
+   * is no such field.
    */
   subscriptionKey(matcher: Matcher): SubscriptionKey | undefined;
   /** Returns the newest committed sequence. */

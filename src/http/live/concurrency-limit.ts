@@ -36,8 +36,8 @@ export class ConcurrencyLimit {
   }
 
   /**
-   * Frees the slot. The next holder starts in a later iteration of the event loop, so that many short holders
-   * do not block other work.
+   * Frees the slot. The next holder starts in a later iteration of the event loop, so that many short tasks do not
+   * block other work.
    */
   end(): void {
     setImmediate(() => {

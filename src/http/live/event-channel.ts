@@ -59,8 +59,8 @@ export class LiveBlock implements LiveBatch<EventMatcher> {
   /**
    * Creates a batch from a block, whose buffer must not change.
    *
-   * @param assets - the assets that the channel's filters read; between two calls of `forgetTexts`, no other
-   * batch may be used
+   * @param assets - the assets that the channel's filters read; until `forgetTexts` is called, no other batch may use
+   *   these assets
    */
   constructor(committed: CommittedBlock, assets: AssetSnapshot) {
     this.#block = openBlock(committed.buffer, committed.first_seq);

@@ -9,9 +9,9 @@ import { addressBytes, ipv4Of, printAddress } from '../../net/ip.ts';
 import type { SubscriptionKey, SubscriptionValue } from './channel.ts';
 
 /**
- * Fields for looking up subscriptions, the most selective first. Values of filters and blocks are converted
- * to one form: IPv4 addresses become numbers, other addresses RFC 5952 text, enums their index, and texts
- * lower case if filters ignore their case.
+ * Fields for looking up subscriptions, the most selective first. Values of filters and blocks are converted to one
+ * form: IPv4 addresses become numbers, other addresses become RFC 5952 text, and enums become their index. Texts become
+ * lower case if filters ignore case.
  */
 const fields: Readonly<Record<Table, readonly string[]>> = {
   network: [

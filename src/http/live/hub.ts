@@ -198,8 +198,8 @@ export class Hub {
     const stream = this.#streams[channelName];
     const before = stream.published;
     if (batch.lastSeq <= before) {
-      // Without skipped sequences, a late batch is expected: subscriptions that were live at the gap are
-      // already reading from disk.
+      // If the channel skips no sequences, a late batch is expected: the gap that it left has already made live
+      // subscriptions read from disk.
       if (batch.firstSeq === undefined)
         this.#logError(new Error(`${channelName}: ${batch.lastSeq} arrived after ${before}`), 'out of order');
       return;

@@ -2,8 +2,8 @@ import { limits } from '../../limits.ts';
 import type { LiveBatch } from './channel.ts';
 
 /**
- * The latest batches of a channel, in order and without gaps. A replay that has read from disk up to these
- * batches continues with them, so it does not chase a moving head.
+ * The latest batches of a channel, in order and without gaps. A replay that has read from disk up to these batches
+ * continues with them, so that it ends although new batches arrive.
  */
 export class RecentBatches {
   #batches: LiveBatch[] = [];

@@ -159,7 +159,7 @@ export function createSockets(services: SocketServices): Sockets {
     // The session responds to messages over its own limit with an error and a close code. For messages over
     // this length, uWebSockets.js closes the connection.
     maxPayloadLength: 4 * limits.maxSocketMessageBytes,
-    // The hub stops at a much smaller backlog. Only a client that sends requests and never reads reaches this
+    // The hub stops sending at a much smaller backlog. Only a client that sends requests and never reads reaches this
     // limit.
     maxBackpressure: 4 * limits.maxSocketBacklogBytes,
     idleTimeout: limits.socketIdleTimeoutS,

@@ -73,8 +73,8 @@ class LiveStep implements LiveBatch<TopologyMatcher> {
 const bytesPerRow = 300;
 
 /**
- * A batch for changes up to a sequence that were not published. The next batch starts after these changes, so
- * a subscription that has not reached them reads them from disk, where changes too large to publish are
+ * A batch for changes up to a sequence that were not published. The next batch starts after these changes, so a
+ * subscription that has not reached these changes reads them from disk. Changes that are too large to publish are then
  * reported as a gap.
  */
 class UnpublishedSteps implements LiveBatch<TopologyMatcher> {

@@ -50,7 +50,7 @@ export function readUpgrade(
   const head = copyHead(req);
   const address = addressOf(res);
   if (address === '') throw new ServiceError('CANCELLED', 'the client disconnected');
-  if (framing(head).body) throw invalidField('content-length', 'must be 0: a WebSocket begins without a body');
+  if (framing(head).body) throw invalidField('content-length', 'must be 0: a WebSocket request has no body');
   for (const [name, value] of handshake) {
     if (req.getHeader(name).toLowerCase() !== value) throw invalidField(name, `must be ${value}`);
   }

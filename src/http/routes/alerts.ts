@@ -125,7 +125,7 @@ async function alertsOf(
 }
 
 const tooMany = (verb: string, count: number, most: number): string =>
-  `${verb} ${count} alerts; at most ${most} can be changed at once in this way`;
+  `${verb} ${count} alerts; at most ${most} can be changed in this way in one request`;
 
 const endings = { ndjson: '.ndjson', ocsf: '.ocsf.ndjson' } as const;
 

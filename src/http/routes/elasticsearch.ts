@@ -95,7 +95,7 @@ async function takeBulk(context: Omit<Context<'elasticsearchBulk'>, 'params'>, i
     framing: {
       name: 'elasticsearch_bulk',
       index,
-      // The status is always needed, to distinguish creations.
+      // The status is always needed: it shows which records were created.
       fields: parts.items ? parts.fields : ['status'],
       sender: identity.principal.id,
     },

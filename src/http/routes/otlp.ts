@@ -28,7 +28,7 @@ export const otlpHandlers = {
   },
 } satisfies Handlers<typeof otlpRoutes>;
 
-/** Maximum number of reasons in the response; collectors would truncate more in their logs. */
+/** Maximum number of reasons in the response; collectors truncate longer lists in their logs. */
 const toldReasons = 5;
 /** Maximum total length of the reasons, which contain field names from the request. */
 const toldCharacters = 1000;

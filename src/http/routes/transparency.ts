@@ -97,7 +97,7 @@ export const transparencyHandlers = {
   },
 
   async getCheckpoint(context) {
-    await logView(context); //  called because the request counts as a read; the checkpoint is always of a published head
+    await logView(context); //  counts the request as a read; the checkpoint is always that of a published head
     return {
       kind: 'bare',
       status: 200,
@@ -179,7 +179,7 @@ async function listLeaves(
   return page({ json: writeList(leaves.map(leafItem)), total, page: number }, per_page);
 }
 
-/** The pages of an export, with the number of entries of maximum length that fit in one response. */
+/** The size of the pages of an export: the number of entries of maximum length that fit in one response. */
 const exported = { page: 1, per_page: Math.floor(limits.maxEntriesPageBytes / limits.maxEntryBytes) };
 
 const read = ({ logReader, metrics }: Services, view: LogView, query: EntriesQuery) =>

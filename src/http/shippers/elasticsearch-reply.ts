@@ -5,9 +5,8 @@ import type { RequestHead } from '../request.ts';
 const product: Header = ['X-Elastic-Product', 'Elasticsearch'];
 
 /**
- * Returns the media type that the client requested: the type of a version of Elasticsearch's interface, or
- * else JSON. A client that names a version in `Accept`, or only in `Content-Type`, refuses responses of
- * another type.
+ * Returns the media type that the client requested: the type of a version of Elasticsearch's interface, otherwise JSON.
+ * A client that names a version in `Accept`, or only in `Content-Type`, refuses responses of another type.
  */
 function mediaTypeFor(head: RequestHead): string {
   const version = versionOf(head);

@@ -46,7 +46,7 @@ export class SplunkCollector {
     this.#fullUntil = now + limits.splunkFullMs;
   }
 
-  /** Records that a body was stored, so that the service is not reported as full any more. */
+  /** Records that a body was stored: the service is then not reported as full. */
   stored(): void {
     this.#fullUntil = 0;
   }

@@ -22,7 +22,7 @@ export function requireFreeName({ principalNames, principals }: IdentityTables, 
   const [message, reason] =
     other === name
       ? [`a principal named ${name} exists`, 'is taken']
-      : [`${name} looks like ${other}, which exists`, 'looks like one that is taken'];
+      : [`${name} looks like ${other}, which exists`, 'looks like a name that is taken'];
   throw new ServiceError('CONFLICT', message, { field: 'name', reason });
 }
 

@@ -11,7 +11,7 @@ export type AuditRow = readonly [actor: string, operation: string, outcome: stri
 export const identityTables = {
   /** principal id → principal */
   principals: table<Principal, string>('principals', { strict: true, original: true }),
-  /** hash of a name's spelling, and of its look → principal id */
+  /** hash of a name's spelling, and of its skeleton → principal id */
   principalNames: table<string, string>('principal-names', { strict: true, original: true }),
   /** jti → token */
   tokens: table<Token, string>('tokens', { strict: true, original: true }),

@@ -109,7 +109,7 @@ export function liveSessions(tables: IdentityTables, principalId: string, nowMs:
   return tokensOf(tables, principalId, 'session').filter((token) => isLive(token, nowMs));
 }
 
-/** Revokes a live token, with its outbox row. Removes the oldest revoked tokens. Must be called in a transaction. */
+/** Revokes a token, with its outbox row. Removes the oldest revoked tokens. Must be called in a transaction. */
 export function revoke(tables: IdentityTables, outbox: Outbox, token: Token, by: Actor, nowMs: number): void {
   putToken(tables, { ...token, revoked_at: new Date(nowMs).toISOString() }, token);
   outbox.add(tokenRevoked(token.jti, by.id), nowMs, by.call);

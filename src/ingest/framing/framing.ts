@@ -37,7 +37,7 @@ export type FramingOptions =
   | SplunkFraming<'splunk_raw'>;
 
 /**
- * The results of a bulk request's items, written before it is known which explicit ids are duplicates. Plain
+ * The results of a bulk request's items, written before the commit determines which explicit ids are duplicates. Plain
  * data, made to be transferred.
  */
 export interface BulkItems {

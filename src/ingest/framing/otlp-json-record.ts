@@ -59,7 +59,7 @@ export class JsonLogRecords {
   /** Position of the overwritten text; -1 if no text was overwritten. */
   #savedStart = -1;
   #savedLength = 0;
-  /** Start of the array of attributes; -1 if the record has none. */
+  /** Start of the array of attributes; -1 if the record has no attributes. */
   #attributesStart = -1;
   #attributesEnd = 0;
 

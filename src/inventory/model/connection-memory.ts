@@ -27,9 +27,9 @@ const bytesAt = 4;
  *
  * A key may be in either of two buckets and goes to the one with more room. No connection is evicted until two
  * fifths of the slots are used (with a single bucket of four: a fiftieth). With half as many connections as
- * slots, 1 in 60,000 is evicted, with as many connections as slots, 1 in 12. The evicted connection is the one with
- * the oldest report among the eight connections in the two buckets. Each lookup confuses two keys with a
- * probability of 2 in 10^9.
+ * slots, 1 in 60,000 is evicted; with as many connections as slots, 1 in 12 is evicted. The evicted connection is
+ * the one with the oldest report among the eight connections in the two buckets. Each lookup confuses two keys
+ * with a probability of 2 in 10^9.
  */
 export class ConnectionMemory {
   readonly slots: number;

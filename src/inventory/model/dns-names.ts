@@ -86,7 +86,7 @@ interface AnsweredQuery {
   readonly speakers?: readonly string[];
 }
 
-/** Returns whether an address is a home address or stands for all hosts of a link: multicast or broadcast. */
+/** Returns a function that tests whether an address is a home address, or a multicast or broadcast address. */
 function trustedResolvers(list: AddressList, isHome: IsHome): (place: number) => boolean {
   const known: (boolean | undefined)[] = [];
   const bytes = new Uint8Array(16);

@@ -72,7 +72,7 @@ export interface Known {
 type Decision =
   /** Nothing is recorded: the evidence is old, and the address had no owner at that time. */
   | { readonly kind: 'ignore' }
-  /** The evidence is of a known asset, and, with `extends`, of its binding. */
+  /** The evidence belongs to a known asset and, with `extends`, to its binding. */
   | { readonly kind: 'seen'; readonly asset_id: string; readonly extends: boolean }
   /** The owner of the address had no MAC address, and gets this MAC address. */
   | { readonly kind: 'adopt'; readonly asset_id: string }
@@ -86,8 +86,8 @@ export const beginning = 0;
 /**
  * Decides which asset owns an address, from evidence of the address within [first, last].
  *
- * 1. Without a MAC address, the evidence is of the owner of the address, or of a new asset.
- * 2. With the MAC address of an asset, the address belongs to that asset from now on.
+ * 1. Without a MAC address, the evidence belongs to the owner of the address, or to a new asset.
+ * 2. With the MAC address of an asset, the address belongs to that asset from then on.
  * 3. With a new MAC address, the owner gets the MAC address if it has none; otherwise, a new asset is created.
  * 4. Evidence older than the newest evidence of the address does not move the address.
  */
@@ -108,7 +108,8 @@ export function decide(seen: { readonly first: number; readonly last: number }, 
 }
 
 /**
- * Returns whether the time is before the end of the newest evidence, or before the address was taken away.
+ * Returns whether the time is before the end of the newest evidence, or before the address was removed from its
+ * owner.
  */
 const isLate = (last: number, latest: Binding | undefined): boolean => latest !== undefined && last < endOf(latest);
 

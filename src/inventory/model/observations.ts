@@ -141,8 +141,8 @@ export class Observations {
         fact.isFirst = isFirst;
         fact.bytes = newBytes;
         fact.first = first;
-        // The connection must have ended before its receipt, because with a later end, any number of bytes
-        // would be plausible.
+        // The end is limited by the time of receipt, because a later end would make any number of bytes
+        // plausible.
         const latest = received_at[row]! + limits.maxClockLeadMs;
         fact.last = last > latest ? Math.max(first, latest) : last;
         for (const sink of sinks) sink.flow(fact);

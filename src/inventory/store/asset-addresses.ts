@@ -104,7 +104,7 @@ export class AssetAddresses {
 
   #releaseOldest(asset: AssetState, by: By): void {
     const oldest = asset.ips.reduce((a, b) => (this.lastOf(b) < this.lastOf(a) ? b : a));
-    this.releaseAddress(asset, oldest, this.lastOf(oldest) + 1, by, 'more addresses than are kept');
+    this.releaseAddress(asset, oldest, this.lastOf(oldest) + 1, by, 'the asset had too many addresses');
     this.#known.leftOut('maxCurrentAddresses');
   }
 }

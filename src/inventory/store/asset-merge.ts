@@ -33,7 +33,7 @@ export function planMerge(
       throw conflict('into', `would have more than ${limits.maxCurrentAddresses} addresses of one kind`);
   const addresses = assets.bindings.addressesOf(from.id);
   if (addresses.length + assets.bindings.addressesOf(to.id).length > limits.maxAddressesPerAsset)
-    throw conflict('into', `would have had more than ${limits.maxAddressesPerAsset} addresses`);
+    throw conflict('into', `would have more than ${limits.maxAddressesPerAsset} current and earlier addresses`);
   requireKept(from, to);
   return () => {
     services.mergeInto(from.id, to.id);
@@ -92,10 +92,10 @@ function takeOver(from: AssetState, to: AssetState): void {
 }
 
 /**
- * Plans the split of an asset: a new asset gets these IP and MAC addresses, with all bindings of these
- * addresses, the names learned from them, and the services at addresses that the new asset now has. If an IP
- * address was seen with a MAC address that stays, that MAC address belongs to several machines. It is no longer
- * used to identify a machine, because new traffic would otherwise undo the split.
+ * Plans the split of an asset. A new asset gets these IP and MAC addresses with all their bindings, the names
+ * learned from them, and the services at addresses that the new asset has after the split. If an IP address was
+ * seen with a MAC address that stays, that MAC address belongs to several machines. It is no longer used to
+ * identify a machine, because new traffic would otherwise undo the split.
  *
  * @throws NOT_FOUND; VERSION_MISMATCH; INVALID_REQUEST for an address that the asset does not have; CONFLICT
  * when the asset would keep no addresses, and at limits.maxAssets.

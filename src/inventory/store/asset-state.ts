@@ -45,7 +45,7 @@ export interface AssetState {
   nextRecord: number;
   /** When the asset was last retired, epoch milliseconds; 0 if never. */
   retiredAt: number;
-  /** Whether the asset was seen after it was retired, and the history records this. */
+  /** Whether the history records that the asset was seen after it was retired. */
   seenRetired: boolean;
 }
 

@@ -228,13 +228,13 @@ export class Bindings {
     this.#heads.put(ip, head);
   }
 
-  /** Records in which span connections of an address began, with the MAC address of its newest binding. */
+  /** Records the span in which connections of an address began, with the MAC address of its newest binding. */
   used(ip: string, use: Use): void {
     const head = this.#heads.get(ip)!;
     head.use = continued(head.use, use);
   }
 
-  /** Adds a binding after all others of the address. */
+  /** Adds a binding after all other bindings of the address. */
   bind(ip: string, { asset_id, since, last, mac }: Binding, ofNewAsset: boolean): void {
     const head = this.#heads.get(ip);
     let earlier = 0;

@@ -15,15 +15,15 @@ const crowds = [
   { withinMs: 86_400_000, most: limits.maxAddressesPerMacDay },
 ];
 
-const reason = 'its MAC address forwards for others';
+const reason = 'its MAC address forwards for other hosts';
 
 /**
- * MAC addresses of gateways, which forward for other hosts. Such a MAC address does not identify a host,
- * because an asset based on it would be several machines.
+ * MAC addresses of gateways, which forward for other hosts. Such a MAC address does not identify a host, because
+ * an asset based on it would combine several machines.
  */
 export class Gateways {
   /**
-   * Called after services were moved, which writes them. The remaining changes must then be written in the same
+   * Called after services were moved and written. The remaining changes must then be written in the same
    * transaction.
    */
   onServicesMoved: () => void = () => {};
@@ -104,7 +104,7 @@ export class Gateways {
     if (isCurrent ? !isJoined(latest) : latest.asset_id === asset.id || !all.some(isJoined)) return undefined;
     const another = all.findLast(({ asset_id }) => asset_id !== asset.id);
     const before = another && rows.get(another.asset_id);
-    // A machine that now has another address no longer has this address.
+    // A machine that has since received another address does not have this address any more.
     const isFree = before?.ips.every((each) => each.includes(':') !== ip.includes(':'));
     const first = history.firstBound(asset, ip) ?? latest.last;
     const other = !isCurrent || isFree ? before : this.#known.create(ip, { source: asset.source, by: network }, when);

@@ -44,7 +44,7 @@ export class History {
   }
 
   /**
-   * Returns the time when the asset first got an IP or MAC address, according to the history; undefined if
+   * Returns the time when the asset first got this IP or MAC address, according to the history; undefined if
    * never.
    */
   firstBound(asset: AssetState, identifier: string): number | undefined {

@@ -121,7 +121,7 @@ export function unite(service: KnownService, into: KnownService): void {
 }
 
 /**
- * Returns the closing time of merged services: open if one of the services is open, unless the port was found
+ * Returns the closing time of merged services; 0 if they are open. They are closed only if the port was found
  * closed after the last answer.
  */
 function closedOf(a: KnownService, b: KnownService): number {

@@ -13,9 +13,9 @@ const spareRows = 10_000;
  * Writing the journal, with consecutive entries of 60 bytes, takes 10 ms. Entries wait in memory, oldest first,
  * until they are written to the rows.
  *
- * An entry applies to an address while it belongs to the asset, and only if its time is the latest: applying
- * an entry twice, or after the row was written, has no effect. There are at most as many entries as addresses
- * (limits.maxAssetAddresses, 150 bytes each).
+ * An entry applies to an address while the address belongs to the asset, and only if its time is the latest.
+ * Applying an entry twice, or after the row was written, has no effect. There are at most as many entries as
+ * addresses (limits.maxAssetAddresses, 150 bytes each).
  */
 export class LastSeenJournal {
   readonly #waiting = new Map<string, SeenAgain>();

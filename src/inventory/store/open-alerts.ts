@@ -30,8 +30,8 @@ export type AssetRisk = readonly [score: number, fallsAt: number];
  * are updated when they are written: the alert sequence up to which they are current is committed with them,
  * and later changes are applied again.
  *
- * As alerts age, risk scores fall, each at a time that is known when the score is computed. Therefore, no
- * updates are needed before the first of these times, and then only for the assets whose time has come:
+ * As alerts age, risk scores fall, each at a time that is known when the score is computed. Therefore, no updates
+ * are needed before the first of these times, and then only for the assets whose scores fall at that time:
  *
  * ```
  *   riskFalls    10:02 asset 7   10:02 asset 9   14:40 asset 3     `fall`, at 10:02: recomputes 7 and 9,
@@ -138,7 +138,7 @@ export class OpenAlerts {
     }
   }
 
-  /** Builds the index for a file without one. Runs within a transaction. */
+  /** Builds the index for a file without an index. Runs within a transaction. */
   complete(): void {
     const { assetCounters, openAlerts, alerts, assetRisks, riskRanks, riskFalls } = this.#tables;
     if (assetCounters.get('risks') === undefined) {

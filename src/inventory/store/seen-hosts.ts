@@ -16,7 +16,7 @@ import { type KnownAssets, passive, type Source } from './known-assets.ts';
  */
 export class SeenHosts {
   /**
-   * Called after history was moved, which writes it. The remaining changes must then be written in the same
+   * Called after history was moved and written. The remaining changes must then be written in the same
    * transaction.
    */
   onHistoryMoved: () => void = () => {};
@@ -167,8 +167,8 @@ export class SeenHosts {
   }
 
   /**
-   * Returns whether an address alternates between so many MAC addresses that a MAC address that the owner does
-   * not have is ignored.
+   * Returns whether the address alternates between so many MAC addresses that this MAC address, which the owner
+   * does not have, is ignored.
    */
   #isContested(ip: string, mac: string, owner: AssetState | undefined, last: number): boolean {
     const latest = this.#known.bindings.latest(ip);

@@ -29,13 +29,13 @@ export class LogThereError extends Error {
 
 /**
  * Begins a new log in place of a lost one, at the operator's command. The remains of the old log (anchor, journal,
- * keys, an unusable file) are moved aside and never deleted; the events stay. The new log has its own keys: a key
- * serves one log, and heads of two logs under one key would be a fork. The old public keys are no longer published,
- * because the new log has no signatures by them; holders of old proofs have the old keys. The first entry of the new
- * log begins its life and names the last known head of the old log.
+ * keys, an unusable file) are moved aside and never deleted; the events stay. The new log has new keys, because heads
+ * of two logs signed by one key would be a fork. The old public keys are not published, because they signed nothing in
+ * the new log; holders of old proofs have the old keys. The first entry of the new log begins its life and names the
+ * last known head of the old log.
  *
- * A crash before the new keys exist leaves a folder without a log, and the next run continues. After a later crash, the
- * next start begins the log.
+ * If the command crashes before the new keys exist, the folder has no log, and the next run of the command continues.
+ * After a later crash, the next start of the service begins the log.
  *
  * @throws LogThereError if ledger.mdb has heads or cannot be read, unless `evenIfThere`
  */

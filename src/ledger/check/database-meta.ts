@@ -58,8 +58,8 @@ export interface FoundMeta {
 
 /**
  * Returns whether the meta pages are of consecutive transactions. A commit overwrites the meta page of the older
- * transaction. A new file has transaction 0 in both meta pages, and a compacted copy in the first; if only a page with
- * transaction 0 is intact, the result is false, because the file would read as empty.
+ * transaction. A new file has transaction 0 in both meta pages; a compacted copy has it in the first meta page. If only
+ * a page with transaction 0 is intact, the result is false, because the file would read as empty.
  */
 function areInStep(first: Meta | undefined, second: Meta | undefined): boolean {
   if (first === undefined) return second !== undefined && second.transaction % 2 === 1;
@@ -70,8 +70,8 @@ function areInStep(first: Meta | undefined, second: Meta | undefined): boolean {
 }
 
 /**
- * Rewrites a torn meta page as the transaction before the intact one, copying its content; LMDB itself only
- * ever writes the end of a meta page. Returns the number of the page; undefined if both are intact.
+ * Rewrites a torn meta page as the transaction before the intact one, copying its content; LMDB itself writes only the
+ * end of a meta page. Returns the number of the page; undefined if both are intact.
  */
 export function mendMeta(path: string): 0 | 1 | undefined {
   const file = openSync(path, 'r+');

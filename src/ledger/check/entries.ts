@@ -33,9 +33,9 @@ export interface EntriesInput {
  * Recomputes the tree over the leaves of a segment from the entries and compares it with the stored nodes, a
  * page of 256 leaves at a time.
  *
- * If an entry and its stored leaf hash differ, the page itself shows which of them is damaged: if the hashes
- * within the page are consistent, the page is intact and the entry changed. The tree then continues with the
- * hash chosen, and the heads decide.
+ * If an entry and its stored leaf hash differ, the page itself shows which of them is damaged: if the hashes within the
+ * page are consistent, the page is intact and the entry changed. The tree then continues with the hash of the intact
+ * part, and the signed heads confirm or refute this choice.
  */
 export class EntriesCheck {
   readonly #input: EntriesInput;
@@ -47,7 +47,7 @@ export class EntriesCheck {
   /** Index of a row that was read ahead, after a gap. */
   #ahead: number | undefined;
   #more: boolean;
-  /** Whether a leaf is missing without a substitute, so that no later root is known. */
+  /** Whether a leaf is missing without a substitute, so that later roots cannot be computed. */
   #broken = false;
   #key: PublicKey | undefined;
 

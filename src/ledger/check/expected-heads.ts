@@ -15,7 +15,7 @@ export interface HeadLookup {
 }
 
 export interface ExpectedHeads {
-  /** Leaves of the log. */
+  /** Number of leaves of the log. */
   readonly size: number;
   /** Signed heads in anchor and journal. A head is written there only after it is in the history. */
   readonly named: readonly { readonly head: SignedHead; readonly source: string }[];
@@ -48,7 +48,7 @@ export function* missingHeads(
   }
   for (const { kid, toSize } of history.retired)
     if (toSize > 0 && toSize <= size && !isGivenUp(toSize) && heads.firstHeadOf(toSize)?.keyId !== kid)
-      yield missing(toSize, `it was the last one that key ${kid} signed`);
+      yield missing(toSize, `it was the last head that key ${kid} signed`);
 }
 
 function missing(size: number, reason: string): { size: number; message: string } {

@@ -23,7 +23,7 @@ interface ExternalHeads {
 
 /**
  * Maximum age of a log whose anchor may still be missing. The anchor is written within a second of the first head; the
- * rest allows for a slow disk.
+ * remaining time allows for a slow disk.
  */
 const firstRunMs = 60_000;
 
@@ -101,6 +101,7 @@ async function readTheJournal(path: string, keys: PublicKeys, findings: Findings
     const message = `line ${line} of the journal has a head of ${size} leaves that is not signed by this log`;
     findings.add('journal_signature', message, line);
   }
-  if (count > lines.length) findings.add('journal_signature', 'and earlier lines', 0, count - lines.length);
+  if (count > lines.length)
+    findings.add('journal_signature', 'earlier lines have heads not signed by this log', 0, count - lines.length);
   return reading;
 }

@@ -15,7 +15,8 @@ interface Code {
   readonly advice: string;
 }
 
-const rebuild = 'Stop the service and run `candor rebuild`, which computes it again from the entries; nothing is lost.';
+const rebuild =
+  'Stop the service and run `candor rebuild`, which recomputes the data from the entries; nothing is lost.';
 const rescue =
   'Stop the service, copy the folder and check the disk. `candor rebuild --dry-run` shows what can be recovered from the ' +
   `file, and \`candor rebuild\` recovers it. ${restoreAdvice()}`;
@@ -24,10 +25,10 @@ const rolledBack =
   'exists, put it back. `candor rebuild --dry-run` shows what this file still holds, and `candor rebuild --accept-loss` ' +
   `continues from it. ${restoreAdvice()}`;
 const watch =
-  'Compare the log with what auditors hold. If they agree with it, stop the service, move this file aside and start again.';
+  'Compare the log with the heads that auditors hold. If they match, stop the service, move this file aside and start again.';
 
 const missing =
-  'Find out who removed it, and compare the log with the heads that auditors hold. The next start writes a new one.';
+  'Find out who removed the file, and compare the log with the heads that auditors hold. The next start writes a new file.';
 
 /** Every kind of finding, with advice for the operator. */
 export const findingCodes = {
@@ -51,13 +52,13 @@ export const findingCodes = {
   entry_malformed: { severity: 'content', advice: rolledBack },
   entry_key: {
     severity: 'content',
-    advice: 'Put the key file back from a backup; if there never was one, treat the entry as forged.',
+    advice: 'Put the key file back from a backup; if there never was such a file, treat the entry as forged.',
   },
   entry_signature: { severity: 'content', advice: rolledBack },
   /** An entry beyond the last head, because of an interrupted commit or a removed head. */
   entry_beyond: {
     severity: 'derived',
-    advice: 'Stop the service and run `candor rebuild`, which omits it, because no head was signed for it.',
+    advice: 'Stop the service and run `candor rebuild`, which omits this entry, because no signed head covers it.',
   },
   node_missing: { severity: 'derived', advice: rebuild },
   node_altered: { severity: 'derived', advice: rebuild },
@@ -73,7 +74,7 @@ export const findingCodes = {
   /** A head signed by a key that does not cover its size. */
   head_range: {
     severity: 'witness',
-    advice: 'Auditors refuse this head. Sign a new one by rotating the tree-head key.',
+    advice: 'Auditors refuse this head. Rotate the tree-head key, which signs a new head.',
   },
   head_order: { severity: 'content', advice: rolledBack },
   /**
@@ -86,7 +87,7 @@ export const findingCodes = {
     severity: 'witness',
     advice:
       'The key file was replaced. Compare the checkpoint key with the one that witnesses and auditors know. Put the old ' +
-      'file back from a copy; if it was stolen, then revoke it, which replaces it in the log.',
+      'file back from a copy. If the old key was stolen, revoke it afterwards: `key.revoked` then names the new key.',
   },
   id_index: { severity: 'derived', advice: rebuild },
   leaf_index: { severity: 'derived', advice: rebuild },
@@ -143,7 +144,7 @@ export class Findings {
   readonly list: FsckFinding[] = [];
   readonly counts: Partial<Record<FindingCode, number>> = {};
 
-  /** Adds a finding. @param times - number of occurrences that the one finding stands for */
+  /** Adds a finding. @param times - number of occurrences that this finding represents */
   add(code: FindingCode, message: string, position?: number, times = 1): void {
     const before = this.counts[code] ?? 0;
     this.counts[code] = before + times;

@@ -82,10 +82,10 @@ const progressMs = 1000;
 const maxMissing = 1_000_000;
 
 /**
- * Recomputes the whole log from its entries and compares: each leaf, each node, each head of the history (root,
- * signature, time, key), the indexes by id, kind and leaf hash, the heads in anchor and journal, and the positions that
- * siem.mdb records. Nothing is written, and no pointer in the file is followed unchecked, so the file may be damaged
- * anywhere (database-file.ts).
+ * Recomputes the whole log from its entries and compares the result with the stored data: each leaf, each node, each
+ * head of the history (root, signature, time, key), the indexes by id, kind and leaf hash, the heads in anchor and
+ * journal, and the positions that siem.mdb records. Nothing is written, and no pointer in the file is followed
+ * unchecked, so the file may be damaged anywhere (database-file.ts).
  *
  * The file must not change during the check, so no service may be running on it. Memory does not depend on the file's
  * size: 100 MB per thread.
@@ -106,7 +106,7 @@ export async function fsck(options: FsckOptions): Promise<FsckReport> {
   const head =
     file &&
     (await new LogCheck(file, { keys, witnesses, regression, findings }, options).run().finally(() => file.close()));
-  // A life whose first entry is not logged yet has no anchor, and siem.mdb does not record it yet.
+  // A life whose first entry is not logged yet has no anchor and no record in siem.mdb.
   if (!keys.isUnlogged) {
     if (options.isInService === true && head !== undefined)
       for (const name of missingRecords(head, records))
@@ -319,7 +319,7 @@ class LogCheck {
     return turn(); // lets signals and timers of the process run
   }
 
-  /** Returns witnessed heads up to this size. */
+  /** Returns the heads of anchor and journal up to this size. */
   #witnessedUpTo(size: number): ExternalHead[] {
     return this.#witnesses.filter(({ head }) => head.size <= size);
   }

@@ -23,7 +23,7 @@ export function checkHeads(input: HeadsInput): SignedHead | undefined {
   let last: SignedHead | undefined;
   for (const head of readHeads(input)) {
     if (last !== undefined && head.timestampNs <= last.timestampNs) {
-      const message = `the head of ${head.size} leaves is not later than the one of ${last.size} before it`;
+      const message = `the head of ${head.size} leaves is not later than the head of ${last.size} leaves before it`;
       findings.add('head_order', message, head.size);
     }
     numbers.take(head);
@@ -69,7 +69,9 @@ export function checkSignature(head: SignedHead, keys: PublicKeys, findings: Fin
 
 type HeadPosition = Pick<SignedHead, 'size' | 'timestampNs'>;
 
-/** Compares the table `history` with the heads. The table may end early, because start-up numbers the rest. */
+/**
+ * Compares the table `history` with the heads. The table may end early, because start-up numbers the remaining heads.
+ */
 class NumberedHeads {
   readonly #findings: Findings;
   readonly #rows: RowCursor | undefined;
@@ -93,7 +95,7 @@ class NumberedHeads {
       }
       if (!isHere) {
         this.#more = false; // one wrong number makes all later numbers wrong
-        const message = `head number ${this.#number - 1} is not the one of ${head.size} leaves`;
+        const message = `head number ${this.#number - 1} is not the head of ${head.size} leaves`;
         this.#findings.add('head_numbers', message, head.size);
       }
       break;
@@ -101,7 +103,7 @@ class NumberedHeads {
     this.#last = head;
   }
 
-  /** Returns the head of the next number; size −1 if its row is malformed, undefined after the last. */
+  /** Returns the head of the next number; size −1 if its row is malformed, undefined after the last number. */
   #next(): HeadPosition | undefined {
     const number = this.#number++;
     this.#more = this.#more && this.#rows?.next() === true;
@@ -111,7 +113,7 @@ class NumberedHeads {
     return { size: Number(value.readBigUInt64BE()), timestampNs: value.readBigUInt64BE(8) };
   }
 
-  /** Returns whether a place is between the last head and this head; a head was removed there. */
+  /** Returns whether a position is between the last head and this head, which shows that a head was removed there. */
   #isBetween({ size, timestampNs }: HeadPosition, head: SignedHead): boolean {
     const last = this.#last ?? { size: 0, timestampNs: 0n };
     return size >= last.size && size <= head.size && timestampNs > last.timestampNs && timestampNs < head.timestampNs;

@@ -87,7 +87,7 @@ export class SegmentIndexes {
     };
   }
 
-  /** Sums up `rows` more rows of the index by id; without a number, the rest. */
+  /** Sums up `rows` more rows of the index by id; without a number, all remaining rows. */
   readIds(rows?: number): void {
     this.#stored.read(rows);
   }

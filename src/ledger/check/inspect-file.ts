@@ -4,7 +4,7 @@ import { DatabaseFile, NotADatabase, type PageDamage } from './database-file.ts'
 /**
  * Inspects ledger.mdb before LMDB maps it: LMDB does not validate page numbers, and an invalid one ends the process.
  * Reads the meta pages, the list of free pages, and the paths to the first and the last row of each table, which a
- * start and the first appends need. The rest is checked when it is read, or by `candor fsck`.
+ * start and the first appends need. Other pages are checked when they are read, or by `candor fsck`.
  *
  * Returns whether the file is shorter than its pages in use. The caller then degrades the log once it is open, and
  * serves the remaining data.
@@ -40,7 +40,7 @@ export function requireReadableLog(path: string): void {
   }
 }
 
-/** Returns the reason for which start-up does not trust a truncated file. */
+/** Returns the reason why start-up does not trust a truncated file. */
 export function cutShort(): Error {
   return halfWritten('ledger.mdb is shorter than its pages in use');
 }

@@ -65,7 +65,7 @@ export class HeadVerdictCache {
     return { count: this.#count, first: this.#first, largest: this.#largest };
   }
 
-  /** Returns the heads that match the leaves once more. Call after `end`. */
+  /** Returns the heads that match the leaves, for another pass. Call after `end`. */
   kept(): KeptHeads {
     const pass = new HeadsPass(this.#known, this.#keys);
     const refused = this.#refused;

@@ -20,11 +20,11 @@ export interface KnownHeadsInput {
  * All known heads, in order of size and time:
  *
  *     table      read again each time, in its order                 ┐
- *     strays     those on any page that the table does not yield    ├─ merged
+ *     strays     heads on any page that the table does not yield    ├─ merged
  *     elsewhere  anchor, journal, pins                              ┘
  *
- * Nearly all rows outside the table are old copies of rows in it; only the rest is kept in memory
- * (stray-heads.ts).
+ * Nearly all rows outside the table are old copies of rows in it; only rows without a copy in the table are kept in
+ * memory (stray-heads.ts).
  */
 export class KnownHeads {
   readonly #table: HeadTable;

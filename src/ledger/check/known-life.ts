@@ -19,8 +19,8 @@ export interface KnownLife {
 
 /**
  * Returns the largest known head of the log in a data folder, from those files that are readable: database, anchor and
- * journal. The log promised at least this head. Only heads signed by a key of the current life count. If the folder has
- * lost its keys, the folder `otherKeys` of a backup is used.
+ * journal. The log promised at least this head. Only heads signed by a key of the current life are considered. If the
+ * folder has lost its keys, the folder `otherKeys` of a backup is used.
  */
 export async function knownLife(dataDir: string, anchorPath: string, otherKeys?: string): Promise<KnownLife> {
   const own = await KeyRing.load(join(dataDir, 'keys'));

@@ -31,7 +31,10 @@ export class PublicKeys {
   readonly damaged: string[] = [];
   /** The life whose tree-head key is active. */
   life: string | undefined;
-  /** Whether the current life has no entry in the log yet. Until then heads of the previous life count. */
+  /**
+   * Whether the current life has no entry in the log yet. Until then, heads of the previous life are treated as
+   * current.
+   */
   isUnlogged = false;
 
   /**

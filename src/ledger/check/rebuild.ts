@@ -93,19 +93,19 @@ export interface RebuildReport {
 }
 
 /**
- * Rewrites ledger.mdb from its readable content: the longest prefix of the log that a signed head covers,
- * with everything derived from it. The new file is written beside the old one, flushed and checked by `fsck`.
- * Then the old file gets another name and the new one takes its place in one step, so a crash at any point
- * leaves either the old or the new file intact. Another run continues an interrupted one.
+ * Rewrites ledger.mdb from its readable content: the longest prefix of the log that a signed head covers, with
+ * everything derived from it. The new file is written beside the old one, flushed and checked by `fsck`. Then the old
+ * file gets another name, and the new file replaces it in one step. A crash at any point therefore leaves either the
+ * old or the new file intact. Another run continues an interrupted one.
  *
- * If everything signed is recovered, nothing else happens. Otherwise, with `acceptLoss`, the log continues as
- * a new life: with new keys and a new origin, so that its statements cannot contradict earlier ones, and with
- * an entry that names the largest head of the old life. The old anchor is kept. The keys change before the
- * file does, so that no later start can sign with the old ones.
+ * If everything signed is recovered, nothing else happens. Otherwise, with `acceptLoss`, the log continues as a new
+ * life: with new keys and a new origin, so that its statements cannot contradict earlier statements, and with an entry
+ * that names the largest head of the old life. The old anchor is kept. The keys change before the file does, so that no
+ * later start can sign with the old keys.
  *
- * The caller holds the lock of the folder. Memory does not depend on the size of the log or the number of
- * signed heads, except for 12 bytes per leaf if entries are missing, and 200 bytes, up to a limit
- * (stray-heads.ts), for each signed head that exists only in pages outside the table.
+ * The caller holds the lock of the folder. Memory does not depend on the size of the log or the number of signed heads,
+ * with two exceptions: 12 bytes per leaf if entries are missing, and 200 bytes for each signed head that exists only in
+ * pages outside the table. The number of these heads is limited (stray-heads.ts).
  */
 export async function rebuild(options: RebuildOptions): Promise<RebuildReport> {
   const { dataDir, anchorPath = join(dataDir, 'anchor.json'), onProgress, heads = [] } = options;

@@ -1,7 +1,7 @@
 /**
- * Keys of ledger.mdb's tables, as lmdb's dependency ordered-binary encodes them. A number is the 64 bits of
- * its double, shifted right by four bits after the digit 1, so that bytes sort as numbers do. Trailing zeros
- * are omitted, unless the key has several parts. Parts of a key are separated by a zero byte.
+ * Keys of ledger.mdb's tables, as lmdb's dependency ordered-binary encodes them. A number is encoded as the hexadecimal
+ * digit 1 followed by the 64 bits of its double, so that bytes sort as numbers do. Trailing zeros are omitted, unless
+ * the key has several parts. Parts of a key are separated by a zero byte.
  */
 
 const numberBytes = 9;

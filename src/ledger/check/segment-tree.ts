@@ -11,9 +11,9 @@ export const segmentLevels = 2;
 const nodeInput = Buffer.alloc(1 + 2 * hashBytes, 1);
 
 /**
- * Recomputes the tree over up to 65,536 leaves: the growing page of leaves, and the one above it (see the
- * picture in page.ts). Hashes are written to their final place in a page, so that a single comparison checks
- * the stored page. GrowingTree stores hashes individually, which takes 0.5 µs more per leaf.
+ * Recomputes the tree over up to 65,536 leaves: the growing page of leaves, and the page above it (see the picture in
+ * page.ts). Hashes are written to their final place in a page, so that a single comparison checks the stored page.
+ * GrowingTree stores hashes individually, which takes 0.5 µs more per leaf.
  */
 export class SegmentTree {
   readonly #lower = new GrowingPage();
@@ -31,7 +31,7 @@ export class SegmentTree {
 
   /** Takes the next leaf from `leaves`, and adds every node that it completes. */
   append(): void {
-    if (this.#size === pageColumns ** segmentLevels) panic('a segment is full');
+    if (this.#size === pageColumns ** segmentLevels) panic('the segment is full');
     this.#size += 1;
     if (this.#lower.width === pageColumns) this.#lower.width = 0;
     this.#lower.append();
@@ -108,14 +108,14 @@ export function leafHashInto(behindByte: Buffer, into: Buffer, at: number): void
 }
 
 /**
- * Computes SHA-256 as src/crypto/sha256.ts does, written to its destination. A separate array for each hash takes
- * 0.1 µs.
+ * Computes SHA-256 as src/crypto/sha256.ts does, written to its destination. Creating an array for each hash would take
+ * 0.1 µs more.
  */
 function hashInto(bytes: Uint8Array, into: Buffer, at: number): void {
   into.write(hash('sha256', bytes, 'binary'), at, hashBytes, 'latin1');
 }
 
-/** Returns the byte offset of a node in a full page: each row is half as long as the one before it. */
+/** Returns the byte offset of a node in a full page: each row is half as long as the row before it. */
 function place(row: number, column: number): number {
   return (2 * pageColumns - ((2 * pageColumns) >> row) + column) * hashBytes;
 }

@@ -56,7 +56,7 @@ export function treeDamage(
       let rows = 0;
       while (next(cursor)) rows++;
       if (rows !== table.rows && found.length === before)
-        note(`the table ${table.name} has ${rows} rows, where ${table.rows} are counted`);
+        note(`the table ${table.name} has ${rows} rows, but its record counts ${table.rows}`);
     };
     for (const table of file.tables(onDamage).values())
       if (unread?.has(table.name)) checkBranches(file, table, onDamage);

@@ -36,7 +36,7 @@ export interface KeyChangesParts {
 }
 
 /**
- * Manages the life of keys, from pending to active to retired or revoked, one change at a time.
+ * Manages the life cycle of keys, from pending to active to retired or revoked, one change at a time.
  *
  * Steps of a rotation, and the effect of a crash after each:
  *
@@ -384,7 +384,7 @@ export class KeyChanges {
   }
 }
 
-/** The reason for which the sequencer holds commits. */
+/** The reason why the sequencer holds commits. */
 const holdReason = 'keys';
 
 function successionOf({ kid, file }: Key): Succession {

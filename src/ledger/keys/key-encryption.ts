@@ -4,7 +4,7 @@ import { type KeyFile, KeyFileError } from './key-file.ts';
 
 /**
  * Rounds of PBKDF2-HMAC-SHA512, as recommended by OWASP. Each guess of an attacker, and each key at start-up, takes 0.1
- * s of a core.
+ * s of processor time.
  */
 const rounds = 210_000;
 

@@ -208,7 +208,7 @@ export function published(file: KeyFile): JsonWebKey {
 
 /**
  * Returns a public key without sizes above `size`, which readers of a delayed log must not see. A revoked key keeps
- * `size` as its end, because none of its signatures would be valid without one.
+ * `size` as its end, because none of its signatures would be valid without an end.
  */
 export function publishedAt(jwk: PublicJwk, size: number): PublicJwk {
   const shown = Object.entries(jwk).filter(([name, value]) => !/_size$/.test(name) || Number(value) <= size);

@@ -59,7 +59,7 @@ export class KeyFolder {
 
   /**
    * Renames the prepared files into place, in this order, and flushes each rename. A crash or an error in between
-   * leaves the first files new and the others old.
+   * leaves the first files new and the remaining files old.
    */
   commit(files: readonly KeyFile[], renamed: (file: KeyFile) => void): void {
     for (const file of files) {

@@ -58,15 +58,15 @@ function viewOf(keys: readonly Key[]): View {
 const isActive = (wanted: string) => (key: Key) => key.purpose === wanted && key.state === 'active';
 
 /**
- * All keys of the log, from `<data>/keys/`. A key has a state and the sizes that it covers, so that every
- * public key ever used can be served forever. Owns the files: memory changes once they are on disk.
+ * All keys of the log, from `<data>/keys/`. A key has a state and the sizes that it covers, so that every public key
+ * ever used can be served forever. Owns the files: the keys in memory change once the files are on disk.
  */
 export class KeyRing {
   readonly #folder: KeyFolder;
   readonly #keys = new Map<string, Key>();
   /**
-   * View of the keys, cached until a key changes: after ten years there are thousands of keys, and each append needs
-   * one.
+   * View of the keys, cached until a key changes: after ten years there are thousands of keys, and each append needs a
+   * key.
    */
   #view: View | undefined;
   readonly #damaged: string[] = [];
@@ -198,7 +198,7 @@ export class KeyRing {
 
   /**
    * Writes and flushes these keys in this order, and adds them to the ring. A crash in between leaves the first files
-   * new and the others old.
+   * new and the remaining files old.
    *
    * @throws UNAVAILABLE if the disk does not accept writes; nothing has changed then. After any other error the state
    * of the files is unknown, and they must be read again.

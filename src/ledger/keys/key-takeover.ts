@@ -6,7 +6,7 @@ import type { Key, KeyRing } from './key-ring.ts';
 
 /**
  * Completes a change of two key files that a crash interrupted, before anything is signed: if both the new and the old
- * key are active, the old key ends as the new key's file says. (`KeyChanges.finish` does the rest.)
+ * key are active, the old key ends as the new key's file says. `KeyChanges` performs the remaining steps.
  */
 export function finishKeyFiles(keys: KeyRing): void {
   for (const { file } of keys.all()) {
@@ -17,7 +17,9 @@ export function finishKeyFiles(keys: KeyRing): void {
   }
 }
 
-/** Returns both keys after the change, the new one first, because its file suffices to complete the other. */
+/**
+ * Returns both keys after the change. The new key is first, because its file suffices to complete the old key's file.
+ */
 export function takeOver(
   old: Key,
   successor: Key,

@@ -58,7 +58,7 @@ export class Key implements SigningKey {
 
   /** Returns the same pair with other attributes. An ended key loses its signer. */
   with(file: KeyFile): Key {
-    if (file.x !== this.file.x) throw new Error(`file ${file.kid} has another key pair than ${this.kid}`);
+    if (file.x !== this.file.x) throw new Error(`file ${file.kid} has a different key pair than ${this.kid}`);
     return new Key(file, this.#public, hasPrivateKey(file) ? this.#signer : undefined);
   }
 

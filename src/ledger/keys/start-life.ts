@@ -45,7 +45,7 @@ export async function startLife(keys: KeyRing, life: NewLife, step?: (key: Key) 
   });
 }
 
-/** Returns the start with the previous life. A life that never got its entry is skipped. */
+/** Returns the start, naming the previous life that has an entry. A life without an entry is skipped. */
 function withPrevious(start: LifeStart, unlogged: LifeStart | undefined): LifeStart {
   if (unlogged?.previous === undefined) return start;
   const head = start.previous?.head ?? unlogged.previous.head;

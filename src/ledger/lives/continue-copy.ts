@@ -79,7 +79,7 @@ export async function recordMove({ dataDir, clock }: Folder): Promise<void> {
 }
 
 /**
- * Accepts that siem.mdb is an older copy, which is used beside the log from now on.
+ * Accepts that siem.mdb is an older copy, and continues the log with it.
  *
  * @throws NoLogError
  */

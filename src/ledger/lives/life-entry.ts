@@ -25,7 +25,7 @@ export interface LifeRecord {
   readonly at: string;
   /** Leaves of the largest known head of the previous life. */
   readonly fromSize: number;
-  /** Leaves from which the log continued. */
+  /** Number of leaves from which the log continued. */
   readonly toSize: number;
 }
 

@@ -37,7 +37,7 @@ export interface ComparedLog {
  * Positions count only in the life in which they were recorded. A database that has not entered the current life yet
  * may have records of entries that this life abandoned; the database has them logged again when it enters the life
  * (lost-entries.ts). Lives are distinguished by their ids, because clocks may be wrong. A database that has entered a
- * life that this log does not have proves that the log is an earlier or a different one.
+ * life that this log does not have proves that this is an earlier copy of the log, or a different log.
  *
  * @throws UntrustedLogError `rollback`
  */

@@ -29,8 +29,8 @@ interface AgeRecord {
 }
 
 /**
- * Records the state of siem.mdb in a file beside it. LMDB counts transactions, so an older copy of the file
- * has fewer. Written at each start and stop, and once a minute.
+ * Records the state of siem.mdb in a file beside it. LMDB counts transactions, so an older copy of the file has fewer
+ * transactions. Written at each start and stop, and once a minute.
  */
 export class StoreAge {
   readonly #database: string;
@@ -64,7 +64,7 @@ export class StoreAge {
   }
 
   /**
-   * Takes the result of start-up: the first entry that siem.mdb must know but does not, if any, and the size
+   * Records the result of start-up: the first entry that siem.mdb must have recorded but has not, if any, and the size
    * of the log.
    */
   compared(unknown: number | undefined, size: number): void {
@@ -90,7 +90,7 @@ export class StoreAge {
   }
 
   #save(): Promise<void> {
-    // The last transaction may be visible but not flushed yet; the one before it is on disk.
+    // The last transaction may be visible but not flushed yet; the previous transaction is on disk.
     const { meta, whole = [] } = this.#metas() ?? {};
     const transaction = Math.max(0, (meta?.transaction ?? 0) - 1);
     if (this.#record.older === undefined) this.#record = { ...this.#record, transaction, last: whole.map(fingerprint) };

@@ -22,7 +22,7 @@ export interface BundleParts {
   readonly keys: KeyRing;
 }
 
-/** Checkpoint notes. The bundle contains the first that covers the leaf. */
+/** Checkpoint notes. The bundle contains the first note that covers the leaf. */
 export interface BundleNotes {
   /** The note that `/checkpoint` serves. */
   readonly published?: string | undefined;

@@ -51,8 +51,8 @@ export class Checkpoints {
   }
 
   /**
-   * Stores a note with cosignatures, unless one of a larger tree is stored. Throws INVALID_REQUEST unless the text is
-   * the one that this log signs for that size. The signatures are not checked.
+   * Stores a note with cosignatures, unless a note of a larger tree is stored. Throws INVALID_REQUEST unless this log
+   * signs the same text for that size. The signatures are not checked.
    */
   keep(note: string): void {
     const size = this.sizeOf(note);
@@ -72,9 +72,7 @@ export class Checkpoints {
     }
   }
 
-  /**
-   * Returns the size of a note. Throws INVALID_REQUEST unless the text is the one that this log signs for that size.
-   */
+  /** Returns the size of a note. Throws INVALID_REQUEST unless this log signs the same text for that size. */
   sizeOf(note: string): number {
     const { nodes, head, origin } = this.#parts;
     const current = head()?.size ?? 0;

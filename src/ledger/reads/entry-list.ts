@@ -27,7 +27,7 @@ export function listEntries(
   { from = 0, to = size, kinds, page, per_page }: EntriesQuery,
 ): { indices: number[]; total: number } {
   checkRange('from', from, 0, size, size);
-  // No entry follows the last leaf. A query from there is valid, unless `to` is below `from`.
+  // No entry follows the last leaf. A query that starts after it is valid, unless `to` is below `from`.
   if (to !== size || from !== size) checkRange('to', to, from + 1, size, size);
   const skipped = (page - 1) * per_page;
   if (kinds === undefined) {
@@ -59,7 +59,10 @@ export function readLeaves(
     const leaf = prover.leafAt(index, kinds);
     bytes += leaf.canonical.length;
     if (bytes > limits.maxEntriesPageBytes)
-      throw invalidField('per_page', `would return more than ${limits.maxEntriesPageBytes} bytes of entries here`);
+      throw invalidField(
+        'per_page',
+        `would return more than ${limits.maxEntriesPageBytes} bytes of entries; use a smaller page`,
+      );
     return leaf;
   });
 }

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { ReadReport } from '../ledger.ts';
 
-/** Progress of the scrub, which is kept across restarts. Times are Unix milliseconds. */
+/** Progress of the scrub, which is stored across restarts. Times are Unix milliseconds. */
 export interface ScrubState {
   passBeganAt: number;
   /** End of the pass; undefined while the pass is in progress. */

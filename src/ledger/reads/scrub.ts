@@ -18,19 +18,19 @@ export interface ScrubParts {
   isSigned(head: SignedHead): boolean;
   /** Switches to the newest snapshot. All reads of a step use the same snapshot. */
   refresh(): Promise<void>;
-  /** File that keeps the progress across restarts. */
+  /** File that stores the progress across restarts. */
   readonly file: string;
   onChecked(entries: number): void;
 }
 
 const hourMs = 3_600_000;
-/** Duration of a pass: half of the promised day, regardless of the size of the log. */
+/** Duration of a pass, regardless of the size of the log: half of the promised maximum of one day. */
 const passMs = 12 * hourMs;
 /** Minimum time between passes: a small log is checked once an hour. */
 const minPassMs = hourMs;
 /** Maximum pause between two steps of a pass. */
 const maxPauseMs = 1000;
-/** Heads verified in one step, 6 ms: a pass over more than 300 million heads takes longer than `passMs`. */
+/** Heads verified in one step, which takes 6 ms: a pass over more than 300 million heads takes longer than `passMs`. */
 const headsPerStep = 64;
 const saveEveryMs = 60_000;
 

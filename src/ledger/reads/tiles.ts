@@ -10,7 +10,7 @@ import type { LedgerStorage } from '../storage/storage.ts';
 import { verifiedEntry } from './prover.ts';
 import type { VerifiedNodes } from './verified-nodes.ts';
 
-/** Stands for an entry that is not stored; verification then reports it. */
+/** Placeholder for an entry that is not stored; verification then reports the missing entry. */
 const missing = new Uint8Array();
 
 /** Levels of a tree whose size is a safe integer: 256^7 is above 2^53. */

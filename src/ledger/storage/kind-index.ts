@@ -26,7 +26,7 @@ export class KindIndex {
     for (; kind !== undefined; kind = nextKind(table, kind)) this.#counts.set(kind, lastCount(table, kind));
   }
 
-  /** Entries of all kinds. */
+  /** Number of entries of all kinds. */
   get total(): number {
     return [...this.#counts.values()].reduce((sum, count) => sum + count, 0);
   }

@@ -43,7 +43,7 @@ export function prefixOf(hash: Hash): number {
 
 class Rows {
   readonly #bytes: Buffer;
-  /** Reads the bytes in a quarter of the time of a Buffer's methods, because a search reads each prefix. */
+  /** Reads the bytes in a quarter of the time that a Buffer's methods take. A search reads every prefix. */
   readonly #view: DataView;
   readonly #offsetBytes: OffsetBytes;
   readonly count: number;

@@ -1,8 +1,8 @@
 /**
- * Merges segments of the leaf-hash index as the log grows, so that a search reads few buckets: 16 segments
- * (level 0) become a run of level 1, 16 of those one of level 2. A bucket has 256 rows on every level: a
- * segment has 256 buckets, by the first byte of the hash, a run of level 1 has 4096, by the first twelve
- * bits. At 10 million leaves a search reads about 20 buckets, instead of 152 with segments alone.
+ * Merges segments of the leaf-hash index as the log grows, so that a search reads few buckets: 16 segments (level 0)
+ * become a run of level 1, and 16 runs of level 1 become a run of level 2. A bucket has 256 rows on every level: a
+ * segment has 256 buckets, by the first byte of the hash; a run of level 1 has 4096 buckets, by the first twelve bits.
+ * At 10 million leaves a search reads about 20 buckets, instead of 152 with segments alone.
  *
  * A slice is one bucket of 16 runs and becomes 16 buckets of the next level (0.2 ms, 28 kB). One slice is
  * merged every 1024 leaves, from the size onwards at which its sources are complete. This spreads the work
@@ -56,7 +56,7 @@ export function* dueSlices(first: number, size: number): Generator<LeafSlice> {
       const to = Math.min(slices, Math.floor((size - start) / sliceLeaves));
       for (let slice = from; slice < to; slice++) yield { level, run, slice };
     }
-    delay += slices * sliceLeaves; // the last of the runs below is merged by then
+    delay += slices * sliceLeaves; // by then, the last run of the level below is merged
   }
 }
 

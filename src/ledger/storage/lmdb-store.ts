@@ -244,7 +244,7 @@ export class LmdbStorage implements LedgerStorage {
     this.#root.transactionSync(() => this.#meta.putSync('instance', Buffer.from('written')));
   }
 
-  /** Makes the reader's next calls in this turn of the event loop see the newest commit. */
+  /** Makes the reader's next calls in this turn of the event loop read the newest commit. */
   refresh(): void {
     this.#root.resetReadTxn();
     this.#history.refresh();

@@ -66,7 +66,9 @@ export interface LedgerStorage {
   headAt(size: number, timestampNs: bigint): SignedHead | undefined;
   /** Returns the first signed head of this size. */
   firstHeadOf(size: number): SignedHead | undefined;
-  /** Returns the number of heads with a number, and the number of heads: equal, unless a head was removed. */
+  /**
+   * Returns the number of heads with a number, and the number of heads. The two are equal unless a head was removed.
+   */
   headCounts(): { readonly numbered: number; readonly heads: number };
   /** The signed heads, numbered from 0 in the order of signing, which is also the order of sizes. */
   readonly history: Pick<HeadHistory, 'count' | 'size' | 'from' | 'timestamps'>;

@@ -8,12 +8,12 @@ import { counters, distincts, type Fineness, Rollup, tops } from './rollup.ts';
  * ```
  *   f64 × 7          the counters
  *   3 ×  u32 length, the sketch of a distinct count
- *   4 ×  number of entries, upper bounds of an absent one (events, bytes),
+ *   4 ×  number of entries, upper bounds of an absent value (events, bytes),
  *        for each entry: length of its name in UTF-8, name, events and their error, bytes and their error
  * ```
  *
- * Numbers of lists have a variable length: seven bits per byte, the lowest first; the eighth bit says that
- * more follow.
+ * Numbers of lists have a variable length: seven bits per byte, the lowest bits first. The eighth bit is set if more
+ * bytes follow.
  */
 export function encodeRollup(rollup: Rollup): Buffer {
   const out = new Writer();

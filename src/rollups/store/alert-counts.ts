@@ -18,7 +18,7 @@ export class AlertCounts {
   readonly #tables: CountedTables;
   readonly #now: () => number;
 
-  /** @param now - returns epoch milliseconds, by which expired buckets are removed */
+  /** @param now - returns the time in epoch milliseconds, which determines the expired buckets */
   constructor(tables: CountedTables, now: () => number) {
     this.#tables = tables;
     this.#now = now;

@@ -11,7 +11,7 @@ interface IntelParts {
   readonly reader: Pick<StoreReader, 'getIntel'>;
   readonly writer: Pick<Store, 'createIntel' | 'changeIntel' | 'removeIntel'>;
   readonly tasks: Pick<Pool<IntelTasks>, 'run'>;
-  /** `network.home`: our own addresses are never treated as malicious. */
+  /** `network.home`: addresses in these networks are never treated as malicious. */
   readonly home: readonly string[];
   /** Returns the time in epoch milliseconds. */
   now(): number;
@@ -21,9 +21,8 @@ interface IntelParts {
  * Processes threat intelligence lists, from the body of a request to the store:
  *
  * ```
- *   bytes ─► parse, extract and index indicators ─► validate ─► row, index, entry: one transaction ─► in
- *   effect
- *                (analytics pool)                                   (store)
+ *   bytes ─► parse, extract and index indicators ─► validate ─► row, index, entry: one transaction ─► in effect
+ *                     (analytics pool)                                       (store)
  * ```
  *
  * The class has no state. Bodies are transferred, which detaches the caller's buffers.

@@ -10,8 +10,8 @@ const rounds = 50;
 
 /**
  * Returns the centrality of each node: PageRank (Page, Brin, Motwani, Winograd: The PageRank Citation Ranking,
- * 1998) over links in both directions, because a server is as central to its clients as the clients are to the
- * server. The largest value is 1. Values have three decimals.
+ * 1998) over links in both directions. Both directions are used because a server is as central to its clients as
+ * the clients are to the server. The largest value is 1. Values have three decimals.
  */
 export function centrality(nodes: number, links: readonly Link[]): number[] {
   const out = new Float64Array(nodes);

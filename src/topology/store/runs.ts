@@ -9,7 +9,7 @@ export interface Neighbours {
 }
 
 /**
- * Chooses the runs to merge: the newest runs, and earlier runs as long as each has at most twice the rows of
+ * Chooses the runs to merge: the newest run and the runs before it, until a run has more than twice the rows of
  * all newer runs. After the merge, each run is more than twice as long as the next run, so there are about
  * log2(rows) runs, and each row is rewritten about log2(rows) times.
  */

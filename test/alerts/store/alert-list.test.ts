@@ -119,7 +119,7 @@ describe('lists', () => {
       }
   });
 
-  test('sort addresses by number', async () => {
+  test('sort addresses by numeric value', async () => {
     const { store, reader } = opened();
     for (const src_ip of ['10.0.0.10', '2001:db8::1', '10.0.0.9', '9.255.0.1'])
       await store.commit(batchOf([finding({ src_ip })]));
@@ -204,7 +204,7 @@ describe('filters', () => {
     )
     .chain((one) => fc.constantFrom<FilterTerm>(one, { ...one, negated: true }));
 
-  test('agree with a naive count, alone and combined, and so do totals', async () => {
+  test('agree with a naive count, alone and combined; totals agree too', async () => {
     const { reader, all } = await filled(120);
     fc.assert(
       fc.property(

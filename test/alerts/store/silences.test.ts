@@ -44,7 +44,7 @@ describe('an alert', () => {
     const first = await find(there, { severity: 'high' });
     expect(first).toMatchObject({ status: 'suppressed', silence_id: id, count: 1, risk_score: 73 });
     expect(await find(there, { severity: 'high' })).toMatchObject({ id: first.id, count: 2 });
-    // Severe alerts are logged, silenced or not.
+    // Severe alerts are logged, whether or not they are silenced.
     expect(await there.store.outbox(10)).toMatchObject([{ kind: 'alert.raised' }]);
   });
 

@@ -150,7 +150,7 @@ describe('verdicts of analysts are learned', () => {
       store.commit(bug),
     ]);
     expect([changed.status, failed.status]).toEqual(['fulfilled', 'rejected']);
-    // The change was applied again, separately, and taught once.
+    // The change was applied again, separately, and the model learned it once.
     await change(store, two!.id, { verdict: 'test' });
     const { updated_at: _, ...after } = reader.triageModel();
     expect(before).toMatchObject({ ...after, features: before.features });

@@ -85,7 +85,7 @@ describe('silences', () => {
     expect(matcherOf(draftOf())).toEqual({});
   });
 
-  test('ignore blank lines and duplicates; severity alone is not enough', () => {
+  test('ignore blank lines and duplicates, and need more than a severity', () => {
     const draft = draftOf({ max_severity: 'low' });
     expect(isAboutSomething(matcherOf(draft))).toBe(false);
     const lists = { ...draft.lists, domain: ' evil.example \n\nevil.example\n' };
@@ -118,7 +118,7 @@ test('the console shows expiry and state of tokens', () => {
   expect(stateOfToken({ expires_at, revoked_at: expires_at }, now)).toBe('revoked');
 });
 
-test('entry ranges of keys are shown without their end, size ranges with their end', () => {
+test('the range of a key excludes its end for entries, and includes its end for sizes', () => {
   const key = {
     kid: 'k',
     state: 'retired',

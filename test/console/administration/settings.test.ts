@@ -62,7 +62,7 @@ test('the settings page formats values in readable units', () => {
   ]);
 });
 
-test('a pending change is a value, null for absent, or nothing', () => {
+test('a pending change is a value, null for an absent value, or undefined', () => {
   const described = (name: string) => ({
     name,
     variable: `CANDOR_${name.toUpperCase()}`,

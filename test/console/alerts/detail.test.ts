@@ -161,7 +161,7 @@ describe('the evidence of an alert', () => {
 describe('a history line', () => {
   const entry = { alert_id: 'x', at: '2026-11-20T10:00:00.000Z', actor: { id: 'system' } };
 
-  test.each(alertActions)('exists for %s', (action) => {
+  test.each(alertActions)('exists for the action %s', (action) => {
     expect(lineOf({ ...entry, action }).what).not.toBe('');
   });
 
@@ -198,7 +198,7 @@ describe('a verified log entry', () => {
     expect(mismatch({ entry, leafHash }, 'a1', hash.replace('a', 'b'))).toMatchObject({ code: 'WRONG_LEAF' });
   });
 
-  test('lists the fields changed since', () => {
+  test('lists the fields that have changed since', () => {
     const { changed, severity } = logged({ entry }, someAlert({ title: 'Beacon', severity: 'low' }));
     expect({ changed, severity }).toEqual({ changed: ['severity'], severity: 'high' });
     const cut = { ...entry, data: { severity: 'medium', title: `${'x'.repeat(499)}…` } };

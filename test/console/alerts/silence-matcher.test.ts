@@ -68,9 +68,9 @@ test('the matcher is described in a sentence, with long lists abbreviated', () =
     max_severity: 'high',
   } as const;
   expect(sentence({ ...many, src_ip: [...many.src_ip] }, (_part, value) => value)).toBe(
-    `Silences findings from ${isolateText('10.0.0.1')} or ${isolateText('10.0.0.2')} or ${isolateText('10.0.0.3')} or 2 more, up to severity high.`,
+    `Silences alerts from ${isolateText('10.0.0.1')} or ${isolateText('10.0.0.2')} or ${isolateText('10.0.0.3')} or 2 more, up to severity high.`,
   );
   expect(sentence({ rule_id: ['1:9'], domain: ['a.example'] }, (part, value) => `<${part} ${value}>`)).toBe(
-    `Silences findings with rule ${isolateText('<rule_id 1:9>')} about ${isolateText('<domain a.example>')} and subdomains.`,
+    `Silences alerts with rule ${isolateText('<rule_id 1:9>')} about ${isolateText('<domain a.example>')} and subdomains.`,
   );
 });

@@ -58,7 +58,7 @@ const press = async (page: Page, ...keys: string[]) => {
     await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))));
   }
 };
-/** Returns the notice of a completed change; until then the row shows the expected result. */
+/** Returns the toast of a completed change. Before the toast, the row shows the expected result. */
 const changed = (page: Page, title: string, told: string) =>
   page.locator('.toast').filter({ hasText: `${quoted(title)}: ${told}.` });
 const idOf = (page: Page): string => new URL(page.url()).searchParams.get('id') ?? '';
@@ -78,7 +78,7 @@ beforeAll(async () => {
   const bob = { name: 'bob', kind: 'user', roles: ['analyst'] };
   await call(open.service, 'createPrincipal', { token: admin, json: bob });
   const now = Date.now();
-  // The first is the latest alert, which is at the top of the queue.
+  // The first alert is the latest, so it is at the top of the queue.
   await sendAlerts(Array.from({ length: 40 }, (_, n) => raised(n + 1, { at: now - (n + 1) * minute })));
   await sendAlerts([
     raised(90, { signature: 'Grave one', severity: 1, at: now - 50 * minute }),
@@ -124,7 +124,7 @@ test('the console triages ten alerts by keys alone, moving to the next one each 
   await expect.poll(() => rows(page).nth(1).textContent(), soon).toContain('Test rule 11');
 });
 
-test('the console assigns, starts, annotates, judges and unassigns an alert by keys', async () => {
+test('shortcut keys assign and start an alert, add a note, set the verdict, and unassign the alert', async () => {
   const page = await queue('/alerts?q=Test+rule+30');
   await press(page, 'j', 'Enter');
   await detail(page).getByRole('heading', { name: 'Test rule 30' }).waitFor();
@@ -297,13 +297,13 @@ describe('the alerts page', () => {
     expect((await titled('Test rule 38')).attributes.assignee).toBe(undefined);
   });
 
-  test('reports an address of an unknown alert', async () => {
+  test('reports that the alert in the URL does not exist', async () => {
     const page = await queue('/alerts?id=01a20228-8a9d-7f56-91d2-8da129653732');
     await detail(page).getByText('There is no alert with this ID.').waitFor();
     expect(await violations(page)).toEqual([]);
   });
 
-  test('opens an address of an alert outside the filters', async () => {
+  test('opens the alert in the URL even if the filters exclude it', async () => {
     const { id } = await titled('Test rule 20');
     const page = await queue(`/alerts?q=Grave&id=${id}`);
     await detail(page).getByRole('heading', { name: 'Test rule 20' }).waitFor();
@@ -317,7 +317,7 @@ test('silencing shows the matcher, creates the silence, and suppresses the alert
   const dialog = page.getByRole('dialog');
   await dialog
     .getByText(
-      `Silences findings with rule ${isolateText('Test rule 39')} from ${isolateText('10.1.0.39')}, up to severity`,
+      `Silences alerts with rule ${isolateText('Test rule 39')} from ${isolateText('10.1.0.39')}, up to severity`,
     )
     .waitFor();
   await dialog.getByText('Matches 1 alert from the last 7 days. 1 of them is new').waitFor();

@@ -251,7 +251,7 @@ test.each(['from=-271821-04-20T00:00:00.000Z', 'from=nonsense&to=9', 'range=cons
   },
 );
 
-test("the console shows the overview's window although the URL has another time range", async () => {
+test('the overview shows the last 24 hours if the URL has a custom time range', async () => {
   const page = await open.page({
     path: '/overview?from=2026-01-01T00:00:00.000Z&to=2026-01-02T00:00:00.000Z',
   });
@@ -280,7 +280,7 @@ test('the console reports a reached limit without calling the service unhealthy'
   expect(await overflow(page)).toBe(0);
 });
 
-test('the console proposes the setting for a public host that takes part in most connections', async () => {
+test('the health page proposes a home network setting for a public host in most connections', async () => {
   const lines = Array.from({ length: 3000 }, (_, n) =>
     JSON.stringify({
       ...{ _path: 'conn', ts: Date.now() / 1000, uid: `C${n}`, proto: 'tcp', conn_state: 'SF' },

@@ -12,7 +12,7 @@ import { type Opened, openConsole, overflow, phone, settled, staysAt, violations
 let open: Opened;
 let admin: string;
 
-/** Yields lines in which a host requests the server's page and its name; a second later the next host does. */
+/** Yields lines of 12 hosts, one second apart: each host requests the server's page and looks up www.example.com. */
 function* visits(): Generator<object> {
   const now = Date.now() / 1000;
   for (let n = 1; n <= 12; n++) {
@@ -244,7 +244,7 @@ test('the console lists services with their servers, clients and events', async 
   // A state of assets does not apply to services; the address filter is kept.
   expect([...new URL(page.url()).searchParams.keys()].sort()).toEqual(['ip', 'view']);
   await rows(page, 'Services').nth(1).waitFor();
-  // Both keys were pressed before the first one is handled.
+  // Dispatches both keys in one task, before the browser renders.
   await page.evaluate(() => {
     for (const key of ['j', 'Enter'])
       document.body.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true, cancelable: true }));

@@ -50,7 +50,7 @@ const dialog = (page: Page) => page.getByRole('dialog');
 const press = async (page: Page, ...keys: string[]) => {
   for (const key of keys) await page.keyboard.press(key);
 };
-/** Aborts all further requests to the service. */
+/** Aborts all further requests about alerts. */
 const cut = (page: Page) => page.route('**/api/v1/alerts/**', (route) => route.abort());
 const mend = (page: Page) => page.unroute('**/api/v1/alerts/**');
 async function queue(path: string, options = {}): Promise<Page> {
@@ -63,7 +63,7 @@ async function queue(path: string, options = {}): Promise<Page> {
 test.each([
   ['a note', 'n', 'Control+Enter', { note_count: 1 }, 'Careful 0'],
   ['a resolution', 'r', 'Enter', { status: 'resolved', note_count: 1 }, 'Careful 1'],
-])('%s whose sending failed is offered again with its text', async (_, key, send_, done, title) => {
+])('%s that could not be sent is offered again with its text', async (_, key, send_, done, title) => {
   const page = await queue(`/alerts?q=${title.replace(' ', '+')}`);
   await press(page, 'j', key);
   await dialog(page).getByLabel('Note', { exact: true }).fill('seen on the gateway');
@@ -79,7 +79,7 @@ test.each([
   expect(await dialog(page).count()).toBe(0);
 });
 
-/** Fails to send a note on an alert, after leaving its page for the assets. */
+/** Sends a note on an alert; the request fails after the user has opened the assets page. */
 async function failedAfterLeaving(title: string, note: string): Promise<Page> {
   const page = await queue(`/alerts?q=${title.replace(' ', '+')}`);
   const left = Promise.withResolvers<void>();
@@ -152,7 +152,7 @@ test('a failed note on many alerts is offered again', async () => {
   await mend(page);
 });
 
-test('archiving requires confirmation, and says that it is final', async () => {
+test('archiving requires confirmation in a dialog that says that it cannot be undone', async () => {
   const { id } = await found('Careful 5');
   await call(open.service, 'updateAlert', { token: admin, params: [id], json: { status: 'resolved' } });
   const status = async () => (await found('Careful 5')).attributes.status;
@@ -177,8 +177,8 @@ test("a title with bidirectional text does not reorder the console's text around
   const page = await queue('/alerts?q=Invoice');
   await press(page, 'j', 's');
   const shown = '\u2068Invoice \\u{202e}\u2069';
-  await dialog(page).getByText('Silences findings with rule').waitFor();
-  expect(await dialog(page).getByText('Silences findings with rule').textContent()).toContain(
+  await dialog(page).getByText('Silences alerts with rule').waitFor();
+  expect(await dialog(page).getByText('Silences alerts with rule').textContent()).toContain(
     `with rule ${shown} from \u206810.1.0.1\u2069, up to severity`,
   );
   expect(await dialog(page).getByRole('heading').first().textContent()).toBe(`Silence alerts similar to “${shown}”`);
@@ -192,7 +192,7 @@ test("a title with bidirectional text does not reorder the console's text around
     .waitFor();
 });
 
-test('a long title keeps the notice small and dismissable', async () => {
+test('a notice with a long title stays small and can be dismissed', async () => {
   const page = await queue('/alerts?q=Long', { width: phone });
   await press(page, 'j', 'a');
   const toast = page.locator('.toast');
@@ -204,7 +204,7 @@ test('a long title keeps the notice small and dismissable', async () => {
   await expect.poll(() => toast.count(), { timeout: 1000 }).toBe(0);
 });
 
-test('a long asset name takes two lines in the detail of an alert, complete in its tooltip', async () => {
+test('a long asset name takes two lines in the detail of an alert, and is complete in its tooltip', async () => {
   const page = await queue('/alerts?q=Of+a+long+name', { width: phone });
   await press(page, 'j', 'Enter');
   const name = page.getByRole('region', { name: 'Detail' }).locator('.asset-name').first();

@@ -111,7 +111,7 @@ test('the console shows the progress of a scan, on a second page too, and cancel
     .getByText(/about .* s/)
     .waitFor();
   expect(await violations(other)).toEqual([]);
-  // A scan of another user is announced, and moves no row until requested.
+  // A scan of another user is announced, but rows do not move until the user loads it.
   await other.getByRole('button', { name: '1 new' }).waitFor();
   await other.keyboard.press('.');
   await rows(other).filter({ hasText: 'Running' }).waitFor();

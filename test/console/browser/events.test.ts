@@ -215,7 +215,7 @@ test('an event shows all its values and related events, with links', async () =>
   await shows(page, '1 DNS event');
 });
 
-test('the console proves an event in the browser, and its proof file verifies elsewhere', async () => {
+test('the console proves an event, and the command line and the browser verify the downloaded proof', async () => {
   const page = await open.page({ path: '/events?range=all&q=C299' });
   await moments(page).first().click();
   await page.getByRole('button', { name: 'Prove this event' }).waitFor();

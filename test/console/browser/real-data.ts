@@ -3,7 +3,7 @@ import { type Service, tokenFor } from '../../../scripts/service.ts';
 import { send } from '../../system/call.ts';
 import { sharedLines } from '../../system/shared-data.ts';
 
-/** A day in the LAN of a small company, and alerts of two contests. */
+/** A day in the LAN of a small company, and alerts recorded at a competition and at a conference. */
 const files = [
   'zeek-lan/m57.conn.ndjson.gz',
   'zeek-lan/m57.dns.ndjson.gz',

@@ -1,4 +1,4 @@
-/** A silence for more alerts than are loaded: it names the alerts that it covers, and the others stay open. */
+/** A silence for more alerts than are loaded: it reports how many alerts it does not cover, and these stay open. */
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { login, tokenFor } from '../../../scripts/service.ts';
@@ -9,7 +9,7 @@ import { type Opened, openConsole, settled, violations } from './console.ts';
 /** Timeout for steps that can take long on a busy machine. */
 const soon = { timeout: 60_000 };
 const loud = '10.1.0.99';
-/** The number of alerts of each kind, the latest first; each alert has a separate rule. */
+/** Number of alerts from `loud`, the latest first. Each alert has a separate rule. */
 const swarm = 210;
 
 const raised = (n: number, signature: string, src_ip: string) =>
@@ -52,7 +52,7 @@ async function asked(page: Page) {
   return dialog;
 }
 
-test('the console silences and suppresses only the loaded alerts of all matching alerts, and reports the others', async () => {
+test('the console silences and suppresses only the loaded alerts of all matching alerts, and reports the other alerts', async () => {
   const page = await open.page({ path: '/alerts?q=Swarm' });
   const dialog = await asked(page);
   await dialog.getByText('10 of the 210 selected alerts are not loaded and will not change.').waitFor(soon);
@@ -60,7 +60,7 @@ test('the console silences and suppresses only the loaded alerts of all matching
   const rules = dialog.getByRole('checkbox', { name: /^This rule/ });
   expect([await rules.isDisabled(), await rules.isChecked()]).toEqual([true, false]);
   await dialog.getByText('200 values; at most 100 allowed').waitFor(soon);
-  await dialog.getByText(`Silences findings from ${isolateText(loud)}, up to severity`).waitFor(soon);
+  await dialog.getByText(`Silences alerts from ${isolateText(loud)}, up to severity`).waitFor(soon);
   await dialog.getByText('Matches 211 alerts from the last 7 days. 211 of them are new').waitFor(soon);
   expect(await violations(page)).toEqual([]);
   await dialog.getByLabel('Reason').fill('a test of the sensor');

@@ -46,7 +46,7 @@ async function away(page: Page, what: () => Promise<void>): Promise<void> {
   open.problems.length = known;
 }
 
-test('the console links counts of the overview to as many alerts', async () => {
+test('each alert count on the overview links to a list of that many alerts', async () => {
   const page = await open.page();
   const panel = page.getByRole('region', { name: 'Alerts last seen', exact: true });
   await panel.getByRole('link', { name: String(sent), exact: true }).click();
@@ -72,7 +72,7 @@ test('the console keeps histogram and counts while the service is unreachable', 
     await old.waitFor(soon);
     expect(await chart.count()).toBe(1);
     expect(await counted.count()).toBe(1);
-    // The request changes every 30 s, and each one fails.
+    // The request changes every 30 s, and each new request fails.
     await page.clock.fastForward(40_000);
     await page.waitForTimeout(5000);
     expect(await chart.count()).toBe(1);

@@ -233,7 +233,7 @@ async function pinOther(page: Page, log: ServedLog): Promise<void> {
 }
 
 describe('a log under a new key', () => {
-  test('is not accused after a restore or a revocation, and is verified again once the key is confirmed', async () => {
+  test('is not reported as broken after a restore or a revocation, and is verified again once the key is confirmed', async () => {
     const log = await ServedLog.start();
     const page = await open.page({ signedOut: true, path: '/docs' });
     const pinnedSize = async () => {
@@ -277,7 +277,7 @@ describe('a log under a new key', () => {
 });
 
 describe('a log that contradicts itself', () => {
-  test('is shown as broken, with evidence that is conclusive elsewhere', async () => {
+  test('is shown as broken, with evidence that the command line and the browser find conclusive', async () => {
     const log = await ServedLog.start();
     const page = await open.page({ signedOut: true, path: '/docs' });
     try {

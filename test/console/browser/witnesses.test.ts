@@ -19,7 +19,7 @@ const keyOf = ({ output }: Service): string => output.find((line) => line.includ
 
 let open: Opened;
 let folder: string;
-/** Origin of the log. */
+/** Verifier key of the log's checkpoints. */
 let vkey: string;
 /** A correct witness, and a witness that signs with a different key than in the policy. */
 let good: Service;
@@ -56,7 +56,7 @@ beforeAll(async () => {
     response.writeHead(409, { 'content-type': sizeContentType }).end('1000000\n'),
   );
   const policy = join(folder, 'policy');
-  // The policy has the key of a witness that never responds in place of that of `other`.
+  // For `other`, the policy has the key of a different witness, which never runs.
   const forOther = (
     await candor('witness', '--state', join(folder, 'stand-in'), '--name', 'other.example/w', '--show-key')
   ).stdout.trim();
@@ -109,7 +109,7 @@ test('the service accepts log entries again after an administrator confirms the 
   expect(await log.getByRole('button', { name: 'Confirm clock' }).count()).toBe(0);
 });
 
-test("the console verifies cosignatures with the policy's keys, and shows why others fail", async () => {
+test("the console verifies cosignatures with the policy's keys, and shows why other cosignatures fail", async () => {
   const page = await open.page({ path });
   await witness(page, 'good').getByText('Cosignature verified in your browser').waitFor(soon);
   await witness(page, 'good').getByText('Verifier key').click();

@@ -12,6 +12,6 @@ test('scans requested after the list was fetched are new', () => {
   expect(freshCount(live, { rows: [scan('listed', 40)], hasMore: true, fetchedAt })).toBe(1);
 });
 
-test('scans missing from a complete list are new, with any times', () => {
+test('scans missing from a complete list are new, whatever their time', () => {
   expect(freshCount([scan('a', 10), scan('b', 20)], { rows: [scan('a', 10)], hasMore: false, fetchedAt })).toBe(1);
 });

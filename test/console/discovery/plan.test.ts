@@ -42,7 +42,7 @@ describe('the hosts of a scan', () => {
 describe('the plan of a scan', () => {
   const form = { ...defaults, targets: '127.0.0.1' };
 
-  it('states the number of probes and the duration, at best and without answers', () => {
+  it('states the number of probes, the shortest duration, and the duration without answers', () => {
     const { plan, faults } = planOf({
       ...form,
       targets: '10.0.0.0/24\n10.0.0.7',
@@ -77,7 +77,7 @@ describe('the plan of a scan', () => {
     expect(Object.keys(planOf({ ...form, ...wrong }).faults)).toEqual([field]);
   });
 
-  it('is undefined without targets, without an error', () => {
+  it('is undefined without targets, and reports no error', () => {
     expect(planOf(defaults)).toEqual({ faults: {} });
   });
 

@@ -26,7 +26,7 @@ test('a list adds only rows that were not received live', () => {
   expect(tail.rows).toEqual(rows(5, 4, 3, 2, 1));
 });
 
-test('remaining rows are the same objects', () => {
+test('rows that remain in the tail are the same objects', () => {
   const tail = createTail<{ id: string }>(10);
   const [first, second] = rows(1, 2);
   tail.take(first!, 0);

@@ -40,7 +40,7 @@ const keys: KeySet = must(
 const bare = log.note(5);
 const checkpointOf = (note: string) => must(verifyCheckpoint(note, keys));
 
-test('a cosignature counts for the witness with its key, with its time', () => {
+test('a cosignature counts for the witness with the matching key, and has a time', () => {
   const checkpoint = checkpointOf(bare + cosignature(bare, witness, atMs));
   expect(cosignedBy(checkpoint, keys, witness.vkey)).toEqual({ kind: 'verified', atMs });
   expect(cosignedBy(checkpoint, keys, other.vkey)).toEqual({ kind: 'missing' });

@@ -34,7 +34,7 @@ describe('the growth of a log', () => {
     }
   });
 
-  it('returns nothing without heads, and accepts a clock that is behind', () => {
+  it('is undefined without heads, and accepts a clock that is behind the heads', () => {
     expect(growthOf([], { now: 0, fromStart: true })).toBeUndefined();
     expect(growthOf([{ size: 5, at: 9000 }], { now: 0, fromStart: true })!.entries).toEqual([5]);
   });

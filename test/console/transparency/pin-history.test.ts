@@ -46,7 +46,7 @@ describe('the history of pins', () => {
     expect(history.at(-1)!.size).toBe(1);
   });
 
-  it('has a head only once, even if pinned repeatedly', () => {
+  it('contains each head once, even if a head is pinned repeatedly', () => {
     const head = headOf(7, start);
     expect(withPinned([head], { ...head, at: new Date(start + minute).toISOString() })).toHaveLength(1);
   });

@@ -15,11 +15,11 @@ describe('text from the data within a sentence', () => {
     ['an isolate that is not ended', '\u2067', '\\u{2067}'],
     ['an isolate of the first strong direction', '\u2068', '\\u{2068}'],
     ['an end of the surrounding isolate', '\u2069', '\\u{2069}'],
-  ])('escapes reordering characters: %s', (_, control, shown) => {
+  ])('has its reordering characters escaped: %s', (_, control, shown) => {
     expect(isolateText(`a${control}b${control}`)).toBe(`\u2068a${shown}b${shown}\u2069`);
   });
 
-  test.each(['\n', '\r\n', '\u001c', '\u0085', '\u2029'])('replaces paragraph separators: %j', (end) => {
+  test.each(['\n', '\r\n', '\u001c', '\u0085', '\u2029'])('has its paragraph separators replaced: %j', (end) => {
     expect(isolateText(`a${end}b`)).toBe('\u2068a b\u2069');
   });
 

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { severities } from '../../../src/contract/vocabulary.ts';
 import { address, members, number, oneOf, text, time } from '../../../src/database/lists/filter.ts';
-import { type ListSpec, type PlacesPage, pageOf } from '../../../src/database/lists/list.ts';
+import { type ListSpec, type PositionsPage, pageOf } from '../../../src/database/lists/list.ts';
 import { addressOrder, rank, timeOrder } from '../../../src/database/lists/order.ts';
 import type { ListQuery } from '../../../src/store/store.ts';
 
@@ -39,7 +39,7 @@ const things: ListSpec<Thing> = {
 
 const start = Date.UTC(2026, 10, 20);
 const query: ListQuery = { terms: [], sort: 'seen', order: 'desc', per_page: 10, page: 1 };
-const ids = ({ shown }: PlacesPage) => shown.map(({ id }) => id);
+const ids = ({ shown }: PositionsPage) => shown.map(({ id }) => id);
 const rowsOf = (items: readonly Thing[]) => items.map((item, n) => ({ id: `id-${String(n).padStart(4, '0')}`, item }));
 
 const thing: fc.Arbitrary<Thing> = fc.record(
@@ -148,7 +148,7 @@ describe('a list', () => {
     );
   });
 
-  test('is identified by its order and ids if all values are equal', () => {
+  test('is sorted by ids if all values are equal, in both directions', () => {
     const rows = rowsOf(Array.from({ length: 25 }, () => plain));
     for (const order of ['asc', 'desc'] as const) {
       const expected = rows.map(({ id }) => id);

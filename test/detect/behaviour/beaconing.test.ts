@@ -194,7 +194,7 @@ describe('the beaconing detector', () => {
   describe.skipIf(!hasRealFiles)('real traffic', () => {
     const above = (severity: string) => severities.indexOf(severity as 'low') > severities.indexOf('low');
 
-    it('finds only the beacon to a host on the Internet above low', () => {
+    it('reports only the beacon to the recorded Internet host above low', () => {
       const sighted = detected(realFlows(realFiles.internetHost));
       const pairs = sighted.filter(({ severity }) => above(severity)).map(({ ends }) => ends);
       expect(pairs.length).toBeGreaterThan(0);
@@ -204,13 +204,13 @@ describe('the beaconing detector', () => {
       expect(sighted[0]!.evidence).toMatchObject({ data_size_score: 1, median_bytes_out: 292 });
     });
 
-    it('finds the beacon from outside when that host is a home host', () => {
+    it('reports the beacon from outside as at most low when the recorded Internet host is a home host', () => {
       const sighted = detected(realFlows(realFiles.internetHost, ['64.225.56.201/32']));
       expect(sighted.map(({ ends }) => ends.src_ip)).toContain('73.54.23.243');
       expect(sighted.filter(({ severity }) => above(severity))).toEqual([]);
     });
 
-    it('reports half-hourly mail polling of a small office as such', () => {
+    it('reports half-hourly mail polling of a small office as informational', () => {
       expect(detected(realFlows(realFiles.lan))).toMatchObject([
         { severity: 'informational', ends: { dst_port: 995 } },
       ]);

@@ -45,7 +45,7 @@ describe('a new connection', () => {
     expect(detected(walk(4, 8, 61 * minute)).map(({ severity }) => severity)).toEqual(['low']);
   });
 
-  it('is informational for a share, because shares are mapped occasionally', () => {
+  it('is informational for a file share, because file shares are mapped occasionally', () => {
     expect(detected([reach('5', '1', 8, { port: 445 })])).toMatchObject([{ severity: 'informational' }]);
   });
 
@@ -63,7 +63,7 @@ describe('a new connection', () => {
     expect(detected([...users.slice(1), reach('5', '1', 9, { port: 445 })])).toHaveLength(1);
   });
 
-  it('is not reported for an administrator, except for more hosts than ever', () => {
+  it('is not reported for an administrator who does not reach more hosts than ever before', () => {
     const habit = walk(5, 1);
     const errands = walk(10, 9).slice(5);
     expect(detected([...habit, ...errands])).toEqual([]);

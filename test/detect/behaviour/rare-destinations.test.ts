@@ -134,7 +134,7 @@ describe('first seen', () => {
     expect([seen.see(1, 2, 100), seen.see(1, 2, 90), seen.see(1, 2, 20)]).toEqual([100, 90, 90]);
   });
 
-  it('mistakes a name for another only if both of its cells are taken', () => {
+  it('mistakes a name for another only if both of its cells are occupied', () => {
     const seen = new FirstSeen(1024, 30);
     seen.see(1, 2, 100);
     expect(seen.see(1, 3, 105)).toBe(105);

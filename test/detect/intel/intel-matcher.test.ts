@@ -117,7 +117,7 @@ describe('time', () => {
   });
 });
 
-test('of several matching lists, the most severe and then the most confident applies; removed or replaced lists do not apply', () => {
+test('the most severe and then the most confident of several matching lists applies; removed or replaced lists do not apply', () => {
   const { matcher } = matching(
     listOf('a', 'bad.example', { severity: 'medium' }),
     listOf('b', 'bad.example', { confidence: 0.3 }),

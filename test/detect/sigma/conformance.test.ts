@@ -5,7 +5,7 @@ import { compiled, holds, reasonsOf, ruleOf } from './rules.ts';
 /** Key of a search, its values, and records with the expected result. */
 type Row = readonly [string, unknown, readonly (readonly [unknown, boolean])[]];
 
-/** `absent` stands for a record without the field. */
+/** Marks a record without the field. */
 const absent = Symbol('absent');
 
 const table: Readonly<Record<string, readonly Row[]>> = {

@@ -129,7 +129,7 @@ it('an invalid document does not affect other documents', () => {
 });
 
 it('a text without a document is reported as a problem', () => {
-  for (const text of ['', '\n', '# nothing\n', '---\n']) expect(problemsOf(text)).toEqual(['1 : holds no document']);
+  for (const text of ['', '\n', '# nothing\n', '---\n']) expect(problemsOf(text)).toEqual(['1 : contains no document']);
   expect(problemsOf('just text')).toEqual(['1 : is a text, not a mapping']);
 });
 

@@ -252,7 +252,7 @@ filter:
       expect(problems).toEqual([{ line, field: 'correlation.rules[1]', reason }]);
     });
 
-    it('with too many levels, the line of all names', () => {
+    it('with too many levels, the line of the names', () => {
       const inner = Array.from(
         { length: correlationLimits.depth },
         (_, n) =>

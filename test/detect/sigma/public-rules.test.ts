@@ -32,7 +32,7 @@ describe.skipIf(!existsSync(folder))('the public rules', () => {
     expect(rules.filter(({ parsed }) => parsed.problems.length > 0).length).toBe(14);
   });
 
-  it('for other products are rejected as such', () => {
+  it('for other products are rejected, and the reason names the product', () => {
     const reasons = Map.groupBy(set.refused, ({ problems }) => problems.map(({ reason }) => reason).join());
     expect(Object.fromEntries([...reasons].map(([reason, of]) => [reason, of.length]))).toEqual({
       "is for 'cisco', for which there are no records": 15,
@@ -42,7 +42,7 @@ describe.skipIf(!existsSync(folder))('the public rules', () => {
     });
   });
 
-  it('with Sigma 1 aggregations are reported as correlations, the other two rules for their Sigma 1 dates', () => {
+  it('with Sigma 1 aggregations are rejected with a pointer to correlation rules, two other rules for their Sigma 1 dates', () => {
     const broken = rules.filter(({ parsed }) => parsed.problems.length > 0);
     expect(broken.every(({ file }) => file.startsWith('unsupported'))).toBe(true);
     const counting = broken.filter(({ parsed }) =>

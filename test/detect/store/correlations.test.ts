@@ -162,7 +162,7 @@ test('late inputs are counted, once', () => {
   expect(correlations.limitsReached()).toEqual({});
 });
 
-test('figures of ongoing episodes are updated in intervals, and after a crash', () => {
+test('figures of ongoing episodes are updated at intervals, and after a crash', () => {
   let correlations = new Correlations(tables);
   const refreshed = () => {
     const all: unknown[] = [];

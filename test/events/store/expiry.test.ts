@@ -23,12 +23,12 @@ describe('removal of the oldest blocks', () => {
     expect(choose([], 1, 1)).toBeUndefined();
   });
 
-  it('starts above the age, with the reason age even above the size', () => {
+  it('starts above the maximum age; the reason is age even if the maximum size is exceeded too', () => {
     expect(choose(both, 6 * hour, 0)).toEqual(['dns', 'age']);
     expect(choose(both, 6 * hour, 1)).toEqual(['dns', 'age']);
   });
 
-  it('starts with the block received first above the size', () => {
+  it('starts with the block received first if the maximum size is exceeded', () => {
     expect(choose(both, 0, 1)).toEqual(['dns', 'bytes']);
     expect(choose([block('network', 8, 100), block('dns', 7, 100)], 0, 1)).toEqual(['network', 'bytes']);
   });
@@ -43,9 +43,9 @@ describe('removal of the oldest blocks', () => {
 
 test.for([
   ['of the oldest block', [3, 5, 7], 3],
-  ['of the next, where a clock was ahead', [2000, 5, 7], 5],
-  ['of one that comes before another with an earlier time', [5, 3, 7], 5],
-  ['now, where all clocks were ahead', [2000, 3000], 100],
+  ['of the next block, if a clock was ahead', [2000, 5, 7], 5],
+  ['of the oldest block, if the next block has an earlier time', [5, 3, 7], 5],
+  ['now, if all clocks were ahead', [2000, 3000], 100],
 ] as const)('the accepted time of receipt is the time %s', ([, times, believed]) => {
   expect(believedTime({ count: times.length, received: Float64Array.from(times) }, 100)).toBe(believed);
 });

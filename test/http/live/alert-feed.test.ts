@@ -38,7 +38,7 @@ it('the feed publishes the changes of a notice', async () => {
   expect(published()).toEqual(['1 a 1', '2 b 1', '3 a 2']);
 });
 
-it('the feed reads changes that no notice contained from the tables, before later changes', async () => {
+it('the feed reads from the tables the changes that no notice contained, before later changes', async () => {
   const { raise, announce, published } = setUp();
   await raise('a');
   await raise('b');

@@ -99,7 +99,7 @@ const step = fc.oneof(
 );
 
 describe('a subscription', () => {
-  it('gets the matches after since once and in order, except the dropped matches that lagged counts, in any interleaving', async () => {
+  it('gets each match after `since` once and in order, except dropped matches, which `lagged` counts, in any interleaving', async () => {
     const clockSteps = fc.array(fc.constantFrom(0, 0, 0, 40, 400), { minLength: 1, maxLength: 20 });
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 80, size: 'max' }), clockSteps, async (steps, clocks) => {
@@ -182,7 +182,7 @@ describe('a subscription', () => {
     );
   });
 
-  it('starts with the next commit if there is no since', () => {
+  it('starts with the next commit if there is no `since`', () => {
     const { channel, hub } = setUp();
     const wire = new MemoryWire();
     hub.publish(name, channel.commit([1, 1]));
@@ -202,7 +202,7 @@ describe('a subscription', () => {
     expect(seqs(wire)).toEqual([9, 10]);
   });
 
-  it('reports the number of matches that are no longer stored before it sends the rest', async () => {
+  it('first reports the number of matches that are no longer stored, then sends the remaining matches', async () => {
     const parts = setUp();
     const { channel, hub } = parts;
     const wire = new MemoryWire();

@@ -490,7 +490,7 @@ describe('a stream path', () => {
     expect(hub.subscriptions).toBe(2);
   });
 
-  it('closes with 4400 if since is beyond the head', async () => {
+  it('closes with 4400 if `since` is beyond the head', async () => {
     const { wire, say } = setUp({ preset: { ...preset, since: 5 }, identity: {} });
     await say();
     expect(sent(wire)).toMatchObject([{ type: 'error', error: { details: { field: 'since' } } }]);

@@ -239,7 +239,7 @@ function dial(path: string, headers: readonly string[] = [], options = {}): Sock
   const lines = [
     `GET ${path} HTTP/1.1`,
     'Host: localhost',
-    // The first of repeated headers counts.
+    // The service uses the first of repeated headers.
     ...headers,
     'Upgrade: websocket',
     'Connection: Upgrade',
@@ -463,7 +463,7 @@ describe('a stream path', () => {
     expect(client.seqs).toEqual([2]);
   });
 
-  it('sends all matches after since, then new matches, without gap or repetition', async () => {
+  it('sends all matches after `since`, then new matches, without gap or repetition', async () => {
     const ports = Array.from({ length: 2000 }, (_, n) => (n % 2 === 0 ? 443 : 80));
     publish(ports);
     // More commits than are kept in memory.
@@ -489,7 +489,7 @@ describe('a stream path', () => {
     expect(client.seqs).toEqual(due);
   });
 
-  it('closes with 4400 if since is beyond the head', async () => {
+  it('closes with 4400 if `since` is beyond the head', async () => {
     const client = new Client(`${stream}?since=1`, { token: 'viewer' });
     expect((await client.closed).code).toBe(4400);
   });
@@ -556,8 +556,8 @@ describe('a stalled reader', () => {
   });
 });
 
-it('unauthenticated clients cannot take the places of others', async () => {
-  // Fewer places than the limit of unauthenticated clients: each client still counts as a socket.
+it('unauthenticated clients count towards the limit of sockets, and free their places when they disconnect', async () => {
+  // The limit of sockets is lower than the limit of unauthenticated clients.
   for (let n = 0; n < maxSockets; n++) await new Client('/ws').open();
   expect((await new Client('/ws').closed).code).toBe(4429);
   clients[0]?.terminate();
@@ -585,7 +585,7 @@ it.each([
   ['refused', ['Authorization: Bearer nobody'], Buffer.alloc(0)],
   ['that send a close frame', [], Buffer.from([0x88, 0x80, 1, 2, 3, 4])],
 ])(
-  'sockets %s, whose clients never close their side, keep counting beyond the limit of lingering sockets',
+  'sockets %s, whose clients never close their side, still count beyond the limit of lingering sockets',
   async (_, headers, said) => {
     const lingering = limits.maxClosingSocketsPerAddress;
     for (let n = 0; n < lingering + 20; n++) {

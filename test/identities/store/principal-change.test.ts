@@ -34,7 +34,7 @@ describe('a change of a principal', () => {
 
   test('of the name is rejected if it resembles another principal’s name, but may change the spelling', async () => {
     const { store, reader, admin, second, change } = await withTwo();
-    const alike = { code: 'CONFLICT', details: { field: 'name', reason: 'looks like one that is taken' } };
+    const alike = { code: 'CONFLICT', details: { field: 'name', reason: 'looks like a name that is taken' } };
     for (const name of ['Admin', 'ＡＤＭＩＮ', '\u{1d41a}dmin']) {
       await expect(store.createPrincipal(principal(name), admin)).rejects.toMatchObject(alike);
       await expect(change({ name })).rejects.toMatchObject(alike);

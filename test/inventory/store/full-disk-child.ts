@@ -1,7 +1,7 @@
 /**
  * `node full-disk-child.ts <folder> fill|continue`: a store on a small dedicated volume. `fill` commits batches
- * until a write runs out of space, which ends the process; `continue` opens the store that is left, on the volume
- * with more room. Prints the counts, as JSON lines.
+ * until a write runs out of space, which ends the process; `continue` opens the remaining store on the
+ * enlarged volume. Prints the counts, as JSON lines.
  */
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, writeSync } from 'node:fs';

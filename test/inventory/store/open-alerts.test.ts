@@ -58,7 +58,7 @@ describe('open alerts of an asset', () => {
     const second = holder(reader, '10.0.0.1').id;
     expect(reader.getAsset(first)).toMatchObject({ open_alerts: 1 });
     expect(reader.getAsset(second)).toMatchObject({ open_alerts: 1 });
-    // The first alert continues, in the time of the other asset.
+    // The first alert recurs at a time when the other asset has the address.
     await store.commit(batchOf([on('10.0.0.1', { timestamp: start + hour })]));
     expect(reader.getAsset(first)).toMatchObject({ open_alerts: 0, risk_score: 0 });
     expect(reader.getAsset(second)).toMatchObject({ open_alerts: 2 });

@@ -170,7 +170,8 @@ test('risk always follows from the contributing alerts, for any changes of alert
       expect(wanted.none.ids).toEqual(expect.arrayContaining(named));
       const highest = Math.max(0, wanted.none.score, ...atRisk.map(({ score }) => score));
       expect(risk.score).toBeGreaterThanOrEqual(highest);
-      // The stored score is that of the last change of an input, or lower: the clock moved without timers.
+      // The stored score is from the last change of an input. The current score is equal or lower, because the clock
+      // moved without timers.
       for (const { id, score } of wanted.assets)
         expect(open.reader.getAsset(id)!.risk_score).toBeGreaterThanOrEqual(score);
       await open.store.close();

@@ -132,7 +132,7 @@ describe('the graph of the store', () => {
     });
   });
 
-  it('starts around an asset from the current addresses of the asset', async () => {
+  it('around an asset starts from the current addresses of the asset', async () => {
     const { store, reader } = opened();
     await commit(store, [flow('10.0.0.1', '10.0.0.2', { src_mac: '00:11:22:33:44:01', timestamp: before })]);
     const first = reader.assets.at('10.0.0.1', start)!;
@@ -229,7 +229,7 @@ describe('the graph of the store', () => {
     });
   });
 
-  it('counts a connection that is answered after its first report at the host from that time', async () => {
+  it('counts a connection at the network until the connection is answered, and at the host afterwards', async () => {
     const { store, reader, dataDir } = opened();
     const report = (conn_state: string, src_bytes: number) =>
       flow('10.0.0.1', '10.0.0.2', {

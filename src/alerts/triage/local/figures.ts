@@ -18,7 +18,7 @@ export function answeredOf(evidence: Evidence): 1 | -1 | undefined {
   return undefined;
 }
 
-/** Returns the score of the detector, from 0 to 1. */
+/** Returns the score of the detector, from 0 to 1; undefined without a valid score. */
 export function scoreOf(evidence: Evidence): number | undefined {
   const score = own(evidence, 'score');
   return typeof score === 'number' && score >= 0 && score <= 1 ? score : undefined;

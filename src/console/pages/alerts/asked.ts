@@ -2,7 +2,7 @@ import type { Change } from './changes.ts';
 import type { AlertRow } from './question.ts';
 import type { Target } from './target.ts';
 
-/** A dialog that is open before a change is sent. */
+/** An open dialog for a change that is not sent yet. */
 export interface DialogRequest {
   /** Unique per dialog, so that consecutive dialogs never share state. */
   readonly key: number;

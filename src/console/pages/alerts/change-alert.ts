@@ -7,14 +7,14 @@ import { type Change, decisions, describeChange, predicted, refusal } from './ch
 import type { AlertRow } from './question.ts';
 import type { FailedChange } from './target.ts';
 
-/** Attempts to apply a change while new occurrences keep raising the alert's version. */
+/** Maximum attempts to apply a change while new occurrences keep raising the alert's version. */
 const maxAttempts = 5;
 
 /**
  * Changes one alert if it is still the version on screen (If-Match). The change is shown optimistically and rolled back
  * on failure. New occurrences do not conflict with the change; another user's decision does.
  *
- * @returns the failure, with the current alert; undefined after a change, which a toast confirms
+ * @returns the failure with the current alert; undefined if the alert was changed, which a toast confirms
  */
 export async function tryChange(seen: AlertRow, change: Change): Promise<FailedChange | undefined> {
   const { status, title } = seen.attributes;
@@ -43,7 +43,7 @@ export async function changeAlert(seen: AlertRow, change: Change): Promise<boole
 
 /** The last pending change of each alert in this browser. */
 const pendingChanges = new Map<string, Promise<unknown>>();
-/** Alerts as returned for recent changes from this browser, so that its own changes are not mistaken for conflicts. */
+/** Alerts as returned for recent changes from this browser, to distinguish them from changes by other users. */
 const ownAnswers = new Map<string, AlertRow>();
 const maxOwnAnswers = 1000;
 

@@ -23,8 +23,8 @@ interface Tally {
  * Applies one change to many alerts: those listed, or all that match a filter. `onProgress` receives the number of
  * alerts processed.
  *
- * @returns whether all alerts changed or only a part, which a toast reports; or the failure, if no alert changed or the
- * request stopped early
+ * @returns whether all or only some of the alerts changed, which a toast reports; the failure if no alert changed or if
+ * a request failed
  */
 export async function changeMany(
   target: Target,
@@ -63,11 +63,11 @@ export async function changeMany(
       what:
         tally.changed === 0
           ? 'No alerts were changed'
-          : `Stopped after ${number(tally.changed)} alerts; the rest were not changed`,
+          : `Stopped after ${number(tally.changed)} alerts; the other alerts were not changed`,
       error,
     };
   }
-  // Shows the alerts that did not fail as changed; other fields arrive over the live channel.
+  // Shows the expected changes, except on alerts that failed. Other fields arrive over the live channel.
   if (tally.failed === tally.failedIds.size)
     putAlerts(
       new Map(

@@ -38,7 +38,7 @@ export interface Triage {
 /** One alert, with the facts that decide triage first. */
 export function AlertDetail({ alert, triage, proof }: { alert: AlertRow; triage: Triage; proof: Signal<number> }) {
   const { attributes } = alert;
-  // Each alert is shown from its top.
+  // Scrolls to the top when another alert is opened.
   useEffect(() => document.querySelector('.detail-body')?.scrollTo(0, 0), [alert.id]);
   return (
     <Detail

@@ -23,7 +23,7 @@ export function Evidence({ alert }: { alert: Alert }) {
     <Section title="Evidence">
       {facts.length > 0 && <Facts facts={facts.map((fact) => [fact.name, <Parts key={fact.name} fact={fact} />])} />}
       {ids.length === 0 ? (
-        <p class="quiet">No stored events: the alert was found in a sensor record that is not kept.</p>
+        <p class="quiet">No sample events: the sensor record behind this alert is not stored.</p>
       ) : (
         <ul class="alert-events" aria-label="Sample events">
           {shown.map((id) => (

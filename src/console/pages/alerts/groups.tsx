@@ -157,7 +157,7 @@ function GroupName({ by, value }: { by: AlertGrouping; value: string | undefined
   );
 }
 
-/** The name of a rule, taken from one of its alerts, because alerts also have the names of sensors' rules. */
+/** Shows the name of a rule. The name comes from an alert, because the list of rules lacks the rules of sensors. */
 function RuleName({ id }: { id: string }) {
   const answer = useAnswer(
     'listAlerts',

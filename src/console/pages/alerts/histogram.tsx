@@ -17,7 +17,7 @@ const refreshMs = 30_000;
 /** Formats only integers as labels, because counts have no fractions. */
 const whole = (value: number): string => (Number.isInteger(value) ? number(value) : '');
 
-/** Last-seen times of the matching alerts by severity; dragging across it sets the time range of the page. */
+/** Matching alerts by last-seen time and severity. Dragging across the histogram sets the time range of the page. */
 export function AlertHistogram({ filters }: { filters: Filters }) {
   const { name, from, to } = shownRange();
   const end = to ?? new Date(Math.ceil(recently.value / 30_000) * 30_000).toISOString();

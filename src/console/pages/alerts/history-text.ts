@@ -15,10 +15,10 @@ const sentences: Readonly<Record<HistoryEntry['action'], string>> = {
   tags_changed: 'changed the tags',
   noted: 'added a note',
   overridden: 'overrode the model verdict',
-  silenced: 'suppressed it with a silence',
-  unsilenced: 'ended its suppression by a silence',
-  folded: 'merged it into another alert',
-  unfolded: 'separated it from another alert',
+  silenced: 'suppressed the alert with a silence',
+  unsilenced: 'ended the suppression by a silence',
+  folded: 'merged the alert into another alert',
+  unfolded: 'separated the alert from another alert',
   triaged: 'requested a new model verdict',
 };
 

@@ -23,7 +23,7 @@ export function NoAlerts({ view, counts, hasChips }: { view: View; counts: Count
       <Empty title={nothing[view]}>
         <p>
           {number(all)} {all === 1 ? 'alert' : 'alerts'} in this range {all === 1 ? 'is' : 'are'} closed or assigned to
-          others.
+          other users.
         </p>
         <p class="row">
           <Button onClick={() => setParams({ view: 'all' })}>Show all</Button>

@@ -30,7 +30,7 @@ export function usualView({ status, not_status = [] }: Filters): View {
   return requested.every((one) => isOpen({ status: one })) ? 'open' : 'all';
 }
 
-/** Combines the view with the filters, so that the count on a tab is that of its list. */
+/** Combines the view with the filters, so that the count on a tab equals the total of its list. */
 export function filtersOf(chips: Filters, view: View, me: string): Filters {
   const filters: Record<string, string | readonly string[]> = { ...chips };
   for (const [name, wanted] of Object.entries(byView[view](me))) {
@@ -45,7 +45,7 @@ export function filtersOf(chips: Filters, view: View, me: string): Filters {
 const rank = (severity: string): number => severities.indexOf(severity as Severity);
 const asList = (value: string | readonly string[]): readonly string[] => (typeof value === 'string' ? [value] : value);
 
-/** Fields of an alert that can change, evaluated in the browser; the service evaluates all others. */
+/** Fields of an alert that can change. The browser evaluates filters on these fields, the service all other filters. */
 const changeable: Readonly<Record<string, (alert: Alert) => readonly (string | undefined)[]>> = {
   status: (alert) => [alert.status],
   severity: (alert) => [alert.severity],
@@ -65,7 +65,7 @@ const changeable: Readonly<Record<string, (alert: Alert) => readonly (string | u
 const nameOf = (key: string): string => (key.startsWith('not_') ? key.slice(4) : key);
 const isChangeable = (key: string): boolean => key === 'min_severity' || Object.hasOwn(changeable, nameOf(key));
 
-/** Returns whether an alert matches the filters on changeable fields; its other fields are known to match. */
+/** Returns whether an alert matches the filters on changeable fields; its other fields already match. */
 export function stillMatches(alert: Alert, filters: Filters): boolean {
   return Object.entries(filters).every(([key, value]) => {
     if (key === 'min_severity') return rank(alert.severity) >= rank(asList(value)[0] ?? '');

@@ -3,6 +3,7 @@ import { useAnswer } from '../../state/answers.ts';
 import { number } from '../../ui/format.ts';
 import { Severity } from '../../ui/severity.tsx';
 import { Section } from '../../ui/split.tsx';
+import { Answered } from '../../ui/states.tsx';
 import { Time } from '../../ui/time.tsx';
 import { Status } from './columns.tsx';
 import type { Alert, AlertRow } from './question.ts';
@@ -44,16 +45,19 @@ export function Related({ alert }: { alert: AlertRow }) {
 /** A related alert given by its id. */
 function Named({ title, id }: { title: string; id: string }) {
   const answer = useAnswer('getAlert', { params: { alert_id: id } }, { keepPrevious: false });
-  const alert = answer.data?.data;
   return (
     <div class="alert-related">
       <h4>{title}</h4>
-      {alert === undefined ? (
-        <p class="quiet">{answer.error === null ? '…' : 'This alert is no longer stored.'}</p>
+      {answer.error?.code === 'NOT_FOUND' ? (
+        <p class="quiet">This alert is no longer stored.</p>
       ) : (
-        <ul>
-          <Line id={alert.id} alert={alert.attributes} />
-        </ul>
+        <Answered of={answer} rows={1}>
+          {({ data }) => (
+            <ul>
+              <Line id={data.id} alert={data.attributes} />
+            </ul>
+          )}
+        </Answered>
       )}
     </div>
   );

@@ -81,5 +81,5 @@ export function sentence(matcher: SilenceMatcher, named: (part: SilencePart, val
     return `${phrases[part]} ${shown.join(' or ')}${part === 'domain' ? ' and subdomains' : ''}`;
   });
   const up = matcher.max_severity === undefined ? '' : `, up to severity ${words(matcher.max_severity)}`;
-  return `Silences findings ${parts.join(' ')}${up}.`;
+  return `Silences alerts ${parts.join(' ')}${up}.`;
 }

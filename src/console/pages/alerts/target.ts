@@ -21,8 +21,8 @@ export interface FailedChange {
 }
 
 /**
- * Resolves a selection: several loaded rows stand for all matching alerts if all are selected; a single row stands for
- * itself.
+ * Returns all matching alerts if all are selected, else the given rows. A single row is always the only target, even if
+ * all matching alerts are selected.
  */
 export const targetOf = (rows: readonly AlertRow[], everything: Everything | undefined): Target =>
   everything !== undefined && rows.length > 1 ? everything : { rows };

@@ -50,7 +50,8 @@ export interface Triaging {
 let lastKey = 0;
 
 /**
- * Returns triage by keys, buttons and dialogs: of the selected alerts or, without a selection, of the current alert.
+ * Returns the triage actions for keys, buttons and dialogs. The actions apply to the selected alerts or, without a
+ * selection, to the current alert.
  */
 export function useTriage(about: About): Triaging {
   const { rows, marked, current, everything, onMove, onDone } = about;

@@ -51,7 +51,8 @@ type OpenDialog =
   | { readonly kind: 'edit' | 'merge' | 'split' | 'remove'; readonly asset: AssetRow };
 
 /**
- * Returns actions by keys, buttons and dialogs: on the selected assets or, without a selection, on the current asset.
+ * Returns the actions for keys, buttons and dialogs. The actions apply to the selected assets or, without a selection,
+ * to the current asset.
  */
 export function useActions({
   rows,

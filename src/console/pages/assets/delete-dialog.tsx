@@ -37,7 +37,7 @@ export function DeleteDialog({ asset, onDone, onClose }: { asset: AssetRow; onDo
       </p>
       {state !== 'retired' && (
         <p class="quiet">
-          If the asset is only out of use, retire it instead: its history is kept, and shows if it is seen again.
+          If the asset is only out of use, retire it instead: its history is kept and records when it is seen again.
         </p>
       )}
       <p class="quiet">The deletion is recorded in the audit trail.</p>

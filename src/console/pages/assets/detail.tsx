@@ -29,7 +29,7 @@ import './detail.css';
 
 const refreshMs = 30_000;
 
-/** The asset in the URL: first as in the list, then the current version once it is loaded. */
+/** The asset in the URL: the version in the list first, then the current version once it is loaded. */
 export function OpenedAsset({
   id,
   listed,

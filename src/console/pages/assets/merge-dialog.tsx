@@ -93,7 +93,7 @@ export function MergeDialog({
         </Options>
         {(found.data?.pagination.total ?? 0) > maxOffered + 1 && (
           <p class="quiet">
-            Showing {number(maxOffered)} of {number(found.data?.pagination.total ?? 0)}. Refine the search to
+            Showing {number(maxOffered)} of {number(found.data?.pagination.total ?? 0)}. Refine the search to see more.
           </p>
         )}
         <Refused error={error} what="Not merged" />

@@ -54,6 +54,6 @@ export function peersOf(topology: Topology, assetId: string, ips: readonly strin
 
 const union = (a: readonly number[] = [], b: readonly number[] = []): number[] =>
   [...new Set([...a, ...b])].sort((x, y) => x - y);
-// Returns the earlier time. All times have one format, UTC with milliseconds, so that texts compare like times.
+// Returns the earlier time. All times have the same format (UTC with milliseconds), so they are compared as texts.
 const earlier = (a: string | undefined, b: string): string => (a !== undefined && a < b ? a : b);
 const later = (a: string | undefined, b: string): string => (a !== undefined && a > b ? a : b);

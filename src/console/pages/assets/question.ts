@@ -50,7 +50,7 @@ export const quickViews: readonly QuickView[] = [
   {
     name: 'retired',
     title: 'Retired',
-    hint: 'No longer in use; their history shows if they are seen again',
+    hint: 'No longer in use; their history records when they are seen again',
     filters: { state: ['retired'] },
   },
 ];

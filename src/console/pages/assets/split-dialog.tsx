@@ -54,8 +54,8 @@ export function SplitDialog({
     <Dialog title={`Split ${quoted(name)}`} onClose={onClose}>
       <p>
         Use this if the asset is actually two machines. The selected addresses move to a new asset with their services
-        and history. A MAC address that stays while one of its IP addresses moves no longer identifies the asset, so
-        that new events do not undo the split.
+        and history. If an IP address moves without its MAC address, the MAC address no longer identifies the asset.
+        Otherwise, new events would undo the split.
       </p>
       {all.length < 2 ? (
         <p class="quiet">The asset has only one address.</p>

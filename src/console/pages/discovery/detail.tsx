@@ -182,7 +182,7 @@ function Found({ scan: { attributes } }: { scan: ScanRow }) {
       )}
       <p class="row">
         <a href={href('assets', at)}>Assets {canQuery && 'at these addresses'}</a>
-        <a href={href('assets', { source: 'scan', from: started_at })}>Assets found by scans since</a>
+        <a href={href('assets', { source: 'scan', from: started_at })}>Assets found since this scan</a>
         <a href={href('assets', { view: 'services', ...at, source: 'scan' })}>Services</a>
       </p>
     </Section>

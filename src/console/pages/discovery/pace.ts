@@ -7,7 +7,7 @@ export interface Sample {
 /** Period over which the rate is measured. */
 const windowMs = 10_000;
 
-/** Appends a sample and drops samples older than the window, except the latest of them. */
+/** Appends a sample. Drops samples older than the window, except the latest older sample. */
 export function withSample(samples: readonly Sample[], next: Sample): readonly Sample[] {
   const last = samples.at(-1);
   // Fewer probes than before mean that another scan has started.

@@ -4,7 +4,7 @@ import { href, place } from '../../state/address.ts';
 import { Empty } from '../../ui/states.tsx';
 import { manualPages, pageNames, searchPages } from './manual-pages.ts';
 
-/** The manual: a list of pages with the page in the address, or search results. */
+/** The manual: the list of pages with the page that the URL names, or the search results. */
 export function Manual({ query }: { query: string }) {
   const asked = place.value.params.get('page') ?? '';
   const name = manualPages.has(asked) ? asked : 'first-day';

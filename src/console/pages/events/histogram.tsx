@@ -15,7 +15,7 @@ import { widerRange } from './zoom.ts';
 /** Maximum number of bars that fit. */
 const maxBars = 120;
 
-/** Event counts over time by severity. Dragging across it sets the time range of the page. */
+/** Event counts over time by severity. Dragging across the chart sets the time range of the page. */
 export function EventHistogram({
   table,
   question,

@@ -202,7 +202,7 @@ function LiveBar({
   onPause: () => void;
   onResume: () => void;
 }) {
-  // Updated once a second, so that users can read it.
+  // The rate is updated once a second, so that users can read it.
   const rate = tail.rate(now.value);
   return (
     <div class="events-livebar">

@@ -77,7 +77,7 @@ export function ValuesPanel({
   );
 }
 
-/** A bar of the value's share, which the text also states. */
+/** A bar for the share of a value. It is hidden from screen readers, because the text states the share too. */
 function Bar({ share }: { share: number }) {
   return (
     <svg class="events-values-bar" aria-hidden="true" preserveAspectRatio="none" viewBox="0 0 100 1">

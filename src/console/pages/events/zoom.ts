@@ -5,8 +5,8 @@ import type { RangeName, ranges, TimeRange } from '../../state/range.ts';
 const factor = 3;
 
 /**
- * Returns the URL parameters of a wider range. If the range ends now, this is the next longer relative range; otherwise
- * three times the length around its middle, up to now; all time beyond 30 days.
+ * Returns the URL parameters of a wider range. A relative range becomes the next longer relative range, or all time. A
+ * custom range becomes three times as long around its middle, or all time if it is longer than 30 days.
  */
 export function widerRange({ name, from, to }: TimeRange, lengths: typeof ranges, nowMs: number): Params {
   const named = (range: RangeName): Params => ({

@@ -21,7 +21,7 @@ export type AlertedEdges = ReadonlyMap<string, Alerted>;
 type Alert = Pick<ListItem<'listAlerts'>['attributes'], 'severity' | 'src_ip' | 'dst_ip'>;
 
 /**
- * Maps alerts to edges: from the alert's source to its target or, without such an edge, to the reverse edge, because
+ * Maps alerts to edges from the alert's source to its target. Without such an edge, the reverse edge is used, because
  * the suspect may not have opened the connection.
  */
 export function alertedEdges(

@@ -46,14 +46,14 @@ export function networkOfLength(ip: string, length: number): string | undefined 
 
 /**
  * Returns the label of a host inside its network's box: its name, or the last part of its address. The node of the
- * network itself covers its other addresses.
+ * network itself is labelled `others`, because it covers all other addresses of the network.
  */
 export function nameWithin({ label, ip }: Pick<Node, 'label' | 'ip'>): string {
   if (ip === undefined) return 'others';
   return label === ip ? ip.slice(ip.search(/[.:][^.:]*$/)) : label;
 }
 
-/** Maximum number of external networks shown separately; the rest share one box. */
+/** Maximum number of external networks shown separately; all other external networks share one box. */
 const maxOutside = 18;
 export const elsewhere = 'elsewhere';
 

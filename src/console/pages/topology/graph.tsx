@@ -10,7 +10,7 @@ interface GraphProps {
   readonly boxes: readonly Box[];
   readonly places: ReadonlyMap<string, Place>;
   readonly bundles: readonly Bundle[];
-  /** The selected node or network; all others are dimmed. */
+  /** The selected node or network; all other elements are dimmed. */
   readonly selected: string | undefined;
   readonly onSelect: (id: string | undefined) => void;
   /** Opens or closes an external network. */

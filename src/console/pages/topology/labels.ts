@@ -14,7 +14,7 @@ export const characterWidth = 0.62;
 const lineHeight = 1.25;
 
 /**
- * Selects labels that fit, in order of precedence and at most `most`: each label that overlaps no earlier label.
+ * Selects at most `most` labels in order of precedence: each label that does not overlap an earlier selected label.
  * Zooming in makes room for more labels.
  */
 export function roomFor(labels: readonly Label[], fontPx: number, most: number): Set<string> {

@@ -4,7 +4,7 @@ import { rangeQuery, shownRange } from '../../state/range.ts';
 
 interface StillRange {
   readonly range: ReturnType<typeof rangeQuery>;
-  /** Moves the range up to now. Returns false if it did not change. */
+  /** Moves the range up to now. Returns false if the range did not change. */
   readonly move: () => boolean;
 }
 

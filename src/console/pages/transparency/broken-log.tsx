@@ -76,12 +76,14 @@ function convicts(text: string | undefined): boolean {
 /** Explains the fault and the next steps. */
 function Meaning({ fault, pin, convicting }: { fault: AuditFault; pin: Pin | undefined; convicting: boolean }) {
   const before =
-    pin === undefined ? '' : ` This browser last verified it at ${number(pin.head.size)} entries and keeps that pin.`;
+    pin === undefined
+      ? ''
+      : ` This browser last verified the log at ${number(pin.head.size)} entries and keeps that pin.`;
   if (fault.kind === 'misbehaviour')
     return (
       <>
         <p>
-          Entries may have been removed, changed, or shown differently to others.{before}{' '}
+          Entries may have been removed, changed, or shown differently to other readers.{before}{' '}
           {convicting
             ? 'The evidence is conclusive: the log signed two contradicting statements.'
             : 'The cause may be tampering, a restored backup, a replaced log, or a stale response from a proxy: the evidence alone is not conclusive.'}
@@ -89,7 +91,7 @@ function Meaning({ fault, pin, convicting }: { fault: AuditFault; pin: Pin | und
         <ol class="broken-steps">
           <li>Download the evidence: it contains both signed heads and the mismatch.</li>
           <li>
-            Verify it elsewhere, without this service: <code>npx candor verify candor-evidence.json</code>
+            Verify the evidence without this service: <code>npx candor verify candor-evidence.json</code>
           </li>
           <li>Compare with other auditors and witnesses, and contact the operator. Do not reset the pin until then.</li>
         </ol>
@@ -104,8 +106,8 @@ function Meaning({ fault, pin, convicting }: { fault: AuditFault; pin: Pin | und
     );
   return (
     <p>
-      Its data cannot be trusted until it verifies.{before} The cause may be an error of the service or a proxy: check
-      again, and contact the operator if it persists.
+      The log cannot be trusted until it verifies.{before} The cause may be an error of the service or a proxy: check
+      again, and contact the operator if the error persists.
     </p>
   );
 }

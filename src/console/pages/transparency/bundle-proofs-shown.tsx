@@ -29,7 +29,7 @@ export function BundleProofsShown({ text, bundle, keys }: { text: string; bundle
     <ul class="checks panel">
       {checkpoint === undefined ? (
         <Check state="open" title="No checkpoint">
-          Bundles of earlier versions or of a degraded log have none.
+          Bundles of earlier versions or of a degraded log do not have a checkpoint.
         </Check>
       ) : (
         <Check state="good" title={`Covered by the signed checkpoint at ${number(checkpoint.size)} entries`}>

@@ -27,10 +27,10 @@ export function ConsistencyView() {
           <Loading />
         ) : state.kind === 'empty' ? (
           <Empty title="The log is empty">
-            Comparing needs two tree heads: the first entry creates one, the second another.
+            Comparing needs two tree heads. Tree heads are signed as entries are added.
           </Empty>
         ) : (
-          <Empty title="Nothing to compare yet">The log has one entry. The next one creates a second size.</Empty>
+          <Empty title="Nothing to compare yet">The log has one entry. The next entry creates a second size.</Empty>
         )
       ) : sizes.first >= sizes.second ? (
         <Empty title="The earlier size must be smaller than the later one" />

@@ -5,7 +5,7 @@ export interface EntryShown {
   readonly actor: string | undefined;
   readonly occurredAt: string | undefined;
   readonly subject: { readonly type: string; readonly id: string } | undefined;
-  /** One line of summary, by kind. */
+  /** Summary in one line. Its contents depend on the kind. */
   readonly title: string | undefined;
 }
 

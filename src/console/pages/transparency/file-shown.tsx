@@ -165,7 +165,7 @@ function EvidenceShown({ text }: { text: string }) {
 function CheckpointShown({ text }: { text: string }) {
   const pinned = pinnedKeys();
   if (pinned === undefined)
-    return <Empty title="Cannot verify: a checkpoint contains no keys, and this browser has pinned none" />;
+    return <Empty title="Cannot verify: a checkpoint contains no keys, and this browser has no pinned keys" />;
   const checkpoint = verifyCheckpoint(text, pinned);
   if (checkpoint instanceof AuditFault) return <Refused fault={checkpoint} />;
   return (
@@ -191,7 +191,7 @@ function PinShown({ text }: { text: string }) {
         </Check>
       </ul>
       <p>
-        To check the log against it, import it under{' '}
+        To check the log against this pin, import the pin under{' '}
         <a href={href('transparency', { view: 'consistency' })}>Consistency</a>.
       </p>
     </section>

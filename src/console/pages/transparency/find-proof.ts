@@ -98,7 +98,7 @@ async function findHidden(asked: Asked): Promise<HiddenProof | AuditFault> {
   const path = readPath(fields?.audit_path);
   if (path instanceof AuditFault) return path;
   if (leafIndex === undefined || leafIndex >= head.size)
-    return new AuditFault('MALFORMED_PROOF', `the proof is for no leaf of the tree of size ${head.size}`);
+    return new AuditFault('MALFORMED_PROOF', `the proof does not belong to a leaf of the tree of size ${head.size}`);
   const index = Math.floor(leafIndex / pageColumns);
   const width = pageWidth({ level: 0, index }, head.size);
   const hashes = await fetchTile(log, { level: 0, index, width });

@@ -27,7 +27,7 @@ export function rotationOf(keys: KeySet, key: LogKey): string {
   return `number ${at} of ${of}, ${from}${after === undefined ? '' : `, replaced at ${number(after.fromSize ?? 0)}`}`;
 }
 
-/** The entry that announced a key, whose head the previous key signed. */
+/** Link to the entry that announced a key. A tree head signed by the previous key covers this entry. */
 function AnnouncedBy({ kid }: { kid: string }) {
   const { data } = useQuery({
     queryKey: ['listEntries', 'rotations'],

@@ -34,8 +34,8 @@ export function useChecked<T>(
 }
 
 /**
- * Checks that two trees of this log are consistent, in either order. Returns an AuditFault if they are not, or if the result
- * is unknown.
+ * Checks that two trees of this log are consistent, in either order. Returns an AuditFault if they are not consistent,
+ * or if the result is unknown.
  */
 export async function sameTree(one: SizedRoot, other: SizedRoot): Promise<true | AuditFault> {
   const [earlier, later] = one.size <= other.size ? [one, other] : [other, one];

@@ -46,7 +46,7 @@ function NewKeyNow({ state }: { state: Unconfirmed }) {
       <p>
         {meaning} This is not evidence of tampering, but an impostor would have a new key too: the browser verifies the
         log again once you confirm the key.
-        {pin !== undefined && ` Until then it keeps its pin at ${number(pin.head.size)} entries.`}
+        {pin !== undefined && ` Until then, this browser keeps its pin at ${number(pin.head.size)} entries.`}
       </p>
       <p class="quiet">
         <span class="mono">{fault.code}</span>: <bdi>{fault.message}</bdi>
@@ -82,9 +82,7 @@ function ConfirmDialog({ fingerprint, onClose }: { fingerprint: string; onClose:
       <p>
         <Hash value={fingerprint} what="Fingerprint" whole />
       </p>
-      <p>
-        The browser then pins the log under this key. Pinned entries that the log lost are no longer expected in it.
-      </p>
+      <p>The browser then pins the log under this key, and no longer expects entries that the log lost.</p>
       <div class="row">
         <Button kind="primary" onClick={() => void confirm()}>
           The fingerprints match

@@ -17,8 +17,8 @@ export interface LastPage<O extends GrowingList> {
 type Query = Readonly<Record<string, unknown>>;
 
 /**
- * Fetches one page of the list, counted from its beginning; with `last`, the last page, which is found with the help of
- * the first.
+ * Fetches one page of the list, counted from its beginning. `last` fetches the first page to get the number of pages,
+ * then the last page.
  */
 export async function pageOf<O extends GrowingList>(
   operation: O,

@@ -22,7 +22,7 @@ interface PathPictureProps {
 }
 
 /**
- * Diagram of the path from a leaf to the root. Subtrees beside it are triangles with their number of leaves.
+ * Diagram of the path from a leaf to the root. Subtrees beside the path are triangles with their number of leaves.
  */
 export function PathPicture(props: PathPictureProps) {
   const { leafIndex, treeSize, steps, done, current, broken, labels, leafLabel, width } = props;

@@ -173,7 +173,7 @@ function ImportDialog({ onClose }: { onClose: () => void }) {
     <Dialog title="Import pin" onClose={onClose}>
       <p>
         A pin exported by another browser or written by <code>candor audit</code>. It replaces this browser’s pin, and
-        the log is checked against it immediately. If the log contradicts it, you get the evidence.
+        the log is checked against it immediately. If the log contradicts the pin, the evidence is shown.
       </p>
       <input ref={input} type="file" accept=".json,application/json" aria-label="Pin file" />
       {fault !== undefined && <FaultText fault={fault} />}

@@ -24,8 +24,8 @@ import { Verdict } from './verdict.tsx';
 import './proof-shown.css';
 
 /**
- * Offset of the changed character: within the value of `actor`, at the beginning of canonical entries, so
- * that it is visible.
+ * Offset of the changed character. It is within the value of `actor` at the beginning of canonical entries, so that the
+ * change is visible.
  */
 const tried = 12;
 

@@ -137,7 +137,7 @@ function WitnessCheck({ witness, cosigned }: { witness: Witness; cosigned: Cosig
       <details>
         <summary>Verifier key</summary>
         <p>
-          This key is reported by the service. Compare it with the one published by the witness’s operator, because the
+          This key is reported by the service. Compare it with the key published by the witness’s operator, because the
           service could report any key.
         </p>
         <Command text={vkey} />

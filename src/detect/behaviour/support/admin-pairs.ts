@@ -108,7 +108,7 @@ export class AdminPairs {
     this.#reached(src, { dst, port, first: time, last: time, seq });
   }
 
-  /** Returns true if enough other sources used the service before this one. */
+  /** Returns true if enough other sources used the service before this source. */
   isPublic(src: string, { dst, port, first }: Reached): boolean {
     const users = this.#services.get(keyOf(dst, port)) ?? [];
     const before = users.filter((user) => user.src !== src && user.first < first);
@@ -222,7 +222,7 @@ export class AdminPairs {
       return;
     }
     const known = users.find((user) => user.src === src);
-    // One user more than makes a service public, because the evaluated source may be among the users.
+    // One more user than the number that makes a service public, because the evaluated source may be among the users.
     const kept = this.#options.publicSources + 1;
     if (known !== undefined) {
       if (first >= known.first) return;

@@ -77,14 +77,14 @@ export function addHour(into: Hour, from: Hour, kept: number): void {
 }
 
 /**
- * Inserts a value into the ascending list and keeps the `atMost` lowest values. Nearly all values arrive in order,
- * and most pairs have one connection.
+ * Inserts a value into the ascending list and keeps the `atMost` lowest values. Nearly all values arrive in ascending
+ * order, and most pairs have one connection.
  */
 function keep(hour: Hour, value: number, atMost: number): void {
   const { kept } = hour;
   let at = kept.length;
   if (at === 0) {
-    // A list created with its value takes 8 bytes; a list onto which a value is pushed takes 136.
+    // A list created with its value takes 8 bytes; a list onto which a value is pushed takes 136 bytes.
     hour.kept = [value];
     return;
   }

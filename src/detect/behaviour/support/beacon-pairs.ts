@@ -23,9 +23,9 @@ export interface BeaconPairsState {
 }
 
 /**
- * Connections by pair, in a window of hours. Pairs with few connections, which are most pairs, are stored in
- * `ConnectionSlots`. Once a pair has enough connections to evaluate, all its connections move to a record. While
- * there is room, the result does not depend on the place of storage or on the order of the connections.
+ * Stores connections by pair, in a window of hours. Pairs with few connections, which are most pairs, are stored in
+ * `ConnectionSlots`. Once a pair has enough connections to evaluate, all its connections move to a record. While there
+ * is room, the result does not depend on the place of storage or on the order of the connections.
  *
  * ```
  *   flow ─▶ hashes of the pair ─▶ slots ── few ──▶ one more slot

@@ -8,7 +8,7 @@ const terms = {
   minSpread: 10,
   /** Bars whose heights differ by at most this share of the highest bar count as equal. */
   heightSensitivity: 0.05,
-  /** Maximum bars of other heights that are ignored if two heights explain the rest. */
+  /** Number of bars in use that may have other heights than the two most frequent heights. */
   oddBars: 1,
   /** Minimum bars in use for the two-heights score. */
   minBarsForHeights: 11,
@@ -52,19 +52,18 @@ export interface BeaconScore {
  * - timestamps, sizes: `(1 - |Bowley skewness| + (median - MAD) / median) / 2` of the nonzero intervals, and
  *   of the sizes. Skewness counts only if the quartiles are 10 or more apart and the median differs from
  *   both. With a median below 1, the second term is 1 for intervals and 0 for sizes.
- * - histogram: the higher of `1 - coefficient of variation` of the counts in 24 equal parts of the window,
- *   and, with 11 or more parts in use, the share of these (less one) whose counts are of one of the two most
- *   frequent heights.
- * - duration, with 6 or more parts in use: the higher of the share of the window from the first to the last
- *   connection, and of the longest run of parts in use (its end joined to its beginning) over 12.
+ * - histogram: the higher of `1 - coefficient of variation` of the counts in 24 equal parts of the window, and, with 11
+ *   or more parts in use, the number of parts with one of the two most frequent heights, divided by the number of parts
+ *   in use minus one.
+ * - duration, with 6 or more parts in use: the higher of the share of the window from the first to the last connection,
+ *   and the longest run of parts in use divided by 12. A run may continue from the last part to the first part.
  *
- * RITA uses the connections from the beginning of the hour in which its window begins, and counts connections
- * before the window in its first part; so does this function. The sizes are the IP bytes sent by the
- * originator.
+ * RITA uses the connections from the beginning of the hour in which its window begins, and counts connections before
+ * the window in its first part. This function does the same. The sizes are the IP bytes sent by the originator.
  *
  * @param times - epoch seconds, fractions dropped, in any order
  * @param bars - connections per 24th of the window, if `times` holds only some of them
- * @returns undefined for fewer than four times, or three intervals, that differ
+ * @returns undefined for fewer than three nonzero intervals or three sizes, and for an empty window
  */
 export function beaconScore(
   times: readonly number[],

@@ -6,7 +6,7 @@ export class BlockCache<T> {
   #block: number | undefined;
   #values: (T | undefined)[] = [];
 
-  /** Returns the cached value; undefined if it is unknown, or outside of a block. */
+  /** Returns the cached value; undefined without a cached value, and outside of a block. */
   get(block: number | undefined, place: number | undefined): T | undefined {
     return block === undefined || block !== this.#block ? undefined : this.#values[place!];
   }

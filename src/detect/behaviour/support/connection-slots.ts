@@ -50,22 +50,21 @@ const noRecord = 0xffff_ffff;
 const hourS = 3600;
 
 /**
- * Connections of pairs that have few connections, in a fixed size, 28 bytes per connection. If a pair has a
- * record elsewhere, its slot contains the number of the record. Buckets of 32 slots are filled from their
- * start:
+ * Stores connections of pairs with few connections in a fixed size, 28 bytes per connection. If a pair has a record
+ * elsewhere, its slot contains the number of the record. Buckets of 32 slots are filled from their start:
  *
  * ```
  * | src × 32 | dst × 32 | what × 32 | second × 32 | bytes × 32, f32 | bytes × 32, f32 | seq × 32 |    896 bytes
  *   hashes of both addresses  24 bits and whether the pair was seen in several hours
  * ```
  *
- * A pair may be in two buckets, and each connection goes to the bucket with more room, so that no connection
- * is dropped until nineteen of twenty slots are used. Then a new connection replaces one of the 64
- * connections in both buckets: a connection older than the window; otherwise the oldest connection of a pair
- * seen in one hour only; otherwise the oldest connection of any other pair. Records are not replaced.
+ * A pair may be in two buckets, and each connection goes to the bucket with more room, so that no connection is dropped
+ * until nineteen of twenty slots are used. Then a new connection replaces one of the 64 connections in both buckets.
+ * The first choice is a connection older than the window, then the oldest connection of a pair seen in one hour only,
+ * then the oldest connection of any other pair. Records are not replaced.
  *
- * Two random pairs are confused with a probability of 2^-72. An attacker who chooses addresses can cause this
- * for pairs of the attacker's own addresses.
+ * Two random pairs are confused with a probability of 2^-72. An attacker can choose addresses so that pairs of the
+ * attacker's own addresses are confused.
  */
 export class ConnectionSlots {
   readonly slots: number;
@@ -92,8 +91,8 @@ export class ConnectionSlots {
 
   /**
    * @param slots - a power of two, at least 128
-   * @param hours - length of the window: connections that began earlier than this before the newest of the
-   *   pair are of no use
+   * @param hours - length of the window, which ends with the newest connection of the pair; older connections are
+   *   dropped
    */
   constructor(slots: number, hours: number) {
     const buckets = slots / inBucket;

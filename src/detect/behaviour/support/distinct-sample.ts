@@ -2,8 +2,8 @@ import { hashText } from './distinct-sketch.ts';
 import { nothing, putAt } from './put-at.ts';
 
 /**
- * Counts distinct texts by their smallest hashes (bottom-k; Bar-Yossef et al., "Counting distinct elements in
- * a data stream", 2002): exact below `max`, estimated above it with a standard error of 1 / sqrt(max - 2).
+ * Counts distinct texts by their smallest hashes (bottom-k; Bar-Yossef et al., "Counting distinct elements in a data
+ * stream", 2002). The count is exact below `max`, and estimated above `max` with a standard error of 1 / sqrt(max - 2).
  * Plain data. The content depends only on the set of texts: order, repetition and grouping do not matter.
  */
 export interface DistinctSample {

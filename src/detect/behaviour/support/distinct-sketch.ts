@@ -1,10 +1,10 @@
 import { finish, fnv } from '../../../sketch/hash.ts';
 
 /**
- * Counts distinct texts: a sketch of the smallest hashes (bottom-k; Bar-Yossef et al.: Counting Distinct
- * Elements in a Data Stream, 2002). It is exact below its limit k and estimates above, with a standard error
- * of 1 / sqrt(k - 2): 3 % for 1,024. A byte is stored with each hash, and the texts of the smallest hashes
- * are stored as a random sample. Adding and merging are unions: order and repetition do not matter.
+ * Counts distinct texts: a sketch of the smallest hashes (bottom-k; Bar-Yossef et al.: Counting Distinct Elements in a
+ * Data Stream, 2002). The count is exact below the limit k. Above k, the count is estimated with a standard error of
+ * 1 / sqrt(k - 2): 3 % for 1,024. A byte is stored with each hash, and the texts of the smallest hashes are stored as a
+ * random sample. Adding and merging are unions: order and repetition do not matter.
  *
  *     hashes  ascending │ 3 │ 8 │ 21 │ 30 │ …  `size` of them in use
  *     marks             │ a │ b │ c  │ d  │ …  a value of the owner for each text

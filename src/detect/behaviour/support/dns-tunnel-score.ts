@@ -46,7 +46,7 @@ const longPayload = 24;
 const longAnswer = 60;
 
 /**
- * Number of names queried for addresses that one name queried with a carrier type is worth: hardly anything except a
+ * Weight of a name queried with a carrier type, relative to a name queried for an address. Hardly anything except a
  * tunnel queries the text records of many names in one domain.
  */
 const carrierWorth = 5;
@@ -77,9 +77,9 @@ export function scoreTunnel(seen: TunnelFigures): TunnelScore {
     parts.payload * Math.min(1, seen.payload / longPayload) +
     parts.answer * seen.carrierShare * Math.min(1, seen.answer / longAnswer);
   const worth = seen.names * (1 + (carrierWorth - 1) * seen.carrierShare);
-  // Without encoded names, the number of names supports no content score.
   const ramp = worth < rampFrom ? 0 : Math.min(1, 0.5 + (0.5 * (worth - rampFrom)) / (rampTo - rampFrom));
   const ofNames = interpolate(seen.names);
+  // Without encoded names, there is no content score.
   const ofContent = ramp * content * Math.min(1, 2 * seen.encodedShare);
   const bare = ofNames * (bareNames + (1 - bareNames) * content);
   const length = Math.max(0, Math.min(1, (seen.payload - shortestLong) / (surelyLong - shortestLong)));

@@ -1,8 +1,7 @@
 /**
- * Counts the most frequent texts in a fixed number of counters (Misra and Gries, "Finding repeated elements",
- * 1982). A count is never too high, and too low by at most `total / (counters + 1)`. Exact while there are at
- * most as many texts as counters. Plain data; merging preserves the bound (Agarwal et al., "Mergeable
- * summaries", 2012).
+ * Counts the most frequent texts in a fixed number of counters (Misra and Gries, "Finding repeated elements", 1982). A
+ * count is never too high, and too low by at most `total / (counters + 1)`. Counts are exact while there are at most as
+ * many texts as counters. Plain data; merging preserves the bound (Agarwal et al., "Mergeable summaries", 2012).
  */
 export type Frequent = Map<string, number>;
 
@@ -20,7 +19,7 @@ export function mergeFrequent(into: Frequent, from: Frequent, counters: number):
   lower(into, counts[counters]!);
 }
 
-/** Returns the most frequent texts first; texts with equal counts in the order of the text. */
+/** Returns the most frequent texts first. Texts with equal counts are sorted by text. */
 export function mostFrequent(counts: ReadonlyMap<string, number>, most: number): [text: string, count: number][] {
   const byCount = [...counts].sort(([a, m], [b, n]) => n - m || (a < b ? -1 : 1));
   return byCount.slice(0, most);

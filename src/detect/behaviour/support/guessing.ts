@@ -45,7 +45,7 @@ export function noGuessing(): Guessing {
 export function attemptsAt(guessing: Guessing, bin: number, { time, duration, seq }: Readonly<Flow>): void {
   guessing.attempts++;
   guessing.sizes.set(bin, (guessing.sizes.get(bin) ?? 0) + 1);
-  // Rounds durations to whole milliseconds, so that the sum does not depend on the order.
+  // Durations are rounded to whole milliseconds, so that the sum does not depend on the order.
   if (duration >= 0) guessing.durations += Math.round(duration);
   if (time < guessing.first) guessing.first = time;
   if (time > guessing.last) guessing.last = time;

@@ -1,7 +1,7 @@
 /**
- * Registered domains with many generated names in regular use. Only the owners can delegate name servers
- * below them, so no tunnel can use them: domains of clouds and content networks, and of services that answer
- * queries about files, senders and addresses over DNS.
+ * Registered domains with many generated names in regular use. These are domains of clouds and content networks, and of
+ * services that answer queries about files, senders and addresses over DNS. Only the owners can delegate name servers
+ * below these domains, so no tunnel can use these domains.
  */
 export const knownDomains: readonly string[] = [
   // Content networks and clouds.

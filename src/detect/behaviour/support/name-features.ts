@@ -29,9 +29,9 @@ const isVowel = new Uint8Array(symbols);
 for (const vowel of 'aeiouy') isVowel[vowel.charCodeAt(0) - 97] = 1;
 
 /**
- * Writes the features of a lower-case label and returns their number: first the features of letters, `2
- * (length + 1) - 1`, then the features of shape, which are the last seven. Characters after the 32nd are
- * ignored. Characters other than letters and digits count as a dash.
+ * Writes the features of a lower-case label and returns their number: first the `2 (length + 1) - 1` features of
+ * letters, then the seven features of shape. Characters after the 32nd are ignored. Characters other than letters and
+ * digits count as a dash.
  */
 export function featuresOf(label: string, into: Uint16Array): number {
   const length = Math.min(label.length, maxLength);

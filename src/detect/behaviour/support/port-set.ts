@@ -1,8 +1,8 @@
 import { nothing, putAt } from './put-at.ts';
 
 /**
- * An exact set of ports: a sorted list of up to `maxListed` ports, then a bitmap of 65,536 bits. Plain data; the
- * content depends only on the set. At most 8 kB.
+ * An exact set of ports: a sorted list of up to `maxListed` ports, then a bitmap of 65,536 bits. Plain data of at most
+ * 8 kB; the content depends only on the set.
  */
 export interface PortSet {
   size: number;

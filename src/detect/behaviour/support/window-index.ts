@@ -17,7 +17,7 @@ export interface KeyForm<A, B> {
   read(key: string): readonly [A, B];
 }
 
-/** Finds windows by the key itself, or by a part that identifies it. */
+/** Finds windows by the key itself, or by a part that identifies the key. */
 export class ByKey<V> implements WindowIndex<V> {
   readonly #windows = new Map<string, Window<V>>();
   readonly #form: KeyForm<string, unknown>;
@@ -65,7 +65,7 @@ export class ByParts<V, A extends string | number, B extends string | number> im
   readonly #form: KeyForm<A, B>;
   readonly #sieve: CountingFilter | undefined;
 
-  /** @param isSifted - true for callers of `mayHave` */
+  /** @param isSifted - true if `mayHave` is used */
   constructor(form: KeyForm<A, B>, isSifted = false) {
     this.#form = form;
     if (isSifted) this.#sieve = new CountingFilter();

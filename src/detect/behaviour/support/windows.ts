@@ -105,7 +105,7 @@ export type WindowsState<V> = readonly {
 }[];
 
 /**
- * Values by key in a sliding window of event time, divided into slots that are aligned to the epoch, so that two
+ * Stores values by key in a sliding window of event time, divided into slots that are aligned to the epoch, so that two
  * `Windows` can be merged. Each key has its own watermark: its window ends with its newest slot, and older events are
  * counted as late. Therefore, loading historical data does not disturb the evaluation of live traffic.
  */
@@ -195,7 +195,7 @@ export class Windows<V> {
     let value = valueAt(window, start);
     if (value === undefined) {
       value = create();
-      // A list created with its slot takes 24 bytes; a list onto which a slot is pushed takes 150.
+      // A list created with its slot takes 24 bytes; a list onto which a slot is pushed takes 150 bytes.
       if (window.slots.length === 0) window.slots = [{ start, value }];
       else window.slots.push({ start, value });
     }
@@ -409,7 +409,7 @@ type Told = Pick<Window<unknown>, 'toldAt' | 'toldRank' | 'toldFigure' | 'isRefr
  * first report after a pause, an increased severity, and a refresh. Returns undefined if the key is not to be
  * reported.
  *
- * @param figure - the largest reported figure is stored: an alert about 900 ports never changes to 30
+ * @param figure - the largest reported figure is stored: an alert about 900 ports never changes to 30 ports
  */
 export function dueOf(told: Told, rank: number, time: number, againMs: number, figure = 0): Due | undefined {
   const isNew = told.toldRank < 0 || time >= told.toldAt + againMs;

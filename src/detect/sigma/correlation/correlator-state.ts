@@ -100,7 +100,7 @@ export function restoredGroup(state: GroupState | FormerGroupState, plan: Plan):
 function goneOn(group: Group, { episode, ends }: FormerGroupState): Group {
   const { window, plan } = group;
   const { entries, newest } = window;
-  // Version 1 stored fewer inputs.
+  // Version 1 stored fewer inputs, so earlier windows may be incomplete.
   window.exactFrom = newest;
   for (const { event } of group.samples) noteOrigin(group.origins, group.stretchMs, newest, ends, senderOf(event));
   if (episode === null) return group;

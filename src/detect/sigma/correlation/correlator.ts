@@ -49,17 +49,18 @@ interface Running {
  * - **Episodes.** Windows that end at most a timespan after each other are one episode. An episode is reported
  *   when it begins, and `refresh` reports its figures as it grows. If more inputs never stop the condition
  *   from being met, episodes and their figures do not depend on the order of inputs.
- * - **Order.** Inputs of one call are sorted by time. Across calls, an input counts if it is at most `reachMs`
- *   older than the newest input of its group. Each group has its own time, so that a delayed sensor, or a file
- *   read later, loses no inputs because other groups are ahead.
- * - **Groups.** A missing value counts as the value `null` if another field of the group has a value. An input
- *   without any group values cannot be attributed to a host or user, and does not count. Values are compared
- *   unchanged, case-sensitively.
+ * - **Order.** Inputs of one call are sorted by time. Across calls, an input counts if it is at most `reachMs` older
+ *   than the newest input of its group. Each group has its own time, so that inputs of a delayed sensor, or of a file
+ *   that is read later, are not late because other groups are ahead.
+ * - **Groups.** A missing value counts as the value `null` if another field of the group has a value. An input without
+ *   any group values cannot be attributed to a host or user, and is not counted. Values are compared unchanged,
+ *   case-sensitively.
  * - **Chains.** The result of a correlation is an input of the correlations that name it. A temporal correlation
  *   creates an input for the end of each window that meets its condition; the other types create an input for the
  *   beginning of each episode.
- * - **Room.** Groups and their inputs are bounded, each and in total. Under pressure, groups keep only the
- *   inputs needed for their conditions; then the least recently touched groups are dropped and counted.
+ * - **Room.** The groups of a correlation, the inputs of a group and the total memory are limited. Under memory
+ *   pressure, groups keep only the inputs needed for their conditions; then the least recently touched groups are
+ *   dropped and counted.
  */
 export class Correlator {
   readonly #uncounted = { late: 0, ahead: 0, ungrouped: 0, valueless: 0, unknown: 0 };
@@ -159,9 +160,8 @@ export class Correlator {
   }
 
   /**
-   * Returns the time of an input. An input ahead of the owner's clock counts with the current time: as the newest
-   * input of its group, it would make inputs of sensors with correct clocks count as late. Small leads are common and
-   * not counted.
+   * Returns the time of an input. An input ahead of the owner's clock counts with the current time. With its own time,
+   * it would make inputs of sensors with correct clocks count as late. Small leads are common and not counted.
    */
   #time(timestamp: number, nowMs: number): number {
     if (timestamp <= nowMs) return timestamp;

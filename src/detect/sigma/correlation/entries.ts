@@ -103,8 +103,8 @@ export class Entries<Value> {
   }
 
   /**
-   * Merges neighbours in pairs, with the time of the later neighbour. If the number is odd, the first entry
-   * remains alone.
+   * Merges neighbours in pairs, with the time of the later neighbour. If the number is odd, the first entry is not
+   * merged.
    */
   halve(merge: (one: Value, other: Value) => Value): void {
     const times: number[] = [];

@@ -7,8 +7,8 @@ export interface Listener {
 }
 
 /**
- * The inputs of one group within the accepted delay (`reachMs`) and a timespan. A window is any timespan,
- * both ends included, and is identified by the time of its last input.
+ * The inputs of one group within the accepted delay (`reachMs`) and a timespan. A window has the length of the
+ * timespan, both ends included, and is identified by the time of its last input.
  */
 export interface GroupWindow {
   /** Time of the newest input. */

@@ -8,7 +8,7 @@ import { addSample, type Sample } from './samples.ts';
 /** One validated input of a group. */
 export interface GroupInput {
   readonly time: number;
-  /** Index of its rule in the correlation's list. */
+  /** Index of the rule that matched, in the correlation's list. */
   readonly rule: number;
   readonly counted: Counted;
   readonly event: string | undefined;
@@ -199,7 +199,7 @@ export class Group implements Listener {
     this.changed.push(episode);
   }
 
-  /** Returns the index of the last episode that begins early enough for a window that ends at a time. */
+  /** Returns the index of the last episode that begins at most a timespan after `end`; -1 without such an episode. */
   #placeOf(end: number): number {
     const { episodes } = this;
     let at = episodes.length - 1;
@@ -207,7 +207,7 @@ export class Group implements Listener {
     return at;
   }
 
-  /** Returns the episode that contains all inputs of a time. */
+  /** Returns the episode that contains the inputs at a time. */
   #episodeAt(time: number): Episode | undefined {
     const episode = this.episodes[this.#placeOf(time)];
     return episode !== undefined && time <= episode.to ? episode : undefined;

@@ -40,8 +40,8 @@ export class Groups {
   /** Groups that were dropped before all of their changes were reported. */
   gone: Group[] = [];
   /**
-   * True under pressure: groups keep only the inputs that decide whether the condition is met, and their
-   * figures are lower bounds.
+   * True under memory pressure: groups keep only the inputs that decide whether the condition is met, and their figures
+   * are lower bounds.
    */
   #isTight = false;
   readonly #plan: Plan;
@@ -64,7 +64,7 @@ export class Groups {
     for (let group = this.#oldest; group !== undefined; group = group.newer) yield group;
   }
 
-  /** Returns the group of these values, and marks the group as touched at a time. */
+  /** Returns the group with these values, and marks the group as touched at a time. */
   at(values: readonly Value[], time: number): Group {
     if (time > this.clock) this.clock = time;
     this.#expire();

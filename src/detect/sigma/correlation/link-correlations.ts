@@ -11,7 +11,7 @@ import { type Resolved, resolveCorrelations } from './resolve-correlations.ts';
  * - Without `generate`, the rules of a correlation raise no alerts themselves, unless another correlation that
  *   names them has `generate`. A refused correlation does not silence its rules, so broken rules do not stop
  *   other rules.
- * - An alias without a field for a rule stands for the field with the alias's name.
+ * - If an alias has no field for a rule, the field with the name of the alias is used.
  * - A correlation may group by fields that an inner correlation does not group by (as in the specification's
  *   own example). These fields are read from the last input of the inner correlation.
  *
@@ -45,8 +45,8 @@ function fieldOf({ aliases }: Resolved, name: string, rule: Named): string {
 type Carried = ReadonlyMap<CorrelationDocument, readonly string[]>;
 
 /**
- * Returns the fields that each correlation carries for its outer correlations, evaluated from the outermost
- * inwards.
+ * Returns the fields that each correlation carries for its outer correlations. The outermost correlations are evaluated
+ * first.
  */
 function carriedFields(ordered: readonly Resolved[]): Carried {
   const carried = new Map<CorrelationDocument, Set<string>>(ordered.map(({ document }) => [document, new Set()]));

@@ -50,7 +50,7 @@ export interface LinkedCorrelation {
   readonly alternatives: readonly Alternative[] | undefined;
   readonly carried: readonly string[];
   readonly outer: readonly OuterFeed[];
-  /** True if the correlation raises alerts, not only inputs of other correlations. */
+  /** True if the correlation raises alerts. False if it only creates inputs of other correlations. */
   readonly raises: boolean;
   /** Hash that is equal for correlations that count the same values in the same way. */
   readonly hash: string;

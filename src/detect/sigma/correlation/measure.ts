@@ -1,8 +1,8 @@
 import type { Trim } from './trim.ts';
 
 /**
- * The counted part of an input: a text or number, or the index of its rule in the correlation's list; 0 where
- * only the number of inputs matters.
+ * The counted part of an input: a text or number, or the index of the rule that matched, in the correlation's list. The
+ * part is 0 if only the number of inputs matters.
  */
 export type Counted = string | number;
 
@@ -32,10 +32,12 @@ export interface Counting {
   readonly monotone: boolean;
   /** Minimum inputs of a window that meets the condition. */
   readonly least: number;
-  /** Number of inputs that decide whether the condition is met. A group keeps this many under pressure. */
+  /**
+   * Number of inputs that decide whether the condition is met. A group keeps this many inputs under memory pressure.
+   */
   readonly enough: number;
   /**
-   * Number of inputs that a group keeps individually without pressure. At twice this number, `trim` reduces the
+   * Number of inputs that a group keeps individually without memory pressure. At twice this number, `trim` reduces the
    * inputs to this number.
    */
   readonly keep: number;

@@ -25,7 +25,7 @@ class Total implements Measure {
   remove(value: Counted, weight: number): void {
     this.#count -= weight;
     this.#entries--;
-    // The rounding error is dropped with the last entry.
+    // Removing the last entry also removes the rounding error.
     this.#sum = this.#entries === 0 ? 0 : this.#sum - (value as number);
   }
 
@@ -38,7 +38,10 @@ class Total implements Measure {
   }
 }
 
-/** Returns the value with `percentile` percent of the window's values at or below it (nearest rank). */
+/**
+ * Computes a percentile of the window's values: `percentile` percent of the values are at or below the result (nearest
+ * rank).
+ */
 class Percentile implements Measure {
   /** Values, ascending. An insertion moves at most 64 kB, which takes a few µs. */
   readonly #sorted: number[] = [];

@@ -7,7 +7,7 @@ export interface Origin {
   senders: readonly string[];
 }
 
-/** The senders and the common addresses and ports of several intervals together. */
+/** The senders of the inputs in several intervals, and the addresses and ports that all these inputs share. */
 export type SharedOrigin = Pick<Origin, 'ends' | 'senders'>;
 
 export const noOrigin: SharedOrigin = { ends: undefined, senders: [] };

@@ -44,10 +44,9 @@ type Condition = Pick<CorrelationSection, keyof typeof noThreshold>;
 /**
  * Parses the attribute `correlation` of a document (Sigma correlation rules 2.1.0).
  *
- * Stricter than the JSON schema, which accepts documents without a clear meaning. Rejected are unknown
- * attributes, bounds that contradict each other or are unreachable (absent events are not counted, so a count
- * is never 0), and units of time other than s, m, h and d. `group-by: []` is allowed and makes a single
- * group.
+ * The parser is stricter than the JSON schema, which accepts documents without a clear meaning. It rejects unknown
+ * attributes, bounds that contradict each other or are unreachable (absent events are not counted, so a count is never
+ * 0), and units of time other than s, m, h and d. `group-by: []` is allowed and makes a single group.
  *
  * @param section - as parsed from YAML
  * @param at - returns the line of a path within the section
@@ -102,7 +101,8 @@ function readRules(rules: unknown, refuse: Refuse, limits: CorrelationLimits): s
 }
 
 function readGroupBy(groupBy: unknown, refuse: Refuse, limits: CorrelationLimits): string[] | undefined {
-  if (!Array.isArray(groupBy)) return refuse(['group-by'], 'must be a list of fields, empty for one group of all');
+  if (!Array.isArray(groupBy))
+    return refuse(['group-by'], 'must be a list of fields; use an empty list for a single group');
   if (groupBy.length > limits.fields) {
     return refuse(['group-by'], `names ${groupBy.length} fields; the maximum is ${limits.fields}`);
   }
@@ -209,7 +209,7 @@ function readThreshold(
   const valueFields = counts ? readFields(condition.field, refuse, limits) : [];
   const percentile = readPercentile(type, condition.percentile, refuse);
   if (!counts && condition.field !== undefined) {
-    refuse(['condition', 'field'], `is only for types that use values; ${type} does not`);
+    refuse(['condition', 'field'], `is only for types that use values; ${type} does not use values`);
   }
   const reachable = { ...range, ...reachOf(type, percentile, rules) };
   if (Object.keys(condition).every((key) => key === 'field' || key === 'percentile')) {
@@ -223,7 +223,7 @@ function readThreshold(
 }
 
 function neverMet({ whole, least, most }: Range): string {
-  if (most === Infinity) return `can never be met${whole ? `, as absent events are not counted` : ''}`;
+  if (most === Infinity) return `can never be met${whole ? `, because absent events are not counted` : ''}`;
   return `can never be met by a number from ${least} to ${most}`;
 }
 

@@ -59,7 +59,7 @@ export function planOf(linked: LinkedCorrelation, limits: CorrelationLimits): Pl
       monotone: isMonotone(alternatives),
       least: 1,
       enough,
-      // Each timespan is evaluated from its start.
+      // A group keeps fewer inputs, because each timespan is evaluated from its start.
       keep: Math.max(enough, most / 4),
       window: (entries) => new OrderedWindow(order, entries),
       counted: (_value, rule) => rule,

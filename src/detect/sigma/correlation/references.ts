@@ -29,7 +29,7 @@ export class References {
     }
   }
 
-  /** Returns the document with that id or name, or the reason why the name is not unique. */
+  /** Returns the document with that id or name, or the reason why the name is unknown or not unique. */
   find(name: string): Named | string {
     const [document, ...others] = this.#documents.get(name) ?? [];
     if (document === undefined) return `names ${shown(name)}, which is not the id or name of a rule`;

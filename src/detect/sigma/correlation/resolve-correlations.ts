@@ -21,9 +21,9 @@ const rulesOf: Path = ['correlation', 'rules'];
 type Refused = Map<CorrelationDocument, readonly Problem[]>;
 
 /**
- * Resolves the names in correlations. Returns the correlations that can run, each after the correlations that
- * it names, and the problems of the others: unknown and ambiguous names, cycles, and problems of a rule or an
- * inner correlation.
+ * Resolves the names in correlations. Returns the correlations that can run, each after the correlations that it names,
+ * and the problems of the other correlations: unknown and ambiguous names, cycles, and problems of a rule or an inner
+ * correlation.
  *
  * @param unavailable - rules and correlations that do not run, each with its problem
  */
@@ -176,7 +176,7 @@ function resolveCondition(
   const least = Math.max(1, threshold.eq ?? 0, threshold.gte ?? 0, (threshold.gt ?? 0) + 1);
   const choices = choose(all, least, limits.alternatives);
   if (choices === undefined) {
-    refuse(['condition'], `${least} of ${all.length} rules have more than ${limits.alternatives} possible orders`);
+    refuse(['condition'], `${least} of ${all.length} rules have more than ${limits.alternatives} combinations`);
   }
   return choices?.map((required) => ({ required, forbidden: [] }));
 }

@@ -1,7 +1,7 @@
 /** Reference to a counted event. */
 export interface Sample {
   readonly time: number;
-  /** Index of its rule in the correlation's list. */
+  /** Index of the rule that matched, in the correlation's list. */
   readonly rule: number;
   readonly event: string;
 }

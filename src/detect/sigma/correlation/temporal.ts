@@ -4,7 +4,7 @@ import type { Alternative } from './rule-condition.ts';
 import { compileThreshold, isLowerBound } from './threshold.ts';
 import { keepDifferent } from './trim.ts';
 
-/** Number of distinct rules in the window. */
+/** Counts the distinct rules in the window. */
 class RulesPresent implements Measure {
   readonly #counts: number[];
   #different = 0;
@@ -26,7 +26,7 @@ class RulesPresent implements Measure {
     if (this.#counts[rule as number] === 0) this.#different--;
   }
 
-  /** Number of distinct rules. */
+  /** Returns the number of distinct rules. */
   read(): number {
     return this.#different;
   }

@@ -30,7 +30,7 @@ export function isLowerBound(threshold: Threshold): boolean {
   return boundsOf(threshold).every(([name]) => name === 'gt' || name === 'gte');
 }
 
-/** Returns the smallest integer from which all numbers have equal results. */
+/** Returns the smallest integer such that all numbers from this integer on have the same result. */
 export function decidedFrom(threshold: Threshold): number {
   const above = { gt: 1, gte: 0, lt: 0, lte: 1, eq: 1, neq: 1 } satisfies Record<Comparison, number>;
   return Math.max(1, ...boundsOf(threshold).map(([name, bound]) => Math.floor(bound) + above[name]));

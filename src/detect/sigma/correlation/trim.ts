@@ -19,9 +19,9 @@ export const dropOldest: Trim = (entries, keep) => {
 };
 
 /**
- * Drops a value between two equal values that are at most a timespan apart: any window with the middle value contains
- * one of the others. If too many entries remain, reduces each value to its newest entry and drops the oldest of
- * these, so that repeated values do not displace other values.
+ * Drops a value between two equal values that are at most a timespan apart, because any window with the middle value
+ * contains one of the two outer values. If too many entries remain, reduces each value to its newest entry and drops
+ * the oldest entries, so that repeated values do not displace other values.
  */
 export function keepDifferent(spanMs: number): Trim {
   return (entries, keep) => {
@@ -47,7 +47,7 @@ export function keepDifferent(spanMs: number): Trim {
   };
 }
 
-/** Merges neighbours until there are few enough. Preserves sums, but removes them from the window in larger steps. */
+/** Merges neighbours until at most `keep` entries remain. Preserves sums, but sums leave the window in larger steps. */
 export const mergeNeighbours: Trim = (entries, keep) => {
   if (entries.length <= keep) return -Infinity;
   while (entries.length > keep) entries.halve((one, other) => (one as number) + (other as number));

@@ -21,7 +21,7 @@ class Occurrences {
   }
 }
 
-/** Number of distinct values in the window. */
+/** Counts the distinct values in the window. */
 class ValueCount extends Occurrences implements Measure {
   readonly #meets: (n: number) => boolean;
 
@@ -39,7 +39,7 @@ class ValueCount extends Occurrences implements Measure {
   }
 }
 
-/** Share of the latest value among the inputs in the window, in percent. */
+/** Computes the share of the latest value among the inputs in the window, in percent. */
 class ValueShare extends Occurrences implements Measure {
   readonly #meets: (n: number) => boolean;
 

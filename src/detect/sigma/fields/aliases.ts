@@ -3,9 +3,9 @@ import * as made from './computed.ts';
 import { allOf, firstOf, nestedPath, zeekPath } from './paths.ts';
 
 /**
- * Locations of a field in records: by kind, otherwise by the part of the kind before its point. A text is a path in
- * the names of that family. In a list of paths, the first path that exists in the record is used. A field without an
- * entry for `ecs` has its first name in ECS records, if that name is an ECS name.
+ * Locations of a field in records: by kind, otherwise by the part of the kind before the dot. A text is a path in the
+ * names of that family. In a list of paths, the first path that exists in the record is used. A field without an entry
+ * for `ecs` has its first name in ECS records, if that name is an ECS name.
  */
 export type Places = Readonly<Record<string, string | readonly string[] | Accessor>>;
 
@@ -60,8 +60,8 @@ const ofUri = (make: (read: Accessor) => Accessor): Places => ({
 
 /**
  * All fields with several names, and their locations. For other fields, rules use the sensor's own name. A field may
- * have several values, any of which may match: `c-uri` is the URL without a host, as in sensor records, and the URL
- * with a host, as in proxy logs; a DNS code is a name and a number.
+ * have several values, any of which may match. `c-uri` is the URL without a host, as in sensor records, and the URL
+ * with a host, as in proxy logs. A DNS code is a name and a number.
  */
 export const aliases: readonly Alias[] = [
   // Addresses and ports

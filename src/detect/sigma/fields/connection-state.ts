@@ -21,8 +21,8 @@ const wasFinished = nestedPath('tcp.fin');
 const ownState: Accessor = (record) => record.state;
 
 /**
- * Reads the state of a connection, with the same values as in Candor's own events for any sensor, and whether its
- * responder answered, by the same decision as in detectors.
+ * Reads the state of a connection, with the same values as in Candor's own events for any sensor. Also reads whether
+ * the responder answered, with the same logic as detectors.
  *
  * @param read - returns the accessor of a field in records of the kind
  */

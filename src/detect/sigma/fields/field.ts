@@ -69,7 +69,10 @@ const envelope = new Set(
   ),
 );
 
-/** Fields of the objects that records of other types include. */
+/**
+ * Objects that records of a type contain, by record type. Records of other types contain only the object named after
+ * the type.
+ */
 const carried: Readonly<Record<string, readonly string[]>> = {
   alert: ['alert', 'flow', 'http', 'dns', 'tls', 'smb', 'ssh', 'smtp', 'email', 'fileinfo', 'files', 'tcp', 'verdict'],
   flow: ['flow', 'tcp'],
@@ -85,9 +88,9 @@ function suricataField(type: string, path: string): Field {
   return { key: path, read: nestedPath(path), known };
 }
 
-/** Attributes whose aliases find more: each value of a list, or a value that is derived. */
+/** Attributes that are read by their aliases, which also find each value of a list, or a derived value. */
 const aliased = ['app_protocol', 'app_protocols', 'answers', 'registered_domain'];
-/** Attributes that an event gets when it is stored, after the rules. */
+/** Attributes that are added when an event is stored, after the rules were evaluated. */
 const ofStorage = ['sensor_id', 'app_protocol_stored'];
 const omitted: ReadonlySet<string> = new Set([...aliased, ...ofStorage]);
 const namesOf = (table: Table): ReadonlySet<string> =>

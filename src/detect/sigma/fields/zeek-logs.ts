@@ -1,6 +1,6 @@
 /**
  * Fields of Zeek's logs by log name, as written by Zeek's own scripts and commonly loaded scripts. An unlisted log
- * comes from a custom script, and is assumed to have any field. `…id` stands for the uid, addresses and ports of a
+ * comes from a custom script, and is assumed to have any field. `…id` is replaced by the uid, addresses and ports of a
  * connection.
  */
 const logs = {

@@ -26,24 +26,23 @@ const full = -4;
 const renewAfter = 2 ** 16;
 
 /**
- * Searches texts for a regular expression in one pass without backtracking: all possible matches are followed
- * together, and sets of positions are cached as the states of a deterministic automaton,
+ * Searches texts for a regular expression in one pass without backtracking. All possible matches are followed together.
+ * Sets of positions are cached as the states of a deterministic automaton, so that a step is a look-up:
  *
  *     state = (positions in the expression before the next character, kind of the last character)
  *     character → class (characters that no part of the expression distinguishes) → next state
  *
- * so that a step is a look-up. The memory is bounded. When it is full and a text needs another state, the
- * rest of the text is searched without the memory, which takes a twentieth of the time of creating states. A
- * step then costs at most as many operations as the expression has states; neither the expression nor the
- * text can increase this cost. JavaScript's RegExp cannot be used, because it backtracks: `(a+)+$` on forty
- * characters takes hours. Only the first `limits.maxRegexTextLength` characters of a text are searched, as if
- * the text ended there.
+ * The memory is bounded. When the memory is full and a text needs another state, the rest of the text is searched
+ * without the memory, which takes a twentieth of the time of creating states. A step then costs at most as many
+ * operations as the expression has states; neither the expression nor the text can increase this cost. JavaScript's
+ * RegExp cannot be used, because it backtracks: `(a+)+$` on forty characters takes hours. Only the first
+ * `limits.maxRegexTextLength` characters of a text are searched, as if the text ended there.
  */
 export class Automaton {
   readonly #program: Program;
   /** Class of each of the first 256 characters. */
   readonly #classOfByte = new Uint16Array(256);
-  /** Starts of the ranges of characters above these, ascending. */
+  /** Starts of the ranges of characters with the same class, ascending. */
   readonly #starts: readonly number[];
   readonly #classOfStart: readonly number[];
   /** One character of each class. */
@@ -128,10 +127,11 @@ export class Automaton {
   }
 
   /**
-   * Returns the visited states per character, besides look-ups, for texts that are generated to maximise that number:
-   * every second character continues the position nearest to a match, the others an arbitrary position.
-   * Deterministic. Each text is twice as long as the expression has states, so that a cheap beginning does not hide
-   * the cost of the rest. With a full memory, only the most expensive part of a text counts.
+   * Returns the visited states per character, besides look-ups, for texts that are generated to maximise that number.
+   * About half of the characters continue the position nearest to a match, and the remaining characters continue an
+   * arbitrary position. The result is deterministic. Each text is twice as long as the expression has states, so that a
+   * cheap beginning does not hide the cost of the rest. With a full memory, only the most expensive part of a text
+   * counts.
    */
   workPerCharacter(): number {
     const begun = this.#work;
@@ -185,7 +185,7 @@ export class Automaton {
     return reached?.length ?? 0;
   }
 
-  /** Returns a class that the state accepts, or an arbitrary class when it accepts none. */
+  /** Returns a class that the state accepts, or an arbitrary class if the state accepts no class. */
   #classOf(unit: number | undefined, random: number): number {
     const takes = this.#takes[unit ?? 0];
     const classes = this.#members.length;

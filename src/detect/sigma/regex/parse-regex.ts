@@ -225,7 +225,7 @@ const literal = (char: string): CharSet => [char.charCodeAt(0), char.charCodeAt(
 
 const isOne = (set: CharSet): boolean => set.length === 2 && set[0] === set[1];
 
-/** Matches before a newline that is the last character: `$` in PCRE matches there and at the end. */
+/** Matches at the end, and before a newline that is the last character, like `$` in PCRE. */
 const beforeLastNewline: Regex = {
   kind: 'sequence',
   of: [

@@ -68,7 +68,7 @@ function choice(parts: readonly Regex[]): readonly string[] | undefined {
   return all;
 }
 
-/** Returns the set whose shortest text is longer than that of the other set. */
+/** Returns the set with the longer shortest text. */
 function better(a: readonly string[] | undefined, b: readonly string[] | undefined): readonly string[] | undefined {
   return shortest(b) > shortest(a) ? b : a;
 }

@@ -8,7 +8,7 @@ import { hashText } from '../../behaviour/support/distinct-sketch.ts';
 const slotBits = 15;
 
 /**
- * Cached texts and hashes of addresses. Most addresses of a block were also in the previous block. The texts of these
+ * Caches texts and hashes of addresses. Most addresses of a block were also in the previous block. The texts of these
  * addresses are then identical string objects, which the tables of detectors find without comparing characters.
  */
 export class AddressTexts {

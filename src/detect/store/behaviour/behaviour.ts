@@ -61,12 +61,12 @@ export interface BehaviourOptions {
  *   memory     = state + 43 44 + 45 46
  * ```
  *
- * After a crash or an aborted transaction, a detector receives the events between its state and the position again.
- * The findings for these events were already raised, and are not raised again. Pending refreshes are lost with the
- * memory. Therefore, the latest of these findings of each alert refreshes the alert, even if no new event follows
- * (see `settle`). Earlier findings do not, because they could join the alert of a later episode.
+ * After a crash or an aborted transaction, a detector receives the events between its state and the position again. The
+ * findings for these events were already raised, and are not raised again. Pending refreshes are lost with the memory.
+ * Therefore, the latest of these findings of each alert refreshes the alert, even if no new event follows (see
+ * `settle`). Earlier findings of the alert do not refresh it, because they could join the alert of a later episode.
  *
- * A detector that throws on an event (a bug) is disabled until the next start; the others continue.
+ * A detector that throws on an event (a bug) is disabled until the next start; the other detectors continue.
  */
 export class Behaviour implements Projection {
   readonly #options: BehaviourOptions;
@@ -74,7 +74,7 @@ export class Behaviour implements Projection {
   readonly #lookup: LookupView;
   /** Undefined when memory is empty: before the first use and after `forget`. */
   #running: Running[] | undefined;
-  /** While events are replayed: the latest finding of each key. All of these findings were already raised. */
+  /** The latest finding of each key while events are replayed. All of these findings were already raised. */
   #recalled: Map<string, () => void> | undefined;
   #keepsAll = false;
   /** Time of the next refresh of alerts of ongoing activity, by performance.now(). */
@@ -83,9 +83,9 @@ export class Behaviour implements Projection {
   #received = 0;
   /** Receipt time of the first event after the clock was set back. */
   #setBackAt: number | undefined;
-  /** Part of event time, in units of `evaluatedMs`, that contains the newest events. */
+  /** Number of the period of event time, of length `evaluatedMs`, that contains the newest events. */
   #evaluatedTo = Number.NEGATIVE_INFINITY;
-  /** The newest part of event time before which alerts of ongoing activity were refreshed. */
+  /** Number of the newest period before which alerts of ongoing activity were refreshed. */
   #refreshedTo = Number.NEGATIVE_INFINITY;
 
   constructor(options: BehaviourOptions) {
@@ -208,8 +208,8 @@ export class Behaviour implements Projection {
   }
 
   /**
-   * Returns true if earlier events must be evaluated first: an event of another part of time moves windows
-   * forward, and the earlier events would not be evaluated.
+   * Returns true if earlier events must be evaluated first: an event of another period moves windows forward, and the
+   * earlier events would not be evaluated.
    */
   #isOfAnotherTime(time: number): boolean {
     const part = Math.floor(time / evaluatedMs);
@@ -283,7 +283,7 @@ export class Behaviour implements Projection {
         else this.#noteRecalled(card, detection, due);
       };
     this.#evaluate(refreshes, emitFor);
-    // The next events may move windows: the figures of the time that has ended are reported now or never.
+    // The next events may move windows, so the figures of the period that ended must be reported before.
     for (let round = 1; isAtNewTime && round < limits.maxRefreshRounds && this.#hasStale(); round++)
       this.#evaluate(true, emitFor);
     if (!refreshes || isRecalling) return;
@@ -396,8 +396,8 @@ export class Behaviour implements Projection {
   }
 
   /**
-   * Returns the ids of the stored events that show the detection, and the principals that sent these events or the
-   * newest events between its addresses.
+   * Returns the ids of the stored events that show the detection, and the principals that sent these events, or the
+   * newest events between the addresses of the detection.
    */
   #shownBy(detection: Detection): { readonly ids: string[]; readonly sensors: string[] } {
     const { events } = detection;
@@ -437,8 +437,8 @@ export class Behaviour implements Projection {
 }
 
 /**
- * Maximum number of events between two evaluations by detectors. Counted by sequence, so that a replay gives equal
- * results. With 512, evaluation takes a tenth of the store's time; with 2048, only a thirtieth.
+ * Maximum number of events between two evaluations by detectors. Events are counted by sequence, so that a replay gives
+ * equal results. With 512, evaluation takes a tenth of the store's time; with 2048, only a thirtieth.
  */
 const evaluatedEvery = 2048;
 /**

@@ -9,7 +9,7 @@ import { AddressTexts } from './address-texts.ts';
 
 const numbers = () => new Float64Array(limits.maxBlockRows);
 
-/** The rows announced by `begin`, with the columns that views are filled from, decoded. */
+/** The rows passed to `begin`, with the decoded columns from which views are filled. */
 class FlowRows {
   block: EventBlock | undefined;
   /** Number of blocks so far. */
@@ -120,7 +120,9 @@ export class FlowView implements Flow {
   }
 }
 
-/** Number of rows that are passed on together: their views fit into the processor's L1 cache. */
+/**
+ * Number of rows that are passed to the detectors together: the views of these rows fit into the processor's L1 cache.
+ */
 const maxWaiting = 64;
 
 /** Views of consecutive rows of a block. */

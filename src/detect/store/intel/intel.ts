@@ -78,7 +78,7 @@ export class Intel {
     }
   }
 
-  /** Number of hits that are not written yet. */
+  /** Number of lists with hits that are not written yet. */
   get dirty(): number {
     return this.#hits.size;
   }

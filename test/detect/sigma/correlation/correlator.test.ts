@@ -231,7 +231,7 @@ it.each([365 * 86_400, -365 * 86_400])('a correlation counts again after a clock
 });
 
 describe('values', () => {
-  it('that are missing or not numbers are counted as such', () => {
+  it('that are missing or not numbers are counted separately', () => {
     const document = correlation('sum', {
       type: 'value_sum',
       rules: ['aa'],

@@ -1,7 +1,7 @@
 import type { CorrelationInput } from '../../../../src/detect/sigma/correlation/correlation-input.ts';
 import type { CorrelationDocument, Threshold } from '../../../../src/detect/sigma/document.ts';
 
-/** The compared properties of an episode; the rest of a `Fired` is tested by examples. */
+/** The compared properties of an episode; other properties of a `Fired` are tested by examples. */
 export interface Expected {
   readonly group: string;
   readonly timestamp: number;
@@ -22,7 +22,7 @@ interface Group {
  * The definition in its simplest form, for a correlation that no other correlation names: keeps all inputs
  * and evaluates every window again.
  *
- * @param reachMs - how much older than the newest of its group an input may be
+ * @param reachMs - maximum age of an input, relative to the newest input of its group
  * @param holds - for a temporal type with an expression: evaluates it for the rules that are present
  */
 export class Naive {

@@ -129,7 +129,7 @@ test('a list is stored with its content, and each effective change is one log en
   ]);
 });
 
-test('indicators expire by their own time, or else by the default validity of the list', async () => {
+test('indicators expire at their own time, or after the default validity of the list if they have no time', async () => {
   const { store, reader, clock } = opened();
   const content = 'a.example,2026-11-21\nb.example\nc.example,2027-01-01';
   const { id } = await store.createIntel({ ...terms, default_valid_days: 3 }, contentOf(content), system);

@@ -67,8 +67,8 @@ function RecordDetail({ record: { attributes } }: { record: AuditRow }) {
     <Detail title={<Operation name={operation} />} onClose={closeDetail}>
       {count !== undefined && (
         <p class="admin-note">
-          This record stands for {number(count)} {reason === undefined ? 'calls' : 'records'} of one caller within{' '}
-          {outcome === 'success' && reason !== undefined ? 'an hour' : 'a minute'}. The details are those of the first.
+          This record combines {number(count)} {reason === undefined ? 'calls' : 'records'} of one caller within{' '}
+          {outcome === 'success' && reason !== undefined ? 'an hour' : 'a minute'}. The details are from the first one.
         </p>
       )}
       <Facts

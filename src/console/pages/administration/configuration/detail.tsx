@@ -69,7 +69,7 @@ function Shown({ name, value }: { name: string; value: unknown }) {
 function Edit({ setting }: { setting: Setting }) {
   const { name, schema, active, pending, source } = setting;
   const input = inputOf(schema);
-  // A pending null means absent or default after the restart.
+  // A pending null means that the setting has its default, or no value, after the restart.
   const stored = pending === undefined ? active : (pending ?? schema.default);
   const [draft, setDraft] = useState(() => draftOf(input, stored));
   const [fault, setFault] = useState<string | undefined>();

@@ -24,7 +24,7 @@ export interface Setting extends Omit<Described, 'schema'> {
   readonly schema: SettingSchema;
   /** The effective value; undefined if absent or secret. */
   readonly active: unknown;
-  /** The value after the next restart, or null for absent. Undefined if nothing changes. */
+  /** The value after the next restart: null if the setting is then absent, undefined if it does not change. */
   readonly pending: unknown;
 }
 
@@ -37,7 +37,7 @@ export const settingsOf = ({ settings, active, pending }: Config): Setting[] =>
     pending: pending[one.name],
   }));
 
-/** Returns the group of a setting: the part of its name before the first dot, or nothing. */
+/** Returns the group of a setting: the part of its name before the first dot. Empty without a dot. */
 export const groupOf = ({ name }: Pick<Setting, 'name'>): string =>
   name.includes('.') ? name.slice(0, name.indexOf('.')) : '';
 

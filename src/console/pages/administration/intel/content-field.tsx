@@ -5,7 +5,7 @@ import { lookedAt } from './content.ts';
 /** Maximum length of content shown in the text field, in characters. Longer content makes the field slow. */
 const shownLength = 200_000;
 
-/** The content of a list, from a file or typed. */
+/** Field for the content of a list: a file, or text. */
 export function ContentField({
   value,
   error,

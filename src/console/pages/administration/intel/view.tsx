@@ -117,8 +117,8 @@ function ListDetail({ list }: { list: IntelRow }) {
         >
           <p>
             {enabled
-              ? 'New events are no longer checked against it. Existing alerts are kept.'
-              : 'New events will be checked against it.'}
+              ? 'New events are no longer checked against this list. Existing alerts are kept.'
+              : 'New events will be checked against this list.'}
           </p>
         </Confirm>
       )}

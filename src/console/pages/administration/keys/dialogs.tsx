@@ -68,7 +68,7 @@ export function RetireKey({ of: key, onClose }: { of: KeyRow; onClose: () => voi
       done="Key retired."
       onClose={onClose}
     >
-      <p>The key was published as the next one but has signed nothing. The active key stays in use.</p>
+      <p>The key was published as the next key but has not signed anything. The active key stays in use.</p>
     </Confirm>
   );
 }
@@ -94,7 +94,7 @@ export function RevokeKey({ of: key, onClose }: { of: KeyRow; onClose: () => voi
       }
       onClose={onClose}
     >
-      <p>Use this if the key may be compromised. It cannot be undone. {revocationOf(key.attributes)}</p>
+      <p>Use this if the key may be compromised. Revocation cannot be undone. {revocationOf(key.attributes)}</p>
       <p class="quiet">To replace a key that is not compromised, rotate it instead.</p>
       <TextArea
         label="Reason"

@@ -8,7 +8,7 @@ export const purposes: Readonly<Record<Purpose, { title: string; signs: string; 
   'transparency-sth': {
     title: 'Tree heads',
     signs: 'Signs tree heads, which commit to the whole log.',
-    rotated: 'The tree head covering the rotation is still signed by the old key, later ones by the new key.',
+    rotated: 'The old key still signs the tree head that covers the rotation; the new key signs later tree heads.',
   },
   'event-signing': {
     title: 'Log entries',
@@ -48,10 +48,10 @@ export function revocationOf({ purpose, state }: Key): string {
   const next = state === 'active' ? ' A new key replaces it immediately.' : '';
   switch (purpose) {
     case 'access-token':
-      return `All access tokens signed by it become invalid; user sessions are renewed with their next request.${next}`;
+      return `All access tokens signed by this key become invalid; user sessions are renewed with their next request.${next}`;
     case 'checkpoint':
       return `Witnesses and monitors identify the log by this key: give each of them the new key through another channel.${next}`;
     default:
-      return `Verifiers will reject everything it signed, including past tree heads, entries and evidence based on them.${next}`;
+      return `Verifiers will reject everything signed by this key, including past tree heads, entries and evidence based on them.${next}`;
   }
 }

@@ -41,7 +41,7 @@ export function useOpened<Row>(
   };
 }
 
-/** Returns whether the text can be an ID of a stored item. Alerts refer to detectors by name. */
+/** Returns whether the text can be the ID of a stored item. Links from alerts may have a detector's name instead. */
 const isId = (id: string | undefined): boolean => id !== undefined && formats.uuid.test(id);
 
 /** Returns the ID of a resource. */

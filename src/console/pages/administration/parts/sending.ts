@@ -6,7 +6,7 @@ import { faultAt, faultElsewhere } from './faults.ts';
 /** State of a request that changes something. */
 export interface Sending {
   readonly busy: boolean;
-  /** Runs the request unless another is running. Errors are kept for display. */
+  /** Runs the request unless another request of the form is running. Errors are stored for display. */
   readonly send: (work: () => Promise<unknown>) => void;
   /** Returns the error of a field. */
   readonly at: (field: string) => string | undefined;

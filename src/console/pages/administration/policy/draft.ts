@@ -44,7 +44,7 @@ export const withRole = (rules: Rules, operation: string, role: Role): AccessRul
     return { operation, access: 'roles', roles: next };
   });
 
-/** Makes an operation public, or allows no role to call it. */
+/** Makes an operation public, or removes all access to it. */
 export const withPublic = (rules: Rules, operation: string, isPublic: boolean): AccessRule[] =>
   changed(rules, operation, () => ({ operation, access: isPublic ? 'public' : 'roles', roles: [] }));
 

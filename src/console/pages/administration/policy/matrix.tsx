@@ -2,7 +2,7 @@ import { roles } from '../../../../contract/vocabulary.ts';
 import { type Row, type Rules, rowsOf, withPublic, withRole } from './draft.ts';
 import './matrix.css';
 
-/** The access matrix: operations down, roles across. Narrow screens show the roles of a row in words. */
+/** The access matrix: a row per operation, a column per role. Narrow screens show the roles of a row in words. */
 export function Matrix({
   rules,
   before,

@@ -110,7 +110,7 @@ export function ResetPassword({ principal, onClose }: DialogProps) {
       }
       onClose={onClose}
     >
-      <p>All sessions of this user end. They sign in again with the new password.</p>
+      <p>All sessions of this user end. The user must sign in with the new password.</p>
       <NewPassword label="New password" value={password} error={sending.at('password')} onValue={setPassword} />
     </FormDialog>
   );

@@ -68,8 +68,7 @@ function Found({ result }: { result: RuleTestResult }) {
       )}
       {not_stored.length > 0 && (
         <p class="quiet">
-          Not searched because they are not stored: <code>{not_stored.join(', ')}</code>. The rule checks them on
-          arrival.
+          Not stored, so not searched: <code>{not_stored.join(', ')}</code>. The rule checks these records on arrival.
         </p>
       )}
       {matches.length > 0 && (

@@ -2,7 +2,7 @@ import type { SilenceMatcher } from '../../../../contract/resources/silence.ts';
 import { ruleSources } from '../../../../contract/vocabulary.ts';
 import { isolateText, wholeName } from '../../../ui/words.ts';
 
-/** Matchers of silences: their form and their text. */
+/** Silence matchers: the state of their form, and their description. */
 
 /** Matchers that take several values, typed one per line. */
 export const listedParts = {
@@ -54,7 +54,7 @@ export function matcherOf({ lists, rule_source, max_severity }: MatcherDraft): S
   } as SilenceMatcher;
 }
 
-/** Returns whether the matcher has a part besides the severity, which alone is not enough. */
+/** Returns whether the matcher has a part other than the severity. The severity alone is not a valid matcher. */
 export const isAboutSomething = ({ max_severity: _, ...about }: SilenceMatcher): boolean =>
   Object.keys(about).length > 0;
 

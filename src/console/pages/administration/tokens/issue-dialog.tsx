@@ -16,12 +16,12 @@ import { type Secret, SecretDialog } from './secret-dialog.tsx';
 /** Maximum number of principals offered. For other principals, issue the token from the principal's detail. */
 const offeredPrincipals = 200;
 
-/** Dialog to issue a token for a machine; then it shows the secret once. */
+/** Dialog to issue a token for a machine. It shows the secret once, after the token is issued. */
 export function IssueToken({
   principal,
   onClose,
 }: {
-  /** Owner of the token; the user chooses one if absent. */
+  /** Owner of the token. If absent, the user selects the owner. */
   principal?: ListItem<'listPrincipals'>;
   onClose: () => void;
 }) {
@@ -75,7 +75,7 @@ export function IssueToken({
     >
       <TextField
         label="Name"
-        hint="The machine or program that will use it."
+        hint="The machine or program that will use the token."
         error={sending.at('name')}
         autofocus
         autocomplete="off"

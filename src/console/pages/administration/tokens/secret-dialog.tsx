@@ -5,7 +5,7 @@ import { Dialog } from '../../../ui/dialog.tsx';
 import { Facts } from '../../../ui/split.tsx';
 import './secret.css';
 
-/** A new token. It is held in memory only while the dialog is open, and is not put into an address or storage. */
+/** A new token. It is held in memory only while the dialog is open, and is not written to a URL or storage. */
 export interface Secret {
   readonly token: string;
   readonly jti: string;

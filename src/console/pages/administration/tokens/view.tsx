@@ -93,7 +93,7 @@ function TokenDetail({ token: { id, attributes } }: { token: TokenRow }) {
           <p>
             {isSession
               ? 'The user must sign in again.'
-              : 'Clients using it are rejected from now on. This cannot be undone, but you can issue a new token.'}
+              : 'Clients that use this token are rejected from now on. This cannot be undone, but you can issue a new token.'}
           </p>
         </Confirm>
       )}
