@@ -3,6 +3,7 @@ import { join, relative } from 'node:path';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { env } from './compiled-sources.ts';
+import { retry } from './flaky-tests.ts';
 
 const root = new URL('..', import.meta.url).pathname;
 
@@ -84,6 +85,7 @@ export default defineConfig({
     testTimeout: 300_000,
     hookTimeout: 300_000,
     expect: { poll: { timeout: 60_000 } },
+    retry,
     projects: [
       {
         extends: true,

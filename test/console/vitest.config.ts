@@ -1,5 +1,6 @@
 import { defineConfig } from 'vitest/config';
 import { env } from '../compiled-sources.ts';
+import { retry } from '../flaky-tests.ts';
 
 /** Runs the console in a real browser, served by a real service: `npm run test:console`. */
 export default defineConfig({
@@ -14,5 +15,6 @@ export default defineConfig({
     testTimeout: 300_000,
     hookTimeout: 300_000,
     expect: { poll: { timeout: 60_000 } },
+    retry,
   },
 });
