@@ -1,6 +1,6 @@
 /**
  * How much does a log of ten million leaves cost? Measures bytes on disk, time to start, time to check, memory, and the
- * time of a proof, and compares them with those of a log of a hundredth of the size. (`CANDOR_BENCH_LEAVES` sets
+ * time of a proof, and compares them with those of a log a hundredth the size. (`CANDOR_BENCH_LEAVES` sets
  * another number.)
  */
 import { execFileSync } from 'node:child_process';

@@ -115,7 +115,7 @@ async function ofSubscribers(subscribers: number, seconds: number): Promise<Benc
   ];
 }
 
-/** Returns the latency, in milliseconds, that this share of all latencies does not exceed. */
+/** Returns a quantile of the latencies, which are counted by the millisecond: `share` of them do not exceed it. */
 function quantile(counts: Float64Array, share: number): number {
   const wanted = share * counts.reduce((sum, n) => sum + n, 0);
   let below = 0;

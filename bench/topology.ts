@@ -38,7 +38,7 @@ export async function run(events = 5_000_000, edges = 1_000_000): Promise<BenchR
   return rows;
 }
 
-/** Returns the flows of a file, repeated at later times. */
+/** Measures the topology of a file's flows, repeated at later times. */
 async function realFlows({ name, file, home }: (typeof dataSets)[number], events: number): Promise<BenchRow[]> {
   const bytes = readFileSync(join(shared, 'data', file));
   const body = new Uint8Array(bytes).buffer;
@@ -91,7 +91,9 @@ async function realFlows({ name, file, home }: (typeof dataSets)[number], events
   });
 }
 
-/** Returns events of hosts that connect to networks everywhere, with every edge once. */
+/**
+ * Measures adding, writing and merging edges, and the queries, for random flows from home hosts to external networks.
+ */
 async function manyEdges(edges: number): Promise<BenchRow[]> {
   const question = `Topology of ${edges.toLocaleString('en')} edges`;
   const random = mulberry32(3);

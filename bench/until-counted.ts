@@ -5,7 +5,7 @@ import { login, type Service } from '../scripts/service.ts';
  * Resolves when detectors have processed all stored events, and inventory, topology and statistics include
  * them. A service acknowledges stored events, so a short run would otherwise not include deferred work.
  *
- * @param token - a token that may read the status; without it the administrator logs in, which takes time
+ * @param token - a token that may read the status; without a token, the administrator logs in, and this takes time
  */
 export async function untilCounted(service: Service, token?: string): Promise<void> {
   const headers = { authorization: `Bearer ${token ?? (await login(service))}` };

@@ -119,8 +119,8 @@ export const limits = {
    */
   maxIngestInFlightBytes: 48 * 2 ** 20,
   /**
-   * Maximum share of `maxIngestInFlightBytes` for one principal: two of the largest bodies, which leaves room
-   * for a body of another principal.
+   * Maximum share of `maxIngestInFlightBytes` for one principal: two of the largest bodies, so that room
+   * is left for a body of another principal.
    */
   maxIngestShareOfPrincipal: 2 / 3,
   /** Maximum bytes of memory blocks that the HTTP server keeps for reuse by later bodies. */
@@ -149,7 +149,7 @@ export const limits = {
   maxBlockRows: 8160,
   /**
    * Number of event block headers cached per thread, a power of two: enough for 33 million events, in 8 MB.
-   * With more blocks, a query over all events rereads headers, which takes 2 µs each.
+   * With more blocks, a query over all events rereads headers: 2 µs each.
    */
   keptHeaders: 4096,
   /** Maximum bytes of a cached header: usually 1.2 kB, more if field values are long. */
@@ -276,7 +276,7 @@ export const limits = {
    * millisecond per alert, the change takes ten seconds.
    */
   maxBulkAlerts: 10_000,
-  /** Number of alerts of a bulk change written in one transaction of 10 to 50 ms, for which ingest waits. */
+  /** Number of alerts that a bulk change writes per transaction: 10 to 50 ms, during which ingest waits. */
   bulkAlertsAtOnce: 50,
   /** Maximum bulk changes in progress, of all callers. Each bulk change has one waiting transaction. */
   maxBulkChanges: 4,
@@ -608,7 +608,7 @@ export const limits = {
   /** Maximum access tokens with a cached signature check, 1 kB each: enough for 10,000 active users. */
   maxVerifiedTokens: 10_000,
   /**
-   * Maximum tokens whose time of last use waits to be written, which happens every minute: 100 bytes each.
+   * Maximum tokens whose time of last use waits to be written: 100 bytes each. Times are written every minute.
    */
   maxTokenUses: 131_072,
   /**
@@ -655,8 +655,8 @@ export const limits = {
   /** Maximum bytes of threat intelligence lists being received or processed: two of maximum length. */
   maxIntelInFlightBytes: 64 * 2 ** 20,
   /**
-   * Maximum threat intelligence lists. Each address and name of an event block is looked up in all of them,
-   * which takes 0.2 µs a list.
+   * Maximum threat intelligence lists. Each address and name of an event block is looked up in all of them:
+   * 0.2 µs per list.
    */
   maxIntelLists: 100,
   /** Maximum indicators per list: the longest public lists have 300,000. */
@@ -968,8 +968,7 @@ export const limits = {
    */
   maxBindingsPerAddress: 1000,
   /**
-   * Maximum changes of owner of one address that are followed within one block of events; further changes are
-   * merged.
+   * Maximum owner changes of one address that are followed within one block of events; further changes are merged.
    */
   maxSpansPerAddress: 64,
   /**
@@ -1053,7 +1052,7 @@ export const limits = {
   inventoryWriteMs: 75,
   /**
    * Maximum stored events, and sensors' other reports, that wait to be counted. Above this limit, each
-   * transaction counts for up to 1.5 s, which slows down ingest. A flood of new hosts has this effect after 5 to
+   * transaction counts for up to 1.5 s, and ingest slows down. A flood of new hosts has this effect after 5 to
    * 10 s.
    */
   maxUncountedEvents: 262_144,
@@ -1133,7 +1132,7 @@ export const limits = {
   /** Maximum edges of one graph: the busiest ones, with 5 MB of JSON. */
   maxTopologyShownEdges: 20_000,
   /**
-   * Maximum graph requests that wait while one is computed, which takes up to a second for a million edges:
+   * Maximum graph requests that wait while one is computed. A graph takes up to a second for a million edges, so
    * the last request waits 10 s.
    */
   maxWaitingTopologies: 8,
@@ -1363,7 +1362,7 @@ export const limits = {
   maxUnkeptDetectorEvents: 1_000_000,
   /**
    * Maximum rules and addresses whose verdicts triage keeps: many years of analysts' work, 100 bytes each.
-   * When full, the oldest sixteenth is dropped, which takes 0.1 s.
+   * When full, the oldest sixteenth is dropped in 0.1 s.
    */
   maxTriageTallies: 50_000,
   /**
@@ -1407,7 +1406,7 @@ export const limits = {
    */
   maxRollupHashes: 1024,
   /**
-   * Maximum commits whose counts wait to be added to the buckets of all levels, which takes some
+   * Maximum commits whose counts wait to be added to the buckets of all levels. Adding them takes some
    * milliseconds.
    */
   maxRollupDeltas: 32,

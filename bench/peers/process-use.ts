@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 
 /** Resource use of processes and their descendants, from /proc; zero on other systems than Linux. */
 
-/** Returns CPU seconds of all threads of the process and of its descendants, running or ended and waited for. */
+/** Returns the CPU seconds of a process and its descendants, with all threads, running or ended and waited for. */
 export function cpuSeconds(pid: number): number {
   // utime, stime and the times of children that ended; a tick is 10 ms on every Linux that Node supports.
   return family(pid).reduce((sum, one) => {

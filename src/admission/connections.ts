@@ -199,8 +199,8 @@ export class Connections {
   }
 
   /**
-   * Subtracts one, but never below zero: an unsigned cell would wrap to 65,535 connections, which would block
-   * the address.
+   * Subtracts one, but never below zero: an unsigned cell would wrap to 65,535 connections and block the
+   * address.
    */
   #less(count: number): number {
     if (count > 0) return count - 1;

@@ -14,7 +14,7 @@ const maxRemembered = 4096;
 /**
  * Maps names to rows of a table with `slotCount` rows, so that a table of fixed size serves any number of
  * names. Attackers can choose names and addresses, so slots are computed by a hash with a key of this
- * process, which makes collisions unpredictable. Names that share a slot share its counts.
+ * process: collisions are unpredictable. Names that share a slot share its counts.
  */
 export class KeyedSlots {
   readonly #key = randomBytes(32).toString('hex');

@@ -20,7 +20,7 @@ export interface ExportQuery {
 }
 
 export interface ExportPage {
-  /** JSON texts, each with its line end. May be empty even if more pages follow. */
+  /** JSON texts, each with its line ending. May be empty even if more pages follow. */
   readonly lines: Uint8Array<ArrayBuffer>;
   /** The position of the next page; absent on the last page. */
   readonly next?: ExportPlace;

@@ -5,7 +5,7 @@ import { updateOf } from '../topology/model/update.ts';
 import { viewOf } from '../topology/model/update-view.ts';
 import type { ReplayPart } from './queries.ts';
 
-/** Maximum steps that one task of a replay examines, which takes about 10 ms. */
+/** Maximum steps that one task of a replay examines: about 10 ms of work. */
 const stepsAtOnce = 64;
 
 export interface TopologyReplay {

@@ -167,8 +167,8 @@ async function save(folderOptions: FolderOptions, heads: readonly SignedHead[], 
 }
 
 async function begin(folderOptions: FolderOptions, options: Options): Promise<ExitCode> {
-  const { beginAnew } = await import('../ledger/check/begin-anew.ts');
-  const { kept, moved, replaced } = await beginAnew({
+  const { beginNewLog } = await import('../ledger/check/begin-new-log.ts');
+  const { kept, moved, replaced } = await beginNewLog({
     ...folderOptions,
     evenIfThere: options.acceptLoss ?? false,
   });

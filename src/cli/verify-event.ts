@@ -16,7 +16,7 @@ export function eventPart(
     'Verified: the entry covers the event with these values:',
     ...Object.entries(attributes).map(([name, value]) => `  ${name} ${JSON.stringify(value)}`),
     ...(derived.length === 0 ? [] : [`Derived by the service, not covered: ${derived.join(', ')}.`]),
-    `The file discloses ${neighbours} neighbouring events.`,
+    `The file discloses ${neighbours} neighbouring ${neighbours === 1 ? 'event' : 'events'}.`,
   ];
   return {
     lines,

@@ -69,9 +69,9 @@ export type AuditResult =
   | { readonly status: 'fault'; readonly fault: AuditFault; readonly evidence?: string };
 
 /**
- * Audits a log: fetches the latest head, the checkpoint and the keys. Checks signatures and age, that head, checkpoint
- * and pin belong to one tree, and that the pinned and the latest head are in the history. Returns a fault, instead of
- * throwing, for an invalid response of the log.
+ * Audits a log: fetches the latest head, the checkpoint and the keys. Verifies the signatures and the age of the head.
+ * Checks that the head, the checkpoint and the pin belong to one tree, and that the history contains the pinned and the
+ * latest head. Returns a fault, instead of throwing, for an invalid response of the log.
  *
  * A head is accepted only if signed by a pinned key, by a key that rotations connect to a pinned key, or by an accepted
  * key. A rejected response may come from a cache, so the audit is then repeated, bypassing caches, and the second

@@ -96,7 +96,7 @@ export interface Live {
 export function openLive(options: LiveOptions): Live {
   if ((options.WebSocket ?? globalThis.WebSocket) === undefined)
     throw new TypeError(
-      'WebSocket: this runtime has none; use Node 22 or later, or pass the class of the package ws as the option WebSocket',
+      'WebSocket: missing in this runtime; use Node 22 or later, or pass the class of the package ws as the option WebSocket',
     );
   return new LiveClient(options);
 }

@@ -23,7 +23,7 @@ export type ProvenEntry = VerifiedEntry & {
 
 /**
  * Fetches the proof of an entry against this head and verifies it completely. If the caller does not have the
- * entry's bytes, they are fetched too, which requires a role.
+ * entry's bytes, they are fetched too; fetching them requires a role.
  */
 export async function proveEntry(
   log: LogSource,

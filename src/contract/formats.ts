@@ -41,7 +41,7 @@ export const formats = {
   /** Lines of text. */
   lines: {
     test: (text) => !/(?![\t\n\r])\p{Cc}/u.test(text),
-    reason: 'must not contain control characters except line ends and tabs',
+    reason: 'must not contain control characters except line endings and tabs',
   },
   /** An IP address or a CIDR block. */
   network: { test: isNetwork, reason: 'must be an IPv4 or IPv6 address or a CIDR block' },

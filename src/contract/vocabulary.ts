@@ -121,7 +121,7 @@ export const assetStates = ['staged', 'managed', 'retired'] as const;
 export const assetSources = ['passive', 'scan', 'manual'] as const;
 export const riskLevels = ['low', 'moderate', 'high', 'critical'] as const;
 
-/** Maximum length of a line of text of an asset. */
+/** Maximum length of one-line texts of an asset. */
 export const maxLineLength = 255;
 /** Maximum length of the notes of an asset. */
 export const maxNotesLength = 10_000;

@@ -17,17 +17,17 @@ export function isAllByTime(query: ListQuery, time: string): boolean {
 }
 
 /**
- * Returns the places on one page of an unfiltered list in the order of its ids, which is the order of time.
- * Reads only the page. Continuing after a place takes constant time; finding a page by number takes
+ * Returns the positions on one page of an unfiltered list in the order of its ids, which is the order of time.
+ * Reads only the page. Continuing after a position takes constant time; finding a page by number takes
  * milliseconds in a list of 100,000 items.
  */
-export function placesById(table: ById, query: ListQuery, after: ListPosition | undefined, offset: number): Found {
+export function positionsById(table: ById, query: ListQuery, after: ListPosition | undefined, offset: number): Found {
   const total = entryCount(table);
-  if (offset >= total) return { total, places: [] };
+  if (offset >= total) return { total, positions: [] };
   const keys = table.getKeys({
     reverse: query.order === 'desc',
     limit: query.per_page + 1,
     ...(after === undefined ? { offset } : { start: after.id, exclusiveStart: true }),
   });
-  return { total, places: Array.from(keys, (id) => ({ value: undefined, id })) };
+  return { total, positions: Array.from(keys, (id) => ({ value: undefined, id })) };
 }

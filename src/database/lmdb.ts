@@ -22,8 +22,8 @@ export const mapSize = 256 * 2 ** 30;
 
 /**
  * Settings that keep the list of free pages in memory, 8 bytes each. With more than 75,000 free pages, which
- * large transactions leave, lmdb-js would otherwise read and write the list in each transaction, which takes
- * 130 ms per commit. For the same reason, lmdb-js does not load more of the list while it has enough pages.
+ * large transactions leave, lmdb-js would otherwise read and write the list in each transaction: 130 ms per
+ * commit. For the same reason, lmdb-js does not load more of the list while it has enough pages.
  */
 const freePages = { maxFreeSpaceToRetain: 1_000_000, maxFreeSpaceToLoad: 10_000 };
 
@@ -124,7 +124,7 @@ const bytesOf = ({ pageSize, treeBranchPageCount, treeLeafPageCount, overflowPag
  * flush the folder. LMDB reads one snapshot in a thread outside JavaScript: commits continue, and the pages
  * that they free are not reused until the copy is done. The database must stay open during the copy.
  *
- * Only pages in use are copied, at the speed of walking the tree (100 MB/s), which leaves disk bandwidth to
+ * Only pages in use are copied, at the speed of walking the tree (100 MB/s). This leaves disk bandwidth to
  * commits: their p99 stays under 10 ms. A copy of whole pages would be 20 times faster, but commits would
  * wait up to 0.4 s for the writes of the copy.
  *

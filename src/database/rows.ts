@@ -44,7 +44,7 @@ export type Rows<V, K extends Key> = Pick<
   getSound(key: K): V | undefined;
   putSync(key: K, value: V): void;
   /**
-   * Verifies at most `limit` rows, beginning with a key. Must be called in a transaction, which adds
+   * Verifies at most `limit` rows, beginning with a key. Must be called in a transaction, because it adds
    * checksums to rows of earlier versions.
    */
   check(start: K | undefined, limit: number): Checked<K>;

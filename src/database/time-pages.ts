@@ -22,21 +22,26 @@ export function timeRange({ from, to, order }: Pick<ListQuery, 'from' | 'to' | '
 }
 
 /**
- * Returns the places on one page of a list that is sorted by time and filtered only by time. Reads only the
- * page. Keys of a range are counted, at 0.06 µs each; continuing after a place takes constant time.
+ * Returns the positions on one page of a list that is sorted by time and filtered only by time. Reads only the
+ * page. Keys of a range are counted, at 0.06 µs each; continuing after a position takes constant time.
  */
-export function placesByTime(index: ByTime, query: ListQuery, after: ListPosition | undefined, offset: number): Found {
+export function positionsByTime(
+  index: ByTime,
+  query: ListQuery,
+  after: ListPosition | undefined,
+  offset: number,
+): Found {
   if (after !== undefined && typeof after.value !== 'number')
     throw invalidField('cursor', 'is not a cursor of this service');
   const range = timeRange(query);
   // The range is copied, because lmdb-js changes the options of a count.
   const total =
     query.from === undefined && query.to === undefined ? entryCount(index) : index.getKeysCount({ ...range });
-  if (offset >= total) return { total, places: [] };
+  if (offset >= total) return { total, positions: [] };
   const keys = index.getKeys({
     ...range,
     limit: query.per_page + 1,
     ...(after === undefined ? { offset } : { start: [after.value, after.id] as TimeKey, exclusiveStart: true }),
   });
-  return { total, places: Array.from(keys, ([value, id]) => ({ value, id })) };
+  return { total, positions: Array.from(keys, ([value, id]) => ({ value, id })) };
 }

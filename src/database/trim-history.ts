@@ -5,8 +5,8 @@ import type { Rows } from './rows.ts';
 type HistoryTable<V> = Pick<Rows<V, [string, number]>, 'getRange' | 'removeSync'>;
 
 /**
- * Returns the number of rows that are removed together when the limit is reached, which spreads the cost of
- * finding the oldest rows.
+ * Returns the number of rows that are removed together when the limit is reached, to spread the cost of finding
+ * the oldest rows.
  */
 export const slackOf = (limit: number): number => Math.ceil(limit / 10);
 

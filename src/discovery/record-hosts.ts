@@ -13,7 +13,7 @@ export interface RecordOptions {
   recorded(done: ScanRecorded): void;
 }
 
-/** Hosts and services per transaction, which takes about ten milliseconds so that events are not delayed. */
+/** Hosts and services per transaction. A transaction takes about ten milliseconds, so events are not delayed. */
 const maxPortion = 2000;
 /** Maximum number of attempts to store a portion. */
 const maxTries = 10;

@@ -5,7 +5,7 @@ const prefixes: string[] = [];
 
 /**
  * Returns the text of `new Date(time).toISOString()`, for whole milliseconds of the years 1970–9999. The events of a
- * page fall into few minutes, and the texts of these minutes are cached, which takes 0.05 µs instead of 0.5 µs.
+ * page fall into few minutes, and the texts of these minutes are cached: a call takes 0.05 µs instead of 0.5 µs.
  */
 export function isoTime(time: number): string {
   const minute = Math.floor(time / minuteMs);

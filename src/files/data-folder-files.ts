@@ -44,7 +44,7 @@ const keyFile: Content = { kind: 'file', access: read };
 export const dataFolderNames: readonly string[] = Object.keys(contents);
 
 /**
- * Checks type and access of all files of a data folder before any of them is opened. Opening a pipe waits
+ * Checks type and access of all files in a data folder before any of them is opened. Opening a pipe waits
  * forever, and LMDB ends the process if its lock file is a folder or a broken link. The content of a file is
  * checked by the code that reads it.
  *

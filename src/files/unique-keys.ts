@@ -2,7 +2,7 @@ import { type Document, isNode, isScalar, visit } from 'yaml';
 
 /**
  * Returns the position of the first repeated key of a mapping; undefined if there are no repeated keys. The
- * parser's own option `uniqueKeys` compares all pairs of keys, which takes 3 s for 64 kB of keys; this
+ * parser's own option `uniqueKeys` compares all pairs of keys and takes 3 s for 64 kB of keys; this
  * function takes 50 ms.
  */
 export function repeatedKey(document: Document): number | undefined {

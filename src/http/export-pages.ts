@@ -6,7 +6,7 @@ import type { Chunks } from './reply.ts';
 
 /** A page of an export. */
 export interface ExportPage<Place> {
-  /** Lines with their line ends; may be empty if more pages follow. */
+  /** Lines with their line endings; may be empty if more pages follow. */
   readonly bytes: Uint8Array;
   /** The position of the next page; absent on the last page. */
   readonly next?: Place;

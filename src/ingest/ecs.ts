@@ -9,7 +9,7 @@ import { absoluteUrl, takeNamedHosts } from './named-hosts.ts';
 import type { ParseContext } from './parse-context.ts';
 import { reject } from './rejection.ts';
 
-/** The kind and the record with which rules are evaluated for a document. */
+/** The record kind, and the record that rules are evaluated against. */
 export interface EcsRead {
   readonly kind: string;
   readonly record: JsonObject;

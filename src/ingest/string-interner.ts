@@ -15,9 +15,9 @@ const spaces = 0x20202020;
 const ones = 0x01010101;
 
 /**
- * Reads JSON strings four bytes at a time, which takes 2 ns per byte; reading byte by byte takes 7 ns. Texts
- * that recur in records (addresses, protocols, states) are interned when they occur for the second time,
- * which saves memory and the hash that maps compute for a new string. Texts that occur once, such as ids of
+ * Reads JSON strings four bytes at a time: 2 ns per byte, instead of 7 ns when reading byte by byte. Texts that
+ * recur in records (addresses, protocols, states) are interned when they occur for the second time, to save
+ * memory and the hash that maps compute for a new string. Texts that occur once, such as ids of
  * connections, never take a slot. The size is fixed at 1 MB; texts crafted to collide take as long as unknown
  * texts.
  */

@@ -87,7 +87,7 @@ export class EntrySigner<T> {
   }
 
   /**
-   * Removes started entries in bulk: `shift` would move all remaining entries each time, which takes seconds for a full
+   * Removes started entries in bulk: `shift` would move all remaining entries each time, and take seconds for a full
    * queue.
    */
   #dropStarted(): void {

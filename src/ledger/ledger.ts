@@ -221,8 +221,8 @@ export interface ScrubProgress {
 /** Report of the log reader's thread to the ledger. Times are Unix milliseconds. */
 export interface ReadReport {
   /**
-   * The most recently found damage. `is_edge`: in the latest head or the right edge of the tree, which
-   * appends need.
+   * The most recently found damage. `is_edge`: in the latest head or the right edge of the tree. Appends
+   * need both.
    */
   readonly damage?: { readonly at: number; readonly message: string; readonly is_edge: boolean };
   /** Start of the last pass over the whole tree that found no damage. */

@@ -149,10 +149,10 @@ async function openStorage(
   { dataDir }: LedgerOptions,
   anchorPath: string,
   anchor: ObservedAnchor,
-  isBegunAnew: boolean,
+  isNewLog: boolean,
 ): Promise<{ readonly storage: LedgerStorage; readonly cut: boolean }> {
   const path = join(dataDir, 'ledger.mdb');
-  const traces = isBegunAnew ? [] : await tracesOfLog(dataDir, anchorPath);
+  const traces = isNewLog ? [] : await tracesOfLog(dataDir, anchorPath);
   const isThere = hasContent(path);
   if (!isThere && traces.length > 0) throw lost(traces);
   // A mistyped path, or a volume that is not mounted yet, must not begin a log without its anchor.

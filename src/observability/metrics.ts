@@ -393,7 +393,7 @@ export class Metrics implements Observer {
 }
 
 /**
- * Returns the bytes of memory that are not backed by files, which excludes pages of memory maps
+ * Returns the bytes of memory that are not backed by files. Pages of memory maps are not included
  * (proc_pid_status(5)). Undefined except on Linux.
  */
 function anonymousBytes(): number | undefined {

@@ -470,7 +470,7 @@ export class InventoryEngine<A extends AssetsPart> {
   }
 }
 
-/** Duration of the time slice of one transaction of `catchUp`, in milliseconds. */
+/** Time slice of one `catchUp` transaction, in milliseconds. */
 const catchUpMs = 250;
 
 /** Maximum duration of the time slice of one transaction when the backlog is too large, in milliseconds. */

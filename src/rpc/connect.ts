@@ -14,7 +14,7 @@ const CALL_BYTES = 256;
 export interface Connection<T> {
   /**
    * The remote interface. Every method posts its call immediately and resolves with the result. Buffers in
-   * arguments are moved (see `pack`), which detaches the caller's buffers, unless the call fails with
+   * arguments are moved (see `pack`), so the caller's buffers are detached, unless the call fails with
    * OVERLOADED before it is sent.
    *
    * Throws OVERLOADED, without sending the call, when `maxInFlightBytes` are in flight. Also throws the

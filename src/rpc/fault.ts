@@ -28,7 +28,7 @@ export function fromFault(fault: Fault): Error {
 }
 
 /**
- * Restores the error of a worker thread's `error` event. Node has cloned the error, which preserves its own
+ * Restores the error of a worker thread's `error` event. Node has cloned the error: the clone has its own
  * properties but not its class.
  */
 export function fromUncaught(error: unknown): Error {

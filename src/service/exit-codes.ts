@@ -30,7 +30,7 @@ export const exitCodes = {
   empty: 6,
   /**
    * For `start --strict`: the service's own log is degraded. For `rebuild`: signed entries would be missing
-   * from the result, which needs the operator's consent.
+   * from the result, so the operator must consent.
    */
   degraded: 7,
 } as const;

@@ -1,6 +1,6 @@
 /**
  * Returns the number at index `rank` in descending order of the first `length` numbers. Reorders these numbers.
- * Uses quickselect (Hoare, 1961) with the median of three as pivot, which takes 10 ns per number.
+ * Uses quickselect (Hoare, 1961) with the median of three as pivot: 10 ns per number.
  */
 export function largest(values: Float64Array, length: number, rank: number): number {
   let low = 0;

@@ -82,7 +82,7 @@ export function frameLength(bytes: Uint8Array): number | undefined {
 
 function expectType(body: Uint8Array, type: number): Uint8Array {
   if (body[0] === types.failure) throw new AgentError('the ssh-agent refused: it is locked, or does not have the key');
-  if (body[0] !== type) throw new AgentError(`the ssh-agent responded with message type ${body[0]}`);
+  if (body[0] !== type) throw new AgentError(`the ssh-agent responded with unexpected message type ${body[0]}`);
   return body.subarray(1);
 }
 

@@ -114,8 +114,8 @@ interface Stored {
   readonly refused: readonly PartialBlock[];
   readonly duplicates: number;
   /**
-   * Returns a function that creates the id of an event, which takes a microsecond; undefined for a row whose
-   * explicit id already existed.
+   * Returns a function that creates the id of an event; undefined for a row whose explicit id already existed. The id
+   * is created on demand, because this takes 1 µs.
    */
   readonly eventOf: (event: NonNullable<Finding['event']>) => (() => string) | undefined;
 }

@@ -40,7 +40,7 @@ export interface ScrubParts {
 
 const nothing = { total: 0, checked: 0, steps: 0, part: 0, damaged: 0 };
 
-/** Number of rows of a table checked in one step, which takes a few milliseconds. */
+/** Number of rows of a table checked in one step of a few milliseconds. */
 const rowsPerStep = 2048;
 const hourMs = 3_600_000;
 /** Maximum duration of a pass: half a day. */

@@ -649,7 +649,7 @@ export interface ListFilter {
   readonly terms: readonly FilterTerm[];
 }
 
-/** A query for a part of an export of events of one table, in order of time. */
+/** A query for one part of an event export from one table, in order of time. */
 export interface EventExportQuery {
   readonly table: Table;
   readonly filter: EventFilter;
@@ -669,7 +669,7 @@ export interface EventExportPlace {
 
 /** A part of an export. */
 export interface EventExportPart {
-  /** Resources as JSON, each with a line end; may be empty even if more parts follow. */
+  /** Resources as JSON, each with a line ending; may be empty even if more parts follow. */
   readonly lines: Uint8Array<ArrayBuffer>;
   /** The position of the next part; absent on the last part. */
   readonly next?: EventExportPlace;

@@ -158,8 +158,8 @@ const intelRowBytes = 2 ** 17;
 /** Approximate bytes of an asset or a service, with its indexes and history. */
 const scannedRowBytes = 2048;
 /**
- * Pause between steps of merging small blocks (about 10 ms each) under load: long, which keeps latency low
- * but still prevents single events from accumulating as blocks.
+ * Pause between steps of merging small blocks (about 10 ms each) under load: long, to keep latency low,
+ * but short enough that single events do not accumulate as blocks.
  */
 const mergeWhileBusyMs = 200;
 /** Pause between steps of merging small blocks while the store is idle. */

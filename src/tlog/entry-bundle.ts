@@ -48,6 +48,6 @@ export function decodeEntryBundle(bytes: Uint8Array, width: number): Uint8Array[
 
 function checkWidth(width: number): void {
   if (!Number.isInteger(width) || width < 1 || width > pageColumns) {
-    throw new TlogError('bad_entry_bundle', `the bundle has ${width} entries, not 1 to ${pageColumns}`);
+    throw new TlogError('bad_entry_bundle', `the bundle has ${width} entries; 1 to ${pageColumns} are allowed`);
   }
 }

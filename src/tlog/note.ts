@@ -183,7 +183,9 @@ function parseSignature(line: string): NoteSignature {
   }
   checkName(name);
   const bytes = base64ToBytes(base64, 'a signature');
-  if (bytes.length < 5) throw new TlogError('bad_note', `a signature has ${bytes.length} bytes, not at least 5`);
+  if (bytes.length < 5) {
+    throw new TlogError('bad_note', `a signature has ${bytes.length} bytes; at least 5 are required`);
+  }
   return { name, keyId: new DataView(bytes.buffer).getUint32(0), signature: bytes.slice(4) };
 }
 
@@ -220,7 +222,7 @@ function checkKeyId(keyId: number): void {
 
 function checkSignatureCount(count: number): void {
   if (count === 0 || count > maxNoteSignatures) {
-    throw new TlogError('bad_note', `the note has ${count} signatures, not 1 to ${maxNoteSignatures}`);
+    throw new TlogError('bad_note', `the note has ${count} signatures; 1 to ${maxNoteSignatures} are allowed`);
   }
 }
 

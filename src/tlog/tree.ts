@@ -53,7 +53,7 @@ export function leafHash(sha256: Hasher, data: Uint8Array): Hash {
 }
 
 /**
- * 0x01, followed by space for two hashes. Shared by all calls, which saves 0.3 of 0.65 µs; hashers do not
+ * 0x01, followed by space for two hashes. Shared by all calls, to save 0.3 of 0.65 µs; hashers do not
  * keep their input.
  */
 const nodeInput = Uint8Array.from({ length: 1 + 2 * hashBytes }, (_, i) => (i === 0 ? 1 : 0));

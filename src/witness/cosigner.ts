@@ -210,8 +210,8 @@ export class Cosigner {
   }
 
   /**
-   * Creates a candidate. If the checkpoint key was replaced, which happens only after a revocation,
-   * checkpoints signed by the old key are dropped.
+   * Creates a candidate. If the checkpoint key was replaced (this happens only after a revocation), checkpoints
+   * signed by the old key are dropped.
    */
   async #candidateOf(note: string): Promise<Candidate> {
     const { ledger, now, log } = this.#options;

@@ -15,8 +15,8 @@ export interface Fork {
  * invalid proof; a smaller checkpoint proves nothing either.
  *
  * A consistency proof from a power of two omits the first root (RFC 6962), because the verifier has it. After a
- * rejection, the log sends such a proof again with its own first root in front, which reveals the different earlier
- * tree.
+ * rejection, the log sends such a proof again with its own first root in front. That root reveals the different
+ * earlier tree.
  */
 export function findFork(cosigned: SizedRoot, later: SizedRoot, proof: readonly Hash[]): Fork | undefined {
   const [firstSize, secondSize] = [cosigned.size, later.size];

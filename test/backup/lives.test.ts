@@ -7,7 +7,7 @@ import { parseKeySet } from '../../src/client/key-set.ts';
 import { parseTreeHead } from '../../src/client/tree-head.ts';
 import { judge } from '../../src/client/verdict.ts';
 import { writeTreeHead } from '../../src/contract/write-tree-head.ts';
-import { beginAnew } from '../../src/ledger/check/begin-anew.ts';
+import { beginNewLog } from '../../src/ledger/check/begin-new-log.ts';
 import { fsck } from '../../src/ledger/check/fsck.ts';
 import { rebuild } from '../../src/ledger/check/rebuild.ts';
 import { continueCopy, recordMove } from '../../src/ledger/lives/continue-copy.ts';
@@ -377,9 +377,9 @@ describe('lives are distinguished by their ids, independent of clocks', () => {
   test('new logs begun repeatedly, without a start in between, continue', async () => {
     const dataDir = await inLaterLife();
     const places = { dataDir, evenIfThere: true, logPositions: () => readLogPositions(dataDir) };
-    await beginAnew(places);
-    await beginAnew({ ...places, clock: behind(dayMs) });
-    await beginAnew({ ...places, clock: behind(2 * dayMs) });
+    await beginNewLog(places);
+    await beginNewLog({ ...places, clock: behind(dayMs) });
+    await beginNewLog({ ...places, clock: behind(2 * dayMs) });
     await openedOnce(dataDir, 3);
   });
 

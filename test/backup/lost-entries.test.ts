@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { backUpOffline } from '../../src/backup/offline-backup.ts';
 import { receiptBytes } from '../../src/contract/receipt-bytes.ts';
 import { sha256 } from '../../src/crypto/sha256.ts';
-import { beginAnew } from '../../src/ledger/check/begin-anew.ts';
+import { beginNewLog } from '../../src/ledger/check/begin-new-log.ts';
 import { rebuild } from '../../src/ledger/check/rebuild.ts';
 import { KeyRing } from '../../src/ledger/keys/key-ring.ts';
 import { startLife } from '../../src/ledger/keys/start-life.ts';
@@ -72,7 +72,7 @@ test('alerts with lost entries are logged again, once, after an accepted loss', 
 
 test('every alert is logged again, once, in a new log', async () => {
   const { dataDir } = await wentBack();
-  await beginAnew({ dataDir, evenIfThere: true });
+  await beginNewLog({ dataDir, evenIfThere: true });
   await checkGoesOn(dataDir, 9);
 });
 
@@ -161,7 +161,7 @@ describe('receipts with lost entries', () => {
 
   test('are logged again, once, in a new log, in several rounds', async () => {
     const { dataDir, ids } = await withReceipts();
-    await beginAnew({ dataDir, evenIfThere: true });
+    await beginNewLog({ dataDir, evenIfThere: true });
     const ledger = await openLedger({ dataDir });
     const store = openStore({ dataDir, alertWindowMs: 3_600_000 });
     expect(await logLostAgain(store, ledger, 2)).toBe(true);

@@ -17,8 +17,8 @@ async function addAlerts(parts: Parts, from: number): Promise<void> {
 }
 
 /**
- * Prepares a folder with three logged alerts, after `then`; `older` gets an earlier copy of its siem.mdb and
- * siem.mdb.json.
+ * Prepares a folder: logs three alerts, copies siem.mdb and siem.mdb.json, then runs `then`. `putBack` restores a file
+ * from the copy.
  */
 async function folderAfter(then: (parts: Parts) => Promise<unknown>) {
   const [dataDir, older] = [newFolder(), newFolder()];

@@ -215,7 +215,7 @@ describe('a restore is rejected', () => {
     await expect(restore(newFolder(), newFolder())).rejects.toThrow(BackupError);
   });
 
-  test('with any byte flipped in any file; the file is named, and the folder is unchanged', async () => {
+  test('with any byte flipped in any file; the error states the file, and the folder is unchanged', async () => {
     const { path } = await backedUp(0);
     const names = ['siem.mdb', 'ledger.mdb', 'journal.ndjson', 'format.json', 'manifest.json'].concat(
       readdirSync(join(path, 'keys')).map((name) => `keys/${name}`),

@@ -1,7 +1,7 @@
 /**
- * Logs that were forked, edited or rolled back by an attacker with their files and keys. Each log is the real
- * ledger behind HTTP, pinned, and audited by the command as a process. Then the server is stopped, and the
- * evidence must be sufficient alone.
+ * Logs that an attacker with the service's files and keys forked, edited or rolled back. Each log is the real ledger
+ * behind HTTP, pinned, and audited by running the command in a process. Then the server is stopped, and the evidence
+ * alone must be sufficient.
  */
 import { existsSync, mkdtempSync, readFileSync, rmSync, unlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -261,7 +261,7 @@ const edits: readonly Edit[] = [
 ];
 
 /** The signed tree is unchanged, so the operator can repair the changes. */
-describe('changes under an intact tree are named', () => {
+describe('changed data under an unchanged signed tree is reported', () => {
   test.each(edits)('$code: $what', async ({ lie, code, says, keeps = false }) => {
     await log.append(560);
     await pinned(log, state);

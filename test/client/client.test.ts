@@ -136,10 +136,10 @@ describe('a call', () => {
   });
 });
 
-describe('a text as a stream', () => {
+describe('stream()', () => {
   const ndjson = { 'content-type': 'application/x-ndjson' };
 
-  it('is requested by its media type, and read incrementally', async () => {
+  it("requests the operation's media type, and yields the response incrementally", async () => {
     let finish: (() => void) | undefined;
     const seen: unknown[] = [];
     answer = (request, response) => {

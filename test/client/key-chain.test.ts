@@ -413,7 +413,7 @@ describe('a log with a new life', () => {
     expect(codeOf(await check(pin, { acceptedKeys: [fingerprint] }))).toBe('extended');
   });
 
-  test('lost pinned entries are named, and an accepted key replaces the pin', async () => {
+  test('the loss of pinned entries is reported, and an accepted key replaces the pin', async () => {
     await log.append(3);
     const copy = await log.snapshot();
     await log.append(5);

@@ -14,7 +14,7 @@ type Files = Map<string, Uint8Array>;
 
 const entry = (index: number) => new TextEncoder().encode(`entry ${index}`);
 
-/** Tiles and bundles of the tree of each of these sizes, and their roots. */
+/** Returns, for each of these sizes, the tiles and bundles of the tree, and its root. */
 function treesOf(...sizes: number[]): Map<number, { files: Files; root: Uint8Array }> {
   const tree = GrowingTree.load(sha256, 0, () => undefined)!;
   const pages = new Map<string, Uint8Array>();

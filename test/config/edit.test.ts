@@ -61,7 +61,7 @@ describe('YAML', () => {
     expect(edited(odd, { port: 9000, host: '::1', 'log.level': undefined })).toBe(odd);
   });
 
-  test('keeps line ends', () => {
+  test('keeps line endings', () => {
     expect(edited('port: 1\r\nhost: a\r\n', { port: 2 })).toBe('port: 2\r\nhost: a\r\n');
   });
 });

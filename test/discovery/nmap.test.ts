@@ -102,7 +102,7 @@ const printing = (xml: string) => `cat > "$0.in"; echo "$@" > "$0.args"; cat <<'
 const withNmap = (nmap: string, targets = ['127.0.0.1', '127.0.0.2']) =>
   job(targets, [22, 80], { engine: 'nmap', nmap });
 
-describe('a program', () => {
+describe('the nmap program', () => {
   test('receives the addresses on standard input, and its output is parsed while it runs', async () => {
     const path = program(printing(start + up + end));
     const { hosts, counts, end: ended } = await scan(withNmap(path));

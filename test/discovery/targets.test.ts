@@ -92,7 +92,7 @@ describe('targets', () => {
     expect(refused(Array.from({ length: limits.maxScanTargets }, () => '10.0.0.0/16'))).toBeUndefined();
   });
 
-  test('become distinct requested addresses in order, for any targets', () => {
+  test('expand to exactly the requested addresses, in order and without duplicates, for any blocks', () => {
     const block = fc.tuple(fc.nat(255), fc.integer({ min: 24, max: 32 })).map(([n, length]) => `10.0.0.${n}/${length}`);
     fc.assert(
       fc.property(fc.array(block, { minLength: 1, maxLength: 8 }), (blocks) => {

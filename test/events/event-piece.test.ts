@@ -77,7 +77,7 @@ function plain(table: Table, rows: readonly Row[], firstSeq: number): string {
     const values = rows.map((row) => (row as unknown as Record<string, unknown>)[name]);
     if (values.every((value) => value === undefined)) return Buffer.alloc(0);
     const letter = { time: 't', number: 'n', boolean: 'b', address: 'a', unique: 'u' }[kind as string] ?? 's';
-    // [leading bytes, bytes after all leading bytes]
+    // [fixed-size part, variable part]; the fixed parts of all rows come before the variable parts.
     const encoded = values.map((value): [Buffer, Buffer] => {
       if (letter === 's' || letter === 'u')
         return value === undefined
@@ -99,7 +99,7 @@ function plain(table: Table, rows: readonly Row[], firstSeq: number): string {
       return Buffer.concat([...head, Buffer.from([list.length]), ...list.map(text), Buffer.from(places)]);
     }
     const put = isShared ? encoded.slice(0, 1) : encoded;
-    return Buffer.concat([...head, ...put.map(([first]) => first), ...put.map(([, behind]) => behind)]);
+    return Buffer.concat([...head, ...put.map(([fixed]) => fixed), ...put.map(([, variable]) => variable)]);
   });
   const head = [Buffer.from([0]), Buffer.from('candor-event-piece/v1\n'), text(table), f64(firstSeq), u32(rows.length)];
   return Buffer.concat([...head, ...columns]).toString('hex');

@@ -24,12 +24,15 @@ describe('known addresses', () => {
     });
   });
 
-  it.each(['', 'x', '1.2.3', '01.2.3.4', '1.2.3.256', ':::', 'fe80::1%eth0'])('%j has no bytes', (text) => {
-    const known = new AddressCache();
-    expect(known.place(text)).toBe(-1);
-    expect(known.place('1.2.3.4')).toBeGreaterThanOrEqual(0);
-    expect(known.place(text)).toBe(-1);
-  });
+  it.each(['', 'x', '1.2.3', '01.2.3.4', '1.2.3.256', ':::', 'fe80::1%eth0'])(
+    '%j is not an address and is not added',
+    (text) => {
+      const known = new AddressCache();
+      expect(known.place(text)).toBe(-1);
+      expect(known.place('1.2.3.4')).toBeGreaterThanOrEqual(0);
+      expect(known.place(text)).toBe(-1);
+    },
+  );
 
   it('are limited in number: beyond the limit the cache is cleared, which is counted', () => {
     const known = new AddressCache();

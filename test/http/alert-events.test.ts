@@ -112,6 +112,6 @@ test('the hash of an event stays valid when assets become known and when the sen
   expect(verifyAlertEvents(data, events)).toEqual({ verified: [id], missing: [] });
 });
 
-test('an entry of an earlier version has no digest to verify', () => {
+test('verification fails for an entry of an earlier version, because it has no digest', () => {
   expect(verifyAlertEvents({}, [])).toBeInstanceOf(AuditFault);
 });

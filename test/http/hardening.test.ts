@@ -126,7 +126,7 @@ describe('oversized or malformed input ends the connection immediately', () => {
 describe.concurrent('slow clients are disconnected, even if they send steadily', () => {
   const start = 'GET /ok HTTP/1.1\r\nHost: x\r\n';
   const post = 'POST /echo HTTP/1.1\r\nHost: x\r\nContent-Type: text/plain\r\n';
-  test('bytes of headers, bodies and chunk sizes, bare line ends, or no bytes at all', async () => {
+  test('bytes of headers, bodies and chunk sizes, bare line endings, or no bytes at all', async () => {
     const connections = new Connections({ limitReached: () => undefined });
     const served = await serve([ok, echo()], { connections });
     const trickles = [

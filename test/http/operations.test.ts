@@ -190,7 +190,7 @@ describe('tokens', () => {
     expect(failure(await service.call('revokeToken', target, { token: admin }))[1]).toBe('NOT_FOUND');
   });
 
-  test('invalid attributes are named in the error', async () => {
+  test('rejects invalid attributes, each with its field in the error', async () => {
     const post = (json: unknown) => service.call('issueToken', 'POST /api/v1/tokens', { token: admin, json });
     const principal_id = '018f0000-0000-7000-8000-000000000001';
     expect(failure(await post({ name: 'x', scopes: ['admin'], principal_id }))[2]).toBe('principal_id');

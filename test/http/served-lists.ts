@@ -9,7 +9,7 @@ export const lists = operationIds.filter((operation) => {
   return response?.kind === 'json' && response.lines !== undefined;
 });
 
-/** A text that is hard for any format: quotes, line ends, multi-byte letters, and markup. */
+/** A text that is hard for any format: quotes, line endings, multi-byte letters, and markup. */
 export const hostile = '"\\ \u2028\u0001\r\n\t,é 日本 🦊 \u{10ffff} ]}</script>\uFEFF';
 
 /** Waits until a count has stayed the same for a while. */

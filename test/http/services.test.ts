@@ -279,7 +279,7 @@ describe('an address that moves to another machine', () => {
     expect((await assetAt('ip=192.168.7.10')).attributes.open_alerts).toBe(1);
   });
 
-  test('a deleted asset is named nowhere, and later activity creates another asset', async () => {
+  test('a deleted asset disappears from services and events, and later activity creates another asset', async () => {
     expect((await call('deleteAsset', `DELETE /api/v1/assets/${after.id}`)).status).toBe(204);
     expect(await portsOf(`asset_id=${after.id}`)).toEqual([]);
     expect(await list('listServices', 'ip=192.168.7.10')).toEqual([]);

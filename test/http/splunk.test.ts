@@ -120,7 +120,7 @@ describe('events', () => {
     },
   );
 
-  test('parameters that clients add to the URL are accepted, and unknown parameters are named', async () => {
+  test('may have the parameters that clients add to the URL; an unknown parameter is rejected by name', async () => {
     const query = '?source=a&sourcetype=zeek&index=main&host=b&auto_extract_timestamp=true&time=1';
     expect(await told(events + query, event(5))).toEqual([200, 0]);
     expect((await send(`${events}?nonsense=1`, event(5))).json).toEqual({

@@ -191,7 +191,7 @@ describe('garbage among valid lines', () => {
     ['a text over the limit', good.replace('Cgood', 'é'.repeat(limits.maxTextBytes / 2 + 1))],
   ];
 
-  it.each(garbage)('rejects only the invalid line: %s', (_, bad) => {
+  it.each(garbage)('%s causes only the invalid line to be rejected', (_, bad) => {
     const body = Buffer.concat([Buffer.from(`${good}\n`), Buffer.from(bad), Buffer.from(`\n${good}`)]);
     const parsed = parse(body);
     expect(parsed.answer).toMatchObject({ accepted: 2, rejected: 1, ignored: 0 });

@@ -44,7 +44,7 @@ describe('the lines of a bulk body', () => {
     ['nothing', '', []],
     ['blank lines', '\n \n\r\n', []],
     ['pairs', `{"index":{}}\n${good}\n{"create":{}}\n${other}\n`, ['index 201', 'create 200']],
-    ['a missing last line end', `{"index":{}}\n${good}`, ['index 201']],
+    ['a missing last line ending', `{"index":{}}\n${good}`, ['index 201']],
     ['CRLF', `{"index":{}}\r\n${good}\r\n{"index":{}}\r\n${good}\r\n`, ['index 201', 'index 201']],
     ['a byte order mark', `\ufeff{"index":{}}\n${good}\n`, ['index 201']],
     ['blank lines between items', `\n{"index":{}}\n${good}\n\n\n{"index":{}}\n${good}\n\n`, ['index 201', 'index 201']],

@@ -30,7 +30,7 @@ function together(inputs: readonly IngestInput[]): (number[] | 'refused')[] {
   return found;
 }
 
-/** Returns connection ids and times of receipt of the rows of a body. */
+/** Returns the connection id and the time of receipt of each row of a body. */
 function rowsOf(inputs: readonly IngestInput[], at: number): [string, number][] {
   const { groups, places } = parseBodies(inputs, detectors);
   const place = places[at]!;

@@ -193,7 +193,7 @@ describe.skipIf(!hasShared)('the parser of real Suricata records', () => {
     ]);
   });
 
-  it('makes 548 findings of 548 alerts of four networks, each pointing to its event', () => {
+  it('emits one finding for each of 548 alerts from four networks, each with a reference to its event', () => {
     let findings = 0;
     for (const file of ['first-org-conf-2015', 'honeypot-2018', 'wrccdc-2017', 'wrccdc-2018']) {
       const parsed = parse(sharedFile(`suricata/${file}.alerts.ndjson`));
@@ -283,7 +283,7 @@ describe('the parser of Suricata flows', () => {
     expect(one({ ...flow, ...given })).toMatchObject({ transport, src_port, dst_port });
   });
 
-  it.each(['failed', 'unknown', '', null])('app_proto %j has no meaning', (app_proto) => {
+  it.each(['failed', 'unknown', '', null])('app_proto %j is omitted', (app_proto) => {
     expect(one({ ...flow, app_proto }).app_protocol).toBeUndefined();
   });
 

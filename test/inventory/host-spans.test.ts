@@ -55,7 +55,7 @@ describe('the rows of a block', () => {
     ]);
   });
 
-  test('a block has no state of the previous block', () => {
+  test('a new block starts without the state of the previous block', () => {
     const spans = new HostSpans();
     spans.begin(2);
     spans.at(1, 1, 1, 1);

@@ -33,7 +33,7 @@ async function journalOf(...lines: readonly JournalLine[]): Promise<{ journal: J
   return { journal, path };
 }
 
-test('a missing journal has no heads', async () => {
+test('a missing journal is read as empty', async () => {
   const reading = await (await journalOf()).journal.read(all);
   expect(reading).toMatchObject({ heads: [], largest: undefined, regression: undefined, unreadable: 0 });
 });

@@ -43,7 +43,7 @@ test('the finding names the configured path of the anchor', async () => {
   expect(findings).toMatchObject([{ message: expect.stringContaining(anchorPath) }]);
 });
 
-test('an empty log and a new log have no finding', async () => {
+test('no finding is reported for an empty log or a new log', async () => {
   expect((await (await open(await logOf(0))).status()).findings).toEqual([]);
   expect((await (await open(folder())).status()).findings).toEqual([]);
 });

@@ -15,7 +15,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { sha256 } from '../../src/crypto/sha256.ts';
 import { banner } from '../../src/ledger/banner.ts';
-import { beginAnew, LogThereError } from '../../src/ledger/check/begin-anew.ts';
+import { beginNewLog, LogThereError } from '../../src/ledger/check/begin-new-log.ts';
 import { DatabaseFile } from '../../src/ledger/check/database-file.ts';
 import { branchPage, childOf } from '../../src/ledger/check/database-page.ts';
 import { fsck } from '../../src/ledger/check/fsck.ts';
@@ -402,13 +402,13 @@ describe('a lost log', () => {
   test('is replaced only with the consent of the operator, with new keys, and the remains of the old log are kept', async () => {
     const log = copyOf(whole);
     writeFileSync(join(log.dataDir, 'siem.mdb'), 'events');
-    await expect(beginAnew({ dataDir: log.dataDir })).rejects.toThrow(LogThereError);
+    await expect(beginNewLog({ dataDir: log.dataDir })).rejects.toThrow(LogThereError);
     scribble(log, (bytes) => bytes.fill(0, 0, 2 * pageBytes));
-    await expect(beginAnew({ dataDir: log.dataDir })).rejects.toThrow(LogThereError); // a rebuild would recover the whole log
+    await expect(beginNewLog({ dataDir: log.dataDir })).rejects.toThrow(LogThereError); // a rebuild would recover the whole log
     rmSync(fileOf(log));
     expect((await (await open(log.dataDir)).status()).health).toMatchObject({ fault: 'lost' });
     const oldKeys = readdirSync(join(log.dataDir, 'keys'));
-    const { kept, moved, replaced } = await beginAnew({ dataDir: log.dataDir });
+    const { kept, moved, replaced } = await beginNewLog({ dataDir: log.dataDir });
     expect(replaced?.size).toBe(700);
     expect(moved).toEqual(expect.arrayContaining(['journal.ndjson', 'keys', 'anchor.json']));
     expect(readdirSync(join(kept, 'keys')).sort()).toEqual(oldKeys.sort());
@@ -427,7 +427,7 @@ describe('a lost log', () => {
   test('is replaced as well if its file is empty', async () => {
     const log = copyOf(whole);
     truncateSync(fileOf(log), 0);
-    await beginAnew({ dataDir: log.dataDir });
+    await beginNewLog({ dataDir: log.dataDir });
     expect((await (await open(log.dataDir)).status()).health).toEqual({ state: 'ok' });
   });
 });

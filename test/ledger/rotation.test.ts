@@ -253,9 +253,9 @@ test('after a revocation of the tree-head key another key signs the current head
   const revoked = await ledger.revokeKey(stolen.signer_key_id, 'the disk was stolen', 'ann');
   expect(revoked).toMatchObject({ kid: stolen.signer_key_id, state: 'revoked', to_size: 5 });
   expect(revoked.revoked_at).toBe(revoked.retired_at);
-  const anew = await ledger.head(5);
-  expect(anew).toMatchObject({ root_hash: stolen.root_hash });
-  expect(anew.signer_key_id).not.toBe(stolen.signer_key_id);
+  const newHead = await ledger.head(5);
+  expect(newHead).toMatchObject({ root_hash: stolen.root_hash });
+  expect(newHead.signer_key_id).not.toBe(stolen.signer_key_id);
   const replacement = (await records(ledger, 'transparency-sth')).find(({ state }) => state === 'active')!;
   expect(await keyEntries(ledger)).toMatchObject([
     {
@@ -267,7 +267,7 @@ test('after a revocation of the tree-head key another key signs the current head
   await expect(look(ledger, pin)).rejects.toThrow('UNVOUCHED_KEY');
   await look(ledger, pin, [replacement.fingerprint]);
   await expect(reverify(ledger, { pins: [stolen] })).rejects.toThrow('KEY_REVOKED');
-  await reverify(ledger, { pins: [anew] });
+  await reverify(ledger, { pins: [newHead] });
   expect(await codeOf(ledger.revokeKey(revoked.kid, 'again', 'ann'))).toBe('INVALID_TRANSITION');
 
   // Anchor and journal have heads of the revoked key. This log signed the heads, and still accepts them.

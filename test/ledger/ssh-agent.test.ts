@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { beginAnew } from '../../src/ledger/check/begin-anew.ts';
+import { beginNewLog } from '../../src/ledger/check/begin-new-log.ts';
 import { KeyRing } from '../../src/ledger/keys/key-ring.ts';
 import { openAgent } from '../../src/ledger/keys/open-agent.ts';
 import { startLife } from '../../src/ledger/keys/start-life.ts';
@@ -353,9 +353,9 @@ describe.skipIf(withoutAgent !== undefined)('a log whose keys are in an ssh-agen
     const old = (await ledger.keys()).map(({ x }) => x);
     await ledger.close();
     const again = { ...options(agent.socket), dataDir, evenIfThere: true };
-    await expect(beginAnew(again)).rejects.toThrow(/no unused .* key/);
+    await expect(beginNewLog(again)).rejects.toThrow(/no unused .* key/);
     agent.provision();
-    await beginAnew(again);
+    await beginNewLog(again);
     const fresh = await open(dataDir, options(agent.socket));
     await fresh.append(entries(0, 3));
     for (const key of await fresh.keys()) expect(old).not.toContain(key.x);

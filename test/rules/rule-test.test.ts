@@ -205,7 +205,7 @@ describe('a rule test names the records that it could not evaluate', () => {
   });
 });
 
-test('placeholders have their installed values, and unknown placeholders are named in the error', async () => {
+test('placeholders have their installed values, and an unknown placeholder is rejected by name', async () => {
   const { ask } = await withEvents(50);
   const of = (name: string) => `title: From a host of a list
 logsource: {category: firewall}

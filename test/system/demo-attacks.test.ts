@@ -81,7 +81,7 @@ describe('a campaign', () => {
       }
     });
 
-    test('the tunnel is named by its domain, the beacon by its scores, the brute force by its port', () => {
+    test('the alerts have the domain of the tunnel, the score of the beacon and the port of the brute force', () => {
       const of = (rule: string) => state.alerts.find(({ attributes }) => attributes.rule_id === rule)?.attributes;
       expect(of('behaviour.dns-tunnel')).toMatchObject({ domain: 'cdn-sync.example', severity: 'high' });
       expect(of('behaviour.port-scan')).toMatchObject({ severity: 'high' });

@@ -94,7 +94,7 @@ describe.skipIf(!hasSharedData)('a host on the Internet for 72 hours, 105,990 co
       expect(guessing.map(({ severity }) => severity)).not.toContain('high');
     });
 
-    test('hosts that try hundreds of ports are named', () => {
+    test('hosts that try hundreds of ports are reported as port scans', () => {
       const scans = network.of('port-scan', { dst_ip: host });
       expect(scans.map(({ src_ip }) => src_ip).sort()).toEqual(
         expect.arrayContaining(['104.152.52.90', '104.156.155.4', '80.66.66.145']),

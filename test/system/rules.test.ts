@@ -357,7 +357,7 @@ describe('placeholders', () => {
     expect(await sources(rule)).toEqual(['203.0.113.200']);
   });
 
-  test('have the lists of the operator, live and on history; unknown placeholders are named in the error', async () => {
+  test('have the lists of the operator, live and on history; an unknown placeholder is rejected by name', async () => {
     const text = ofKiosks('kiosks');
     const id = 'ffff0000-0000-4000-8000-000000000006';
     expect((await ask('createRule', { json: { source: text } })).status).toBe(201);
@@ -419,7 +419,7 @@ describe('slow rules', () => {
     },
   );
 
-  test('that take long on a record are named in the status', async () => {
+  test('that take long on a record cause a warning in the status', async () => {
     const id = 'ffff0000-0000-4000-8000-000000000006';
     const slow = source(id)
       .replace('category: dns', 'category: proxy')

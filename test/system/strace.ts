@@ -56,8 +56,8 @@ export async function traced(script: string, args: readonly string[], tracing: T
   const folder = mkdtempSync(join(tmpdir(), 'candor-trace-'));
   const [trace, out] = [join(folder, 'trace'), join(folder, 'output')];
   const output = openSync(out, 'w');
-  // Without a filter, strace stops at every call. A filter in the kernel stops only at the requested calls,
-  // which is 3 times as fast, but cannot inject signals.
+  // Without a filter, strace stops at every call. A filter in the kernel stops only at the requested calls
+  // and is 3 times as fast, but cannot inject signals.
   const filter = tracing.inject?.includes('signal=') ? [] : ['--seccomp-bpf'];
   const options = [
     ...['-f', '-y', ...filter, '-s', '16', '-o', trace, '-e', `trace=${tracing.calls.join()}`],

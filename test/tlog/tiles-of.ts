@@ -2,8 +2,8 @@ import { pageColumns, pageWidth } from '../../src/tlog/page.ts';
 import type { TileAddress } from '../../src/tlog/tile.ts';
 
 /**
- * Returns the tiles of all levels of a tree of `size` leaves that are not full in a tree of `from` leaves,
- * with their width at `size`; by level, then index. Bundles of entries have the addresses of level 0.
+ * Returns the tiles of a tree of `size` leaves, except those that are already full in a tree of `from` leaves. Each
+ * tile has its width at `size`. The order is by level, then index. Bundles of entries have the addresses of level 0.
  */
 export function tilesOf(size: number, from = 0): TileAddress[] {
   const tiles: TileAddress[] = [];

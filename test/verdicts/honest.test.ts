@@ -15,7 +15,7 @@ import type { Pin } from '../../src/client/pin.ts';
 import { judge } from '../../src/client/verdict.ts';
 import { type Bundle, parseBundle } from '../../src/client/verify.ts';
 import { sha256 } from '../../src/crypto/sha256.ts';
-import { beginAnew } from '../../src/ledger/check/begin-anew.ts';
+import { beginNewLog } from '../../src/ledger/check/begin-new-log.ts';
 import { rebuild } from '../../src/ledger/check/rebuild.ts';
 import type { LedgerKeyPurpose, LogView } from '../../src/ledger/ledger.ts';
 import { continueCopy, recordMove } from '../../src/ledger/lives/continue-copy.ts';
@@ -122,7 +122,7 @@ const events: Record<string, () => Promise<unknown>> = {
     cpSync(join(older, 'ledger.mdb'), join(dataDir, 'ledger.mdb'));
     await rebuild({ dataDir, acceptLoss: true });
   }),
-  'begin anew': command((dataDir) => beginAnew({ dataDir, evenIfThere: true })),
+  'new log begun': command((dataDir) => beginNewLog({ dataDir, evenIfThere: true })),
   'copy with a new life': command((dataDir) => continueCopy({ dataDir })),
   'copy without a new life': async () => {
     const dataDir = join(temporary, String(copies++));
@@ -205,7 +205,7 @@ const rows = rowsOf(`
   revocation of the access-token key | ok                 | ok | 0 extended              | 0 extended              | 0 pinned                | size 11          | cosigned    | good        | verified              | verified                | 0 same_tree
   restore of a backup                | ok                 | ok | 4 NEW_LIFE              | 4 NEW_LIFE              | 0 pinned                | NEW_LIFE         | unknown_log | good        | NEW_LIFE              | 4 NEW_LIFE              | 4 UNVOUCHED_KEY
   loss accepted                      | ok                 | ok | 4 NEW_LIFE              | 4 NEW_LIFE              | 0 pinned                | NEW_LIFE         | unknown_log | good        | NEW_LIFE              | 4 NEW_LIFE              | 4 UNVOUCHED_KEY
-  begin anew                         | ok                 | ok | 4 NEW_LOG               | 4 NEW_LOG               | 0 pinned                | NEW_LOG          | unknown_log | refused     | NEW_LOG               | 4 NEW_LOG               | 4 UNVOUCHED_KEY
+  new log begun                      | ok                 | ok | 4 NEW_LOG               | 4 NEW_LOG               | 0 pinned                | NEW_LOG          | unknown_log | refused     | NEW_LOG               | 4 NEW_LOG               | 4 UNVOUCHED_KEY
   copy with a new life               | ok                 | ok | 4 NEW_LIFE              | 4 NEW_LIFE              | 0 pinned                | NEW_LIFE         | unknown_log | good        | NEW_LIFE              | 4 NEW_LIFE              | 4 UNVOUCHED_KEY
   copy without a new life            | copied             | ok | 3 UNAVAILABLE           | 3 UNAVAILABLE           | 3 UNAVAILABLE           | UNAVAILABLE      | UNAVAILABLE | unavailable | UNAVAILABLE           | 3 UNAVAILABLE           | -
   move to another volume             | ok                 | ok | 0 extended              | 0 extended              | 0 pinned                | size 10          | cosigned    | good        | verified              | verified                | 0 same_tree

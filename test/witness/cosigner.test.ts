@@ -529,7 +529,7 @@ test('with a new origin, checkpoints of the old log are not served, and the new 
   await first.serves(3, 'a');
   await first.cosigner.close();
   await ledger.close();
-  const renamed = await open(dataDir, { origin: 'log.example/anew' });
+  const renamed = await open(dataDir, { origin: 'log.example/new' });
   const key = { public: parseVerifierKey(sha256, (await renamed.status()).checkpoint_vkey) };
   const refusing = await startCosigner(renamed, witnesses, { k: 1 });
   await refusing.failing('a', 'unknown_log');

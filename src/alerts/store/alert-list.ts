@@ -3,7 +3,7 @@ import { jsonPage } from '../../database/json-page.ts';
 import { boundsOnlyTime } from '../../database/lists/filter.ts';
 import { pageFrom, pageOf, type Row } from '../../database/lists/list.ts';
 import { lastSequence } from '../../database/rows.ts';
-import { placesByTime } from '../../database/time-pages.ts';
+import { positionsByTime } from '../../database/time-pages.ts';
 import { withAssets } from '../../events/alert-assets.ts';
 import type { AssetLookup } from '../../events/asset-lookup.ts';
 import type { ListFilter, ListPage, ListQuery, Replay } from '../../store/store.ts';
@@ -25,7 +25,7 @@ export function listAlerts(
 ): ListPage {
   const { shown, ...rest } =
     query.sort === 'last_seen' && boundsOnlyTime(query)
-      ? pageFrom(alertList, query, (after, offset) => placesByTime(tables.alertTimes, query, after, offset))
+      ? pageFrom(alertList, query, (after, offset) => positionsByTime(tables.alertTimes, query, after, offset))
       : pageOf(alertList, rows(tables, query, assets), query, cancelled);
   const alerts = shown.flatMap(({ id }) => {
     const row = tables.alerts.get(id);

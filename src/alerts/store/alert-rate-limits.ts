@@ -28,7 +28,7 @@ export interface HomeEnd {
  */
 export type FoldOf = 'source' | 'rule' | 'untimely' | HomeEnd;
 
-/** The place for a finding that has no alert yet: a summary alert or a new alert. */
+/** Where to count a finding that has no alert yet: in a summary alert or in a new alert. */
 export interface RateLimitDecision {
   /** The scope of the summary alert; undefined if a new alert may begin. */
   readonly fold: FoldOf | undefined;
@@ -91,7 +91,7 @@ export class AlertRateLimits {
   }
 
   /**
-   * Returns the place for a finding whose pair of addresses has no alert: a summary alert or a new alert.
+   * Decides where to count a finding whose pair of addresses has no alert: in a summary alert or in a new alert.
    *
    * @param home - the addresses that are home hosts
    * @param scope - the silence that applies and the sensor of the finding, or ''

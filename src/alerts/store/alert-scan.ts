@@ -8,7 +8,7 @@ import { compileAlertFilter } from '../lists/alerts.ts';
 import { alertOfFacts, factsSuffice } from './alert-facts.ts';
 import type { AlertTables } from './tables.ts';
 
-/** Number of rows read between two checks for cancellation, which takes a few milliseconds. */
+/** Number of rows read between two checks for cancellation. Reading them takes a few milliseconds. */
 const rowsAtOnce = 1024;
 
 /**

@@ -76,11 +76,11 @@ function byNumber(
   const total = alerts.get(alert)?.alert.note_count ?? 0;
   const step = order === 'asc' ? 1 : -1;
   const first = after === undefined ? (order === 'asc' ? 1 + offset : total - offset) : Number(after.value) + step;
-  const places: ListPosition[] = [];
-  for (let number = first; places.length <= per_page; number += step) {
+  const positions: ListPosition[] = [];
+  for (let number = first; positions.length <= per_page; number += step) {
     if (number < 1 || number > total) break;
     const note = notes.get([alert, number]);
-    if (note !== undefined) places.push({ value: number, id: note.id });
+    if (note !== undefined) positions.push({ value: number, id: note.id });
   }
-  return { total, places };
+  return { total, positions };
 }

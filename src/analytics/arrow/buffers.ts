@@ -22,8 +22,8 @@ export interface ArrowData {
 }
 
 /**
- * Returns the data of a column. @throws Error for a value that is not of the column's kind, which the API
- * schema excludes
+ * Returns the data of a column. @throws Error for a value that is not of the column's kind; the API schema
+ * excludes such values
  */
 export function columnData(column: ArrowColumn, values: ColumnValues): ArrowData {
   const { validity, nulls } = validityOf(values);

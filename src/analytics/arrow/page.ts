@@ -11,7 +11,7 @@ interface ArrowPart {
 }
 
 export interface ArrowLines extends ArrowPart {
-  /** Items of a list as JSON, each with its line end. May be empty. */
+  /** Items of a list as JSON, each with its line ending. May be empty. */
   readonly lines: Uint8Array;
 }
 

@@ -13,7 +13,7 @@ const decoder = new TextDecoder();
  */
 export function rowsOfLines(lines: Uint8Array): ArrowRows {
   const text = decoder.decode(lines);
-  // No JSON text contains a line end, and each text is followed by one line end.
+  // No JSON text contains a newline, and each text is followed by one newline.
   const items = parse(`[${text.slice(0, -1).replaceAll('\n', ',')}]`);
   return {
     count: items.length,

@@ -7,7 +7,7 @@ import { now } from '../state/clock.ts';
 import { liveState, mayListen } from '../state/live.ts';
 import { checkLog, type PinState, pinState } from '../state/pin.ts';
 import { may, signedIn } from '../state/session.ts';
-import { compact, duration, number, relative } from '../ui/format.ts';
+import { compact, counted, duration, number, relative } from '../ui/format.ts';
 import './status-line.css';
 
 /** Interval of the automatic log check, in milliseconds. */
@@ -105,7 +105,7 @@ function Log({ state }: { state: PinState }) {
     case 'broken':
       return (
         <a class="status-bad status-broken" href={link} title={state.fault.message}>
-          log BROKEN: {state.fault.code}
+          log broken: {state.fault.code}
         </a>
       );
     case 'verified':
@@ -125,8 +125,10 @@ function ServiceStatus({ status }: { status: Status }) {
   const { rates, limits_reached: reached, store, ledger, verdict, warnings } = status;
   const issues = [
     ...(ledger.state === 'ok' ? [] : ['log degraded']),
-    ...(warnings.length === 0 ? [] : [`${warnings.length} ${warnings.length === 1 ? 'warning' : 'warnings'}`]),
-    ...(store.uncounted_events === 0 ? [] : [`${compact(store.uncounted_events)} events awaiting analysis`]),
+    ...(warnings.length === 0 ? [] : [counted(warnings.length, 'warning')]),
+    ...(store.uncounted_events === 0
+      ? []
+      : [`${compact(store.uncounted_events)} ${store.uncounted_events === 1 ? 'event' : 'events'} awaiting analysis`]),
   ];
   return (
     <>
@@ -139,9 +141,7 @@ function ServiceStatus({ status }: { status: Status }) {
       {/* Reaching a limit is expected behaviour, so it is shown but is not a warning. */}
       {reached.length > 0 && (
         <span class="quiet">
-          <a href={href('status')}>
-            {number(reached.length)} {reached.length === 1 ? 'limit' : 'limits'} reached
-          </a>
+          <a href={href('status')}>{counted(reached.length, 'limit')} reached</a>
         </span>
       )}
       {issues.length + reached.length === 0 && <span class="quiet">no warnings</span>}

@@ -100,8 +100,10 @@ async function checkedAgainst(
   return { found: asState(result, pin), result };
 }
 
-/** Pins the current head without comparing it: for a pin of another log, or an altered pin. */
-export async function pinAnew(): Promise<PinState> {
+/**
+ * Discards the stored pin and pins the current head. Used when the stored pin is from another log or was altered.
+ */
+export async function replacePin(): Promise<PinState> {
   texts.remove(key);
   return checkLog();
 }

@@ -77,7 +77,7 @@ export function saveText(name: string, text: string, type = 'application/json'):
 /** Progress of a download. */
 export interface Written {
   readonly bytes: number;
-  /** Number of line ends; for NDJSON, the number of items. */
+  /** Number of line endings; for NDJSON, the number of items. */
   readonly lines: number;
 }
 

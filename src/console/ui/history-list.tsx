@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { Button } from './button.tsx';
-import { number } from './format.ts';
+import { counted, number } from './format.ts';
 import { Time } from './time.tsx';
 import './happenings.css';
 
@@ -36,7 +36,7 @@ export function HistoryList<E extends Entry>({
       </ol>
       {total > entries.length &&
         (onAll === undefined ? (
-          <p class="quiet">{number(total - entries.length)} older entries not shown.</p>
+          <p class="quiet">{counted(total - entries.length, 'older entry', 'older entries')} not shown.</p>
         ) : (
           <div>
             <Button kind="plain" onClick={onAll}>

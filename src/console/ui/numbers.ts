@@ -6,6 +6,9 @@ const fraction = new Intl.NumberFormat('en', { maximumSignificantDigits: 3 });
 
 /** Formats a whole number, such as 1,234,567. */
 export const number = (value: number): string => grouped.format(value);
+/** Formats a count with its noun: `1 entry`, `1,234 entries`. */
+export const counted = (value: number, singular: string, plural = `${singular}s`): string =>
+  `${number(value)} ${value === 1 ? singular : plural}`;
 /** Formats a number for small spaces, such as axes: 1.2M. */
 export const compact = (value: number): string => (Math.abs(value) < 10_000 ? decimal(value) : short.format(value));
 /** Formats with three significant digits below 1,000. */

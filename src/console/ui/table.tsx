@@ -4,7 +4,7 @@ import { useEffect, useId, useRef } from 'preact/hooks';
 import type { ServiceError } from '../../errors.ts';
 import { useKeys } from '../state/keys.ts';
 import { type Column, useFitting } from './columns.ts';
-import { number } from './format.ts';
+import { counted } from './format.ts';
 import { Failure, Loading } from './states.tsx';
 import { TableHead } from './table-head.tsx';
 import { type RowActions, TableRow } from './table-row.tsx';
@@ -203,12 +203,12 @@ export function Table<Row>(props: TableProps<Row>) {
   );
 }
 
-/** Number of rows with their name. */
-export function Counted({ list, of }: { list: Rows<unknown>; of: string }) {
+/** Number of rows with their name. The plural is `one` with an s, unless `many` is given. */
+export function Counted({ list, one, many }: { list: Rows<unknown>; one: string; many?: string }) {
   if (list.total === undefined) return <p class="counted quiet">…</p>;
   return (
     <p class="counted quiet" role="status">
-      {number(list.total)} {of}
+      {counted(list.total, one, many)}
     </p>
   );
 }

@@ -20,7 +20,7 @@ export const text = (description: string, limits: { minLength?: number; maxLengt
 /** Returns the schema of a text without control characters. */
 export const line = (description: string, limits: { minLength?: number; maxLength?: number } = {}) =>
   Type.String({ format: 'line', description, ...limits });
-/** Returns the schema of a text without control characters other than line ends and tabs. */
+/** Returns the schema of a text without control characters other than line endings and tabs. */
 export const lines = (description: string, limits: { maxLength?: number } = {}) =>
   Type.String({ format: 'lines', description, ...limits });
 /** Returns the schema of a whole number from 0 to 2^53 − 1. */

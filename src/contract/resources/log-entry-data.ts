@@ -47,7 +47,7 @@ const items = <T extends TObject>(item: T, description: string) => list(item, de
 const lifeId = (description: string) => Type.String({ pattern: '^[0-9a-f]{8}$', description });
 
 /**
- * Returns the schema of the data of one kind of entry. Any entry may be delayed (docs/transparency/time.md).
+ * Returns the schema of the data in one kind of entry. Any entry may be delayed (docs/transparency/time.md).
  */
 const entryShape = <P extends TProperties>(title: string, properties: P) =>
   shape(title, {
@@ -95,7 +95,7 @@ const detectionRule = part('A detection rule or a threat intelligence list.', {
   ),
 });
 
-/** Returns the schema of a change of a set of rules. The counts are complete even if the lists are truncated. */
+/** Returns the schema of a change to a set of rules. The counts are complete even if the lists are truncated. */
 const diff = <T extends TObject>(title: string, rule: T) =>
   entryShape(title, {
     version: ordinal('New version of the rules.'),

@@ -9,7 +9,7 @@ export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 
 /**
  * The body of a request. `json` is parsed and validated as a whole against `schema`; `resource` is the resource that it
- * changes, which distinguishes read-only fields from unknown fields. `ingest` is passed as bytes to the ingest pool,
+ * changes, used to distinguish read-only fields from unknown fields. `ingest` is passed as bytes to the ingest pool,
  * which validates each record separately; its `schema` is documentation only.
  */
 export type RequestBody =

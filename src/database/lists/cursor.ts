@@ -3,7 +3,7 @@ import { invalidField } from '../../errors.ts';
 import type { ListQuery } from '../../store/store.ts';
 import type { ListPosition } from './order.ts';
 
-/** The position at which a list continues: a place, and a page number. */
+/** The position after which a list continues, and its page number. */
 interface ListCursor extends ListPosition {
   readonly page: number;
 }
@@ -15,7 +15,7 @@ const headBytes = 1 + 2 * hashBytes;
 const maxIdLength = 100;
 
 /**
- * Encodes a cursor as an opaque text: version, a hash of the rest, a hash of the list, and the place as JSON.
+ * Encodes a cursor as an opaque text: version, a hash of the rest, a hash of the list, and the position as JSON.
  * The hashes detect damage and mistakes; a forged cursor reveals only data that its sender could request
  * anyway.
  */
@@ -35,7 +35,7 @@ export function readListCursor(text: string, list: Buffer): ListCursor {
   if (!sound) throw notOurs();
   if (!list.equals(bytes.subarray(1 + hashBytes, headBytes)))
     throw invalidField('cursor', 'belongs to a list with another filter or order');
-  return placeIn(bytes.subarray(headBytes).toString('utf8'));
+  return positionIn(bytes.subarray(headBytes).toString('utf8'));
 }
 
 /**
@@ -53,8 +53,8 @@ export function listHash(kind: string, { from, to, q, min_severity, terms, sort,
   return digest(JSON.stringify(parts));
 }
 
-/** Parses and validates the place, because the hashes can be forged. */
-function placeIn(json: string): ListCursor {
+/** Parses and validates the position, because the hashes can be forged. */
+function positionIn(json: string): ListCursor {
   let parts: unknown;
   try {
     parts = JSON.parse(json);

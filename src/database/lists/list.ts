@@ -17,7 +17,7 @@ export interface Row<T> {
   readonly item: T;
 }
 
-/** One page of a list, as the places of its items. `total` counts the whole list. */
+/** One page of a list, as the positions of its items. `total` counts the whole list. */
 export interface PositionsPage {
   readonly total: number;
   readonly shown: readonly ListPosition[];
@@ -30,17 +30,17 @@ export interface PositionsPage {
 export interface Found {
   readonly total: number;
   /**
-   * The places from the first place of the page. If there are further pages, at least one more place than the
-   * page holds.
+   * The positions from the start of the page. If there are further pages, at least one more position than the page
+   * holds.
    */
-  readonly places: readonly ListPosition[];
+  readonly positions: readonly ListPosition[];
 }
 
 /** Number of rows read between two checks for cancellation, in 1 to 2 ms. */
 const rowsAtOnce = 1024;
 /**
  * Number of code units of a text that determine the order. Texts whose first code units are equal are ordered
- * by id. This bounds the size of a place, so that a cursor fits into its parameter.
+ * by id. This bounds the size of a position, so that a cursor fits into its parameter.
  */
 const sortedText = 200;
 
@@ -70,13 +70,13 @@ export function pageOf<T>(
       const value = sortValue(item);
       first.add({ value: typeof value === 'string' ? value.slice(0, sortedText) : value, id });
     }
-    return { total, places: first.sorted().slice(offset) };
+    return { total, positions: first.sorted().slice(offset) };
   });
 }
 
 /**
- * Returns one page of a list. `find` reads the places after a given place, or from an offset (0 if a place is
- * given).
+ * Returns one page of a list. `find` reads the positions after a given position, or from an offset (0 if a
+ * position is given).
  */
 export function pageFrom(
   { type, of = '' }: Pick<ListSpec<never>, 'type' | 'of'>,
@@ -86,21 +86,21 @@ export function pageFrom(
   const list = listHash(`${type} ${of}`, query);
   const cursor = query.cursor === undefined ? undefined : readListCursor(query.cursor, list);
   const page = cursor?.page ?? query.page;
-  const { total, places } = find(cursor, cursor === undefined ? (page - 1) * query.per_page : 0);
-  const shown = places.slice(0, query.per_page);
+  const { total, positions } = find(cursor, cursor === undefined ? (page - 1) * query.per_page : 0);
+  const shown = positions.slice(0, query.per_page);
   const last = shown.at(-1);
-  if (last === undefined || places.length <= query.per_page) return { total, shown, page };
+  if (last === undefined || positions.length <= query.per_page) return { total, shown, page };
   return { total, shown, page, next_cursor: writeListCursor({ ...last, page: page + 1 }, list) };
 }
 
-/** Collects the first `count` of any number of places, in order. */
+/** Collects the first `count` of any number of positions, in order. */
 class FirstPositions {
   readonly #count: number;
   readonly #compare: (a: ListPosition, b: ListPosition) => number;
   readonly #after: ListPosition | undefined;
-  /** The collected places. They include the first `count` places found so far. */
-  #places: ListPosition[] = [];
-  /** Later places, and this place, are not needed. */
+  /** The collected positions. They include the first `count` positions found so far. */
+  #positions: ListPosition[] = [];
+  /** Later positions, and this position, are not needed. */
   #end: ListPosition | undefined;
 
   constructor(count: number, compare: (a: ListPosition, b: ListPosition) => number, after: ListPosition | undefined) {
@@ -109,16 +109,16 @@ class FirstPositions {
     this.#after = after;
   }
 
-  add(place: ListPosition): void {
-    if (this.#after !== undefined && this.#compare(place, this.#after) <= 0) return;
-    if (this.#end !== undefined && this.#compare(place, this.#end) >= 0) return;
-    this.#places.push(place);
-    if (this.#places.length < 2 * this.#count) return;
-    this.#places = this.sorted();
-    this.#end = this.#places.at(-1);
+  add(position: ListPosition): void {
+    if (this.#after !== undefined && this.#compare(position, this.#after) <= 0) return;
+    if (this.#end !== undefined && this.#compare(position, this.#end) >= 0) return;
+    this.#positions.push(position);
+    if (this.#positions.length < 2 * this.#count) return;
+    this.#positions = this.sorted();
+    this.#end = this.#positions.at(-1);
   }
 
   sorted(): ListPosition[] {
-    return this.#places.sort(this.#compare).slice(0, this.#count);
+    return this.#positions.sort(this.#compare).slice(0, this.#count);
   }
 }

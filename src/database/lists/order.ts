@@ -45,7 +45,7 @@ export function sortValueOf<T>(
 }
 
 /**
- * Returns a comparison of places for sorting. Items without the attribute come last in both directions; items
+ * Returns a comparison of positions for sorting. Items without the attribute come last in both directions; items
  * with equal values are ordered by id, in the same direction.
  */
 export function comparePositions(order: SortOrder): (a: ListPosition, b: ListPosition) => number {

@@ -211,7 +211,7 @@ function compileValue(value: Value): Test {
     case 'exists':
       return { kind: 'exists', wanted: value.wanted };
     case 'bytes':
-      throw new Error('bytes are text when all modifiers are applied');
+      throw new Error('a value is still bytes after all modifiers were applied');
   }
 }
 

@@ -8,7 +8,7 @@ export interface Routed {
   readonly kinds: readonly RecordKind[];
   /**
    * Kinds that replace the records for which the rule was written. The rule applies to these kinds only if they have
-   * all its fields, because the rule would match excepted records if a field of an exception were missing.
+   * all its fields, because, if a field of an exception were missing, the rule would match records that it excludes.
    */
   readonly standIns: readonly RecordKind[];
 }

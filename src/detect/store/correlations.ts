@@ -57,7 +57,7 @@ export class Correlations {
   #waiting = 0;
   /** Size of the state when it was last written. */
   #stateBytes = 0;
-  /** Time of the next refresh of alerts of ongoing activity, by performance.now(). */
+  /** Time of the next refresh of alerts about ongoing activity, by performance.now(). */
   #refreshAt = 0;
   /** Counts from inputs that the current correlator replayed. These inputs were already counted. */
   #recalled: CorrelatorCounters = none;

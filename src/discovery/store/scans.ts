@@ -3,7 +3,7 @@ import { jsonPage } from '../../database/json-page.ts';
 import { boundsOnlyTime } from '../../database/lists/filter.ts';
 import { pageFrom, pageOf, type Row } from '../../database/lists/list.ts';
 import { entryCount, lastSequence } from '../../database/rows.ts';
-import { placesByTime } from '../../database/time-pages.ts';
+import { positionsByTime } from '../../database/time-pages.ts';
 import { limits } from '../../limits.ts';
 import type { ListFilter, ListPage, ListQuery, Replay, ScanUpdate, StoredScan } from '../../store/store.ts';
 import { compileScanFilter, scanList } from '../lists/scans.ts';
@@ -74,7 +74,7 @@ export function unfinishedScans({ scans }: ScanTables): StoredScan[] {
 export function listScans(tables: ScanTables, query: ListQuery, cancelled: () => boolean): ListPage {
   const { shown, ...rest } =
     query.sort === 'requested_at' && boundsOnlyTime(query)
-      ? pageFrom(scanList, query, (after, offset) => placesByTime(tables.scanTimes, query, after, offset))
+      ? pageFrom(scanList, query, (after, offset) => positionsByTime(tables.scanTimes, query, after, offset))
       : pageOf(scanList, rows(tables), query, cancelled);
   const scans = shown.map(({ id }) => ({ id, type: scanList.type, attributes: tables.scans.get(id)!.scan }));
   return { json: jsonPage(scans, query), ...rest };

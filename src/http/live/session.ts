@@ -136,7 +136,7 @@ export class Session {
    * Checks the credentials again after a change that may affect them, and closes the socket if they no longer
    * suffice.
    */
-  judgeAnew(): void {
+  recheckCredentials(): void {
     const check = this.#check;
     if (this.#closed || check === undefined) return;
     this.#turn = this.#turn

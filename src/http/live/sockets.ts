@@ -235,11 +235,11 @@ export function createSockets(services: SocketServices): Sockets {
     principalChanged(id) {
       for (const ws of [...open]) {
         const { session } = ws.getUserData();
-        if (session?.principalId === id) session.judgeAnew();
+        if (session?.principalId === id) session.recheckCredentials();
       }
     },
     policyChanged() {
-      for (const ws of [...open]) ws.getUserData().session?.judgeAnew();
+      for (const ws of [...open]) ws.getUserData().session?.recheckCredentials();
     },
     closeAll() {
       stopping = true;

@@ -67,7 +67,7 @@ async function withRefused(
     if (!isStored && mustCreate) conflicts = true;
     const told = isStored
       ? said
-      : toldAnew(said, mustCreate ? 'create' : 'index', created, mustCreate ? conflict : noop);
+      : rewrittenResult(said, mustCreate ? 'create' : 'index', created, mustCreate ? conflict : noop);
     if (told.length === 0) continue;
     if (pieces.length > 0) pieces.push(comma);
     pieces.push(told);
@@ -78,7 +78,7 @@ async function withRefused(
 const comma = Buffer.from(',');
 
 /** Replaces the final members of an item's result. */
-function toldAnew(said: Buffer, action: string, before: string, now: string): Buffer {
+function rewrittenResult(said: Buffer, action: string, before: string, now: string): Buffer {
   if (said.length === 0) return Buffer.from(now === '' ? '' : `{"${action}":{${now}}}`);
   const subject = said.toString('utf8', 0, said.length - Buffer.byteLength(before) - 2).replace(blankMember, '');
   const open = subject.endsWith(',') || subject.endsWith('{') ? subject : `${subject},`;

@@ -6,7 +6,7 @@ import { errorCodes } from '../../errors.ts';
 
 /**
  * A record in the form that lists use. The fields by which most lists are filtered are available directly;
- * `attributes` is parsed on demand, which takes three times as long as everything else.
+ * `attributes` is parsed on demand, because parsing takes three times as long as everything else.
  */
 export interface ListedRecord {
   /** Time of the call, epoch milliseconds. */

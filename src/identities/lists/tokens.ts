@@ -6,7 +6,7 @@ import { oneOf, someOf } from '../../database/lists/filter.ts';
 import type { ListSpec } from '../../database/lists/list.ts';
 import type { Token } from '../../store/store.ts';
 
-/** Returns the specification of lists of tokens as of `nowMs`, because tokens expire automatically. */
+/** Returns the specification of token lists as of `nowMs`, because tokens expire automatically. */
 export const tokenListAt = (nowMs: number): ListSpec<Token> =>
   attributeList(tokenAttributes, {
     type: 'token',

@@ -4,7 +4,7 @@ import { maxEntryIds } from '../../contract/vocabulary.ts';
 import { boundsOnlyTime } from '../../database/lists/filter.ts';
 import { pageFrom, pageOf, type Row } from '../../database/lists/list.ts';
 import { entryCount } from '../../database/rows.ts';
-import { placesByTime, timeRange } from '../../database/time-pages.ts';
+import { positionsByTime, timeRange } from '../../database/time-pages.ts';
 import type { ListPage, ListQuery, StoredAuditRecord } from '../../store/store.ts';
 import { auditList, type ListedRecord } from '../lists/audit-records.ts';
 import { takeEntries } from './call-entries.ts';
@@ -46,7 +46,7 @@ export function planAudit(tables: IdentityTables, records: readonly StoredAuditR
 export function listAudit({ audit }: IdentityTables, query: ListQuery, cancelled: () => boolean): ListPage {
   const { shown, ...rest } =
     query.sort === 'time' && boundsOnlyTime(query)
-      ? pageFrom(auditList, query, (after, offset) => placesByTime(audit, query, after, offset))
+      ? pageFrom(auditList, query, (after, offset) => positionsByTime(audit, query, after, offset))
       : pageOf(auditList, rows(audit, query), query, cancelled);
   const texts = shown.map(({ value, id }) => {
     const [, , , json] = audit.get([value as number, id])!;

@@ -1,6 +1,6 @@
 import { principalProvisioned } from '../../contract/critical-events.ts';
 import { principalAttributes } from '../../contract/shown-attributes.ts';
-import { isAllByTime, placesById } from '../../database/id-pages.ts';
+import { isAllByTime, positionsById } from '../../database/id-pages.ts';
 import { jsonPage } from '../../database/json-page.ts';
 import { pageFrom, pageOf } from '../../database/lists/list.ts';
 import { entryCount } from '../../database/rows.ts';
@@ -20,7 +20,7 @@ import type { IdentityTables } from './tables.ts';
 export function listPrincipals({ principals }: IdentityTables, query: ListQuery, cancelled: () => boolean): ListPage {
   const rows = principals.getRange().map(({ key, value }) => ({ id: key, item: value }));
   const { shown, ...rest } = isAllByTime(query, 'created_at')
-    ? pageFrom(principalList, query, (after, offset) => placesById(principals, query, after, offset))
+    ? pageFrom(principalList, query, (after, offset) => positionsById(principals, query, after, offset))
     : pageOf(principalList, rows, query, cancelled);
   const resources = shown.map(({ id }) => ({
     id,

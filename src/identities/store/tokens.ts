@@ -2,7 +2,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import { tokenIssued, tokenRevoked } from '../../contract/critical-events.ts';
 import { tokenAttributes } from '../../contract/shown-attributes.ts';
 import { isLive } from '../../contract/token-life.ts';
-import { isAllByTime, placesById } from '../../database/id-pages.ts';
+import { isAllByTime, positionsById } from '../../database/id-pages.ts';
 import { jsonPage } from '../../database/json-page.ts';
 import { pageFrom, pageOf } from '../../database/lists/list.ts';
 import { ServiceError } from '../../errors.ts';
@@ -149,7 +149,7 @@ export function listTokens(
   const list = tokenListAt(nowMs);
   const rows = tokens.getRange().map(({ key, value }) => ({ id: key, item: value }));
   const { shown, ...rest } = isAllByTime(query, 'issued_at')
-    ? pageFrom(list, query, (after, offset) => placesById(tokens, query, after, offset))
+    ? pageFrom(list, query, (after, offset) => positionsById(tokens, query, after, offset))
     : pageOf(list, rows, query, cancelled);
   const resources = shown.map(({ id }) => ({
     id,

@@ -21,7 +21,7 @@ interface Action extends BulkSubject {
 /**
  * The body of Elasticsearch's `_bulk` (REST API, docs-bulk): alternating action lines and document lines.
  * `create` and `index` add a record; items with actions that change or delete a record are refused. Line ends
- * may be CRLF, blank lines may occur between items, and the last line needs no line end. An invalid action line
+ * may be CRLF, blank lines may occur between items, and the last line needs no line ending. An invalid action line
  * fails the whole body, as in Elasticsearch, because the meaning of the following lines is unknown.
  */
 export function elasticsearchBulk(bytes: Buffer, items: ItemReader, options: BulkFraming): BulkItems {

@@ -20,9 +20,9 @@ export class ProtobufReader {
   /** Field number of the current field. */
   field = 0;
   #wire = 0;
-  /** Start of the value of a field of bytes. */
+  /** Start of a bytes field's value. */
   start = 0;
-  /** End of the value of a field of bytes, exclusive. */
+  /** End of a bytes field's value, exclusive. */
   stop = 0;
   /** Upper 32 bits of the value of any other field, unsigned. */
   high = 0;

@@ -44,8 +44,8 @@ export class GatewayMemory {
 }
 
 /**
- * The first external addresses of each MAC address of a block, by their indices in the block's lists, up to the
- * number that identifies a gateway.
+ * Collects, per MAC address of a block, the first external addresses seen with it, as indices into the block's lists.
+ * Collects no more addresses than identify a gateway.
  */
 export class ExternalEnds {
   readonly #places: Int32Array;

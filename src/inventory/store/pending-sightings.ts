@@ -30,8 +30,8 @@ interface Waiting {
 }
 
 /**
- * Sightings of hosts and services, which are not stored as events, until the inventory has processed and
- * written them. A batch that is not yet in the inventory's tables at its commit is stored as a row.
+ * Holds sightings of hosts and services until the inventory has processed and written them, because sightings
+ * are not stored as events. A batch that is not yet in the inventory's tables at its commit is stored as a row.
  */
 export class PendingSightings {
   /** Batches that are not processed yet, oldest first. */

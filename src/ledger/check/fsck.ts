@@ -43,7 +43,7 @@ export interface FsckOptions {
    * A backup has no anchor.
    */
   readonly isInService?: boolean;
-  /** Whether to verify the signature of every entry, which takes 83 µs per entry. */
+  /** Whether to verify the signature of every entry: 83 µs per entry. */
   readonly signatures?: boolean;
   /**
    * Threads that read segments of 65,536 leaves. Default: the number of processors plus one, at most five, because each

@@ -113,7 +113,7 @@ class NumberedHeads {
     return { size: Number(value.readBigUInt64BE()), timestampNs: value.readBigUInt64BE(8) };
   }
 
-  /** Returns whether a position is between the last head and this head, which shows that a head was removed there. */
+  /** Returns whether a position is between the last head and this head: then a head was removed there. */
   #isBetween({ size, timestampNs }: HeadPosition, head: SignedHead): boolean {
     const last = this.#last ?? { size: 0, timestampNs: 0n };
     return size >= last.size && size <= head.size && timestampNs > last.timestampNs && timestampNs < head.timestampNs;

@@ -46,7 +46,7 @@ export class KnownHeads {
   }
 
   /**
-   * Lower bound of the number of signed stray heads that were dropped because of the memory limit; the smallest heads
+   * Lower bound for the count of signed stray heads that were dropped because of the memory limit; the smallest heads
    * are dropped first.
    */
   get overlooked(): number {

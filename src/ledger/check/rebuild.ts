@@ -83,7 +83,7 @@ export interface RebuildReport {
     /** Total number of signed heads that auditors may hold. */
     readonly headCount: number;
     /**
-     * Lower bound of the number of smaller signed heads that are in no table of the file and exceeded the memory limit.
+     * Lower bound for the count of smaller signed heads that are in no table of the file and exceeded the memory limit.
      * The history loses these heads; a larger head has the same proofs.
      */
     readonly overlookedHeads: number;

@@ -13,7 +13,7 @@ const nodeInput = Buffer.alloc(1 + 2 * hashBytes, 1);
 /**
  * Recomputes the tree over up to 65,536 leaves: the growing page of leaves, and the page above it (see the picture in
  * page.ts). Hashes are written to their final place in a page, so that a single comparison checks the stored page.
- * GrowingTree stores hashes individually, which takes 0.5 µs more per leaf.
+ * GrowingTree stores hashes individually and takes 0.5 µs more per leaf.
  */
 export class SegmentTree {
   readonly #lower = new GrowingPage();

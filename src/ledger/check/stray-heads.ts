@@ -39,7 +39,7 @@ export class OrphanHeads {
     this.#rows = new Set([...this.#rows].sort());
   }
 
-  /** Lower bound of the number of heads dropped because of the limit. */
+  /** Lower bound for the count of heads dropped because of the limit. */
   get overlooked(): number {
     return this.#overlooked;
   }

@@ -36,7 +36,7 @@ export class FileSigner implements Signer {
     return sign(null, message, this.#private);
   }
 
-  /** Signs on one of libuv's threads, which takes 5 µs of the caller's thread. */
+  /** Signs on one of libuv's threads. A call takes 5 µs of the caller's thread. */
   signLater(message: Uint8Array): Promise<Uint8Array> {
     return new Promise((resolve, reject) => {
       sign(null, message, this.#private, (error, signature) => (error === null ? resolve(signature) : reject(error)));

@@ -24,7 +24,7 @@ export function newPass(nowMs: number): ScrubState {
   return { passBeganAt: nowMs, passEndedAt: undefined, total: 0, entries: 0, heads: 0, damaged: 0 };
 }
 
-/** Reads the progress. Returns undefined if the file is missing or invalid, which loses only the progress of a pass. */
+/** Reads the progress. Returns undefined if the file is missing or invalid: only the progress of a pass is lost. */
 export function readScrubState(file: string): ScrubState | undefined {
   try {
     const found = JSON.parse(readFileSync(file, 'utf8')) as ScrubState;

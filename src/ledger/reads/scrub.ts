@@ -30,7 +30,7 @@ const passMs = 12 * hourMs;
 const minPassMs = hourMs;
 /** Maximum pause between two steps of a pass. */
 const maxPauseMs = 1000;
-/** Heads verified in one step, which takes 6 ms: a pass over more than 300 million heads takes longer than `passMs`. */
+/** Heads verified in one step of 6 ms: a pass over more than 300 million heads takes longer than `passMs`. */
 const headsPerStep = 64;
 const saveEveryMs = 60_000;
 

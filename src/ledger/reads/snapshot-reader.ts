@@ -192,7 +192,7 @@ export class SnapshotReader implements LogReader {
     this.#checkLatest();
   }
 
-  /** Reloads the keys if the head is signed by an unknown key, which shows that they changed. */
+  /** Reloads the keys if the head is signed by an unknown key: the keys have changed. */
   async #loadNewSigner(): Promise<void> {
     while (this.#mayHaveNewSigner) {
       await this.#reloadKeys();
@@ -207,8 +207,9 @@ export class SnapshotReader implements LogReader {
   }
 
   /**
-   * Reloads the keys if a key file changed, which renames a file in the folder. Bundles and key sets contain keys with
-   * their states. If the folder is lost, the keys in memory are still served.
+   * Reloads the keys if the folder's modification time changed: every change of a key file renames a file in the
+   * folder. Bundles and key sets contain keys with their states. If the folder is lost, the keys in memory are still
+   * served.
    */
   async #loadChangedKeys(): Promise<void> {
     const changedAt = statSync(this.#keysFolder, { throwIfNoEntry: false })?.mtimeMs;

@@ -7,7 +7,7 @@ import { DamagedError, type LedgerStorage, type SignedHead } from '../storage/st
 const maxCached = 8192;
 
 /**
- * Verifies the signature of each head before it is returned, which takes 0.1 ms. A cached head is not verified again.
+ * Verifies the signature of each head before it is returned (0.1 ms). A cached head is not verified again.
  */
 export class VerifiedHeads {
   readonly #verify: (head: SignedHead) => boolean;

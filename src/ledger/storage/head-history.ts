@@ -99,7 +99,7 @@ export class HeadHistory {
 
   #place(ordinal: number): HeadPosition {
     const row = readRow(() => this.#numbers.getBinary(ordinal));
-    if (row?.length !== positionBytes) throw new DamagedError(`the history of heads has no number ${ordinal}`);
+    if (row?.length !== positionBytes) throw new DamagedError(`the head history has no head number ${ordinal}`);
     return { size: Number(row.readBigUInt64BE()), timestampNs: row.readBigUInt64BE(8) };
   }
 }

@@ -74,7 +74,7 @@ export function mergeSlice({ level, run, slice }: LeafSlice, stored: LeafBuckets
   }
   return merged.map((rows, i) => ({
     ...{ level, run, bucket: slice * fanOut + i },
-    rows: packRows(rows, offsetBytes(level)), // also stored if empty, which shows that there are no rows
+    rows: packRows(rows, offsetBytes(level)), // also stored if empty, to show that there are no rows
   }));
 }
 

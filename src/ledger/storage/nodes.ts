@@ -15,7 +15,7 @@ export class Nodes {
     this.#storage = storage;
   }
 
-  /** Returns the hash of a complete node of a log of `size` leaves. @throws DamagedError */
+  /** Returns the hash of a complete node in a log of `size` leaves. @throws DamagedError */
   hashAt(at: Coordinate, size: number): Hash {
     const { row, column, ...address } = placeOf(at);
     const width = pageWidth(address, size);

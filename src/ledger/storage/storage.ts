@@ -40,7 +40,7 @@ export class DamagedError extends Error {
   override readonly name = 'DamagedError';
 }
 
-/** Thrown if the latest head or the right edge of the tree is damaged, which appends need. */
+/** Thrown if the latest head or the right edge of the tree is damaged. Appends need both. */
 export class EdgeDamagedError extends DamagedError {}
 
 /**
@@ -85,8 +85,8 @@ export interface LedgerStorage {
   /** Copies a page, or as much of it as fits. Returns the full length of the page; 0 if it is missing. */
   readPage(page: PageAddress, into: Uint8Array): number;
   /**
-   * Returns leaves of the first `segments` segments of the leaf-hash index whose hash has the same prefix,
-   * oldest first.
+   * Returns, oldest first, the leaves whose hash has the same prefix as `hash`, from the first `segments` segments of
+   * the leaf-hash index.
    */
   leavesLike(hash: Hash, segments: number): Iterable<number>;
   /** Returns the stored checkpoint. */

@@ -25,7 +25,7 @@ interface IntelParts {
  *                     (analytics pool)                                       (store)
  * ```
  *
- * The class has no state. Bodies are transferred, which detaches the caller's buffers.
+ * The class has no state. Bodies are transferred, so the caller's buffers are detached.
  */
 export class IntelLists {
   readonly #parts: IntelParts;

@@ -16,8 +16,8 @@ export function* mergeRuns(
   seed = 0,
   { maxRows = maxSegmentRows as number, below = Number.POSITIVE_INFINITY, from = 0 } = {},
 ): Generator<Uint8Array<ArrayBuffer>> {
-  const anew = () => new Edges(seed, new Nodes(seed), maxRows);
-  let edges = anew();
+  const emptyEdges = () => new Edges(seed, new Nodes(seed), maxRows);
+  let edges = emptyEdges();
   const open = (run: Run): Cursor | undefined => {
     const { value } = run.next() as { value?: Segment };
     return value === undefined ? undefined : new Cursor(run, value, edges);
@@ -34,7 +34,7 @@ export function* mergeRuns(
       if (latest === undefined || compareRows(latest, next) !== 0) {
         if (edges.count === maxRows) {
           yield* encodeSegments(edges, maxRows);
-          edges = anew();
+          edges = emptyEdges();
           for (const cursor of cursors) cursor.into(edges);
         }
         to = edges.row(bucket, next.node(segment.source[row]!), next.node(segment.target[row]!));

@@ -160,7 +160,7 @@ const ipv4Prefixes = [96, 100, 120, 128];
 
 /**
  * Returns the numbers of all nodes in the order of `compareBlocks`. IPv4 nodes are sorted as 53-bit numbers of
- * address, prefix and index, which takes 100 ns per node; sorting by a comparison function takes 1 µs.
+ * address, prefix and index: 100 ns per node, instead of 1 µs with a comparison function.
  */
 export function sortedNodes(nodes: Nodes): Uint32Array {
   const { count } = nodes;

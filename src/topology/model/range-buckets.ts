@@ -9,10 +9,11 @@ export interface Part {
   readonly to: number;
 }
 
-/** The earliest hour that is still stored. */
+/** The limits of what is still stored. */
 export interface Floors {
-  /** The earliest day that is still stored. */
+  /** The earliest hour that is still stored. */
   readonly hour: number;
+  /** The earliest day that is still stored. */
   readonly day: number;
 }
 

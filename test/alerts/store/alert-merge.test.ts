@@ -49,7 +49,7 @@ describe('occurrences', () => {
     ['another title and severity', { title: 'x', severity: 'critical' }, 1],
     ['another spelling of the address', { src_ip: '::ffff:192.0.2.1' }, 1],
   ];
-  test.for(others)('with %s', async ([, changes, count]) => {
+  test.for(others)('are merged only if rule and addresses are equal: %s', async ([, changes, count]) => {
     expect(await merged([[finding(), finding(changes)]])).toHaveLength(count);
   });
 

@@ -142,8 +142,7 @@ describe('verdicts of analysts are learned', () => {
     await change(store, one!.id, { verdict: 'benign' });
     const before = reader.triageModel();
     const was = general(around);
-    // A finding of an event that no block of its batch has is a bug of the caller, which aborts the
-    // transaction.
+    // A finding of an event that no block of its batch has is a bug of the caller, and aborts the transaction.
     const bug = batchOf([finding({ event: { block: 7, row: 0 } })]);
     const [changed, failed] = await Promise.allSettled([
       store.changeAlert(two!.id, { verdict: 'true_positive' }, analyst),

@@ -16,7 +16,7 @@ test('the target is all matching alerts if all are selected, else the listed ale
   expect(targetOf(rows.slice(0, 1), everything)).toEqual({ rows: rows.slice(0, 1) });
 });
 
-test('a target is named by the title of its only alert, or by the number of alerts', () => {
+test('the name of a target is the title of its only alert, or the number of alerts', () => {
   expect(nameOf(targetOf(rows.slice(1), undefined))).toBe('“\u2068Scan b\u2069”');
   expect(nameOf(targetOf(rows, undefined))).toBe('2 alerts');
   expect(nameOf(everything)).toBe('4,321 alerts');

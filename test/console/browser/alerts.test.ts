@@ -457,7 +457,7 @@ describe('the export', () => {
   ])('contains the filtered alerts, one per line: %s', async (format, name, first) => {
     const { page, dialog } = await exporting();
     const { pagination } = await list(open.service, 'listAlerts', admin, 'q=Test+rule+2');
-    await dialog.getByText(`Exports ${pagination.total} alerts that match`).waitFor();
+    await dialog.getByText(`Exports ${pagination.total} matching alerts`).waitFor();
     expect(await violations(page)).toEqual([]);
     await dialog.getByRole('button', { name: format }).click();
     const downloads = page.waitForEvent('download');

@@ -114,7 +114,7 @@ test('a tab shows how many events of the other table match, if it has the filter
   await page.getByRole('button', { name: 'DNS', exact: true }).waitFor();
 });
 
-test('an empty time range is named by its bounds', async () => {
+test('an empty list states the bounds of its time range', async () => {
   const page = await open.page({ path: '/events?range=15m' });
   await page.getByText(/^No events since \S+ \S+\.$/).waitFor();
 });

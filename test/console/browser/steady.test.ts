@@ -103,13 +103,13 @@ test('the console offers to reload the console if a page cannot be loaded', asyn
   await page.route(/console\/.*\.(js|css)/, (route) => route.abort());
   await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Discovery' }).click();
   await page.getByText('Could not load this page.').waitFor(soon);
-  const anew = page.getByRole('button', { name: 'Reload console' });
-  expect(await anew.count()).toBe(0);
+  const reload = page.getByRole('button', { name: 'Reload console' });
+  expect(await reload.count()).toBe(0);
   await page.getByRole('button', { name: 'Retry' }).click();
-  await anew.waitFor(soon);
+  await reload.waitFor(soon);
   expect(await violations(page)).toEqual([]);
   await page.unroute(/console\/.*\.(js|css)/);
-  await anew.click();
+  await reload.click();
   await page.getByRole('heading', { name: 'Discovery', level: 1 }).waitFor(soon);
   open.problems.length = known;
 });

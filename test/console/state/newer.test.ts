@@ -6,6 +6,6 @@ const at = (version: number, name: string) => ({ attributes: { version, name } }
 test('a late response replaces a response of the same version, but not a newer response', () => {
   const kept = at(3, 'kept');
   expect(newer(kept, at(2, 'late'))).toBe(kept);
-  expect(newer(kept, at(3, 'anew')).attributes.name).toBe('anew');
+  expect(newer(kept, at(3, 'again')).attributes.name).toBe('again');
   expect(newer(kept, at(4, 'next')).attributes.name).toBe('next');
 });

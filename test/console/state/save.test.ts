@@ -84,7 +84,7 @@ describe('saving discards a file', () => {
   });
 });
 
-test('saving counts line ends', () => {
+test('saving counts line endings', () => {
   expect(lineEnds(bytes(''))).toBe(0);
   expect(lineEnds(bytes('\na\n\nb'))).toBe(3);
 });

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 // The time zone is a browser preference.
 vi.stubGlobal('localStorage', { getItem: () => JSON.stringify({ zone: 'utc' }) });
 vi.stubGlobal('matchMedia', () => ({ matches: false, addEventListener: () => {} }));
-const { day, relative, within } = await import('../../../src/console/ui/format.ts');
+const { counted, day, relative, within } = await import('../../../src/console/ui/format.ts');
 
 const now = Date.parse('2026-11-20T12:00:00Z');
 beforeAll(() => void vi.useFakeTimers({ now }));
@@ -30,7 +30,17 @@ test.each([
   expect(day(Date.parse(at))).toBe(text);
 });
 
-test('a range is named only by the bounds that are set', () => {
+test.each([
+  [0, '0 alerts', '0 entries'],
+  [1, '1 alert', '1 entry'],
+  [2, '2 alerts', '2 entries'],
+  [1234, '1,234 alerts', '1,234 entries'],
+])('%i things are formatted with the singular only for one', (n, regular, irregular) => {
+  expect(counted(n, 'alert')).toBe(regular);
+  expect(counted(n, 'entry', 'entries')).toBe(irregular);
+});
+
+test('a range is formatted with only the bounds that are set', () => {
   const [from, to] = ['2026-11-20T00:00:00Z', '2026-11-20T06:00:00Z'];
   expect(within(undefined, undefined)).toBe('');
   expect(within(from, undefined)).toBe(' since 2026-11-20 00:00:00');

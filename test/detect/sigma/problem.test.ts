@@ -142,7 +142,7 @@ title: other # here
     expect(problems).toEqual([{ line, field, reason: expect.stringMatching(reason) }]);
   });
 
-  describe('of a filter:', () => {
+  describe('in a filter:', () => {
     it.each([
       [
         'filter.rules',
@@ -186,7 +186,7 @@ filter:
     });
   });
 
-  describe('of a correlation:', () => {
+  describe('in a correlation:', () => {
     const rules = (list: string) => correlation(`  group-by: [src_ip]\n  rules:\n${list}`);
     const condition = (text: string) =>
       sound +

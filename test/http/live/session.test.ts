@@ -370,7 +370,7 @@ describe('rechecked credentials', () => {
   ])('close with %s', async (_, second, code) => {
     const { session, wire, say, hub } = judged(second);
     await say(subscribe('a'));
-    session.judgeAnew();
+    session.recheckCredentials();
     await vi.advanceTimersByTimeAsync(0);
     expect(wire.closed?.code).toBe(code);
     expect(hub.subscriptions).toBe(0);
@@ -380,7 +380,7 @@ describe('rechecked credentials', () => {
     const mayRead = (name?: string) => name !== 'events.network';
     const { session, wire, say, hub } = judged(async () => ({ ...viewer, mayRead }));
     await say(subscribe('a'), subscribe('b'), { type: 'subscribe', channel: 'alerts' });
-    session.judgeAnew();
+    session.recheckCredentials();
     await say({ type: 'ping' }, subscribe('c'));
     const ended = (id: string) => [
       {
@@ -402,7 +402,7 @@ describe('rechecked credentials', () => {
     const checks = [async () => viewer, async () => ({ ...viewer, mayRead })];
     const { session, wire, say, hub } = setUp({ credentials: () => checks.shift()!(), preset });
     await say(subscribe('a'));
-    session.judgeAnew();
+    session.recheckCredentials();
     await vi.advanceTimersByTimeAsync(0);
     expect(wire.closed?.code).toBe(4403);
     expect(hub.subscriptions).toBe(0);
@@ -411,7 +411,7 @@ describe('rechecked credentials', () => {
   it('keep the subscriptions if still valid', async () => {
     const { session, wire, say, hub } = judged(async () => viewer);
     await say(subscribe('a'));
-    session.judgeAnew();
+    session.recheckCredentials();
     await say({ type: 'ping' });
     expect(sent(wire).map(({ type }) => type)).toEqual(['subscribed', 'pong']);
     expect([hub.subscriptions, wire.closed]).toEqual([1, undefined]);
@@ -420,7 +420,7 @@ describe('rechecked credentials', () => {
   it('are the latest credentials that were sent', async () => {
     const { session, wire, say } = judged(async () => Promise.reject(new Error('asked again')));
     await say({ type: 'auth', token: 'other' });
-    session.judgeAnew();
+    session.recheckCredentials();
     await say({ type: 'ping' });
     expect(session.principalId).toBe('owner of other');
     expect(wire.closed).toBeUndefined();
@@ -428,11 +428,11 @@ describe('rechecked credentials', () => {
 
   it('do nothing if no credentials were sent yet', async () => {
     const { session, wire, say } = setUp();
-    session.judgeAnew();
+    session.recheckCredentials();
     await say({ type: 'auth', token: 'viewer' }, { type: 'ping' });
     expect(sent(wire)).toEqual([{ type: 'pong' }]);
     session.closed();
-    session.judgeAnew();
+    session.recheckCredentials();
   });
 });
 

@@ -201,7 +201,7 @@ test('source addresses are filtered by block, and lists are sorted by time only'
 });
 
 describe('entries that a call caused', () => {
-  test('are named by the record of this call only, in order', async () => {
+  test('are listed in the record of this call only, in order', async () => {
     const { store, reader, admin, rows } = await withAdmin();
     const [one, other] = [uuid7(start), uuid7(start)];
     const by = { id: admin.id, name: admin.name };

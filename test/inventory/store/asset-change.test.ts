@@ -55,7 +55,7 @@ describe('an asset that a user enters', () => {
     expect(reader.assets.at('10.0.0.5', 0)).toBe(id);
   });
 
-  test('is named after its attributes', async () => {
+  test('gets a default name from its attributes', async () => {
     const { store } = opened();
     expect((await store.createAsset({ mac_addresses: [macA], hostnames: ['h.example'] }, analyst)).asset.name).toBe(
       'h.example',

@@ -1,6 +1,6 @@
 /**
  * `node full-disk-child.ts <folder> fill|continue`: a store on a small dedicated volume. `fill` commits batches
- * until a write runs out of space, which ends the process; `continue` opens the remaining store on the
+ * until a write runs out of space and ends the process; `continue` opens the remaining store on the
  * enlarged volume. Prints the counts, as JSON lines.
  */
 import { randomBytes } from 'node:crypto';

@@ -3,7 +3,7 @@ import { addressBytes } from '../../../net/ip.ts';
 
 /**
  * Patterns to replace in texts, in order, because a name may contain an address. Domain names are recognised by
- * a dot, so some other words are replaced as well, which only hides a word from the model.
+ * a dot, so some other words are replaced as well; this only hides a word from the model.
  */
 const patterns = [
   ['URL', /\b[a-z][a-z0-9+.-]{1,20}:\/\/[^\s"'<>]+/gi],

@@ -1,6 +1,6 @@
 import { lessons, type Taught, type Verdict } from './tally.ts';
 
-/** Comparison of the verdict of the model with the later verdict of an analyst. */
+/** Result of comparing the model's verdict with an analyst's later verdict. */
 export type ValidationOutcome = 'exact' | 'same_side' | 'opposite' | 'abstained';
 
 export function outcomeOf(said: Verdict, found: Taught): ValidationOutcome {

@@ -29,7 +29,7 @@ export function verdictOf(score: ModelScore, about: Case): Pick<AiVerdict, 'verd
 }
 
 /**
- * Chooses the verdict, which requires enough verdicts on the same rule. Severe alerts are never rated harmless
+ * Chooses the verdict, if there are enough verdicts on the same rule. Severe alerts are never rated harmless
  * without an analyst.
  */
 function chosen({ pWrong, pMistaken }: ModelScore, { rule, alert }: Case): Verdict {

@@ -1,6 +1,6 @@
 import { ServiceError } from '../../../errors.ts';
 import { api } from '../../state/session.ts';
-import { number } from '../../ui/format.ts';
+import { counted, number } from '../../ui/format.ts';
 import { say, sayFailure } from '../../ui/toasts.tsx';
 import { alertsChanged, putAlerts } from './cache.ts';
 import { type Change, describeChange, predicted } from './changes.ts';
@@ -63,7 +63,7 @@ export async function changeMany(
       what:
         tally.changed === 0
           ? 'No alerts were changed'
-          : `Stopped after ${number(tally.changed)} alerts; the other alerts were not changed`,
+          : `Stopped after ${counted(tally.changed, 'alert')}; the other alerts were not changed`,
       error,
     };
   }
@@ -89,6 +89,6 @@ const reasonsOf = ({ reasons }: Tally): ServiceError =>
 function report(tally: Tally, change: Change): void {
   const { changed, unchanged, failed } = tally;
   const same = unchanged > 0 ? `, ${number(unchanged)} unchanged` : '';
-  say(`${number(changed)} alerts ${describeChange(change)}${same}.`);
-  if (failed > 0) sayFailure(`${number(failed)} alerts could not be changed`, reasonsOf(tally));
+  say(`${counted(changed, 'alert')} ${describeChange(change)}${same}.`);
+  if (failed > 0) sayFailure(`${counted(failed, 'alert')} could not be changed`, reasonsOf(tally));
 }

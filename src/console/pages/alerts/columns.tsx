@@ -1,5 +1,5 @@
 import { numberColumn, timeColumn } from '../../ui/attribute-columns.tsx';
-import { number, title, words } from '../../ui/format.ts';
+import { counted, title, words } from '../../ui/format.ts';
 import { Severity } from '../../ui/severity.tsx';
 import type { Column } from '../../ui/table.tsx';
 import { Address, Value } from '../../ui/value.tsx';
@@ -105,12 +105,7 @@ function Title({ alert }: { alert: Alert }) {
     <>
       {!isOpen(alert) && <span class="unseen">{title(alert.status)}: </span>}
       <bdi title={alert.title}>{alert.title}</bdi>
-      {alert.note_count > 0 && (
-        <span class="quiet">
-          {' '}
-          · {number(alert.note_count)} {alert.note_count === 1 ? 'note' : 'notes'}
-        </span>
-      )}
+      {alert.note_count > 0 && <span class="quiet"> · {counted(alert.note_count, 'note')}</span>}
       {alert.tags.map((tag) => (
         <span key={tag} class="alert-tag">
           <bdi>{tag}</bdi>

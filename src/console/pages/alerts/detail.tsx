@@ -4,7 +4,7 @@ import { href, setParams } from '../../state/address.ts';
 import { may } from '../../state/session.ts';
 import { AssetName } from '../../ui/asset-name.tsx';
 import { Button } from '../../ui/button.tsx';
-import { number, title } from '../../ui/format.ts';
+import { counted, title } from '../../ui/format.ts';
 import { Raw } from '../../ui/raw.tsx';
 import { Severity } from '../../ui/severity.tsx';
 import { Detail, Facts } from '../../ui/split.tsx';
@@ -52,8 +52,7 @@ export function AlertDetail({ alert, triage, proof }: { alert: AlertRow; triage:
         <Severity level={attributes.severity} />
         <Status status={attributes.status} verdict={attributes.verdict} />
         <span class="quiet">
-          {number(attributes.count)} {attributes.count === 1 ? 'occurrence' : 'occurrences'}, last{' '}
-          <Time at={attributes.last_seen} />
+          {counted(attributes.count, 'occurrence')}, last <Time at={attributes.last_seen} />
         </span>
       </p>
       {attributes.description !== undefined && (

@@ -4,7 +4,7 @@ import { useSaving } from '../../state/saving.ts';
 import { api } from '../../state/session.ts';
 import { Choice } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
-import { number } from '../../ui/format.ts';
+import { counted } from '../../ui/format.ts';
 import { SaveAs } from '../../ui/save-progress.tsx';
 import { say } from '../../ui/toasts.tsx';
 import type { Filters } from './question.ts';
@@ -36,14 +36,14 @@ export function ExportDialog({
       api.stream('exportAlerts', { query: { ...query, format } as never, signal }),
     );
     if (saved === undefined) return;
-    say(`${number(saved.lines)} alert${saved.lines === 1 ? '' : 's'} exported.`);
+    say(`${counted(saved.lines, 'alert')} exported.`);
     onClose();
   };
   return (
     <Dialog title="Export alerts" onClose={onClose}>
       <p>
-        Exports {total === undefined ? 'all' : number(total)} alert{total === 1 ? '' : 's'} that match the filters and
-        the time range, oldest first.
+        Exports {total === undefined ? 'all matching alerts' : counted(total, 'matching alert')} in the time range,
+        oldest first.
       </p>
       <div class="row">
         <Choice

@@ -6,7 +6,7 @@ import { useAnswer } from '../../state/answers.ts';
 import { refreshed } from '../../state/moving-range.ts';
 import { rangeQuery, shownRange } from '../../state/range.ts';
 import { AssetName } from '../../ui/asset-name.tsx';
-import { number, title, words } from '../../ui/format.ts';
+import { counted, number, title, words } from '../../ui/format.ts';
 import { Severity } from '../../ui/severity.tsx';
 import { Empty } from '../../ui/states.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
@@ -75,12 +75,10 @@ export function Groups({ by, filters }: { by: AlertGrouping; filters: Filters })
 }
 
 function summary({ groups, alerts, findings, distinct, others, complete }: CallResult<'groupAlerts'>['data']): string {
-  const parts = [`${number(groups.length)} groups, ${number(alerts)} alerts, ${number(findings)} occurrences`];
-  if (others.alerts > 0)
-    parts.push(
-      `${number(others.alerts)} more alerts in ${complete ? number(distinct - groups.length) : 'other'} smaller groups`,
-    );
-  return `${parts.join('; ')}.`;
+  const shown = `${counted(groups.length, 'group')}, ${counted(alerts, 'alert')}, ${counted(findings, 'occurrence')}`;
+  if (others.alerts === 0) return `${shown}.`;
+  const where = complete ? counted(distinct - groups.length, 'smaller group') : 'other smaller groups';
+  return `${shown}; ${counted(others.alerts, 'more alert')} in ${where}.`;
 }
 
 const columnsOf = (by: AlertGrouping): readonly Column<Group>[] => [

@@ -5,7 +5,7 @@ import { recently } from '../../state/clock.ts';
 import { shownRange } from '../../state/range.ts';
 import { Button } from '../../ui/button.tsx';
 import { Chart } from '../../ui/chart.tsx';
-import { number, percent, within } from '../../ui/format.ts';
+import { counted, number, percent, within } from '../../ui/format.ts';
 import { barsOf, zoomed } from '../../ui/histogram-bars.ts';
 import { changeOf, periodBefore } from './histogram-series.ts';
 import type { Filters } from './question.ts';
@@ -60,7 +60,7 @@ export function AlertHistogram({ filters }: { filters: Filters }) {
   return (
     <div class="alert-histogram">
       <Chart
-        label={`${number(shown.total)} alerts over time, by severity${
+        label={`${counted(shown.total, 'alert')} over time, by severity${
           change === undefined ? '' : `, ${percent(change)} vs. previous period`
         }. Drag to select a time range.`}
         times={times}

@@ -2,7 +2,7 @@ import { setParams } from '../../state/address.ts';
 import { useAnswer } from '../../state/answers.ts';
 import { rangeQuery, shownRange } from '../../state/range.ts';
 import { Button } from '../../ui/button.tsx';
-import { number } from '../../ui/format.ts';
+import { counted } from '../../ui/format.ts';
 import { Empty } from '../../ui/states.tsx';
 import { WithoutFilters } from '../../ui/without-filters.tsx';
 import type { Counts } from './page.tsx';
@@ -21,10 +21,7 @@ export function NoAlerts({ view, counts, hasChips }: { view: View; counts: Count
   if (all > 0 && view !== 'all')
     return (
       <Empty title={nothing[view]}>
-        <p>
-          {number(all)} {all === 1 ? 'alert' : 'alerts'} in this range {all === 1 ? 'is' : 'are'} closed or assigned to
-          other users.
-        </p>
+        <p>{counted(all, 'alert in this range is', 'alerts in this range are')} closed or assigned to other users.</p>
         <p class="row">
           <Button onClick={() => setParams({ view: 'all' })}>Show all</Button>
         </p>
@@ -59,7 +56,9 @@ function AnalyzedEvents() {
   const total = network + dns;
   return (
     <p>
-      {total === 0 ? 'No events are stored for this range.' : `${number(total)} events in this range were analysed.`}
+      {total === 0
+        ? 'No events are stored for this range.'
+        : `${counted(total, 'event in this range was', 'events in this range were')} analysed.`}
     </p>
   );
 }

@@ -5,7 +5,7 @@ import { AuditFault, type ProvenEntry } from '../../../client/verifier.ts';
 import { severities } from '../../../contract/vocabulary.ts';
 import { href } from '../../state/address.ts';
 import { Button } from '../../ui/button.tsx';
-import { abbreviated, number } from '../../ui/format.ts';
+import { abbreviated, counted, number } from '../../ui/format.ts';
 import { Section } from '../../ui/split.tsx';
 import { Time } from '../../ui/time.tsx';
 import { logged } from './logged.ts';
@@ -104,8 +104,9 @@ function Outcome({
     return (
       <div class="alert-proof" role="status">
         <p>
-          <strong>The entry is in the log</strong>, verified in this browser: {number(result.path.length)} hashes link
-          the hash of the entry to the signed head of {number(result.head.size)} entries.
+          <strong>The entry is in the log</strong>, verified in this browser:{' '}
+          {counted(result.path.length, 'hash links', 'hashes link')} the hash of the entry to the signed head of{' '}
+          {counted(result.head.size, 'entry', 'entries')}.
         </p>
         <p class="quiet">Your role may not read the contents of the entry, so only its hash was verified.</p>
       </div>
@@ -117,8 +118,8 @@ function Outcome({
         <strong>
           <span aria-hidden="true">✓ </span>Verified in this browser
         </strong>
-        , not by the service: {number(result.path.length)} hashes link the entry to the signed head of{' '}
-        {number(result.head.size)} entries.
+        , not by the service: {counted(result.path.length, 'hash links', 'hashes link')} the entry to the signed head of{' '}
+        {counted(result.head.size, 'entry', 'entries')}.
       </p>
       <p class="quiet">
         Logged as: {severity}, “<bdi>{title}</bdi>”, <Time at={at} />.

@@ -1,6 +1,6 @@
 import { may } from '../../state/session.ts';
 import { Button } from '../../ui/button.tsx';
-import { number } from '../../ui/format.ts';
+import { counted, number } from '../../ui/format.ts';
 import { Menu } from '../../ui/menu.tsx';
 import type { Rows } from '../../ui/table.tsx';
 import { maxFresh } from './feed.ts';
@@ -92,14 +92,14 @@ export function QueueLine({
   return (
     <div class="alert-line">
       <span class="quiet" role="status">
-        {counted(list)}
+        {totalOf(list)}
       </span>
       <span role="status" aria-live="polite">
         {(fresh > 0 || done > 0 || missed) && (
           <Button kind="plain" class="button" hint="." onClick={onRefresh}>
             {[
               fresh > 0 && `${number(fresh)}${fresh === maxFresh ? ' or more' : ''} new`,
-              done > 0 && `${number(done)} no longer match`,
+              done > 0 && counted(done, 'no longer matches', 'no longer match'),
               missed && 'updates missed',
             ]
               .filter(Boolean)
@@ -111,7 +111,7 @@ export function QueueLine({
   );
 }
 
-function counted({ total, error }: Rows<AlertRow>): string {
-  if (total !== undefined) return `${number(total)} ${total === 1 ? 'alert' : 'alerts'}`;
+function totalOf({ total, error }: Rows<AlertRow>): string {
+  if (total !== undefined) return counted(total, 'alert');
   return error == null ? '…' : '';
 }

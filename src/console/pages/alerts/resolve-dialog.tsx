@@ -28,7 +28,9 @@ export function ResolveDialog({ what, request: { rows, draft, failure }, onDone,
         }
       >
         {overridden ? (
-          <p>Keeps the overridden verdict: {first?.verdict?.replaceAll('_', ' ')}. Press v to change it.</p>
+          <p>
+            Keeps the verdict that overrides the model: {first?.verdict?.replaceAll('_', ' ')}. Press v to change it.
+          </p>
         ) : (
           <Choices
             label="Verdict"

@@ -9,7 +9,7 @@ import { AssetName } from '../../ui/asset-name.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { SelectField, TextField } from '../../ui/field.tsx';
 import { Form, FormButtons, FormError } from '../../ui/form.tsx';
-import { instant, number, title } from '../../ui/format.ts';
+import { counted, instant, number, title } from '../../ui/format.ts';
 import { Options } from '../../ui/options.tsx';
 import { say } from '../../ui/toasts.tsx';
 import { mayChange } from './may-change.ts';
@@ -206,7 +206,7 @@ function Matches({ filters, atLeast }: { filters: object; atLeast: boolean }) {
   return (
     <p class="quiet">
       Matches {atLeast ? 'at least ' : ''}
-      {number(total)} {total === 1 ? 'alert' : 'alerts'} from the last 7 days. {number(newTotal)} of them{' '}
+      {counted(total, 'alert')} from the last 7 days. {number(newTotal)} of them{' '}
       {newTotal === 1 ? 'is new and is suppressed when it recurs.' : 'are new and are suppressed when they recur.'}
     </p>
   );

@@ -1,4 +1,4 @@
-import { number } from '../../ui/numbers.ts';
+import { counted } from '../../ui/numbers.ts';
 import { quoted } from '../../ui/words.ts';
 import type { AlertRow, Filters } from './question.ts';
 
@@ -31,5 +31,5 @@ export const targetOf = (rows: readonly AlertRow[], everything: Everything | und
 export function nameOf(target: Target): string {
   const count = 'rows' in target ? target.rows.length : target.total;
   const only = 'rows' in target && count === 1 ? target.rows[0] : undefined;
-  return only === undefined ? `${number(count)} alerts` : quoted(only.attributes.title);
+  return only === undefined ? counted(count, 'alert') : quoted(only.attributes.title);
 }

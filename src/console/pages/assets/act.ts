@@ -1,7 +1,7 @@
 import type { AssetUpdateInput } from '../../../contract/resources/asset.ts';
 import { ServiceError } from '../../../errors.ts';
 import { api } from '../../state/session.ts';
-import { number } from '../../ui/format.ts';
+import { counted, number } from '../../ui/format.ts';
 import { say, sayFailure } from '../../ui/toasts.tsx';
 import { quoted } from '../../ui/words.ts';
 import { assetsChanged, putAssets } from './cache.ts';
@@ -105,11 +105,11 @@ function report(
   change: AssetUpdateInput,
 ): void {
   const skipped = unable === 0 ? '' : `; ${number(unable)} skipped, as their state does not allow it`;
-  say(`${number(changed)} ${changed === 1 ? 'asset' : 'assets'}: ${describeChange(change)}${skipped}.`);
+  say(`${counted(changed, 'asset')}: ${describeChange(change)}${skipped}.`);
   if (reasons.size > 0)
     sayFailure(
-      `${number(left)} assets were not changed`,
+      `${counted(left, 'asset was', 'assets were')} not changed`,
       new ServiceError('CONFLICT', [...reasons].slice(0, 3).join('; ')),
     );
-  else if (left > 0) say(`Stopped; ${number(left)} assets not changed.`);
+  else if (left > 0) say(`Stopped; ${counted(left, 'asset')} not changed.`);
 }

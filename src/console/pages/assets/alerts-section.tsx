@@ -3,7 +3,7 @@ import { openAlertStatuses } from '../../../contract/vocabulary.ts';
 import { href } from '../../state/address.ts';
 import { useAnswer } from '../../state/answers.ts';
 import { Chart } from '../../ui/chart.tsx';
-import { duration, number, words } from '../../ui/format.ts';
+import { counted, duration, number, words } from '../../ui/format.ts';
 import { severityBars, timesOf } from '../../ui/histogram-bars.ts';
 import { Severity } from '../../ui/severity.tsx';
 import { Section } from '../../ui/split.tsx';
@@ -33,7 +33,7 @@ export function AssetAlerts({ asset: { id, attributes } }: { asset: AssetRow }) 
     <Section title={`Alerts · ${number(attributes.open_alerts)} open`}>
       {shown !== undefined && bars !== undefined && shown.total > 0 ? (
         <Chart
-          label={`${number(shown.total)} ${shown.total === 1 ? 'alert' : 'alerts'} last seen in this range, by severity, in steps of ${duration(shown.bucket_ms)}`}
+          label={`${counted(shown.total, 'alert')} last seen in this range, by severity, in steps of ${duration(shown.bucket_ms)}`}
           times={bars.times}
           series={bars.series}
           kind="bars"

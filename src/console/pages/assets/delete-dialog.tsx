@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import { api } from '../../state/session.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
-import { number } from '../../ui/format.ts';
+import { counted } from '../../ui/format.ts';
 import { say } from '../../ui/toasts.tsx';
 import { quoted } from '../../ui/words.ts';
 import { asSeen } from './act.ts';
@@ -31,9 +31,8 @@ export function DeleteDialog({ asset, onDone, onClose }: { asset: AssetRow; onDo
   return (
     <Dialog title={`Delete ${quoted(name)}?`} onClose={onClose}>
       <p>
-        This permanently deletes the asset, its history and its {number(service_count)}{' '}
-        {service_count === 1 ? 'service' : 'services'}. Events and alerts are kept. If its addresses are seen again,
-        they become a new staged asset.
+        This permanently deletes the asset, its history and its {counted(service_count, 'service')}. Events and alerts
+        are kept. If its addresses are seen again, they become a new staged asset.
       </p>
       {state !== 'retired' && (
         <p class="quiet">

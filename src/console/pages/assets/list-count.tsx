@@ -1,5 +1,5 @@
 import type { Listed } from '../../state/answers.ts';
-import { number } from '../../ui/format.ts';
+import { counted } from '../../ui/format.ts';
 import { Time } from '../../ui/time.tsx';
 
 /** The number of matches and the time of the count. */
@@ -8,7 +8,7 @@ export function ListCount({ list, of }: { list: Listed<unknown>; of: 'asset' | '
   return (
     <>
       <span class="quiet" role="status">
-        {total === undefined ? '…' : `${number(total)} ${of}${total === 1 ? '' : 's'}`}
+        {total === undefined ? '…' : counted(total, of)}
       </span>
       {result.dataUpdatedAt > 0 && (
         <span class="quiet">

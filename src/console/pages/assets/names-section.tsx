@@ -1,6 +1,6 @@
 import { href } from '../../state/address.ts';
 import { useAnswer } from '../../state/answers.ts';
-import { number } from '../../ui/format.ts';
+import { counted } from '../../ui/format.ts';
 import { Section } from '../../ui/split.tsx';
 import { Answered } from '../../ui/states.tsx';
 import { Value } from '../../ui/value.tsx';
@@ -40,7 +40,7 @@ export function QueriedDomains({ asset: { id } }: { asset: AssetRow }) {
                 >
                   Show all queries
                 </a>
-                <span class="quiet">{number(attributes.distinct)} domains</span>
+                <span class="quiet">{counted(attributes.distinct, 'domain')}</span>
               </p>
             </>
           )

@@ -3,7 +3,7 @@ import { useAnswer } from '../../state/answers.ts';
 import { shownChips } from '../../state/filters.ts';
 import { may } from '../../state/session.ts';
 import { Button } from '../../ui/button.tsx';
-import { number } from '../../ui/format.ts';
+import { counted } from '../../ui/format.ts';
 import { Empty } from '../../ui/states.tsx';
 import { WithoutFilters } from '../../ui/without-filters.tsx';
 import { onlyAddress, seenParams, shownSeen } from './question.ts';
@@ -28,7 +28,7 @@ export function NoAssets({ onCreate }: { onCreate: () => void }) {
   return (
     <Empty title={ip === undefined ? 'No matching assets.' : 'No asset has this address.'}>
       <p>
-        {known !== undefined && `${number(known)} assets in total. `}
+        {known !== undefined && `${counted(known, 'asset')} in total. `}
         {ip !== undefined && 'Only hosts in the home networks become assets.'}
       </p>
       <p class="row">

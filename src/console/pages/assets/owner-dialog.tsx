@@ -3,7 +3,7 @@ import { maxLineLength } from '../../../contract/vocabulary.ts';
 import { Dialog } from '../../ui/dialog.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { Form, FormButtons } from '../../ui/form.tsx';
-import { number } from '../../ui/format.ts';
+import { counted } from '../../ui/format.ts';
 
 /** Sets the owner of the selected assets. */
 export function OwnerDialog({
@@ -17,7 +17,7 @@ export function OwnerDialog({
 }) {
   const [owner, setOwner] = useState('');
   return (
-    <Dialog title={`Owner of ${number(count)} ${count === 1 ? 'asset' : 'assets'}`} onClose={onClose}>
+    <Dialog title={`Owner of ${counted(count, 'asset')}`} onClose={onClose}>
       <Form onSubmit={() => onOwner(owner.trim())}>
         <TextField
           label="Owner"

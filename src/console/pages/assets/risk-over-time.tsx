@@ -3,7 +3,7 @@ import type { RiskHistory } from '../../../contract/resources/risk-history.ts';
 import { useAnswer } from '../../state/answers.ts';
 import { Button } from '../../ui/button.tsx';
 import { Chart, type Series } from '../../ui/chart.tsx';
-import { number } from '../../ui/format.ts';
+import { counted, number } from '../../ui/format.ts';
 import type { AssetRow } from './question.ts';
 import { shownWindow } from './window.tsx';
 
@@ -35,7 +35,7 @@ export function RiskOverTime({ asset: { id } }: { asset: AssetRow }) {
     return <p class="quiet">{first === 0 ? 'No risk in this range.' : 'No change in this range.'}</p>;
   return (
     <Chart
-      label={`Risk score over time: ${number(shown.points.length - 1)} changes from ${first} to ${shown.score}, highest ${shown.highest}`}
+      label={`Risk score over time: ${counted(shown.points.length - 1, 'change')} from ${first} to ${shown.score}, highest ${shown.highest}`}
       times={steps.times}
       series={steps.series}
       kind="steps"

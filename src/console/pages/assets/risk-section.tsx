@@ -1,6 +1,6 @@
 import { href } from '../../state/address.ts';
 import { useAnswer } from '../../state/answers.ts';
-import { decimal, number } from '../../ui/format.ts';
+import { counted, decimal, number } from '../../ui/format.ts';
 import { Severity } from '../../ui/severity.tsx';
 import { SmallTable } from '../../ui/small-table.tsx';
 import { Section } from '../../ui/split.tsx';
@@ -29,8 +29,8 @@ export function AssetRisk({ asset }: { asset: AssetRow }) {
             if (own === undefined)
               return (
                 <p class="quiet">
-                  Contributions are listed for the {number(risk.entities.length)} riskiest assets only. See the alerts
-                  below.
+                  Contributions are listed for the {counted(risk.entities.length, 'riskiest asset')} only. See the
+                  alerts below.
                 </p>
               );
             const more = own.alerts.length - shownReasons;

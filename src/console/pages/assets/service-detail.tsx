@@ -3,7 +3,7 @@ import { go, href, setParams } from '../../state/address.ts';
 import { useAnswer } from '../../state/answers.ts';
 import { AssetName } from '../../ui/asset-name.tsx';
 import { Chart } from '../../ui/chart.tsx';
-import { duration, number } from '../../ui/format.ts';
+import { counted, duration, number } from '../../ui/format.ts';
 import { countBars, timesOf } from '../../ui/histogram-bars.ts';
 import { Raw } from '../../ui/raw.tsx';
 import { Detail, Facts, Section } from '../../ui/split.tsx';
@@ -100,7 +100,7 @@ function Connections({ service }: { service: Service }) {
           ) : (
             <>
               <Chart
-                label={`${number(attributes.total)} connections over time, in steps of ${duration(attributes.bucket_ms)}`}
+                label={`${counted(attributes.total, 'connection')} over time, in steps of ${duration(attributes.bucket_ms)}`}
                 times={timesOf(attributes)}
                 series={series ?? []}
                 kind="bars"
@@ -117,7 +117,7 @@ function Connections({ service }: { service: Service }) {
               />
               <p>
                 <a href={href('events', { ...filters, range: window === '24h' ? undefined : window })}>
-                  {number(attributes.total)} events
+                  {counted(attributes.total, 'event')}
                 </a>
               </p>
             </>

@@ -2,7 +2,7 @@ import { place, setParams } from '../../state/address.ts';
 import { useAnswer } from '../../state/answers.ts';
 import { useKeys } from '../../state/keys.ts';
 import { Button } from '../../ui/button.tsx';
-import { number } from '../../ui/format.ts';
+import { counted } from '../../ui/format.ts';
 import { Split } from '../../ui/split.tsx';
 import { Empty } from '../../ui/states.tsx';
 import { Table } from '../../ui/table.tsx';
@@ -74,7 +74,7 @@ function NoServices() {
     );
   return (
     <Empty title="No matching services.">
-      <p>{known !== undefined && `${number(known)} services in total.`}</p>
+      <p>{known !== undefined && `${counted(known, 'service')} in total.`}</p>
       <p class="row">
         <WithoutFilters list="listServices" also={seenParams({ kind: 'any' })} />
       </p>

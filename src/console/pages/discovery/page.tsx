@@ -7,7 +7,7 @@ import { useKeys } from '../../state/keys.ts';
 import { may } from '../../state/session.ts';
 import { Button } from '../../ui/button.tsx';
 import { FilterBar } from '../../ui/chips.tsx';
-import { number } from '../../ui/format.ts';
+import { counted, number } from '../../ui/format.ts';
 import { Page } from '../../ui/page.tsx';
 import { Split } from '../../ui/split.tsx';
 import { Empty, Failure } from '../../ui/states.tsx';
@@ -98,7 +98,7 @@ export default function Discovery() {
         )}
         <div class="scan-line">
           <span class="quiet" role="status">
-            {list.total === undefined ? '…' : `${number(list.total)} ${list.total === 1 ? 'scan' : 'scans'}`}
+            {list.total === undefined ? '…' : counted(list.total, 'scan')}
           </span>
           <span role="status" aria-live="polite">
             {fresh > 0 && list.total !== undefined && (

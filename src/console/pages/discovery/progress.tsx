@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { now } from '../../state/clock.ts';
-import { decimal, duration, number } from '../../ui/format.ts';
+import { counted, decimal, duration, number } from '../../ui/format.ts';
 import { tookMs } from './columns.tsx';
 import { paceOf, type Sample } from './pace.ts';
 import type { Scan } from './scans.ts';
@@ -78,8 +78,8 @@ export function ScanResult({ result }: { result: NonNullable<Scan['result']> }) 
       </dl>
       {(result.services_skipped ?? 0) > 0 && (
         <p class="scan-skipped">
-          {number(result.services_skipped ?? 0)} more open ports were not recorded, because a host exceeded the limit of
-          services.
+          {counted(result.services_skipped ?? 0, 'more open port was', 'more open ports were')} not recorded, because a
+          host exceeded the limit of services.
         </p>
       )}
     </>

@@ -5,7 +5,7 @@ import { api, may } from '../../state/session.ts';
 import { Dialog } from '../../ui/dialog.tsx';
 import { SelectField, TextArea, TextField } from '../../ui/field.tsx';
 import { Form, FormButtons, FormError } from '../../ui/form.tsx';
-import { duration, number } from '../../ui/format.ts';
+import { counted, duration, number } from '../../ui/format.ts';
 import { say } from '../../ui/toasts.tsx';
 import { inputOf, type Plan, planOf, type Refusal, refusalOf, type ScanField, type ScanForm } from './plan.ts';
 import type { ScanRow } from './scans.ts';
@@ -118,10 +118,9 @@ function Planned({ plan }: { plan: Plan }) {
     <>
       <strong>
         {isExact ? '' : 'At most '}
-        {number(probes)} {probes === 1 ? 'probe' : 'probes'}
+        {counted(probes, 'probe')}
       </strong>
-      : {number(ports)} {ports === 1 ? 'port' : 'ports'} on{' '}
-      {hosts === 1 ? 'one address' : `each of ${number(hosts)} addresses`}. Takes about{' '}
+      : {counted(ports, 'port')} on {hosts === 1 ? 'one address' : `each of ${number(hosts)} addresses`}. Takes about{' '}
       {duration(Math.max(1000, leastMs))}
       {mostMs > 2 * leastMs && `, up to ${duration(mostMs)} if nothing answers`}.
     </>

@@ -5,7 +5,7 @@ import { api } from '../../state/session.ts';
 import { Button, Choice } from '../../ui/button.tsx';
 import { copy } from '../../ui/copy.ts';
 import { Dialog } from '../../ui/dialog.tsx';
-import { number } from '../../ui/format.ts';
+import { counted } from '../../ui/format.ts';
 import { SaveAs } from '../../ui/save-progress.tsx';
 import { say } from '../../ui/toasts.tsx';
 import { curlCommand, forms } from './command.ts';
@@ -43,9 +43,9 @@ export function ExportDialog({
   return (
     <Dialog title={`Export ${tables[table].title} events`} onClose={onClose} wide>
       <p>
-        Exports {total === undefined ? 'all' : number(total)} {tables[table].one}
-        {total === 1 ? '' : 's'} that match the filters and the time range, {sort.startsWith('-') ? 'newest' : 'oldest'}{' '}
-        first.
+        Exports{' '}
+        {total === undefined ? `all matching ${tables[table].one}s` : counted(total, `matching ${tables[table].one}`)}{' '}
+        in the time range, {sort.startsWith('-') ? 'newest' : 'oldest'} first.
       </p>
       <div class="row">
         <Choice

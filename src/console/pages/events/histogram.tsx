@@ -6,7 +6,7 @@ import { useAnswer } from '../../state/answers.ts';
 import { ranges, shownRange } from '../../state/range.ts';
 import { Button } from '../../ui/button.tsx';
 import { Chart } from '../../ui/chart.tsx';
-import { day, duration, instant, number, within } from '../../ui/format.ts';
+import { counted, day, duration, instant, number, within } from '../../ui/format.ts';
 import { type Bars, barsOf, zoomed } from '../../ui/histogram-bars.ts';
 import type { Question } from './question.ts';
 import { type TableName, tables } from './tables.ts';
@@ -54,7 +54,7 @@ export function EventHistogram({
         </p>
       ) : (
         <Chart
-          label={`${number(shown.total)} ${tables[table].one}s over time, by severity, in steps of ${duration(shown.bucket_ms)}. Drag to zoom, or use the time menu with the keyboard.`}
+          label={`${counted(shown.total, tables[table].one)} over time, by severity, in steps of ${duration(shown.bucket_ms)}. Drag to zoom, or use the time menu with the keyboard.`}
           times={bars.times}
           series={bars.series}
           kind="bars"

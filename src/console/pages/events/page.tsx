@@ -8,7 +8,7 @@ import { ranges, shownRange } from '../../state/range.ts';
 import { may } from '../../state/session.ts';
 import { Button } from '../../ui/button.tsx';
 import { FilterBar } from '../../ui/chips.tsx';
-import { duration, number } from '../../ui/format.ts';
+import { counted, duration, number } from '../../ui/format.ts';
 import { Page } from '../../ui/page.tsx';
 import { Split } from '../../ui/split.tsx';
 import { Empty } from '../../ui/states.tsx';
@@ -217,16 +217,13 @@ function Count({
   const fresh = latest.data === undefined ? 0 : latest.data.pagination.total - list.total;
   return (
     <p class="events-count quiet">
-      <span role="status">
-        {number(list.total)} {one}
-        {list.total === 1 ? '' : 's'}
-      </span>
+      <span role="status">{counted(list.total, one)}</span>
       {took !== undefined && <span class="mono"> · {duration(took)}</span>}
       {damaged > 0 && (
         <a class="events-damaged" href={href('status')}>
           {' '}
           · <span aria-hidden="true">▲ </span>
-          {number(damaged)} damaged events excluded
+          {counted(damaged, 'damaged event')} excluded
         </a>
       )}
       {list.result.isPlaceholderData && <span> · loading …</span>}

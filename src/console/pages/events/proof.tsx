@@ -13,6 +13,7 @@ import { keptPin } from '../../state/pin.ts';
 import { saveText } from '../../state/save.ts';
 import { may } from '../../state/session.ts';
 import { Button } from '../../ui/button.tsx';
+import { counted } from '../../ui/format.ts';
 import { Section } from '../../ui/split.tsx';
 import { log } from '../transparency/log.ts';
 import { type TableName, tables } from './tables.ts';
@@ -66,7 +67,7 @@ function Outcome({ proven: { sealed } }: { proven: Proven }) {
       {sealed.derived.length > 0 && (
         <p class="quiet">Derived by the service and not covered: {sealed.derived.join(', ')}.</p>
       )}
-      <p class="quiet">The proof also discloses {sealed.neighbours} neighbouring events.</p>
+      <p class="quiet">The proof also discloses {counted(sealed.neighbours, 'neighbouring event')}.</p>
     </div>
   );
 }

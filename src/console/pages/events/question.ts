@@ -22,7 +22,7 @@ export interface Question {
 
 /**
  * Returns the query in the URL. A relative time range stays fixed until `again` is called, so that the list does not
- * move while the user reads it. `again` returns whether the range changed, which triggers a new request.
+ * move while the user reads it. `again` returns whether the range changed; a change triggers a new request.
  */
 export function useQuestion(table: TableName): { question: Question; again: () => boolean } {
   const [refreshes, setRefreshes] = useState(0);

@@ -2,7 +2,7 @@ import { setParams } from '../../state/address.ts';
 import { useAnswer } from '../../state/answers.ts';
 import { addFilter, canNegate, setFilter } from '../../state/filters.ts';
 import { Button } from '../../ui/button.tsx';
-import { bytes, number, words } from '../../ui/format.ts';
+import { bytes, counted, number, words } from '../../ui/format.ts';
 import { Detail } from '../../ui/split.tsx';
 import { Answered, Empty } from '../../ui/states.tsx';
 import { Value } from '../../ui/value.tsx';
@@ -49,7 +49,7 @@ export function ValuesPanel({
       <Answered of={answer} rows={8}>
         {({ data: { attributes: counts } }) =>
           counts.values.length === 0 ? (
-            <Empty title="No values.">None of the {number(counts.total)} matching events has this attribute.</Empty>
+            <Empty title="No values.">None of the {counted(counts.total, 'matching event')} has this attribute.</Empty>
           ) : (
             <>
               <ol class="events-values" aria-busy={answer.isPlaceholderData}>
@@ -65,9 +65,9 @@ export function ValuesPanel({
               </ol>
               <p class="quiet events-values-rest">
                 {number(counts.values.length)} of {counts.complete ? '' : 'at least '}
-                {number(counts.distinct)} values
-                {counts.other > 0 && `; ${number(counts.other)} events with other values`}
-                {counts.absent > 0 && `; ${number(counts.absent)} events without a value`}.
+                {counted(counts.distinct, 'value')}
+                {counts.other > 0 && `; ${counted(counts.other, 'event')} with other values`}
+                {counts.absent > 0 && `; ${counted(counts.absent, 'event')} without a value`}.
               </p>
             </>
           )

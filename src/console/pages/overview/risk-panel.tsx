@@ -1,6 +1,6 @@
 import type { CallResult } from '../../../client/client.ts';
 import { href } from '../../state/address.ts';
-import { decimal, number, title } from '../../ui/format.ts';
+import { counted, decimal } from '../../ui/format.ts';
 import { Risk, Severity } from '../../ui/severity.tsx';
 import { Answered, type Asked, Empty } from '../../ui/states.tsx';
 import { Time } from '../../ui/time.tsx';
@@ -21,8 +21,7 @@ export function RiskPanel({ risk }: { risk: Asked<CallResult<'getRiskScore'>> })
               <span class="overview-small">
                 <Risk level={attributes.level} />{' '}
                 <span class="quiet">
-                  of 100 · {number(attributes.entities_at_risk)}{' '}
-                  {attributes.entities_at_risk === 1 ? 'asset' : 'assets'} at risk · as of{' '}
+                  of 100 · {counted(attributes.entities_at_risk, 'asset')} at risk · as of{' '}
                   <Time at={attributes.as_of} />
                 </span>
               </span>
@@ -93,11 +92,7 @@ function Reasons({ alerts }: { alerts: readonly Contribution[] }) {
           </span>
         </li>
       ))}
-      {more > 0 && (
-        <li class="quiet">
-          and {number(more)} more {title(more === 1 ? 'alert' : 'alerts').toLowerCase()}
-        </li>
-      )}
+      {more > 0 && <li class="quiet">and {counted(more, 'more alert')}</li>}
     </ul>
   );
 }

@@ -1,7 +1,7 @@
 import type { Status } from '../../../contract/resources/status.ts';
 import { witnessFailures } from '../../../contract/witness-failures.ts';
 import { href } from '../../state/address.ts';
-import { duration, number, title } from '../../ui/format.ts';
+import { counted, duration, number, title } from '../../ui/format.ts';
 import { Facts, Section } from '../../ui/split.tsx';
 import { Time } from '../../ui/time.tsx';
 import { ConfirmClock } from './confirm-clock.tsx';
@@ -32,7 +32,7 @@ export function LogHealth({ status: { ledger, outbox, witnesses } }: { status: S
       {ledger.regression !== undefined && (
         <p>
           {title(ledger.regression.event)} <Time at={ledger.regression.at} />: from{' '}
-          {number(ledger.regression.from_size)} to {number(ledger.regression.to_size)} entries.
+          {number(ledger.regression.from_size)} to {counted(ledger.regression.to_size, 'entry', 'entries')}.
         </p>
       )}
       <Findings findings={ledger.findings.filter(({ code }) => code !== 'store_damaged')} />
@@ -53,7 +53,7 @@ export function LogHealth({ status: { ledger, outbox, witnesses } }: { status: S
           <ul>
             {witnesses.witnesses.map(({ name, size, failing, cosignatures, rollback_since }) => (
               <li key={name} class={rollback_since === undefined ? undefined : 'status-unwell'}>
-                <bdi>{name}</bdi>: {number(cosignatures)} cosignatures
+                <bdi>{name}</bdi>: {counted(cosignatures, 'cosignature')}
                 {size !== undefined && `, latest at size ${number(size)}`}
                 {failing !== undefined && <span class="status-unwell">; it {witnessFailures[failing]}</span>}
                 {rollback_since !== undefined && (

@@ -2,7 +2,7 @@ import { useEffect, useState } from 'preact/hooks';
 import type { Status } from '../../../contract/resources/status.ts';
 import { useAnswer } from '../../state/answers.ts';
 import { Chart } from '../../ui/chart.tsx';
-import { compact, duration, number } from '../../ui/format.ts';
+import { compact, counted, duration, number } from '../../ui/format.ts';
 import { Page } from '../../ui/page.tsx';
 import { Facts } from '../../ui/split.tsx';
 import { Answered } from '../../ui/states.tsx';
@@ -92,7 +92,7 @@ function Verdict({ status }: { status: Status }) {
           ['Started', <Time key="s" at={status.started_at} as="exact" />],
           [
             'Live clients',
-            `${number(status.sockets.connections)} (${number(status.sockets.subscriptions)} ${status.sockets.subscriptions === 1 ? 'subscription' : 'subscriptions'})`,
+            `${number(status.sockets.connections)} (${counted(status.sockets.subscriptions, 'subscription')})`,
           ],
           ['Scans', `${number(status.scans.running)} running, ${number(status.scans.queued)} queued`],
         ]}

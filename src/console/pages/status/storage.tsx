@@ -1,5 +1,5 @@
 import type { Status } from '../../../contract/resources/status.ts';
-import { bytes, duration, number } from '../../ui/format.ts';
+import { bytes, counted, duration, number } from '../../ui/format.ts';
 import { Facts, Section } from '../../ui/split.tsx';
 import { Time } from '../../ui/time.tsx';
 import { Findings } from './log-health.tsx';
@@ -53,7 +53,7 @@ export function Storage({ status: { store, retention, ledger } }: { status: Stat
           <ul>
             {retention.expired.map(({ table, reason, events, bytes: size }) => (
               <li key={`${table} ${reason}`}>
-                {number(events)} {table === 'dns' ? 'DNS' : table} events deleted by {reason} limit ({bytes(size)})
+                {counted(events, `${table === 'dns' ? 'DNS' : table} event`)} deleted by {reason} limit ({bytes(size)})
               </li>
             ))}
           </ul>

@@ -1,7 +1,7 @@
 import cytoscape, { type Core, type ElementDefinition, type NodeSingular, type StylesheetJson } from 'cytoscape';
 import { useEffect, useRef } from 'preact/hooks';
 import { shownTheme } from '../../state/preferences.ts';
-import { compact } from '../../ui/format.ts';
+import { compact, counted } from '../../ui/format.ts';
 import { type Box, boxId, elsewhere, nameWithin, type Place } from './arrange.ts';
 import { characterWidth, maxCharacters, roomFor } from './labels.ts';
 import { type Bundle, mostImportant, thickness } from './lines.ts';
@@ -145,7 +145,10 @@ export const nameOf = ({ id, nodes }: Box): string =>
   id === elsewhere ? `${compact(nodes.length)} other\nexternal addresses` : `${id}\n${compact(nodes.length)} addresses`;
 
 const describeGraph = (boxes: readonly Box[], bundles: readonly Bundle[]): string =>
-  `${compact(boxes.reduce((sum, { nodes }) => sum + nodes.length, 0))} hosts in ${compact(boxes.length)} networks, ${compact(bundles.length)} links. The table has the same data.`;
+  `${counted(
+    boxes.reduce((sum, { nodes }) => sum + nodes.length, 0),
+    'host',
+  )} in ${counted(boxes.length, 'network')}, ${counted(bundles.length, 'link')}. The table has the same data.`;
 
 function elements(
   boxes: readonly Box[],

@@ -1,7 +1,7 @@
 import type { Topology } from '../../../contract/resources/topology.ts';
 import { href, setParams } from '../../state/address.ts';
 import { Button } from '../../ui/button.tsx';
-import { bytes, number, title } from '../../ui/format.ts';
+import { bytes, counted, number, title } from '../../ui/format.ts';
 import { Risk } from '../../ui/severity.tsx';
 import { Detail, Facts, Section } from '../../ui/split.tsx';
 import { Time } from '../../ui/time.tsx';
@@ -52,7 +52,7 @@ export function NodeDetail({
             {box.nodes.slice(0, maxHosts).map((one) => (
               <li key={one.id} class="topology-peer">
                 <NodeButton id={one.id} label={one.label} />
-                <span class="quiet number">{number(one.degree)} edges</span>
+                <span class="quiet number">{counted(one.degree, 'edge')}</span>
                 <span class="number">{bytes(one.bytes)}</span>
               </li>
             ))}
@@ -118,7 +118,7 @@ function Peer({ edge, of, alerted }: { edge: Edge; of: string; alerted: Alerted 
       <span>
         <AlertedMark edge={edge} alerted={alerted} />
       </span>
-      <span class="number" title={`${number(edge.connections)} connections`}>
+      <span class="number" title={counted(edge.connections, 'connection')}>
         {bytes(edge.bytes)} · <Time at={edge.last_seen} />
       </span>
     </li>

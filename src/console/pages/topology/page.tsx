@@ -9,7 +9,7 @@ import { useAnswer } from '../../state/answers.ts';
 import { shownRange } from '../../state/range.ts';
 import { may } from '../../state/session.ts';
 import { Button, Choice } from '../../ui/button.tsx';
-import { number } from '../../ui/format.ts';
+import { counted, number } from '../../ui/format.ts';
 import { Page } from '../../ui/page.tsx';
 import { Split } from '../../ui/split.tsx';
 import { Answered, Empty } from '../../ui/states.tsx';
@@ -226,7 +226,7 @@ function LoadedTopology({
       }
     >
       <p class="counted quiet" role="status">
-        {number(graph.nodes.length)} nodes, {number(graph.edges.length)} edges
+        {counted(graph.nodes.length, 'node')}, {counted(graph.edges.length, 'edge')}
         {graph.truncated && ' · busiest only, limit reached'}
         {isLive ? (
           ' · live'
@@ -236,8 +236,7 @@ function LoadedTopology({
             <Time at={graph.generated_at} as="exact" /> (live only for the whole network and all time)
           </>
         )}
-        {alerted.size > 0 &&
-          ` · open alerts, ${minMarkedSeverity} and above, on ${number(alerted.size)} ${alerted.size === 1 ? 'edge' : 'edges'}`}
+        {alerted.size > 0 && ` · open alerts, ${minMarkedSeverity} and above, on ${counted(alerted.size, 'edge')}`}
         {alertsNote}
         {fresh.size > 0 && ` · ${number(fresh.size)}${fresh.size < maxFresh ? '' : ' or more'} new`}
       </p>

@@ -3,7 +3,7 @@ import { href } from '../../state/address.ts';
 import { checkLog, keptEvidence, type PinState, pinState, putEvidenceAway } from '../../state/pin.ts';
 import { saveText } from '../../state/save.ts';
 import { Button } from '../../ui/button.tsx';
-import { number } from '../../ui/format.ts';
+import { counted } from '../../ui/format.ts';
 import { Time } from '../../ui/time.tsx';
 import { FaultText } from './check.tsx';
 import './broken-log.css';
@@ -78,7 +78,7 @@ function Meaning({ fault, pin, convicting }: { fault: AuditFault; pin: Pin | und
   const before =
     pin === undefined
       ? ''
-      : ` This browser last verified the log at ${number(pin.head.size)} entries and keeps that pin.`;
+      : ` This browser last verified the log at ${counted(pin.head.size, 'entry', 'entries')} and keeps that pin.`;
   if (fault.kind === 'misbehaviour')
     return (
       <>

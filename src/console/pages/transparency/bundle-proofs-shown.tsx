@@ -5,7 +5,7 @@ import {
   parseBundleProofs,
   verifyBundleProofs,
 } from '../../../client/verifier.ts';
-import { number } from '../../ui/format.ts';
+import { counted } from '../../ui/format.ts';
 import { Check, FaultText } from './check.tsx';
 
 /**
@@ -32,7 +32,10 @@ export function BundleProofsShown({ text, bundle, keys }: { text: string; bundle
           Bundles of earlier versions or of a degraded log do not have a checkpoint.
         </Check>
       ) : (
-        <Check state="good" title={`Covered by the signed checkpoint at ${number(checkpoint.size)} entries`}>
+        <Check
+          state="good"
+          title={`Covered by the signed checkpoint at ${counted(checkpoint.size, 'entry', 'entries')}`}
+        >
           <bdi>{checkpoint.origin}</bdi>.{' '}
           {checkpoint.published
             ? 'Verify cosignatures on the command line with --witness.'
@@ -40,7 +43,7 @@ export function BundleProofsShown({ text, bundle, keys }: { text: string; bundle
         </Check>
       )}
       {timestamps > 0 && (
-        <Check state="open" title={`${number(timestamps)} authority timestamps, not verified here`}>
+        <Check state="open" title={`${counted(timestamps, 'authority timestamp')}, not verified here`}>
           They belong to this entry. Verify them with <span class="mono">candor verify --tsa-ca</span>.
         </Check>
       )}

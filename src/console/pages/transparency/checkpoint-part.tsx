@@ -7,7 +7,7 @@ import { useAnswer } from '../../state/answers.ts';
 import { keptPin, pinState } from '../../state/pin.ts';
 import { may, signedIn } from '../../state/session.ts';
 import { Command } from '../../ui/command.tsx';
-import { number } from '../../ui/format.ts';
+import { counted } from '../../ui/format.ts';
 import { Hash } from '../../ui/hash.tsx';
 import { Facts } from '../../ui/split.tsx';
 import { Empty, Loading } from '../../ui/states.tsx';
@@ -79,7 +79,7 @@ function Checkpoint({ checkpoint, pinned, onAgain }: Seen & { onAgain: () => voi
   return (
     <section class="panel stack wide-facts">
       <div class="row spread">
-        <h2>Checkpoint at {number(size)} entries</h2>
+        <h2>Checkpoint at {counted(size, 'entry', 'entries')}</h2>
         <button type="button" class="button button-plain" onClick={onAgain}>
           Refresh
         </button>

@@ -1,4 +1,4 @@
-import { number } from '../../ui/format.ts';
+import { counted, number } from '../../ui/format.ts';
 import type { Leaves } from './audit-path.ts';
 import type { ConsistencyWalk } from './old-in-new.ts';
 import { boundaryShape, layOut, levelsOf, type Picture, type Point } from './tree-layout.ts';
@@ -34,7 +34,7 @@ export function ConsistencyPicture({ first, second, walk, done, broken, width }:
       height={picture.height}
       role="img"
       aria-label={
-        `Tree of ${number(first)} leaves within the tree of ${number(second)} leaves: ` +
+        `Tree of ${counted(first, 'leaf', 'leaves')} within the tree of ${counted(second, 'leaf', 'leaves')}: ` +
         picture.blocks.map((block) => `${spokenLeaves(block)} ${block.to <= first ? 'old' : 'new'}`).join(', ')
       }
     >

@@ -4,7 +4,7 @@ import { AuditFault } from '../../../client/verifier.ts';
 import { bytesToHex } from '../../../tlog/hex.ts';
 import { equalHashes, type Hash as HashBytes } from '../../../tlog/tree.ts';
 import { useKeys } from '../../state/keys.ts';
-import { number } from '../../ui/format.ts';
+import { counted, number } from '../../ui/format.ts';
 import { Hash } from '../../ui/hash.tsx';
 import { Check, FaultText, Tick } from './check.tsx';
 import { ConsistencyPicture } from './consistency-picture.tsx';
@@ -56,13 +56,13 @@ export function ConsistencyShown({ comparison }: { comparison: Comparison }) {
           kind === 'waiting'
             ? 'Verifying in your browser'
             : kind === 'good'
-              ? `The log is append-only: its first ${number(first.size)} entries are unchanged`
+              ? `The log is append-only: its first ${counted(first.size, 'entry is', 'entries are')} unchanged`
               : `The tree of ${number(second.size)} does not extend the tree of ${number(first.size)}`
         }
         about={
           kind === 'bad'
             ? 'Save this page as evidence. The mismatch is shown below.'
-            : `${number(second.size - first.size)} entries added since. Verified in your browser, not by the server. ${proofStrength(first)}`
+            : `${counted(second.size - first.size, 'entry', 'entries')} added since. Verified in your browser, not by the server. ${proofStrength(first)}`
         }
       />
       {forked !== undefined && (
@@ -79,9 +79,7 @@ export function ConsistencyShown({ comparison }: { comparison: Comparison }) {
         </section>
         <section class="panel stack">
           <div class="row spread">
-            <h2>
-              Consistency proof: {proofLength(walk)} {proofLength(walk) === 1 ? 'hash' : 'hashes'}
-            </h2>
+            <h2>Consistency proof: {counted(proofLength(walk), 'hash', 'hashes')}</h2>
             <StepButtons stepping={stepping} count={walk.steps.length} goTo={stepping.goTo} />
           </div>
           <div ref={host} class={walk.steps.length > 24 ? 'proof-picture proof-picture-deep' : 'proof-picture'}>
@@ -173,7 +171,7 @@ function HeadFacts({
   return (
     <div class="stack">
       <h3>
-        {title}: {number(size)} entries
+        {title}: {counted(size, 'entry', 'entries')}
       </h3>
       <p class="quiet">
         {sources[from]}

@@ -2,7 +2,7 @@ import { AuditFault } from '../../../client/verifier.ts';
 import { place, setParams } from '../../state/address.ts';
 import { pinHistory, pinState } from '../../state/pin.ts';
 import { Button } from '../../ui/button.tsx';
-import { number } from '../../ui/format.ts';
+import { counted, number } from '../../ui/format.ts';
 import { Menu } from '../../ui/menu.tsx';
 import { Empty, Loading } from '../../ui/states.tsx';
 import { FaultText } from './check.tsx';
@@ -35,7 +35,7 @@ export function ConsistencyView() {
       ) : sizes.first >= sizes.second ? (
         <Empty title="The earlier size must be smaller than the later one" />
       ) : newest !== undefined && sizes.second > newest ? (
-        <Empty title={`The log has ${number(newest)} entries`}>Enter sizes up to this number.</Empty>
+        <Empty title={`The log has ${counted(newest, 'entry', 'entries')}`}>Enter sizes up to this number.</Empty>
       ) : (
         <Compared first={sizes.first} second={sizes.second} />
       )}

@@ -41,7 +41,12 @@ export function EntriesPart({ keys }: { keys: KeySet | undefined }) {
   return (
     <Split detail={shown && <EntryDetail row={shown} keys={keys} />}>
       <div class="log-bar">
-        <Counted list={list} of={shownKinds.length > 0 ? 'entries of these kinds' : 'entries'} />
+        <Counted
+          list={list}
+          {...(shownKinds.length > 0
+            ? { one: 'entry of these kinds', many: 'entries of these kinds' }
+            : { one: 'entry', many: 'entries' })}
+        />
         {kinds.map((kind) => (
           <span key={kind} class="chip">
             <bdi>{kind}</bdi>

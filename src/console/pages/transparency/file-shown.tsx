@@ -18,7 +18,7 @@ import { href } from '../../state/address.ts';
 import { keptPin } from '../../state/pin.ts';
 import { Choice } from '../../ui/button.tsx';
 import { Command } from '../../ui/command.tsx';
-import { number } from '../../ui/format.ts';
+import { counted } from '../../ui/format.ts';
 import { Hash } from '../../ui/hash.tsx';
 import { Raw } from '../../ui/raw.tsx';
 import { Empty } from '../../ui/states.tsx';
@@ -89,8 +89,8 @@ function BundleShown({ text }: { text: string }) {
         {...(!fromPin && { soundTitle: 'Verified with the keys in the file' })}
         keysFrom={
           fromPin
-            ? `Verified with the ${number(pinned.size)} keys pinned by this browser; the keys in the file were not used.`
-            : `Verified with the ${number(bundle.keys.size)} keys in the file: compare their fingerprints with trusted ones.`
+            ? `Verified with the ${counted(pinned.size, 'key')} pinned by this browser; the keys in the file were not used.`
+            : `Verified with the ${counted(bundle.keys.size, 'key')} in the file: compare the fingerprints with trusted ones.`
         }
       />
       <BundleProofsShown text={text} bundle={bundle} keys={fromPin ? pinned : bundle.keys} />
@@ -112,7 +112,7 @@ function EventShown({ text }: { text: string }) {
         <ul class="checks">
           <Check state="good" title={`The entry below covers ${sealed.table} event ${sealed.id} with these values`}>
             {sealed.derived.length > 0 && `Derived by the service, not covered: ${sealed.derived.join(', ')}. `}
-            The file also discloses {number(sealed.neighbours)} events stored beside it.
+            The file also discloses {counted(sealed.neighbours, 'event')} stored beside it.
           </Check>
         </ul>
         <Raw of={file.event} />
@@ -171,7 +171,10 @@ function CheckpointShown({ text }: { text: string }) {
   return (
     <section class="panel stack">
       <ul class="checks">
-        <Check state="good" title={`Checkpoint at ${number(checkpoint.size)} entries, signed by a pinned key`}>
+        <Check
+          state="good"
+          title={`Checkpoint at ${counted(checkpoint.size, 'entry', 'entries')}, signed by a pinned key`}
+        >
           <bdi>{checkpoint.origin}</bdi>, root <Hash value={checkpoint.root} what="Root" whole />
         </Check>
       </ul>
@@ -186,7 +189,10 @@ function PinShown({ text }: { text: string }) {
   return (
     <section class="panel stack">
       <ul class="checks">
-        <Check state="good" title={`Pin at ${number(pin.head.size)} entries, its head signed by the keys in the pin`}>
+        <Check
+          state="good"
+          title={`Pin at ${counted(pin.head.size, 'entry', 'entries')}, its head signed by the keys in the pin`}
+        >
           <bdi>{pin.log}</bdi>, last updated <Time at={pin.updatedAt} as="exact" />
         </Check>
       </ul>
@@ -203,7 +209,7 @@ function KeysShown({ text }: { text: string }) {
   if (keys instanceof AuditFault) return <Refused fault={keys} />;
   return (
     <section class="panel stack">
-      <p>Key set with {number(keys.size)} keys. It is not signed: compare the fingerprints.</p>
+      <p>Key set with {counted(keys.size, 'key')}. It is not signed: compare the fingerprints.</p>
       {[...keys.values()].slice(0, 50).map((key) => (
         <KeyFacts key={key.kid} of={key} keys={keys} />
       ))}

@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/preact-query';
 import { useMemo } from 'preact/hooks';
 import { recently } from '../../state/clock.ts';
 import { Chart } from '../../ui/chart.tsx';
-import { duration, number } from '../../ui/format.ts';
+import { counted, duration, number } from '../../ui/format.ts';
 import { growthOf } from './growth.ts';
 import { type LastPage, pageOf } from './newest-first.ts';
 
@@ -34,11 +34,11 @@ export function GrowthChart({ newest }: { newest: string }) {
       <p class="quiet">
         New entries per {duration(growth.bucketMs)};{' '}
         {whole
-          ? `all ${number(data.total)} heads`
+          ? `all ${counted(data.total, 'head')}`
           : `the newest ${number(data.rows.length)} of ${number(data.total)} heads`}
       </p>
       <Chart
-        label={`New log entries over time, from ${number(data.rows.length)} tree heads`}
+        label={`New log entries over time, from ${counted(data.rows.length, 'tree head')}`}
         kind="bars"
         height={104}
         times={growth.times}

@@ -1,7 +1,7 @@
 import { AuditFault, type KeySet } from '../../../client/verifier.ts';
 import { href, place, setParams } from '../../state/address.ts';
 import { pinHistory } from '../../state/pin.ts';
-import { number } from '../../ui/format.ts';
+import { counted, number } from '../../ui/format.ts';
 import { Hash } from '../../ui/hash.tsx';
 import { Detail, Facts, Section, Split } from '../../ui/split.tsx';
 import { Empty } from '../../ui/states.tsx';
@@ -23,7 +23,7 @@ export function HeadsPart({ keys }: { keys: KeySet | undefined }) {
   return (
     <Split detail={shown && <HeadDetail row={shown} keys={keys} />}>
       <div class="log-bar">
-        <Counted list={list} of="signed heads" />
+        <Counted list={list} one="signed head" />
         <NewItemsButton count={list.news} onShow={list.refetch} />
       </div>
       <Table
@@ -97,7 +97,7 @@ function HeadDetail({ row, keys }: { row: HeadRow; keys: KeySet | undefined }) {
   const [first, second] = [head.size, pinned?.size ?? head.size].sort((a, b) => a - b);
   return (
     <Detail
-      title={`Tree head at ${number(head.size)} entries`}
+      title={`Tree head at ${counted(head.size, 'entry', 'entries')}`}
       onClose={() => setParams({ id: undefined })}
       actions={
         <>

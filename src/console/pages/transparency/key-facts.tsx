@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/preact-query';
 import { fingerprint, type KeySet, type LogKey } from '../../../client/verifier.ts';
 import { href } from '../../state/address.ts';
-import { number } from '../../ui/format.ts';
+import { counted, number } from '../../ui/format.ts';
 import { Hash } from '../../ui/hash.tsx';
 import { Facts } from '../../ui/split.tsx';
 import { Time } from '../../ui/time.tsx';
@@ -36,7 +36,8 @@ function AnnouncedBy({ kid }: { kid: string }) {
   });
   if (data === undefined) return <span class="quiet">…</span>;
   const entry = data.rows.find(({ attributes }) => Object(attributes.entry.data).new_kid === kid);
-  if (entry === undefined) return <span class="quiet">not among the newest {number(data.rows.length)} rotations</span>;
+  if (entry === undefined)
+    return <span class="quiet">not among the newest {counted(data.rows.length, 'rotation')}</span>;
   const index = entry.attributes.leaf_index;
   return <a href={href('transparency', { view: 'proof', index })}>entry {number(index)}</a>;
 }

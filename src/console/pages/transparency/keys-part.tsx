@@ -1,7 +1,7 @@
 import { AuditFault, fetchAllKeys, fingerprint, type KeySet, type LogKey } from '../../../client/verifier.ts';
 import { place, setParams } from '../../state/address.ts';
 import { pinState } from '../../state/pin.ts';
-import { number } from '../../ui/format.ts';
+import { counted } from '../../ui/format.ts';
 import { Hash } from '../../ui/hash.tsx';
 import { Detail, Section, Split } from '../../ui/split.tsx';
 import { Empty, Loading } from '../../ui/states.tsx';
@@ -52,7 +52,9 @@ export function KeysPart() {
       }
     >
       <div class="log-bar">
-        <p class="counted quiet">{number(rows.length)} keys, with SHA-256 fingerprints of their 32 bytes</p>
+        <p class="counted quiet">
+          {counted(rows.length, 'key')}. Fingerprints are the SHA-256 of the 32-byte public key.
+        </p>
       </div>
       <Table
         label="Log keys"

@@ -4,7 +4,7 @@ import { checkLog, type PinState, pinState } from '../../state/pin.ts';
 import { saveText } from '../../state/save.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
-import { number } from '../../ui/format.ts';
+import { counted } from '../../ui/format.ts';
 import { Hash } from '../../ui/hash.tsx';
 import { say, sayFailure } from '../../ui/toasts.tsx';
 import { pinFileName } from './pin-panel.tsx';
@@ -46,7 +46,8 @@ function NewKeyNow({ state }: { state: Unconfirmed }) {
       <p>
         {meaning} This is not evidence of tampering, but an impostor would have a new key too: the browser verifies the
         log again once you confirm the key.
-        {pin !== undefined && ` Until then, this browser keeps its pin at ${number(pin.head.size)} entries.`}
+        {pin !== undefined &&
+          ` Until then, this browser keeps its pin at ${counted(pin.head.size, 'entry', 'entries')}.`}
       </p>
       <p class="quiet">
         <span class="mono">{fault.code}</span>: <bdi>{fault.message}</bdi>

@@ -1,5 +1,5 @@
 import { useId } from 'preact/hooks';
-import { number } from '../../ui/format.ts';
+import { counted, number } from '../../ui/format.ts';
 import type { Leaves, PathStep } from './audit-path.ts';
 import { layOut, pathShape } from './tree-layout.ts';
 import { countedLeaves, Hatch, spokenLeaves, TreeBlock } from './tree-parts.tsx';
@@ -41,8 +41,8 @@ export function PathPicture(props: PathPictureProps) {
       height={picture.height}
       role="img"
       aria-label={
-        `Tree of ${number(treeSize)} leaves, expanded along the path from leaf ${number(leafIndex)} to the root: ` +
-        `${steps.length} steps, ${done} of them computed${broken ? ', leading to a different root than the signed one' : ''}`
+        `Tree of ${counted(treeSize, 'leaf', 'leaves')}, expanded along the path from leaf ${number(leafIndex)} to the root: ` +
+        `${counted(steps.length, 'step')}, ${done} of them computed${broken ? ', leading to a different root than the signed one' : ''}`
       }
     >
       <Hatch id={hatch} />

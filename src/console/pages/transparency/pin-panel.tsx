@@ -1,7 +1,7 @@
 import { useRef, useState } from 'preact/hooks';
 import { AuditFault, fingerprint, type Pin, writePin } from '../../../client/verifier.ts';
 import { href } from '../../state/address.ts';
-import { checkLog, importPin, keptPin, pinAnew, pinHistory, pinState } from '../../state/pin.ts';
+import { checkLog, importPin, keptPin, pinHistory, pinState, replacePin } from '../../state/pin.ts';
 import { saveText } from '../../state/save.ts';
 import { Button } from '../../ui/button.tsx';
 import { Command } from '../../ui/command.tsx';
@@ -23,7 +23,7 @@ const maxFileBytes = 32 * 2 ** 20;
 export function PinPanel() {
   const state = pinState.value;
   const pinned = state.kind === 'unknown' ? undefined : keptPin();
-  const [asking, setAsking] = useState<'anew' | 'import' | undefined>(undefined);
+  const [asking, setAsking] = useState<'reset' | 'import' | undefined>(undefined);
   const [busy, setBusy] = useState(false);
   const check = async () => {
     setBusy(true);
@@ -44,7 +44,7 @@ export function PinPanel() {
             <Button onClick={() => saveText(pinFileName, writePin(pinned))}>Export</Button>
           )}
           <Button onClick={() => setAsking('import')}>Import…</Button>
-          <Button kind="danger" onClick={() => setAsking('anew')}>
+          <Button kind="danger" onClick={() => setAsking('reset')}>
             Reset pin…
           </Button>
         </span>
@@ -72,7 +72,7 @@ export function PinPanel() {
         </>
       )}
       <History />
-      {asking === 'anew' && <ResetDialog onClose={() => setAsking(undefined)} />}
+      {asking === 'reset' && <ResetDialog onClose={() => setAsking(undefined)} />}
       {asking === 'import' && <ImportDialog onClose={() => setAsking(undefined)} />}
     </section>
   );
@@ -137,7 +137,7 @@ function ResetDialog({ onClose }: { onClose: () => void }) {
           kind="danger"
           onClick={() => {
             onClose();
-            void pinAnew().then((state) =>
+            void replacePin().then((state) =>
               state.kind === 'verified'
                 ? say(`Pin reset at size ${state.pin.head.size}`)
                 : sayFailure('Not pinned', 'fault' in state ? state.fault.message : state.kind),

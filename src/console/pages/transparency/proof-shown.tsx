@@ -4,7 +4,7 @@ import { AuditFault, type KeySet } from '../../../client/verifier.ts';
 import { bytesToHex } from '../../../tlog/hex.ts';
 import { useKeys } from '../../state/keys.ts';
 import { Button } from '../../ui/button.tsx';
-import { number } from '../../ui/format.ts';
+import { counted, number } from '../../ui/format.ts';
 import { Hash } from '../../ui/hash.tsx';
 import { Check, type CheckState, FaultText } from './check.tsx';
 import { EntryBytes } from './entry-bytes.tsx';
@@ -167,9 +167,7 @@ export function ProofShown({
         </section>
         <section class="panel stack">
           <div class="row spread">
-            <h2>
-              Path to the root: {steps.length} {steps.length === 1 ? 'step' : 'steps'}
-            </h2>
+            <h2>Path to the root: {counted(steps.length, 'step')}</h2>
             <StepButtons stepping={stepping} count={steps.length} goTo={goTo} />
           </div>
           <div ref={host} class={steps.length > 24 ? 'proof-picture proof-picture-deep' : 'proof-picture'}>

@@ -4,7 +4,7 @@ import type { WitnessStatus } from '../../../contract/resources/status.ts';
 import { type WitnessFailure, witnessFailures } from '../../../contract/witness-failures.ts';
 import { signedIn } from '../../state/session.ts';
 import { Command } from '../../ui/command.tsx';
-import { number, title } from '../../ui/format.ts';
+import { counted, number, title } from '../../ui/format.ts';
 import { Time } from '../../ui/time.tsx';
 import { Check, type CheckState, FaultText } from './check.tsx';
 import { type Cosigned, cosignedBy, otherSigners } from './cosigned.ts';
@@ -90,7 +90,7 @@ export function WitnessesPart({
 /** The service's own view: whether the quorum is met, and which checkpoint is pending. */
 function Quorum({ status: { quorum, published_size, candidate_size } }: { status: WitnessStatus }) {
   if (candidate_size === undefined) return <p class="quiet">No checkpoint submitted yet.</p>;
-  const waits = `at ${number(candidate_size)} entries, is waiting for cosignatures.`;
+  const waits = `at ${counted(candidate_size, 'entry', 'entries')}, is waiting for cosignatures.`;
   if (published_size === undefined)
     return <Pending>No checkpoint meets the quorum yet: the first one, {waits}</Pending>;
   return (

@@ -1,5 +1,5 @@
 /**
- * Caches values for the addresses of one block of events by position, which costs a tenth of a look-up by
+ * Caches values for the addresses of one block of events by position: a look-up costs a tenth of a look-up by
  * text. Values must not change until `forget` is called, or must be checked by the caller.
  */
 export class BlockCache<T> {

@@ -32,7 +32,7 @@ export class Groups {
   readonly #groups = new Map<string, Group>();
   /**
    * The least recently touched group. A Map is too slow for this list: its iteration skips all deleted entries before
-   * the first entry, which cost 80 µs for each group in a flood.
+   * the first entry, and this cost 80 µs for each group in a flood.
    */
   #oldest: Group | undefined;
   /** The most recently touched group. */

@@ -43,7 +43,7 @@ class Total implements Measure {
  * rank).
  */
 class Percentile implements Measure {
-  /** Values, ascending. An insertion moves at most 64 kB, which takes a few µs. */
+  /** Values, ascending. An insertion takes a few µs, because it moves at most 64 kB. */
   readonly #sorted: number[] = [];
   readonly #percentile: number;
   readonly #meets: (n: number) => boolean;

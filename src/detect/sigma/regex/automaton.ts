@@ -33,7 +33,7 @@ const renewAfter = 2 ** 16;
  *     character → class (characters that no part of the expression distinguishes) → next state
  *
  * The memory is bounded. When the memory is full and a text needs another state, the rest of the text is searched
- * without the memory, which takes a twentieth of the time of creating states. A step then costs at most as many
+ * without the memory, in a twentieth of the time that creating states takes. A step then costs at most as many
  * operations as the expression has states; neither the expression nor the text can increase this cost. JavaScript's
  * RegExp cannot be used, because it backtracks: `(a+)+$` on forty characters takes hours. Only the first
  * `limits.maxRegexTextLength` characters of a text are searched, as if the text ended there.

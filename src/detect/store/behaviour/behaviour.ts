@@ -77,7 +77,7 @@ export class Behaviour implements Projection {
   /** The latest finding of each key while events are replayed. All of these findings were already raised. */
   #recalled: Map<string, () => void> | undefined;
   #keepsAll = false;
-  /** Time of the next refresh of alerts of ongoing activity, by performance.now(). */
+  /** Time of the next refresh of alerts about ongoing activity, by performance.now(). */
   #refreshAt = 0;
   /** Receipt time of the newest processed event. */
   #received = 0;
@@ -219,7 +219,7 @@ export class Behaviour implements Projection {
   }
 
   /**
-   * Passes all waiting rows to each detector in turn, which keeps the detector's code and tables in the
+   * Passes all waiting rows to each detector in turn, so that the detector's code and tables stay in the
    * processor's cache.
    */
   #deliverFlows(): void {

@@ -22,7 +22,7 @@ export interface IntelFacts {
   readonly rejectedTotal: number;
 }
 
-/** Parsed content. The index (`encodeIndicators`) is transferred, which detaches the caller's buffer. */
+/** Parsed content. The index (`encodeIndicators`) is transferred, so the caller's buffer is detached. */
 export interface IntelContent extends IntelFacts {
   readonly index: ArrayBuffer;
 }

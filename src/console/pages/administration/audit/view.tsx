@@ -6,7 +6,7 @@ import { rangeQuery } from '../../../state/range.ts';
 import { useSaving } from '../../../state/saving.ts';
 import { api } from '../../../state/session.ts';
 import { Button } from '../../../ui/button.tsx';
-import { number } from '../../../ui/format.ts';
+import { counted, number } from '../../../ui/format.ts';
 import { SaveProgress } from '../../../ui/save-progress.tsx';
 import { Detail, Facts, Section } from '../../../ui/split.tsx';
 import { Empty } from '../../../ui/states.tsx';
@@ -51,7 +51,7 @@ function Export() {
     const query = { ...filterQuery(list), ...rangeQuery(), sort } as never;
     const name = `audit-${new Date().toISOString().slice(0, 10)}.ndjson`;
     const saved = await start(name, (signal) => api.whole(list, 'lines', { query, signal }));
-    if (saved !== undefined) say(`${number(saved.lines)} records exported.`);
+    if (saved !== undefined) say(`${counted(saved.lines, 'record')} exported.`);
   };
   return progress === undefined ? (
     <Button onClick={() => void begin()}>Export NDJSON</Button>
@@ -67,7 +67,7 @@ function RecordDetail({ record: { attributes } }: { record: AuditRow }) {
     <Detail title={<Operation name={operation} />} onClose={closeDetail}>
       {count !== undefined && (
         <p class="admin-note">
-          This record combines {number(count)} {reason === undefined ? 'calls' : 'records'} of one caller within{' '}
+          This record combines {counted(count, reason === undefined ? 'call' : 'record')} of one caller within{' '}
           {outcome === 'success' && reason !== undefined ? 'an hour' : 'a minute'}. The details are from the first one.
         </p>
       )}

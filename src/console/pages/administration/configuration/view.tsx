@@ -1,7 +1,7 @@
 import { place, setParams } from '../../../state/address.ts';
 import { useAnswer } from '../../../state/answers.ts';
 import { Button, Choice } from '../../../ui/button.tsx';
-import { number } from '../../../ui/format.ts';
+import { counted, number } from '../../../ui/format.ts';
 import { Split } from '../../../ui/split.tsx';
 import { Answered, Empty } from '../../../ui/states.tsx';
 import { type Column, Table } from '../../../ui/table.tsx';
@@ -56,7 +56,7 @@ function Settings({
   const rows = matching(settings, text).filter(choices[which].has);
   const openName = params.get('id') ?? undefined;
   const open = settings.find(({ name }) => name === openName);
-  const counted = (one: Which) => settings.filter(choices[one].has).length;
+  const countOf = (one: Which) => settings.filter(choices[one].has).length;
   return (
     <Split detail={open && <SettingDetail key={`${open.name} ${JSON.stringify(open.pending)}`} setting={open} />}>
       <div class="admin-tools">
@@ -73,7 +73,7 @@ function Settings({
             label="Filter settings"
             options={(Object.keys(choices) as Which[]).map((value) => ({
               value,
-              title: value === 'all' ? choices.all.title : `${choices[value].title} ${number(counted(value))}`,
+              title: value === 'all' ? choices.all.title : `${choices[value].title} ${number(countOf(value))}`,
             }))}
             value={which}
             onChange={(next) => setParams({ only: next === 'all' ? undefined : next })}
@@ -81,7 +81,7 @@ function Settings({
         </div>
         <div class="row">
           <p class="counted quiet" role="status">
-            {number(rows.length)} settings
+            {counted(rows.length, 'setting')}
           </p>
           <Button kind="plain" onClick={onAgain} busy={busy}>
             Refresh

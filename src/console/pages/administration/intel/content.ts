@@ -1,6 +1,6 @@
 import type { intelFormats } from '../../../../contract/vocabulary.ts';
 import { limits } from '../../../../limits.ts';
-import { bytes, number } from '../../../ui/numbers.ts';
+import { bytes, counted } from '../../../ui/numbers.ts';
 
 /** Checks the content of a list before it is sent. */
 type Format = (typeof intelFormats)[number];
@@ -19,5 +19,5 @@ export function lookedAt(content: string): { readonly says: string; readonly fau
     };
   if (formatOf(content) === 'stix') return { says: `STIX bundle, ${bytes(size)}.` };
   const lines = content.split('\n').filter((line) => !/^\s*([#;].*)?$/.test(line)).length;
-  return { says: `${number(lines)} ${lines === 1 ? 'line' : 'lines'}, ${bytes(size)}.` };
+  return { says: `${counted(lines, 'line')}, ${bytes(size)}.` };
 }

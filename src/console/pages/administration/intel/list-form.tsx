@@ -4,7 +4,7 @@ import { type Severity, severities } from '../../../../contract/vocabulary.ts';
 import { setParams } from '../../../state/address.ts';
 import { change } from '../../../state/answers.ts';
 import { SelectField, TextArea, TextField } from '../../../ui/field.tsx';
-import { number, title } from '../../../ui/format.ts';
+import { counted, number, title } from '../../../ui/format.ts';
 import { say } from '../../../ui/toasts.tsx';
 import { isolateText } from '../../../ui/words.ts';
 import { FormDialog } from '../parts/form-dialog.tsx';
@@ -65,7 +65,7 @@ export function ListForm({
             );
       const { indicators, rejected_total } = data.attributes;
       say(
-        `${isolateText(data.attributes.name)} has ${number(indicators)} indicators${rejected_total > 0 ? `; ${number(rejected_total)} rejected` : ''}.`,
+        `${isolateText(data.attributes.name)} has ${counted(indicators, 'indicator')}${rejected_total > 0 ? `; ${number(rejected_total)} rejected` : ''}.`,
       );
       setParams({ id: data.id });
       onClose();

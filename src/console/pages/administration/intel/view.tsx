@@ -4,7 +4,7 @@ import { change } from '../../../state/answers.ts';
 import { may } from '../../../state/session.ts';
 import { numberColumn, timeColumn } from '../../../ui/attribute-columns.tsx';
 import { Button } from '../../../ui/button.tsx';
-import { number } from '../../../ui/format.ts';
+import { counted, number } from '../../../ui/format.ts';
 import { Hash } from '../../../ui/hash.tsx';
 import { Severity } from '../../../ui/severity.tsx';
 import { Detail, Facts, Section } from '../../../ui/split.tsx';
@@ -138,7 +138,7 @@ function ListDetail({ list }: { list: IntelRow }) {
           onClose={done}
         >
           <p>
-            Deletes <bdi>{name}</bdi> and its {number(attributes.indicators)} indicators. Its alerts are kept.
+            Deletes <bdi>{name}</bdi> and its {counted(attributes.indicators, 'indicator')}. Its alerts are kept.
           </p>
         </Confirm>
       )}

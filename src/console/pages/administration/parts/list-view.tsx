@@ -51,7 +51,7 @@ export function ListView<O extends ListId>(props: ListViewProps<O>) {
       <div class="admin-tools">
         <FilterBar list={operation} search={`Search ${of}`} />
         <div class="row">
-          <Counted list={list} of={list.total === 1 ? of.replace(/s$/, '') : of} />
+          <Counted list={list} one={of.replace(/s$/, '')} many={of} />
           <Button kind="plain" onClick={list.refetch} busy={list.result.isRefetching}>
             Refresh
           </Button>

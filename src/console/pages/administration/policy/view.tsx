@@ -4,7 +4,7 @@ import { place, setParams } from '../../../state/address.ts';
 import { change, useAnswer } from '../../../state/answers.ts';
 import { may } from '../../../state/session.ts';
 import { Button, Choice } from '../../../ui/button.tsx';
-import { number } from '../../../ui/format.ts';
+import { counted, number } from '../../../ui/format.ts';
 import { Answered } from '../../../ui/states.tsx';
 import { Time } from '../../../ui/time.tsx';
 import { say } from '../../../ui/toasts.tsx';
@@ -74,7 +74,7 @@ function Shown({ policy }: { policy: Policy }) {
           {isEditing ? (
             <>
               <span class="quiet" role="status">
-                {number(diff.length)} {diff.length === 1 ? 'change' : 'changes'}
+                {counted(diff.length, 'change')}
               </span>
               <Button
                 kind="primary"

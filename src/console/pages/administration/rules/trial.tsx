@@ -4,7 +4,7 @@ import { href } from '../../../state/address.ts';
 import { api } from '../../../state/session.ts';
 import { Button, Choice } from '../../../ui/button.tsx';
 import { FormError } from '../../../ui/form.tsx';
-import { number } from '../../../ui/format.ts';
+import { counted } from '../../../ui/format.ts';
 import { Severity } from '../../../ui/severity.tsx';
 import { Time } from '../../../ui/time.tsx';
 import { useSending } from '../parts/sending.ts';
@@ -59,7 +59,7 @@ function Found({ result }: { result: RuleTestResult }) {
     <div class="stack" role="status">
       {answerable ? (
         <p>
-          {matched === 0 ? 'No' : number(matched)} matches in {number(looked_at)} events
+          {matched === 0 ? 'No matches' : counted(matched, 'match', 'matches')} in {counted(looked_at, 'event')}
           {cut_short && ', the newest ones; older events of this period were not searched'}
           {cut_short_by === 'time' && ', because the rule took too long'}.
         </p>

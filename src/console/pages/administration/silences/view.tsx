@@ -5,7 +5,7 @@ import { change, useAnswer } from '../../../state/answers.ts';
 import { may } from '../../../state/session.ts';
 import { timeColumn } from '../../../ui/attribute-columns.tsx';
 import { Button } from '../../../ui/button.tsx';
-import { number } from '../../../ui/format.ts';
+import { counted } from '../../../ui/format.ts';
 import { Detail, Facts, Section } from '../../../ui/split.tsx';
 import { Empty } from '../../../ui/states.tsx';
 import type { Column } from '../../../ui/table.tsx';
@@ -144,9 +144,7 @@ function Suppressed({ id }: { id: string }) {
       {total === 0 ? (
         'No alerts suppressed'
       ) : (
-        <a href={href('alerts', { view: 'all', range: 'all', silence_id: id })}>
-          {number(total)} suppressed {total === 1 ? 'alert' : 'alerts'}
-        </a>
+        <a href={href('alerts', { view: 'all', range: 'all', silence_id: id })}>{counted(total, 'suppressed alert')}</a>
       )}
     </p>
   );

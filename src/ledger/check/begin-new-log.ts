@@ -39,7 +39,7 @@ export class LogThereError extends Error {
  *
  * @throws LogThereError if ledger.mdb has heads or cannot be read, unless `evenIfThere`
  */
-export async function beginAnew(options: LedgerOptions & { readonly evenIfThere?: boolean }): Promise<NewLog> {
+export async function beginNewLog(options: LedgerOptions & { readonly evenIfThere?: boolean }): Promise<NewLog> {
   const { dataDir, clock, evenIfThere = false } = options;
   const anchorPath = options.anchorPath ?? join(dataDir, 'anchor.json');
   if (canHoldLog(join(dataDir, 'ledger.mdb')) && !evenIfThere)
