@@ -2,9 +2,9 @@ import { useSignal } from '@preact/signals';
 import type { ComponentType } from 'preact';
 import { useEffect } from 'preact/hooks';
 import type { PageEntry } from '../pages/index.ts';
+import { loadPage } from '../state/page-code.ts';
 import { Button } from '../ui/button.tsx';
 import { Loading } from '../ui/states.tsx';
-import { loadPage } from './page-code.ts';
 
 type Loaded =
   | { readonly kind: 'loading' }
@@ -17,7 +17,7 @@ export function ShownPage({ entry }: { entry: PageEntry }) {
   const failures = useSignal(0);
   const load = () => {
     loaded.value = { kind: 'loading' };
-    loadPage(entry, failures.peek() > 0).then(
+    loadPage(entry.load, failures.peek() > 0).then(
       (Page) => {
         loaded.value = { kind: 'there', Page };
       },

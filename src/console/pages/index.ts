@@ -1,6 +1,6 @@
-import type { ComponentType } from 'preact';
 import type { ConsolePage } from '../../contract/console-pages.ts';
 import type { OperationId } from '../../contract/routes.ts';
+import type { ImportPage } from '../state/page-code.ts';
 
 /** A page of the console: its name in the rail, the palette and key shortcuts, and its code. */
 export interface PageEntry {
@@ -11,7 +11,7 @@ export interface PageEntry {
   readonly icon: string;
   /** The operation that the page requires. The page is hidden from users who lack it. */
   readonly needs: OperationId;
-  readonly load: () => Promise<{ default: ComponentType }>;
+  readonly load: ImportPage;
 }
 
 export const pages: readonly PageEntry[] = [

@@ -96,6 +96,26 @@ test('the console loads a failed page when the network is back', async () => {
   expect(await page.evaluate(unstyled)).toBe(false);
 });
 
+test('the console loads a page after another page was left while its style sheets were loading', async () => {
+  const page = await open.page();
+  await settled(page);
+  const rail = page.getByRole('navigation', { name: 'Pages' });
+  const released = Promise.withResolvers<void>();
+  await page.route(/console\/.*\.css/, async (route) => {
+    await released.promise;
+    await route.continue();
+  });
+  const requested = page.waitForRequest(/console\/.*\.css/);
+  await rail.getByRole('link', { name: 'Docs' }).click();
+  await requested;
+  await page.goBack();
+  await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor(soon);
+  released.resolve();
+  await rail.getByRole('link', { name: 'Administration' }).click();
+  await page.getByRole('link', { name: 'Tokens' }).click();
+  await page.getByRole('button', { name: 'Issue token' }).waitFor(soon);
+});
+
 test('the console offers to reload the console if a page cannot be loaded', async () => {
   const page = await open.page();
   await settled(page);

@@ -1,6 +1,7 @@
 import type { ComponentType } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { href, place } from '../../state/address.ts';
+import { loadPage } from '../../state/page-code.ts';
 import { may, me } from '../../state/session.ts';
 import { Page } from '../../ui/page.tsx';
 import { Empty, Failure, Loading } from '../../ui/states.tsx';
@@ -53,15 +54,15 @@ function Views({ offered, shown }: { offered: readonly AdministrationView[]; sho
 /** Loads and shows the code of a view. */
 function Shown({ view }: { view: AdministrationView }) {
   const [loaded, setLoaded] = useState<{ View: ComponentType } | Error | undefined>();
-  const load = () => {
+  const load = (again: boolean) => {
     setLoaded(undefined);
-    view.load().then(
-      (module) => setLoaded({ View: module.default }),
+    loadPage(view.load, again).then(
+      (View) => setLoaded({ View }),
       (error: Error) => setLoaded(error),
     );
   };
-  useEffect(load, []);
+  useEffect(() => load(false), []);
   if (loaded === undefined) return <Loading />;
-  if (loaded instanceof Error) return <Failure error={loaded} onRetry={load} />;
+  if (loaded instanceof Error) return <Failure error={loaded} onRetry={() => load(true)} />;
   return <loaded.View />;
 }

@@ -1,12 +1,12 @@
-import type { ComponentType } from 'preact';
 import type { OperationId } from '../../../contract/routes.ts';
+import type { ImportPage } from '../../state/page-code.ts';
 
 /** A view of the administration page, and the operation that it requires. */
 export interface AdministrationView {
   readonly value: string;
   readonly title: string;
   readonly needs: OperationId;
-  readonly load: () => Promise<{ default: ComponentType }>;
+  readonly load: ImportPage;
 }
 
 /** All views in display order. The first permitted view is the default. */
