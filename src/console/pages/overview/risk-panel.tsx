@@ -19,10 +19,9 @@ export function RiskPanel({ risk }: { risk: Asked<CallResult<'getRiskScore'>> })
             <p class="overview-big">
               <a href={href('assets', { sort: '-risk_score' })}>{attributes.score}</a>
               <span class="overview-small">
-                <Risk level={attributes.level} />{' '}
+                <span class="quiet">of 100 ·</span> <Risk level={attributes.level} />{' '}
                 <span class="quiet">
-                  of 100 · {counted(attributes.entities_at_risk, 'asset')} at risk · as of{' '}
-                  <Time at={attributes.as_of} />
+                  · {counted(attributes.entities_at_risk, 'asset')} at risk · as of <Time at={attributes.as_of} />
                 </span>
               </span>
             </p>

@@ -148,7 +148,7 @@ const describeGraph = (boxes: readonly Box[], bundles: readonly Bundle[]): strin
   `${counted(
     boxes.reduce((sum, { nodes }) => sum + nodes.length, 0),
     'host',
-  )} in ${counted(boxes.length, 'network')}, ${counted(bundles.length, 'link')}. The table has the same data.`;
+  )} in ${counted(boxes.length, 'network')}, ${counted(bundles.length, 'line')}. The table has the same data.`;
 
 function elements(
   boxes: readonly Box[],

@@ -85,11 +85,11 @@ export default function TopologyPage() {
             onChange={(by) => setParams({ group_by: by === 'host' ? undefined : by, id: undefined })}
           />
           <Choice
-            label="Links"
+            label="Edges"
             value={params.get('lines') === 'all' ? 'all' : 'networks'}
             options={[
-              { value: 'networks', title: 'Network links' },
-              { value: 'all', title: 'All links' },
+              { value: 'networks', title: 'Network edges' },
+              { value: 'all', title: 'All edges' },
             ]}
             onChange={(lines) => setParams({ lines: lines === 'all' ? lines : undefined })}
           />
