@@ -37,7 +37,7 @@ export async function run(): Promise<BenchRow[]> {
   return rows;
 }
 
-/** Returns microseconds per finding of a batch, including its flush. */
+/** Measures microseconds per finding of a batch, including its flush. */
 async function merged(variant: string, ends: (n: number) => Partial<Finding>, silences: number): Promise<BenchRow> {
   const dataDir = mkdtempSync(join(tmpdir(), 'candor-alerts-'));
   const store = openStore({ dataDir, alertWindowMs: hour, home: ['10.0.0.0/8'] });

@@ -1,8 +1,8 @@
 /**
- * How much does authentication cost, with 100,000 tokens of 10,000 principals stored? Random tokens, long-lived tokens
- * and access tokens (JWTs) are passed to the service's `Authorization` check. Then the same requests are sent over
- * HTTP, and compared with a request to a public operation. The records are written directly, without the store's log
- * entries, which are not measured here.
+ * How much does authentication cost, with 100,000 tokens of 10,000 principals stored? Long-lived tokens and access
+ * tokens (JWTs), mostly in random order, are passed to the service's `Authorization` check. Then the same requests are
+ * sent over HTTP, and compared with a request to a public operation. The records are written directly, without the
+ * store's log entries, which are not measured here.
  */
 import { generateKeyPairSync, type KeyObject, randomUUID } from 'node:crypto';
 import { once } from 'node:events';

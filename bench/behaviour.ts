@@ -109,7 +109,7 @@ function passed(blocks: readonly EventBlock[]): number {
 interface Ran {
   /** CPU time, microseconds. */
   readonly us: number;
-  /** Size of the heap, in bytes. */
+  /** Growth of the memory in use, in bytes. */
   readonly heap: number;
   readonly found: number;
   readonly detectors: readonly Detector[];

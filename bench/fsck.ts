@@ -35,7 +35,7 @@ export async function run(leaves = 1_000_000): Promise<BenchRow[]> {
   }
 }
 
-/** Tears a meta page: the smallest damage that requires a rewrite of the whole file. */
+/** Overwrites a meta page with zeros: the smallest damage that requires a rewrite of the whole file. */
 function tearMetaPage(path: string): void {
   const file = openSync(path, 'r+');
   writeSync(file, Buffer.alloc(4096), 0, 4096, 0);

@@ -62,7 +62,7 @@ export async function beginLog(dataDir: string): Promise<GrownLog> {
   };
 }
 
-/** Grows a log to this many leaves and closes it. */
+/** Creates a log of `size` leaves and closes it. */
 export async function growLog(dataDir: string, size: number): Promise<void> {
   const log = await beginLog(dataDir);
   for (let made = 0; made < size; made += 2000) await log.grow(Math.min(2000, size - made));

@@ -103,7 +103,7 @@ async function counted(store: Store): Promise<void> {
   }
 }
 
-/** Returns milliseconds per commit. */
+/** Returns the time of each commit in milliseconds, in ascending order. */
 async function time(store: Store, next: () => ArrayBuffer, count: number): Promise<number[]> {
   const times: number[] = [];
   for (let i = 0; i < count; i++) {

@@ -72,7 +72,8 @@ function compiled(texts: readonly string[]): RuleSet {
 }
 
 /**
- * Sums the shortest time of each chunk. Chunks are short, so that most are not disturbed by other load on the machine.
+ * Returns the rate that results from the shortest time of each chunk. Chunks are short, so that most are not disturbed
+ * by other load on the machine.
  */
 function best<T>(all: readonly T[], work: (one: T) => void): Pick<BenchRow, 'value' | 'unit'> {
   let total = 0;

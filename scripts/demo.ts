@@ -219,7 +219,7 @@ async function showLimits(admin: Client): Promise<void> {
   say(`Limits reached since the start: ${list || 'none'}`);
 }
 
-/** Returns an alert that was logged after the pin. */
+/** Waits for an alert that was logged after the pin. Returns a critical one if there is any. */
 async function firstProvable(alerts: AlertFeed, pin: Pin): Promise<[string, Alert]> {
   for (let tries = 0; tries < 100; tries++) {
     const logged = [...alerts.alerts].filter(

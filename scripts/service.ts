@@ -132,7 +132,7 @@ export function rssAnonMiB(pid: number): number {
   }
 }
 
-/** Returns the administrator's access token. */
+/** Logs in as the administrator, and returns the access token. */
 export async function login(service: Service): Promise<string> {
   const answer = await postJson(service, '/auth/login', { username: 'admin', password: adminPassword });
   return (answer as { access_token: string }).access_token;

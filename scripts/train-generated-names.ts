@@ -1,13 +1,13 @@
-import { writeFileSync } from 'node:fs';
-import { measure } from './generated-names/measure.ts';
-import { modelSource } from './generated-names/source.ts';
-import { train } from './generated-names/train.ts';
-
 /**
  * Trains the model of generated names and writes it into the sources: `node scripts/train-generated-names.ts`.
  * Downloads nothing: malware names are generated from published descriptions (families.ts), ordinary names from words
  * of the project and the runtime (vocabulary.ts). Takes a few seconds. The same runtime produces the same file.
  */
+import { writeFileSync } from 'node:fs';
+import { measure } from './generated-names/measure.ts';
+import { modelSource } from './generated-names/source.ts';
+import { train } from './generated-names/train.ts';
+
 export const seed = 1;
 export const measuredWith = 7;
 

@@ -689,7 +689,8 @@ export const limits = {
    */
   maxIntelEnds: 4096,
   /**
-   * Shortest prefix of an IPv4 block in a list of indicators. Shorter prefixes would cover half the Internet.
+   * Shortest prefix of an IPv4 block in a list of indicators. Shorter prefixes would cover a large part of the
+   * Internet.
    */
   minIntelPrefixIpv4: 8,
   /** Shortest prefix of an IPv6 block in a list of indicators. No registry allocates shorter prefixes. */
@@ -1096,8 +1097,8 @@ export const limits = {
    */
   rememberedConnections: 2 ** 21,
   /**
-   * Maximum MAC addresses whose external peers are recorded until there are enough peers to identify a
-   * gateway. A network has few gateways; other machines appear here only through forged frames.
+   * Maximum MAC addresses whose external peers are recorded until there are enough peers to identify a gateway. A
+   * network has few gateways; other machines appear here only through forged frames.
    */
   rememberedForwarders: 4096,
   /**

@@ -34,7 +34,7 @@ export class Random {
     return Buffer.from(Array.from({ length }, () => this.below(256)));
   }
 
-  /** Returns valid bytes with pieces cut out, repeated, replaced or flipped. */
+  /** Returns the bytes with one to three pieces cut out, repeated or replaced. */
   mutate(bytes: Buffer): Buffer {
     let mutated = bytes;
     for (const change of this.times(3, () => this.below(4))) {

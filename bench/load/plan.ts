@@ -29,13 +29,16 @@ export interface Report {
   readonly refused: number;
   /** Seconds from the first request to the last response. */
   readonly elapsedS: number;
-  /** Median time to the acknowledgement of a request, in milliseconds: from its first attempt, or from its due time. */
+  /**
+   * Median time to the acknowledgement of a request, in milliseconds: from its first attempt or, at a fixed rate, from
+   * its due time.
+   */
   readonly p50Ms: number;
   /** 99th percentile of the time to the acknowledgement of a request, in milliseconds. */
   readonly p99Ms: number;
   /** Maximum time to the acknowledgement of a request, in milliseconds. */
   readonly maxMs: number;
-  /** 99th percentile of the delay in sending a request at a rate; the other times include this delay. */
+  /** 99th percentile of the delay in sending a request at a fixed rate; the other times include this delay. */
   readonly lateP99Ms: number;
   /** CPU of the load generator. */
   readonly cpuS: number;

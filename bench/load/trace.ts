@@ -33,7 +33,10 @@ export function usableMs(events: readonly TraceEvent[], mark: string): number {
   return (Math.max(marked.ts, ...ends) - began) / 1000;
 }
 
-/** Returns the frames in which the page could draw, in whole seconds. The page must request every frame. */
+/**
+ * Returns the frames in which the page could draw: numbers per second, intervals, dropped frames. The page must request
+ * every frame.
+ */
 export function framesOf(events: readonly TraceEvent[]): {
   perSecond: number[];
   /** Intervals in ascending order. */

@@ -22,7 +22,7 @@ const turnMs = 1500;
 /** Number of runs that are not counted, because code is compiled and files are read. */
 const warmUp = 3;
 
-/** Sends each engine the same questions, alternating between engines. */
+/** Sends the same questions to each engine in turn. A slow engine receives fewer of them. */
 export async function askInTurn(
   all: readonly Peer[],
   files: readonly string[],

@@ -1,6 +1,3 @@
-import type { Sensor } from './activity.ts';
-import type { Random } from './random.ts';
-
 /**
  *        Internet ──── gateway ──── dmz 10.20.99.0/24 (public web)          suricata-dmz, DNS format 2
  *                         │
@@ -11,6 +8,9 @@ import type { Random } from './random.ts';
  * External addresses are from the ranges reserved for benchmarks and documentation (RFC 2544, RFC 5737,
  * RFC 3849) and names from `.example` (RFC 2606), so that no real host appears as an attacker.
  */
+import type { Sensor } from './activity.ts';
+import type { Random } from './random.ts';
+
 export interface Host {
   readonly ip: string;
   /** A unique local address (RFC 4193), if the machine has one. */

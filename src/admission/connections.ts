@@ -28,7 +28,7 @@ export interface ConnectionOptions {
   /** Number of file descriptors for connections, including lingering ones. Default: no limit. */
   readonly descriptors?: number | undefined;
   readonly limitReached: (limit: LimitName) => void;
-  /** Called for the first connection refused by the total limit, then at most once a minute. */
+  /** Called for a connection refused because of `max` or `descriptors`, at most once a minute. */
   readonly onRefused?: (open: number) => void;
   /** Called for a connection that ended before its first valid request, at most once an hour. */
   readonly onUnused?: (address: string) => void;
@@ -71,7 +71,7 @@ export class Connections {
   #hasMiscounted = false;
   #toldAt = Number.NEGATIVE_INFINITY;
   #open = 0;
-  /** Whether the filter has reported a close, and the count of its address has not been reduced yet. */
+  /** Whether the filter has reported a close for which the count of an address has not been reduced yet. */
   #closed = false;
 
   constructor({ max, maxPerAddress, descriptors, limitReached, onRefused, onUnused, onMiscount }: ConnectionOptions) {
@@ -142,7 +142,7 @@ export class Connections {
     this.#onUnused(address);
   }
 
-  /** Counts a connection that was lost with a request in progress, or with its last response. */
+  /** Reduces the count of the address of a connection that was lost with a request in progress or its last response. */
   lost(address: string): void {
     this.#went(this.#slots.of(addressGroup(address)));
   }
@@ -200,7 +200,7 @@ export class Connections {
 
   /**
    * Subtracts one, but never below zero: an unsigned cell would wrap to 65,535 connections and block the
-   * address.
+   * address. Reports the first count that would fall below zero.
    */
   #less(count: number): number {
     if (count > 0) return count - 1;

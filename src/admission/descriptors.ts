@@ -15,7 +15,7 @@ function ownLimits(): string {
   try {
     return readFileSync('/proc/self/limits', 'utf8');
   } catch {
-    // The limit is unknown, because /proc is not mounted.
+    // The limit is unknown, because /proc cannot be read.
     return '';
   }
 }

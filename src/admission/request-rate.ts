@@ -57,7 +57,8 @@ export class RequestRate {
   /**
    * Counts a request for its address. Must be called for every request, before any work.
    *
-   * @param nowMs - of a monotonic clock @throws RATE_LIMITED with `retry_after_s`.
+   * @param nowMs - time of a monotonic clock
+   * @throws RATE_LIMITED with `retry_after_s`
    */
   fromAddress(address: string, nowMs: number): void {
     if (this.#addresses === undefined) return;

@@ -1,7 +1,7 @@
 import { ServiceError } from '../errors.ts';
 import { type LimitName, limits } from '../limits.ts';
 
-/** Limits the concurrent work of all callers, for work that takes longer than a usual request. */
+/** Limits concurrent requests of a kind that takes long: of all callers together and, for exports, of each caller. */
 export class Semaphore {
   readonly #limit: TurnLimit;
   readonly #limitReached: (limit: LimitName) => void;

@@ -59,7 +59,7 @@ function isAboutAll({ rule_id, category, domain, asset_id, ...matcher }: Silence
   return [src_ip, dst_ip, ip].every((blocks) => blocks === undefined || coverTooMuch(blocks));
 }
 
-/** Returns whether the blocks cover too much. @param blocks - canonical */
+/** Returns whether the blocks exceed the share of an address family that one silence may cover. */
 function coverTooMuch(blocks: readonly string[]): boolean {
   let ofIpv4 = 0;
   let ofIpv6 = 0;

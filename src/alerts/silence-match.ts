@@ -112,7 +112,7 @@ const rangesOf = (blocks: readonly string[]): readonly { first: string; last: st
 const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
 
 /**
- * Returns a function that tests whether the source or target address is in one of the blocks. Comparing
+ * Returns a function that tests whether the source or target address, if selected, is in one of the blocks. Comparing
  * hexadecimal text takes a tenth of the time of comparing bytes.
  */
 function endsIn(blocks: readonly string[], source: boolean, target: boolean): Test {

@@ -10,7 +10,7 @@ export interface GroupQuery {
   readonly limit: number;
 }
 
-/** The value by which an alert is grouped, or several values if it belongs to several groups. */
+/** Functions that return the value by which an alert is grouped, or several values if it belongs to several groups. */
 const commonOf: {
   readonly [By in AlertGrouping]: (alert: AlertFacts) => string | undefined | readonly string[];
 } = {
@@ -39,7 +39,7 @@ interface Tally {
 }
 
 /**
- * Groups alerts, newest first. With more than `maxGroups` groups, groups that occur only in older alerts are
+ * Groups alerts; reads the newest first. With more than `maxGroups` groups, groups that occur only in older alerts are
  * not counted separately.
  */
 export function groupAlerts(

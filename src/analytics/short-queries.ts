@@ -11,7 +11,7 @@ type ShortTasks = {
 };
 
 const always = () => true;
-/** Returns whether the query has only a time range, in the order of the index by that time. */
+/** Returns a predicate for queries that have only a time range and the sort by the time of an index. */
 const byTime =
   (sort: string) =>
   (query: ListQuery): boolean =>

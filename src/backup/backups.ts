@@ -36,8 +36,8 @@ export interface BackupPage extends Omit<ListPage, 'json'> {
 /** The backups of a running service. */
 export interface Backups {
   /**
-   * Starts a backup, and resolves when it is running. Throws CONFLICT while another backup is running, and
-   * UNAVAILABLE during shutdown.
+   * Starts a backup, and resolves when it is running. Throws CONFLICT while another backup is running, or while the
+   * volume has not responded since a backup timed out, and UNAVAILABLE during shutdown.
    */
   begin(actor: string): Promise<BackupRecord>;
   /**

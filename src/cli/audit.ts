@@ -40,7 +40,7 @@ export function auditCommand(done: (code: ExitCode) => void): Command {
     .description(
       'check that a log still contains everything it contained before: pin its head, or compare it with the pinned head',
     )
-    .argument('[url]', 'address of the service', serviceUrl)
+    .argument('[url]', 'URL of the service', serviceUrl)
     .option('--state <file>', 'file for the pin (default: one file per log in the state folder)')
     .option(
       '--entries',
@@ -149,7 +149,7 @@ export async function auditOnce(log: LogSource, options: AuditFlags): Promise<Re
   return soundReport(result, checked, { file, replaced });
 }
 
-/** Saves evidence that entries contradict signed heads. */
+/** Saves evidence that entries contradict signed heads, and returns the report. */
 async function entriesReport(
   log: LogSource,
   pin: Pin,
@@ -165,7 +165,9 @@ async function entriesReport(
   return faultReport(result.fault, await saveReportEvidence(result.evidence, file, now));
 }
 
-/** Saves evidence of entries that break the rules of the log, with the heads that cover them. */
+/**
+ * Saves evidence of entries that break the rules of the log, with the heads that cover them, and returns the report.
+ */
 async function signedEntriesReport(
   log: LogSource,
   { pin, keys }: Sound,
@@ -265,7 +267,7 @@ function soundReport(
   return { exit: exitCodes.ok, state: `size ${pin.head.size}`, lines, fields };
 }
 
-/** Lists the requested witnesses that cosigned. */
+/** Returns the names of the requested witnesses that cosigned, as the end of a clause; empty without cosignatures. */
 function cosigned({ cosigners }: SignedCheckpoint): string {
   return cosigners.length === 0 ? '' : `, cosigned by ${cosigners.map(({ name }) => name).join(', ')}`;
 }

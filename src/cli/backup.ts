@@ -76,7 +76,7 @@ async function waitUntilEnded(client: Client, started: BackupResource): Promise<
   }
 }
 
-/** Opens the folder as the service does, with the same checks of the log. */
+/** Backs up a stopped service. Opens its folder as the service does, with the same checks of the log. */
 async function offline(options: DataFolderOptions): Promise<BackupResource> {
   // Only this path loads the native modules.
   const { backUpOffline } = await import('../backup/offline-backup.ts');

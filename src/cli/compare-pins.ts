@@ -58,7 +58,9 @@ async function twoPins(one: Pin, other: Pin, compared: Compared): Promise<Report
   return found.exit === exitCodes.ok ? report : found;
 }
 
-/** Verifies the checkpoint under the pin's keys, which include the key of the log's checkpoints. */
+/**
+ * Verifies the checkpoint under the pin's keys, which include the log's checkpoint key, and compares it with the pin.
+ */
 async function withCheckpoint(pin: Pin, note: string, compared: Compared): Promise<Report> {
   const signed = verifyCheckpoint(note, pin.keys);
   if (signed instanceof AuditFault) return faultReport(signed);

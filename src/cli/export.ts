@@ -128,7 +128,10 @@ async function writeEntries(
 
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 
-/** Writes text. Resolves once the stream has accepted the text, so that a slow disk or reader slows the export down. */
+/**
+ * Returns a function that writes text and resolves once the stream has accepted it, so that a slow disk or reader slows
+ * the export down.
+ */
 function write(stream: NodeJS.WritableStream): (text: string) => Promise<void> {
   return (text) =>
     new Promise((resolve, reject) => {

@@ -75,8 +75,8 @@ interface CheckedStore {
 }
 
 /**
- * Returns damage and alterations of siem.mdb, if the folder has one. LMDB opens it only if the check of its tree found
- * no damage.
+ * Returns damage and alterations of siem.mdb, and the log positions in it, if the folder has a siem.mdb. LMDB opens it
+ * only if the check of its tree found no damage.
  */
 async function checkStore(dataDir: string): Promise<CheckedStore> {
   const path = join(dataDir, 'siem.mdb');

@@ -22,8 +22,8 @@ const commands: Readonly<Record<string, () => Promise<MakeCommand>>> = {
 };
 
 /**
- * Returns the names of the commands to load for parsing: all, unless the command line begins with the name of a
- * command.
+ * Returns the names of the commands to load for parsing: none for `--version`, one if the command line begins with its
+ * name, otherwise all. `help` needs all.
  */
 function needed(first: string | undefined): readonly string[] {
   if (first === '--version' || first === '-V') return [];

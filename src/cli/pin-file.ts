@@ -94,8 +94,8 @@ export async function recentEvidence(pinFile: string, text: string, now: number)
 }
 
 /**
- * Returns the evidence without the auditor's times, and without cosigned checkpoints, which change with each
- * cosignature.
+ * Returns the content of the evidence without the auditor's times, the message and cosigned checkpoints, which differ
+ * each time, and the time at which the evidence was found.
  */
 function contentOf(text: string): { readonly content: string; readonly foundAt: string } | undefined {
   const evidence = parseEvidence(text);

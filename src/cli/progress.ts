@@ -5,7 +5,10 @@ export const progressOption = () =>
 
 const intervalMs = 1000;
 
-/** Reports progress on stderr once a second, on a terminal in a single line. Returns undefined if progress is off. */
+/**
+ * Returns a function that reports progress on stderr at most once a second, on a terminal in a single line; undefined
+ * if progress is off.
+ */
 export function reporter(
   unit: string,
   wanted = process.stderr.isTTY,

@@ -33,7 +33,7 @@ export function restoreCommand(done: (code: ExitCode) => void): Command {
 }
 
 async function run(backup: string, options: Options): Promise<ExitCode> {
-  // Only this command and start load the native modules.
+  // Only commands that open a data folder load the native modules.
   const { restoreBackup } = await import('../backup/restore.ts');
   const { agentSettings } = await import('../config/part-settings.ts');
   const { DamagedBackupError } = await import('../backup/backup-error.ts');

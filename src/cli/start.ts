@@ -8,7 +8,7 @@ export function startCommand(done: (code: ExitCode) => void): Command {
     )
     .option('--strict', 'exit with code 7 if the transparency log is degraded, instead of running without it')
     .action(async (options: { strict?: true }) => {
-      // Only this command loads the native modules, so that auditors can run on platforms without them.
+      // Imported here because it loads native modules, and auditors can run on platforms without them.
       const { start } = await import('../main.ts');
       done(await start(process.env, options));
       // Parts left running by a failed start must not keep the process alive.

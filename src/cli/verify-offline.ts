@@ -304,7 +304,7 @@ export function notesOf(trust: Trust): string[] {
   return trust.from === 'file' ? ['The keys come from the file: compare the fingerprint with one that you trust.'] : [];
 }
 
-/** Returns `bundle` if the keys came with the verified file. */
+/** Returns the source of the trusted keys: `bundle` for the keys in the verified file. */
 export function shownTrust({ from }: Trust): string {
   return from === 'file' ? 'bundle' : from;
 }

@@ -16,14 +16,14 @@ export interface AlertDigest {
   readonly events_count?: number;
 }
 
-/** Returns the SHA-256 (hex) of an event as served by `GET /api/v1/events/…`. */
+/** Returns the SHA-256 (hex) of an event as served by `GET /api/v1/events/…`, without its derived attributes. */
 export function eventHash(event: ServedEvent): string {
   return bytesToHex(sha256(encoder.encode(jcs(digestedPart(event)))));
 }
 
 /**
- * Compares events as served by the API with the hashes in an alert's entry. Events past retention are no
- * longer available and are counted as missing.
+ * Compares events as served by the API with the hashes in an alert's entry. A different event is a fault. Events that
+ * are not given, such as events past retention, are listed as missing.
  */
 export function verifyAlertEvents(
   { events, events_digest, events_count }: AlertDigest,

@@ -17,7 +17,8 @@ export interface ExportOptions {
 }
 
 /**
- * Fetches the header of an archive: head, keys, and the hashes that connect the range of entries to the head.
+ * Fetches the header of an archive: head, keys, the hashes that connect the range of entries to the head, and the
+ * checkpoint if it has the size of the head.
  */
 export async function beginArchive(log: LogSource, options: ExportOptions): Promise<ArchiveHeader | AuditFault> {
   const signed = await fetchHead(log);

@@ -44,9 +44,9 @@ export interface SignedCheckpoint {
 }
 
 /**
- * Verifies that the note is a checkpoint signed by the log: by the key in `policy`, or without such a key, by a
- * checkpoint key of the key set for the origin. Signatures by unknown keys are ignored; an invalid signature by a known
- * key is a fault.
+ * Verifies that the note is a checkpoint signed by the log and by the required number of witnesses. The log's key is
+ * the one in `policy` or, if not given, a checkpoint key of the key set for the origin. Signatures by unknown keys are
+ * ignored; an invalid signature by a known key is a fault.
  */
 export function verifyCheckpoint(
   note: string,
@@ -78,7 +78,7 @@ export function parseCheckpointKey(text: string): VerifierKey | AuditFault {
   }
 }
 
-/** Returns the log's key in the form of a key set, for a key from another source. */
+/** Converts a verifier key to an active checkpoint key of a key set. */
 export function asLogKey(key: VerifierKey, life?: string): LogKey {
   const x = toBase64(key.publicKey).replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '');
   const kid = `${key.name}+${key.keyId.toString(16).padStart(8, '0')}`;
@@ -101,7 +101,7 @@ export function readCheckpoint(note: string): { parsed: Note; origin: string; si
   }
 }
 
-/** Returns whether the note has signatures besides the log's. */
+/** Returns whether the note is a checkpoint with more than one signature. */
 export function isCosigned(note: string): boolean {
   const read = readCheckpoint(note);
   return !(read instanceof AuditFault) && read.parsed.signatures.length > 1;

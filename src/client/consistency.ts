@@ -79,7 +79,7 @@ async function fromTiles(
   return { fault: new AuditFault('PROOF_WITHHELD', message), ...withAnswer };
 }
 
-/** Fetches a consistency proof. Returns the text of the response, and its hashes if well-formed. */
+/** Fetches a consistency proof: the text of the response, and its hashes. A malformed response is a fault. */
 export async function fetchConsistency(
   log: LogSource,
   first: number,

@@ -46,7 +46,7 @@ export interface CorroborationPolicy {
 export const maxCorroborations = 16;
 
 /**
- * Fetches cosigned or timestamped checkpoints of these trees from the log, without verifying their
+ * Fetches cosigned or timestamped checkpoints whose trees extend these trees from the log, without verifying their
  * signatures.
  */
 export async function fetchCorroboration(log: LogSource, roots: readonly SizedRoot[]): Promise<Corroboration[]> {
@@ -59,7 +59,10 @@ export async function fetchCorroboration(log: LogSource, roots: readonly SizedRo
   return found.slice(0, maxCorroborations);
 }
 
-/** Verifies the corroboration of evidence. Returns each tree with its time, or the reason why it is ignored. */
+/**
+ * Verifies the corroboration of evidence. Returns each tree with its time, or the reason why it is ignored. Omits proof
+ * of a kind for which the policy trusts no witness or authority.
+ */
 export function datedRoots(
   { checkpoint, checkpoints = [], corroboration = [] }: Evidence,
   keys: KeySet,
@@ -133,7 +136,7 @@ async function covering(log: LogSource, roots: readonly SizedRoot[], checkpoint:
   return found;
 }
 
-/** Fetches the first timestamps that were logged after one of these trees. Requires a role. */
+/** Fetches the first timestamps that were logged after each of these trees. Requires a role. */
 async function timestampsAfter(log: LogSource, roots: readonly SizedRoot[]): Promise<TimestampClaim[]> {
   const claims: TimestampClaim[] = [];
   for (const { size } of roots) {

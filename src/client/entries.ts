@@ -55,7 +55,7 @@ export interface CheckedRange {
   readonly tree: TreeEdge;
   /** Entries signed by a key that was revoked later. */
   readonly byRevokedKeys: number;
-  /** Entries dated outside the window around their append. */
+  /** The first 20 entries dated outside the window around their append. */
   readonly dates: readonly DateFinding[];
 }
 
@@ -168,17 +168,17 @@ class HistoryCheck {
     this.#last = last;
   }
 
-  /** The first head whose root differs from the entries. */
+  /** The first head whose root differs from that of the entries. */
   get falseHead(): SignedHead | undefined {
     return this.#falseHead;
   }
 
-  /** The last head whose root matches the entries. */
+  /** The last head whose root is that of the entries. */
   get trueHead(): SignedHead | undefined {
     return this.#trueHead;
   }
 
-  /** Checks the entry that was just added to `leaves` against the first head that covers it. */
+  /** Checks the date of the entry that was just added to `leaves`, and the roots of the heads of this size. */
   async check(leaves: LeafAudit, occurredAt: string): Promise<AuditFault | undefined> {
     const failed = this.#started ? undefined : await this.#advance();
     if (failed !== undefined) return failed;
@@ -258,7 +258,7 @@ export async function* bundles(
   }
 }
 
-/** Describes the mismatch, with the leaf if it differs from its tile. */
+/** Returns NOT_INCLUDED with the index if an entry differs from its hash in a tile; otherwise WRONG_ROOT. */
 function wrongRoot(mismatch: TileMismatch | undefined, from: number, size: number): AuditFault {
   if (mismatch?.tile.level === 0 && mismatch.column !== undefined) {
     const index = mismatch.tile.index * pageColumns + mismatch.column;

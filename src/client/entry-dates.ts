@@ -8,7 +8,6 @@ import type { SignedHead } from './tree-head.ts';
  */
 const maxAgeMs = 24 * 3_600_000;
 
-/** Maximum number of findings. */
 const maxFindings = 20;
 
 /** An entry whose `occurred_at` is outside the window around its append. */
@@ -65,6 +64,6 @@ export function dateFault(findings: readonly DateFinding[]): AuditFault | undefi
   const more = findings.length === 1 ? '' : `, and at least ${findings.length - 1} more entries are misdated`;
   return new AuditFault(
     code,
-    `entry ${index} is dated ${occurredAt}, but the first head that covers it ${timeOf(head)}${more}`,
+    `entry ${index} is dated ${occurredAt}, but the first head that covers it is dated ${timeOf(head)}${more}`,
   );
 }

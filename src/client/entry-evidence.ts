@@ -16,7 +16,7 @@ import { readEntry, verifyHead, verifyInclusion } from './verify.ts';
 /** An entry in the tree of a signed head. */
 export type SignedEntry = KeyLink;
 
-/** Fetches the bytes and the proof of each of these entries. */
+/** Fetches and verifies the bytes and the proof of each of these entries. */
 export async function fetchSignedEntries(
   log: LogSource,
   wanted: readonly { readonly leafIndex: number; readonly head: SignedHead }[],

@@ -172,7 +172,7 @@ function apiValue({ name, kind, values }: PieceColumn, row: number): unknown {
   if (kind === 't') return apiTime(value as number);
   if (kind === 'b') return value === 1;
   if (kind === 'a') return printAddress(value as Uint8Array);
-  // These values are stored as JSON.
+  // Answers are stored as JSON.
   return name === 'answers' ? (plain(parseExact(value as string)) ?? null) : value;
 }
 

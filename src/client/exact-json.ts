@@ -2,8 +2,8 @@ import { fromBase64 } from '../tlog/base64.ts';
 
 /**
  * JSON with exact integers. `JSON.parse` rounds integers beyond 2^53, and a signature does not verify over a
- * rounded timestamp. Integers in canonical decimal form of any size become bigints. Numbers in any other
- * notation (`1e3`, `1.0`, `-0`) stay doubles, which the readers below reject as integers.
+ * rounded timestamp. Integers in canonical decimal form of at most 31 digits become bigints. Longer integers, and
+ * numbers in any other notation (`1e3`, `1.0`, `-0`), stay doubles, which the readers below reject as integers.
  */
 export type Exact = null | boolean | number | bigint | string | Exact[] | { [name: string]: Exact };
 

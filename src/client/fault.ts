@@ -30,7 +30,7 @@ export const faultCodes = {
   WRONG_KEY_PURPOSE: refused('the signer is a key for another purpose'),
   KEY_PENDING: refused('the signer is not in use yet'),
   KEY_REVOKED: refused('the signer was revoked'),
-  KEY_OUT_OF_RANGE: refused('the signer was not in use at this tree size or index'),
+  KEY_OUT_OF_RANGE: refused('the signer was not in use at this tree size, index or time'),
   UNVOUCHED_KEY: refused(
     'no signed rotations connect the key with a pinned key; accept its fingerprint only after confirming it',
   ),
@@ -63,12 +63,12 @@ export const faultCodes = {
   LOG_EMPTY: refused('the log had entries, but now reports that it is empty'),
   HEAD_MISSING: refused('a signed tree head is missing from the history of heads'),
   PROOF_WITHHELD: refused('the log provides no usable proof that it is append-only'),
-  CHECKPOINT_WITHHELD: refused('the log served a checkpoint before, but serves none now'),
+  CHECKPOINT_WITHHELD: refused('the log serves no checkpoint, but served one before, or the caller requires one'),
   UNPROVEN: refused('two signed statements contradict each other, but a signer is not trusted'),
   STALE_HEAD: refused('the tree head is older than allowed'),
   HEAD_FROM_FUTURE: refused('the tree head is dated in the future'),
   KEY_WITHDRAWN: refused('a pinned key is no longer published'),
-  KEY_CHANGED: refused('a pinned key is published with a different value, purpose, name or state'),
+  KEY_CHANGED: refused('a pinned key is published with a different value or purpose, or is no longer revoked'),
   ROLLBACK: misbehaviour('a smaller tree was signed with a later time'),
   FORK: misbehaviour('two different roots were signed for one size'),
   INCONSISTENT: misbehaviour('the log does not extend its earlier tree'),
@@ -80,7 +80,7 @@ export type FaultCode = keyof typeof faultCodes;
 /** An expected failure: functions return `T | AuditFault` instead of throwing. */
 export class AuditFault {
   readonly code: FaultCode;
-  /** The actual and the expected value. */
+  /** Description of the failure, with the actual and the expected value where both exist. */
   readonly message: string;
   /** Fingerprint of the key that `AuditOptions.acceptedKeys` accepts once the operator has confirmed it. */
   readonly fingerprint: string | undefined;

@@ -32,8 +32,8 @@ export interface KeyChain {
 }
 
 /**
- * Returns the key that a link authorises; the start of its period is the position of the entry. `candidates`
- * provides its public value, which must match the fingerprint in the entry.
+ * Returns the key that a link authorises. The key's period starts with the tree that includes the entry. `candidates`
+ * provides the key's public value, which must match the fingerprint in the entry.
  */
 export function followLink(link: KeyLink, trusted: KeySet, candidates: KeySet): LogKey | AuditFault {
   const rotation = readRotation(link.leaf);
@@ -148,8 +148,8 @@ export async function proveLeaf(log: LogSource, leaf: LogLeaf, head: SignedHead)
 }
 
 /**
- * Returns the trusted keys with their ends from log entries under `head`, which must be trusted. The first
- * recorded end of a key takes precedence.
+ * Returns the trusted keys with their ends from log entries under `head`, which must be trusted. A key ended at its
+ * first ending; its state is that of its last ending.
  */
 export async function withEndings(
   log: LogSource,

@@ -35,8 +35,8 @@ export interface LogKey {
 export type KeySet = ReadonlyMap<string, LogKey>;
 
 /**
- * Parses `{"keys": [...]}`. Keys of other types are ignored (RFC 7517 section 5). Duplicate ids or an invalid
- * Ed25519 key make the set malformed.
+ * Parses `{"keys": [...]}`. Keys of types other than Ed25519 are ignored (RFC 7517 section 5). A missing or duplicate
+ * id, a value that is not 32 bytes or an invalid size makes the set malformed.
  */
 export function parseKeySet(text: string): KeySet | AuditFault {
   return readKeySet(parseExact(text));
@@ -192,7 +192,7 @@ export function canAccuse(keys: KeySet, headKid: string, { x }: LogKey): boolean
   return [head, checkpoint].every((key) => key?.state === 'active') && head?.life === checkpoint?.life;
 }
 
-/** Replaces the tree-head and checkpoint keys of a key set with the trusted keys. */
+/** Replaces the tree-head keys, and the keys of each purpose that `trusted` contains, with the trusted keys. */
 export function anchored(keys: KeySet, trusted: KeySet): KeySet {
   const purposes = new Set(['transparency-sth', ...[...trusted.values()].map(({ purpose }) => purpose)]);
   return new Map([...[...keys].filter(([, { purpose }]) => !purposes.has(purpose)), ...trusted]);

@@ -40,7 +40,7 @@ export async function fetchTreeHead(log: LogSource): Promise<SignedHead | AuditF
   return text instanceof AuditFault ? text : parseTreeHead(text);
 }
 
-/** Finds the published key that signed the head: a current key, or one in the pages of all keys. */
+/** Verifies the head with the published key that signed it: a current key, or one in the pages of all keys. */
 export async function withPublishedKey(log: LogSource, head: SignedHead): Promise<HeadWithKeys | AuditFault> {
   // Keys are fetched after the head, so that a key that took over in between is in the set.
   const current = await fetchKeys(log);
@@ -57,7 +57,7 @@ export async function fetchKeys(log: LogSource): Promise<KeySet | AuditFault> {
   return text instanceof AuditFault ? text : parseKeySet(text);
 }
 
-/** Fetches all keys that the log ever used: the current keys, if not given, and the pages of keys. */
+/** Fetches all keys that the log ever used: the current keys, unless given, and the pages of keys, if served. */
 export async function fetchAllKeys(log: LogSource, current?: KeySet): Promise<KeySet | AuditFault> {
   const known = current ?? (await fetchKeys(log));
   if (known instanceof AuditFault) return known;

@@ -8,8 +8,8 @@ import { sha256 } from './sha256.ts';
 import { type VerifiedEntry, verifyEntry } from './verify.ts';
 
 /**
- * Minimum number of recent ids kept to detect duplicates, about 100 bytes each. This bounds memory for logs of any
- * length; duplicates further apart are not found.
+ * Minimum number of recent ids kept to detect duplicates, about 100 bytes each; at most twice as many are kept. This
+ * bounds memory for logs of any length; duplicates further apart are not found.
  */
 const defaultRecentIds = 2 ** 18;
 

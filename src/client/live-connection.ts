@@ -123,7 +123,7 @@ export class LiveConnection {
     else this.#giveUpAfterMs = giveUpProbeAfterMs;
   }
 
-  /** Ends the connection as unresponsive, if the caller knows that it is dead. */
+  /** Ends the connection as unresponsive. For a caller that knows that the connection is dead. */
   giveUp(): void {
     this.#end(undefined, this.#error);
   }

@@ -120,7 +120,7 @@ interface Subscription {
 
 /** Minimum duration of a connection that resets the count of failures, in milliseconds. */
 const stableMs = 10_000;
-/** Maximum retries of a subscription per connection, if its error is temporary. */
+/** Maximum consecutive retries of a subscription per connection, if its error is temporary. */
 const maxRefusals = 5;
 
 class LiveClient implements Live {

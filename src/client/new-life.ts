@@ -91,7 +91,7 @@ async function describeRetained(
   return found instanceof AuditFault && found.kind === 'unavailable' ? found : lost;
 }
 
-/** Returns the tree-head and checkpoint keys with fingerprints that the operator confirmed. */
+/** Returns the keys with fingerprints that the operator confirmed. */
 export function acceptedKeys(keys: KeySet, fingerprints: readonly string[]): KeySet {
   return new Map([...keys].filter(([, key]) => fingerprints.includes(fingerprint(key))));
 }

@@ -85,7 +85,7 @@ export function parsePin(text: string): Pin | AuditFault {
   if (fields.entries === undefined) return pin;
   const entries = readEntries(fields.entries, written);
   if (entries instanceof AuditFault) return entries;
-  // In a migrated pin whose key is not trusted, entries are checked again.
+  // In a migrated pin, the signer of the entries' head may be untrusted: then the entries are checked again.
   if (!keys.has(entries.head.signerKeyId)) return pin;
   if (entries.head.size > head.size) return malformed('its entries exceed its head');
   return { ...pin, entries };

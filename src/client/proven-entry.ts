@@ -58,8 +58,8 @@ export async function proveEntry(
 }
 
 /**
- * Retries with all keys, because the key of an old entry is not a current key. The caller's tree-head keys are still
- * used.
+ * After UNKNOWN_KEY, retries with all keys, because the key of an old entry is not a current key. The caller's
+ * tree-head keys are still used.
  */
 async function withAllKeys(
   log: LogSource,

@@ -39,7 +39,8 @@ export interface VerifiedReceipt {
 }
 
 /**
- * Returns whether a text is a receipt: the value of the header, its JSON, or a response of `GET /api/v1/receipts/…`.
+ * Returns whether a text is a receipt: the value of the header Candor-Receipt, its JSON, or a response of
+ * `GET /api/v1/receipts/…`.
  */
 export function looksLikeReceipt(text: string): boolean {
   return members(receiptMembers(text)?.receipt) !== undefined;

@@ -3,7 +3,7 @@ import { errorCodes, type ServiceError } from '../errors.ts';
 
 /** How a connection or a connection attempt ended. */
 export interface Ending {
-  /** Close code of the service or the platform; undefined if this client gave up. */
+  /** Close code of the service or the platform; undefined if this client gave up or could not connect. */
   readonly code: number | undefined;
   /** The last error of the service, or why there was no token. */
   readonly error: ServiceError | undefined;

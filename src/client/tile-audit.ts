@@ -46,7 +46,7 @@ export class TileAudit {
   readonly onNode = ({ level, index }: Coordinate, hash: Hash): void => {
     if (level % pageRows !== 0) return;
     const tileLevel = level / pageRows;
-    // The root of the tile below, which was just completed.
+    // If the tile below was just completed, `hash` is its root.
     const below = this.#full.at(-1);
     if (below !== undefined && below.tile.level === tileLevel - 1 && below.tile.index === index)
       below.parent.hash = hash;

@@ -42,7 +42,7 @@ export function applyTopologyUpdates(
   return { ...snapshot, seq, truncated, nodes: [...nodes.values()], edges: [...edges.values()] };
 }
 
-/** Adds nodes. Returns whether nodes were omitted. */
+/** Adds new nodes and updates the names of known nodes. Returns whether nodes were omitted. */
 function addNodes(nodes: Map<string, Node>, update: TopologyUpdate, maxNodes: number): boolean {
   let isFull = false;
   for (const { new: isNew, ...names } of update.nodes) {

@@ -2,9 +2,9 @@
  * The verdict on an auditor's evidence, which any reader of the file can compute offline.
  *
  * Evidence convicts if two statements contradict each other: two roots for one size; a proof that derives the later
- * root from a different earlier tree; a smaller tree with a later time. Both statements must be signed, within their
- * periods, by keys that the reader trusts. If the reader names no keys, the keys that the auditor had pinned, and keys
- * that rotations connect to them, are trusted. Statements of two lives of a log do not contradict each other.
+ * root from a different earlier tree; a smaller tree with a later time. Both statements must be signed by keys that the
+ * reader trusts, within the periods of these keys. If the reader names no keys, the keys that the auditor had pinned,
+ * and keys that rotations connect to them, are trusted. Statements of two lives of a log do not contradict each other.
  *
  * An attacker who stole a key that has ended can backdate a statement. So if a signing key has ended, a statement is
  * accepted only if it was seen before the end: by the auditor's pin, by finding the contradiction at that time, or by
@@ -96,8 +96,8 @@ const unproven: Readonly<Record<string, string>> = {
 };
 
 /**
- * Returns the earliest proof that the statement was made before its key ended; undefined if the time of the end is
- * unknown.
+ * Returns the earliest proof that the statement existed, if the proof is from before its key ended; undefined if not,
+ * or if the time of the end is unknown.
  */
 function proofInTime(
   statement: Pick<Statement, 'size' | 'root' | 'key'>,

@@ -36,7 +36,7 @@ export interface VerifiedEntry {
   readonly entryKey: LogKey;
 }
 
-/** All data to verify offline that an entry is in a log. */
+/** All data that is needed to verify offline that an entry is in a log. */
 export interface Bundle {
   readonly leaf: LogLeaf;
   readonly path: readonly Hash[];
@@ -52,7 +52,7 @@ export function verifyHead(head: SignedHead, keys: KeySet): LogKey | AuditFault 
   return new AuditFault('BAD_SIGNATURE', `the head of size ${head.size} is not signed by key ${key.kid}`);
 }
 
-/** Verifies that the head's tree has the leaf at its index (RFC 6962 section 2.1.1). */
+/** Verifies that the head's tree has the leaf at its index (RFC 6962 section 2.1.1). Returns the leaf hash. */
 export function verifyInclusion(
   leaf: LogLeaf,
   path: readonly Hash[],
@@ -151,7 +151,7 @@ export function writeBundle(bundle: Bundle): string {
   );
 }
 
-/** Reads `{leaf_index, canonical}` of the leaf endpoint; if there is a leaf hash, it must match. */
+/** Reads the members `leaf_index` and `canonical`; if there is a member `leaf_hash`, it must match. */
 export function readLeaf(json: Exact | undefined): LogLeaf | AuditFault {
   const fields = members(json);
   const leafIndex = safeInteger(fields?.leaf_index);
@@ -180,7 +180,7 @@ export function readPath(json: Exact | undefined): Hash[] | AuditFault {
   return path;
 }
 
-/** Parses the entry, and computes the signed bytes. */
+/** Parses an entry, which must be in canonical form, and computes the signed bytes. */
 export function readEntry(canonical: Uint8Array): { entry: VerifiedEntry['entry']; message: Uint8Array } | AuditFault {
   let text: string;
   let entry: unknown;

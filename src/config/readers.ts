@@ -57,7 +57,7 @@ export function path(): Reader<string> {
   return { ...reader, read: (raw) => resolve(reader.read(raw)) };
 }
 
-/** PATH_MAX of Linux, with its zero byte. */
+/** PATH_MAX of Linux (4096), without the terminating zero byte. */
 const maxPathBytes = 4095;
 
 export function integer(least: number, most: number): Reader<number> {

@@ -124,7 +124,10 @@ async function usable(file: ConfigFile): Promise<ConfigText> {
   }
 }
 
-/** Checks all settings as a start would. Reports whether the request caused a fault or the file already had it. */
+/**
+ * Checks all settings as a start would. Throws INVALID_REQUEST for a fault that the request caused, and CONFLICT for a
+ * fault that the file already had.
+ */
 async function checkEdited(parts: Parts, before: ConfigText, text: string, changes: Changes): Promise<void> {
   const { file, environment } = parts;
   if (Buffer.byteLength(text) > limits.maxConfigFileBytes)

@@ -9,7 +9,7 @@ type Attributes = Readonly<Record<string, string>>;
 
 /**
  * Returns a Vite plugin that turns Markdown files into modules: the title, and the page as a tree of elements. Links to
- * other pages lead to the console's documentation; links to other files of the repository become plain text.
+ * other pages lead to the console's documentation; other relative links become plain text.
  */
 export function markdownPages(): Plugin {
   return {

@@ -5,7 +5,7 @@ import { oneOf } from './resources/common.ts';
 import { between, parameters } from './resources/fields.ts';
 import { alertActions, alertExports, alertGroupings } from './vocabulary.ts';
 
-/** Filters of the list of alerts. */
+/** Parameters that select alerts: time range, search and filters. */
 const whichAlerts = filterParameters(alertTerms, 'Last seen');
 export const alertFilterQuery = parameters(whichAlerts);
 

@@ -40,11 +40,11 @@ export function protocolWord(given: string): string {
   return words.get(name) ?? name;
 }
 
-/** Returns the names that a filter value matches; for example, sensors record `https` as TLS. */
+/** Returns the stored names that a filter value matches. `https` also matches `tls`, which sensors record for it. */
 export const wantedProtocols = (given: string): readonly string[] =>
   given.toLowerCase() === 'https' ? ['https', 'tls'] : [protocolWord(given)];
 
-/** Returns all names of the same protocol, the normalised one first. */
+/** Returns all names of a protocol, the normalised one first. */
 export function protocolSpellings(given: string): string[] {
   const name = protocolWord(given);
   return [name, ...[...words].flatMap(([word, meant]) => (meant === name ? [word] : []))];

@@ -56,9 +56,7 @@ export function bulkWriter(fields: BulkFields): BulkWriter {
   };
 }
 
-/**
- * Returns the end of a response item, after `_index` and `_id`, for a stored record, a no-op and a conflict.
- */
+/** Returns the ends of response items, after `_index` and `_id`, for a stored record, a no-op and a conflict. */
 export function endsOf(fields: BulkFields): Readonly<Record<'created' | 'noop' | 'conflict', string>> {
   const done = (result: 'created' | 'noop', status: number) =>
     pick(fields, {

@@ -1,7 +1,8 @@
 /**
  * Confusable characters by the character that they resemble, based on the skeletons of Unicode Technical Standard #39.
- * Covers letters of the scripts that names may use, phonetic letters and small capitals that look like Latin letters.
- * All are lower case. A letter whose capital looks like a Latin capital is included (Β looks like B, so β maps to b).
+ * Covers letters of the scripts that names may use, phonetic letters and small capitals that look like Latin letters,
+ * and punctuation. All letters are lower case. A letter whose capital looks like a Latin capital is included (Β looks
+ * like B, so β maps to b).
  */
 const doubles: Readonly<Record<string, string>> = {
   a: 'аαɑᴀ',

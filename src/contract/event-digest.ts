@@ -26,8 +26,8 @@ export function digestedPart({ id, type, attributes }: ServedEvent): ServedEvent
 }
 
 /**
- * Returns the attributes with the protocols in their stored form; unchanged if the attributes are
- * inconsistent.
+ * Returns the attributes with the protocols in their stored form; unchanged if there are no `app_protocols`, or if the
+ * attributes are inconsistent.
  */
 export function storedForm(attributes: object): Record<string, unknown> {
   const { app_protocols, app_protocol_stored, ...rest } = attributes as Record<string, unknown>;

@@ -28,7 +28,7 @@ export function parseJson(bytes: Uint8Array): unknown {
   }
 }
 
-/** Checks the nesting of brackets and braces, even in invalid JSON. */
+/** Returns whether brackets and braces nest deeper than `limits.maxNesting`, even in invalid JSON. */
 function nestsTooDeep(bytes: Uint8Array): boolean {
   let depth = 0;
   let inString = false;

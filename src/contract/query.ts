@@ -29,7 +29,7 @@ const parametersOf = (schema: TObject) => schema.properties as Record<string, TS
 /**
  * Decodes the part of a URL after `?`. The number of parameters is bounded by `limits.maxHeaderBytes`.
  *
- * @throws INVALID_REQUEST naming the parameter whose percent-encoding is not UTF-8.
+ * @throws INVALID_REQUEST naming the parameter whose value is not percent-encoded UTF-8, or `query` for such a name
  */
 export function decodeQuery(search: string): Map<string, string[]> {
   const raw = new Map<string, string[]>();
@@ -150,7 +150,7 @@ const synonyms: ReadonlyMap<string, string> = new Map([
   ['comment', 'note'],
 ]);
 
-/** Returns the Levenshtein distance: the number of characters to insert, delete or replace. */
+/** Returns the Levenshtein distance: the minimum number of characters to insert, delete or replace. */
 function distance(from: string, to: string): number {
   let row = Array.from({ length: to.length + 1 }, (_, at) => at);
   for (let i = 1; i <= from.length; i++) {
@@ -250,7 +250,7 @@ export interface ParsedFilter {
 
 export interface ParsedList {
   readonly filter: ParsedFilter;
-  /** An attribute of the resource. */
+  /** Attribute to sort by, without the prefix `-`. */
   readonly sort: string;
   readonly order: 'asc' | 'desc';
   readonly page: number;
@@ -265,8 +265,8 @@ export interface ParsedStream {
 }
 
 /**
- * Parses the parameters of a list with its schema. Every array is a filter term, negated if its name has the
- * prefix.
+ * Parses the parameters of a list with its schema. Every array is a filter term, negated if its name has the prefix
+ * `not_`.
  */
 export function parseList(schema: TObject, raw: RawQuery): ParsedList {
   const values: Readonly<Record<string, unknown>> = parseQuery(schema, raw) as Record<string, unknown>;

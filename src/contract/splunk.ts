@@ -48,5 +48,4 @@ export function envelopeAnswer(field: string | undefined, reason: string): Colle
 /** Error of a body without events. */
 export const noData = { field: 'body', reason: 'holds no event' } as const;
 
-/** The header that names the channel. */
 export const channelHeader = 'x-splunk-request-channel';

@@ -14,9 +14,9 @@ export const isLive = (token: Life, nowMs: number): boolean =>
   token.revoked_at === undefined && !isExpired(token, nowMs);
 
 /**
- * Reports whether a token has expired. A session with a start in the future was created while the clock was
- * ahead and would last too long, so it counts as expired. The expiry of a long-lived token was chosen by a
- * user and is kept.
+ * Reports whether a token has expired. A session that starts more than `limits.maxClockJumpMs` in the future was
+ * created while the clock was ahead. It would last too long, so it counts as expired. The expiry of a long-lived token
+ * was chosen by a user and is kept.
  */
 export function isExpired({ kind, issued_at, expires_at }: Life, nowMs: number): boolean {
   if (expires_at === undefined) return false;

@@ -5,9 +5,9 @@ export interface DamagedEvents {
   readonly table: Table;
   readonly firstSeq: number;
   readonly rows: number;
-  /** Time of the first event; absent if the times are damaged too. */
+  /** Least event time; absent if the times are damaged too. */
   readonly from?: number;
-  /** Time of the last event; absent if the times are damaged too. */
+  /** Largest event time; absent if the times are damaged too. */
   readonly to?: number;
 }
 

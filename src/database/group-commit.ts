@@ -183,7 +183,7 @@ export class GroupCommit {
         return;
       }
     }
-    // The error is a bug in one call; the other calls are applied without this call.
+    // One call has a bug or needs damaged data; the other calls are applied without this call.
     broken!.reject(error);
     const rest = group.filter((call) => call !== broken);
     if (rest.length > 0) this.#commit(rest);

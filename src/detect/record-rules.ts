@@ -105,8 +105,8 @@ export class RecordRules {
 }
 
 /**
- * Creates findings of rules in records of one kind. Its caches are bounded by the number of fields in the
- * rules.
+ * Creates findings of rules in records of one kind. Its caches are bounded by the number of rules and of
+ * their fields.
  */
 class KindFindings {
   readonly ends: (record: JsonObject) => MatchEnds;

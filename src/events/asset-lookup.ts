@@ -38,7 +38,6 @@ export interface AssetSnapshot extends AssetLookup {
   refresh(): void;
 }
 
-/** Lookup without any assets. */
 export const noAssets: AssetSnapshot = {
   at: () => undefined,
   owners: () => [],

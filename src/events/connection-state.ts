@@ -85,8 +85,8 @@ export function suricataState(
 }
 
 /**
- * Returns the state of a flow with an RST. If the sensor does not report the sides separately, a flow without data or
- * FIN was refused.
+ * Returns the state of a flow with an RST. If the sensor does not report the sides separately, a flow with SYN and
+ * without PSH and FIN was refused.
  */
 function resetState(dstPackets: number | undefined, { all, byServer }: FlowFlags): ConnectionState {
   if (dstPackets === 0) return 'attempt';
@@ -114,7 +114,7 @@ const suricataWords: ReadonlySet<string> = new Set(['new', 'established', 'close
 
 /**
  * Returns the state of a flow in ECS: from its types (`event.type`) if the flow was denied, otherwise from the
- * sensor's state, otherwise from its types. `end` means attempt if only one side sent packets, otherwise closed;
+ * sensor's state, otherwise from its types. `end` means attempt if only the source sent packets, otherwise closed;
  * `start` means open.
  */
 export function ecsState(

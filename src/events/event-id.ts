@@ -22,8 +22,8 @@ export function eventId(table: Table, timestamp: number, seq: number): string {
   const high = Math.floor(seq / 2 ** 41);
   const low = seq % 2 ** 41;
   const t = table === 'dns' ? 1 : 0;
-  // The last 62 bits: 41 bits of the sequence, the table, and the check. The first 12 bits of the sequence complete
-  // the group after the variant.
+  // The last 62 bits: 41 bits of the sequence, the table, and the check. The first 14 of these bits follow
+  // the variant in its group.
   const d = (0x8000 + Math.floor(low / 2 ** 27)).toString(16);
   const e = hex((low % 2 ** 27) * 2 ** 21 + t * 2 ** 20 + check(t, timestamp, seq), 12);
   const time = hex(timestamp, 12);

@@ -212,7 +212,10 @@ export class PieceWriter {
     return bytes[start] === 0 ? 0 : addressWidth;
   }
 
-  /** Writes the list of distinct values, and the index of each row's value. */
+  /**
+   * Writes the list of distinct values and the index of each row's value; only the value if all rows have an equal
+   * value. Returns as `#numbers`.
+   */
   #list(place: number, runs: readonly RowRun[], words?: TextRun): number | undefined {
     const start = this.#at++;
     this.#listed[0] = this.#at;
@@ -360,7 +363,7 @@ export class PieceWriter {
 /** Space for the values of a column, without texts. */
 const slack = (pieceRows + 1) * addressWidth;
 
-/** The bytes 7ff8000000000000 as a number. */
+/** The bits of the NaN that is written for an absent number. */
 const absentNumber = 0x7ff8_0000_0000_0000n;
 
 /** Reads numbers like `column.at`, with zero for negative zero. */

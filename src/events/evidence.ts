@@ -7,8 +7,8 @@ const maxValueLength = 500;
 const maxListed = 10;
 
 /**
- * Returns the given values in order. Includes only texts, numbers, flags and lists of texts and numbers. Long texts
- * are truncated.
+ * Returns the first values that are texts, numbers, flags, or lists of texts and numbers, in order. Leaves out
+ * numbers beyond `limits.maxEventCount`, and truncates long texts and lists.
  */
 export function evidenceOf(given: Iterable<readonly [name: string, value: unknown]>): Evidence {
   const seen: [string, EvidenceValue][] = [];

@@ -55,7 +55,7 @@ export function checkDataFolderFiles(folder: string): void {
   for (const name of filesIn(folder, 'keys')) requireUsable(join(folder, name), keyFile);
 }
 
-/** Returns warnings about files that another user owns and could change. */
+/** Returns a warning about files that another user owns and could change; an empty list without such files. */
 export function foreignFiles(folder: string): string[] {
   const user = process.geteuid?.();
   const names = [...dataFolderNames, ...filesIn(folder, 'keys'), ...filesIn(folder, 'rules')];

@@ -2,7 +2,7 @@ import type { RequestHead } from './request.ts';
 
 /**
  * Returns the weight of one name in `Accept` or `Accept-Encoding` (RFC 9110, section 12.4.2), from 0 to 1. A
- * name that is not listed literally has weight 0; ranges and wildcards are ignored.
+ * name that is not listed literally, or has an invalid weight, has weight 0; ranges and wildcards are ignored.
  */
 export function weightIn(list: string, wanted: string): number {
   for (const range of list.toLowerCase().split(',')) {
@@ -17,8 +17,8 @@ export function weightIn(list: string, wanted: string): number {
 }
 
 /**
- * Returns whether the client prefers a page to JSON, or accepts both equally. Browsers request pages when a
- * user navigates; shippers never do.
+ * Returns whether the client prefers HTML to JSON, or accepts both equally. Browsers request HTML when a user
+ * navigates; shippers never do.
  */
 export function prefersPage({ headers }: Pick<RequestHead, 'headers'>): boolean {
   const accept = headers.get('accept');

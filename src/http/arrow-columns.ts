@@ -59,7 +59,7 @@ const unsigned = [
   ['uint32', 2 ** 32],
 ] as const;
 
-/** Returns the narrowest type that can hold all values within the bounds. */
+/** Returns the narrowest unsigned type that can hold all values within the bounds; otherwise `int64`. */
 function integerKind({ minimum = Number.NEGATIVE_INFINITY, maximum = Number.POSITIVE_INFINITY }: Shape): ArrowKind {
   const fitting = minimum < 0 ? undefined : unsigned.find(([, end]) => maximum < end);
   return fitting === undefined ? 'int64' : fitting[0];

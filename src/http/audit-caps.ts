@@ -16,7 +16,7 @@ export const severalOperations = 'several';
 interface Counted {
   readonly first: AuditRecord;
   count: number;
-  /** Reasons why records of a sensor were not stored, at most `maxReasons`. */
+  /** Reasons why records of a sensor were not stored: at most `maxReasons`, and `moreReasons` if there are others. */
   readonly reasons: Set<string>;
 }
 
@@ -81,7 +81,10 @@ export class AuditCaps {
     this.#addTo(this.#ignored, limits.maxNotStoredSensors, record.actor, record, `ignored: ${kind}`);
   }
 
-  /** Removes and returns the counts of past minutes and hours, or all of them with `all`. */
+  /**
+   * Removes and returns the counts of a past minute and a past hour, or all counts with `all`. Each caller then has
+   * its full share again.
+   */
   due(nowMs: number, all = false): AuditRecord[] {
     if (!all && nowMs >= this.#minuteStart && nowMs - this.#minuteStart < minuteMs) return [];
     this.#minuteStart = nowMs;

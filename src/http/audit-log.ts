@@ -14,14 +14,14 @@ import type { Reply } from './reply.ts';
  * Durability: the record of a successful change is on disk before its response is sent; records of reads, refusals and
  * failures are on disk within a second. A stop writes all waiting records. Calls of one caller beyond
  * `limits.auditFailuresPerMinute` or `limits.auditSuccessesPerMinute` are counted; the counts are on disk within a
- * minute, counts of ignored records of sensors within an hour. Administrative calls, and calls that cause a
- * transparency log entry, always have an individual record. Reads and changes are counted separately.
+ * minute, counts of ignored records of sensors within an hour. Successful administrative calls, and calls that
+ * cause a transparency log entry, always have an individual record. Reads and changes are counted separately.
  *
  * While no record can be written, changes are refused before they are made, because the store could not write
  * them either. Reads continue, with a warning in the service's log, and their records wait.
  */
 export interface Audit {
-  /** Throws UNAVAILABLE while audit records cannot be written. Must be called before a change is made. */
+  /** Throws UNAVAILABLE for a change while audit records cannot be written. Must be called before a change is made. */
   requireWritable(call: AuditedCall): void;
   /**
    * Records a successful call, and resolves when the response may be sent. Rejects with UNAVAILABLE if the
@@ -68,7 +68,6 @@ export class AuditLog implements Audit {
   readonly #caps = new AuditCaps();
   /** Records that wait to be written, oldest first. */
   #waiting: StoredAuditRecord[] = [];
-  /** The latest id. */
   #lastId = '';
   /** Number of earlier ids in the millisecond of the latest id. */
   #inMillisecond = 0;

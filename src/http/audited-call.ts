@@ -92,7 +92,7 @@ export class AuditedCall {
     if (this.#as === 'administration') this.#as = 'account';
   }
 
-  /** Whether the call always has an individual record. */
+  /** Whether the call caused log entries, and therefore has an individual record. */
   get countedAlone(): boolean {
     return this.#countedAlone;
   }

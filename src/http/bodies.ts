@@ -9,8 +9,8 @@ export interface BodyLimits {
   /** The budget that counts the bytes of the body as they arrive. */
   readonly budget: Budget;
   /**
-   * The budget of the principal, which also counts the bytes, and the limit that is counted when the bytes do not fit
-   * this budget.
+   * Budgets by principal, which also count the bytes, and the limit that is counted when the bytes do not fit the
+   * budget of the caller.
    */
   readonly ofPrincipal?: { readonly budget: BudgetOfEach; readonly overloaded: LimitName };
   /** The limit that is counted when the body is too long. */
@@ -75,7 +75,7 @@ export class IncomingBody {
   readonly #length: number | undefined;
   readonly #limits: BodyLimits;
   readonly #reservation: Reservation;
-  /** The bytes of the principal. */
+  /** The same bytes, counted against the budget of the principal. */
   #ownReservation: Reservation | undefined;
   readonly #limitReached: (limit: LimitName) => void;
   #state: 'kept' | 'discarded' = 'kept';

@@ -29,7 +29,7 @@ export class RequestCaller {
   #identified = false;
   /** Ends the count for the principal or the address. */
   #workDone: (() => void) | undefined;
-  /** Whether the limit of the address was reached by other requests. */
+  /** Whether other requests have used up a limit on unauthenticated requests. */
   #crowdedOut = false;
   #gone = false;
 
@@ -89,7 +89,7 @@ export class RequestCaller {
 
   /**
    * Counts the request for its address unless it counts for a principal. Must be called only after the credentials were
-   * checked, so that unauthenticated requests cannot displace authenticated requests. Returns false if the limit is
+   * checked, so that unauthenticated requests cannot displace authenticated requests. Returns false if a limit is
    * reached: the response may be sent, but the server must not wait for the client.
    */
   isCounted(): boolean {

@@ -16,7 +16,7 @@ const forGood: Header = ['Cache-Control', 'public, max-age=31536000, immutable']
 
 /**
  * Returns the endpoints of the console's pages and files, which are public and not part of the API. If
- * `built` is undefined, the console was not built, and its paths serve a page that explains this.
+ * `built` is undefined, the console was not built, and its pages respond 404 with a text that explains this.
  */
 export function consoleEndpoints(built: ConsoleFiles | undefined): Endpoint[] {
   return [
@@ -29,7 +29,7 @@ export function consoleEndpoints(built: ConsoleFiles | undefined): Endpoint[] {
   ];
 }
 
-/** Returns the endpoint of the console's first page, for clients that prefer a page at `/`. */
+/** Returns the endpoint of the console's first page, for clients that prefer HTML at `/`. */
 export const firstPage = (built: ConsoleFiles | undefined): Endpoint => pageAt('/', built, 'Accept, Accept-Encoding');
 
 function pageAt(path: string, built: ConsoleFiles | undefined, vary: string): Endpoint {
@@ -76,7 +76,7 @@ function fileReply(
 }
 
 /**
- * Returns whether the list contains the validator. A weak form, which a compressing proxy creates, counts as
+ * Returns whether the list contains the validator or `*`. A weak form, which a compressing proxy creates, counts as
  * equal.
  */
 const isIn = (list: string | undefined, etag: string): boolean =>

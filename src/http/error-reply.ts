@@ -74,7 +74,7 @@ const about: Partial<Record<ErrorCode, string>> = {
 };
 
 /**
- * Renders an error in the API's envelope. `details.retry_after_s`, if present, becomes `Retry-After`.
+ * Renders an error in the API's envelope. An error after which a retry can succeed has `Retry-After`.
  *
  * @param tokenShown - whether the request has a bearer token that the operation reads
  * @param parameter - as in `shownError`

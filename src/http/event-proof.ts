@@ -82,8 +82,8 @@ interface LoggedRange {
 }
 
 /**
- * Returns whether the log lacks an entry that has left the outbox. After a loss of the log, returns false until the
- * replacements of lost entries are written.
+ * Returns whether the log lacks an entry that has left the outbox. Returns false while the log is not healthy and,
+ * after a loss of the log, until the replacements of lost entries are written.
  */
 async function isMissing(
   entryId: string,

@@ -87,7 +87,8 @@ async function readPart(
 }
 
 /**
- * Returns one event, which is read on this thread. Throws the error of `notStored` if there is no such event.
+ * Returns one event, which is read on this thread, and reports damage that the read finds. Throws the error of
+ * `notStored` if there is no such event.
  */
 export async function getEvent(table: Table, id: string, services: Services): Promise<Reply> {
   const { reader, damage } = services;

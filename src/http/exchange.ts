@@ -55,7 +55,7 @@ export class Exchange {
   readonly #caller: RequestCaller;
   #operation = 'none';
   #protocol: Endpoint['protocol'];
-  /** The last parameter of the path. */
+  /** The name of the last parameter of the path. */
   #parameter: string | undefined;
   #audited: AuditedCall | undefined;
   #body: IncomingBody | undefined;

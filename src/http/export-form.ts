@@ -5,8 +5,8 @@ import { weightIn } from './accept.ts';
 import type { RequestHead } from './request.ts';
 
 /**
- * Returns the export form with the highest weight in `Accept`. Returns undefined, which means a JSON page, if JSON has
- * a higher weight or `Accept` names only ranges of types (RFC 9110, section 12.5.1).
+ * Returns the export form with the highest weight in `Accept` (RFC 9110, section 12.5.1). Returns undefined, which
+ * means a JSON page, if `Accept` names no export form or gives JSON a higher weight; ranges of types are ignored.
  *
  * @throws INVALID_REQUEST for paging parameters, which an export does not have
  */

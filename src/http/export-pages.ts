@@ -6,7 +6,7 @@ import type { Chunks } from './reply.ts';
 
 /** A page of an export. */
 export interface ExportPage<Place> {
-  /** Lines with their line endings; may be empty if more pages follow. */
+  /** Lines with their line endings, or a part of an Arrow stream; may be empty. */
   readonly bytes: Uint8Array;
   /** The position of the next page; absent on the last page. */
   readonly next?: Place;
@@ -31,7 +31,8 @@ const retryPauseMs = 1000;
 
 /**
  * The pages of an export. Each page is read when the client has received the previous one. `open` reads the
- * first page and fails like any query; reads of later pages are retried, because the response has begun.
+ * first page and fails like any query; later pages are read again after temporary failures, because the response
+ * has begun.
  */
 export class ExportPages<Place> implements Chunks {
   readonly #read: ReadPage<Place>;
@@ -87,7 +88,7 @@ export class ExportPages<Place> implements Chunks {
     this.#options.onClose();
   }
 
-  /** Frees the memory of a page; otherwise about 20 MB of pages would wait for the garbage collector. */
+  /** Frees the memory of the last page; otherwise about 20 MB of pages would wait for the garbage collector. */
   #giveBack(): void {
     const page = this.#given;
     this.#given = undefined;
@@ -112,7 +113,7 @@ export function requireWhole<T extends object>(part: T): T {
   throw new ServiceError('INTERNAL', `the export ended at a damaged row, ${row}; see /health`, reason);
 }
 
-/** Returns whether the array fills its whole buffer, unlike small Buffers. */
+/** Returns whether the array fills its whole buffer, and the buffer cannot be the pool that small Buffers share. */
 function ownsBuffer({ buffer, byteOffset, byteLength }: Uint8Array): boolean {
   return byteOffset === 0 && byteLength === buffer.byteLength && byteLength > Buffer.poolSize;
 }

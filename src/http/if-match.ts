@@ -1,8 +1,8 @@
 import { invalidField } from '../errors.ts';
 
 /**
- * Returns the version in `If-Match: "<version>"` (RFC 9110, section 13.1.1); undefined if the header accepts
- * any version.
+ * Returns the version in `If-Match: "<version>"` (RFC 9110, section 13.1.1); undefined if the header is absent or
+ * accepts any version. Throws INVALID_REQUEST for all other values.
  */
 export function ifMatchVersion(header: string | undefined): number | undefined {
   if (header === undefined || header.trim() === '*') return undefined;

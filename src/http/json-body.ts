@@ -28,8 +28,8 @@ const inflaters = {
 export type ContentCoding = keyof typeof inflaters;
 
 /**
- * Returns the coding in a Content-Encoding header; undefined without a coding. Throws for an unsupported
- * coding, including a list of several codings.
+ * Returns the coding in a Content-Encoding header; undefined without a coding. Throws UNSUPPORTED_MEDIA_TYPE for
+ * an unsupported coding, including a list of several codings.
  */
 export function contentCoding(header: string | undefined): ContentCoding | undefined {
   const name = header?.trim().toLowerCase() ?? '';
@@ -44,8 +44,8 @@ export function contentCoding(header: string | undefined): ContentCoding | undef
 
 /**
  * Parses a request body as JSON. Strings in the result are well-formed Unicode. Throws PAYLOAD_TOO_LARGE if
- * the body inflates to more than `maxBytes`, and INVALID_REQUEST with field `body` if it is not JSON in
- * UTF-8.
+ * the body inflates to more than `maxBytes`, and INVALID_REQUEST with field `body` if the body cannot be inflated
+ * or is not JSON in UTF-8.
  */
 export async function readJson(
   bytes: ArrayBuffer,

@@ -4,7 +4,7 @@ import type { Metrics } from '../observability/metrics.ts';
 
 /**
  * Returns the result of `work`, and counts the limit that caused a refusal, because threads and pools have no
- * metrics. `limits` maps error codes to limits.
+ * metrics. `limits` maps error codes to limits. The HTTP server counts the limits of `byReason`.
  */
 export async function withLimitMetrics<T>(
   metrics: Pick<Metrics, 'limitReached'>,

@@ -28,7 +28,7 @@ export function entryOf(leaf: StoredLeaf): { readonly id: string; readonly kind:
   return JSON.parse(bufferOf(leaf.canonical).toString('utf8'));
 }
 
-/** Returns the bytes of a leaf without copying. */
+/** Returns the bytes as a Buffer, without copying. */
 export function bufferOf({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
   return Buffer.from(buffer, byteOffset, byteLength);
 }

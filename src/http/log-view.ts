@@ -17,7 +17,7 @@ export interface LogRead {
  * published head for all other callers. Without a publication delay, both heads are equal, and credentials
  * sent to a public operation are not read.
  *
- * @throws RATE_LIMITED if an unauthenticated address reads too often
+ * @throws RATE_LIMITED if unauthenticated requests from the address are too frequent
  */
 export async function logView(read: LogRead): Promise<LogView> {
   const { config, logRate, policy } = read.services;
@@ -28,7 +28,7 @@ export async function logView(read: LogRead): Promise<LogView> {
   return identity !== undefined && isAllowed(policy.accessOf('listEntries'), identity) ? 'current' : 'published';
 }
 
-/** Returns the identity of a request, even if the operation is public. */
+/** Returns the identity of a request, even if the operation is public; undefined without valid credentials. */
 export async function shownIdentity({
   services,
   head,

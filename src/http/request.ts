@@ -83,7 +83,7 @@ export type Framing = { readonly body: false } | { readonly body: true; readonly
 /**
  * Returns the framing (RFC 9112, section 6). uWebSockets.js has already refused malformed requests, and
  * requests with both framing headers. Throws INVALID_REQUEST for a repeated header, a transfer coding other
- * than `chunked`, and a missing `Host`.
+ * than `chunked`, an invalid length, and a missing `Host`.
  */
 export function framing(head: RequestHead): Framing {
   if (head.repeated !== undefined) throw invalidField(head.repeated, 'must not be repeated');

@@ -41,6 +41,6 @@ export interface IncomingRequest {
   readonly connection: ConnectionSource;
   /** Address of the client. */
   readonly address: string;
-  /** The reason for refusing an upgrade to a WebSocket. */
+  /** The error for a refused upgrade to a WebSocket; undefined for other requests. */
   readonly refusal: unknown;
 }

@@ -41,7 +41,7 @@ export interface ServerOptions {
    * app, and again for each new certificate.
    */
   readonly sockets?: (app: TemplatedApp, front: SocketFront) => void;
-  /** Closes the WebSockets of connections whose certificate has been replaced, with the reason. */
+  /** Closes the WebSockets of connections whose certificate has been replaced. */
   readonly leave?: (transport: Transport) => void;
   /** The counter of connections. Default: a counter with the limits of `limits`. */
   readonly connections?: Connections;

@@ -35,9 +35,9 @@ export interface StoredBody extends Pick<StoredShare, 'answer' | 'blocks' | 'ref
 }
 
 /**
- * Stores a sensor's body. With `ack=memory`, it resolves when the body is parsed. A request is completed even if its
- * client disconnects, because part of the body may already be stored. The bytes of the body count as in progress until
- * the commit.
+ * Stores a sensor's body. Resolves when the body is on disk, or with `ack=memory` and no idempotency key when the body
+ * is parsed. A request is completed even if its client disconnects, because part of the body may already be stored.
+ * The bytes of the body count as in progress until the commit.
  */
 export async function storeBody(context: BodyContext, options: StoreOptions): Promise<StoredBody> {
   const { services, body, requestId } = context;
@@ -87,7 +87,7 @@ function wantedReceipt(context: BodyContext, { ack }: StoreOptions): BodyOptions
   return { id: uuid7(now), bytes: context.body.arrived.length, sensor: { id, name }, received_at };
 }
 
-/** Waits until the body is on disk, and counts its records. */
+/** Waits until the body is on disk, and counts its records unless an earlier request stored them. */
 async function stored(
   { services, identity, body: { arrived } }: BodyContext,
   parsed: ParsedShare,

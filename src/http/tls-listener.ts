@@ -34,7 +34,7 @@ export interface TlsListenerOptions {
   readonly acceptor: Acceptor;
   /** Creates an app that serves TLS with the current files. Throws if the files are unusable. */
   readonly open: (transport: TlsTransport) => App;
-  /** Closes the WebSockets of a transport, with the reason. */
+  /** Closes the WebSockets of a transport with a close frame. */
   readonly leave: (transport: TlsTransport) => void;
   readonly log: Logger;
   /** How long connections of replaced files stay open. Default: `limits.retiredTlsMs`. */
@@ -59,7 +59,7 @@ interface Generation {
  */
 const defaultWatchMs = 10_000;
 
-/** The time that WebSocket clients have to read the reason before their connections end. */
+/** The time that WebSocket clients have to read the close frame before their connections end. */
 const leaveMs = 1000;
 
 /**
@@ -173,7 +173,7 @@ export class TlsListener {
     if (this.#retired.length > limits.maxRetiredTls) this.#end(this.#retired[0]!.generation);
   }
 
-  /** Ends the connections of a retired app. WebSockets are closed first, with the reason. */
+  /** Ends the connections of a retired app. WebSockets are closed first, with a close frame. */
   #end(generation: Generation): void {
     const index = this.#retired.findIndex((one) => one.generation === generation);
     const [retired] = this.#retired.splice(index, 1);

@@ -51,7 +51,7 @@ export class TlsTransport implements Transport {
   /** Parsed certificates by their PEM text. */
   readonly #known = new Map<string, ClientCertificate>();
   #retired = false;
-  /** The authorities that are still trusted; undefined while all of `#authorities` are trusted. */
+  /** The authorities of the current files; undefined while they include all of `#authorities`. */
   #stillTrusted: readonly X509Certificate[] | undefined;
 
   /** @param authorities - issuers of client certificates; if empty, no certificate is requested */
@@ -65,9 +65,9 @@ export class TlsTransport implements Transport {
   }
 
   /**
-   * Replaces the trusted authorities. If an authority of this transport is missing, a certificate is valid only if one
-   * of the remaining authorities signed it directly, because intermediate certificates are available only in the
-   * handshake.
+   * Marks the transport as retired and replaces the trusted authorities. If an authority of this transport is missing,
+   * a certificate is valid only if one of `trusted` signed it directly, because intermediate certificates are available
+   * only in the handshake.
    *
    * @returns whether an authority lost its trust
    */
@@ -81,8 +81,8 @@ export class TlsTransport implements Transport {
   }
 
   /**
-   * Returns the client certificate of a request. Takes 11 µs, mostly for uWebSockets.js to write the PEM;
-   * parsing the PEM each time would take 80 µs.
+   * Returns the client certificate of a request; undefined if its authority is no longer trusted. Takes 11 µs, mostly
+   * for uWebSockets.js to write the PEM; parsing the PEM each time would take 80 µs.
    */
   certificate(res: object): ClientCertificate | undefined {
     if (this.#authorities.length === 0) return undefined;

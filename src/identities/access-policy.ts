@@ -54,10 +54,10 @@ const noRoles: readonly Role[] = [];
 type FileUse = 'written' | 'taken' | 'left';
 
 /**
- * Opens the policy stored in siem.mdb, or moves it there from the files of earlier versions of the program. A
- * policy file edited while the service was stopped is loaded as a reload by `system`, and so are the rules of
- * new operations. The initial default policy is part of the initialisation and is not logged. If the policy
- * was lost later, the default is restored with a warning and a log entry.
+ * Opens the policy stored in siem.mdb, or moves it there from the files of earlier versions of the program. If the
+ * policy file was edited while the service was stopped, or if there are new operations, the changed rules take effect
+ * and are logged as a reload by `system`. The initial default policy is part of the initialisation and is not logged.
+ * If the policy was lost later, the default is restored with a warning and a log entry.
  *
  * @throws Error with a one-line message if the stored policy is damaged, because guessing could grant or deny
  * the wrong access
@@ -182,8 +182,9 @@ export class AccessPolicy {
   }
 
   /**
-   * Loads the rules of the file. Rejects with CONFLICT if the file is invalid or would lock out all
-   * administrators, and with UNAVAILABLE if the volume of the file does not respond.
+   * Loads the rules of the file, or writes the file if it is missing and not configured, or not replaced yet. Rejects
+   * with CONFLICT if the file is invalid or would lock out all administrators, and with UNAVAILABLE if the volume of
+   * the file does not respond.
    */
   reload(by: Actor): Promise<Policy> {
     return this.#inTurn(async () => {
@@ -198,7 +199,7 @@ export class AccessPolicy {
     });
   }
 
-  /** Waits for the change in progress. */
+  /** Waits for the changes in progress and in the queue. */
   async close(): Promise<void> {
     await this.#queue.idle();
   }

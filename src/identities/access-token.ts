@@ -70,8 +70,8 @@ export function accessTokens(
     });
     const { sub, jti, iat, exp, roles } = payload;
     if (!isText(sub) || !isText(jti) || iat === undefined || exp === undefined || !isRoles(roles)) throw refused();
-    // Rejects a token that was issued while the clock was ahead, because it would be valid until the clock
-    // reaches that time.
+    // Rejects a token that was issued while the clock was ahead, because it would be valid for longer than its
+    // lifetime.
     if (iat > nowMs / 1000 + skewSeconds) throw refused();
     return { sub, jti, roles, expiresAt: exp * 1000 };
   };

@@ -89,7 +89,7 @@ export function single(value: unknown): unknown {
   return Array.isArray(value) && value.length <= 1 ? (value[0] ?? undefined) : value;
 }
 
-/** Converts a number in text form. Returns other values unchanged; the reader of the field rejects them. */
+/** Converts a number in text form. Returns other values as `single` does; the reader of the field rejects them. */
 export function numeric(value: unknown): unknown {
   const one = single(value);
   return typeof one === 'string' && /^\d{1,20}(\.\d{1,20})?$/.test(one) ? Number(one) : one;

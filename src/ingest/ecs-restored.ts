@@ -13,14 +13,15 @@ export interface Moved {
   readonly read: (document: JsonObject) => unknown;
 }
 
-/** Describes a field that is restored unchanged. */
+/** Describes a field that is restored unchanged, except that a list of one value becomes the value. */
 export const moved = (raw: string, ...names: string[]): Moved => made(raw, names, single);
 
 /** Describes a field that is a number in the sensor's record, and may have become a text. */
 export const movedNumber = (raw: string, ...names: string[]): Moved => made(raw, names, numeric);
 
 /**
- * Describes a field that is computed from another field. `make` is not called if the other field is missing.
+ * Describes a field that is computed from the first of `names` that is present. `make` is not called without such a
+ * field.
  */
 export function made(raw: string, names: readonly string[], make: (value: unknown) => unknown): Moved {
   const places = names.map(field);

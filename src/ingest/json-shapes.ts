@@ -126,7 +126,7 @@ export class JsonShapes {
   }
 }
 
-/** Returns whether these bytes match the node; `to` is the end of the line. */
+/** Returns whether the bytes in `[from, to)` begin with the bytes of the node. */
 export function isAt(
   { length, head, tail, firstWord, endWord }: ShapeNode,
   words: Float64Array,

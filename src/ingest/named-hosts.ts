@@ -4,7 +4,10 @@ import { isAddress } from '../net/ip.ts';
 import { direction } from './addresses.ts';
 import type { ParseContext } from './parse-context.ts';
 
-/** Hosts named in the records of one body, once per pair of addresses. Bounded by `limits.maxBodySightings`. */
+/**
+ * Hosts named in the records of a batch: the last report for each source, destination, port and sensor. Bounded by
+ * `limits.maxBodySightings`.
+ */
 export class NamedHosts {
   readonly #found = new Map<string, NamedHost>();
   /** True if a host was left out because of the limit. */
@@ -86,7 +89,8 @@ export function takeTunnel(
 }
 
 /**
- * Returns a URI that is an absolute URL, as in requests to proxies; undefined for a path on the requested host.
+ * Returns a URI that is an absolute URL or the target of CONNECT, as in requests to proxies; undefined for a path on
+ * the requested host.
  */
 export const absoluteUrl = (uri: unknown, method: unknown): unknown =>
   typeof uri === 'string' && (method === 'CONNECT' || uri.includes('://')) ? uri : undefined;

@@ -104,7 +104,7 @@ export function withBytes<T>(input: IngestInput, work: (bytes: Buffer, sent: Buf
   }
 }
 
-/** Returns whether the Buffer does not share its memory with other Buffers, as small Buffers do. */
+/** Returns whether the Buffer has its own memory. Small Buffers share memory. */
 function ownsBuffer(bytes: Buffer): boolean {
   return bytes.byteOffset === 0 && bytes.length > Buffer.poolSize;
 }

@@ -221,7 +221,7 @@ export class RecordReader {
       ? this.#bytes.toString('utf8', this.#start, Math.min(this.#end, this.#start + maxShown))
       : this.#line().slice(0, maxShown);
 
-  /** Evaluates rules for an accepted or ignored record. */
+  /** Counts an ignored record under its kind, and evaluates rules for an accepted or ignored record. */
   #ask(kind: string, record: JsonObject): void {
     const { detectors, batch } = this.#reading;
     batch.nameIgnored(kind);
@@ -335,7 +335,7 @@ function parseObject(line: string): JsonObject {
   return isObject(record) ? record : reject('line', `is ${named(record)}, not an object`);
 }
 
-/** Counts the openings of objects and arrays after the first opening, up to the limit of nesting. */
+/** Counts the openings of objects and arrays in a line that begins with a brace; stops above the limit of nesting. */
 function openings(line: string): number {
   let found = 1;
   for (let at = line.indexOf('{', 1); at >= 0 && found <= limits.maxNesting; at = line.indexOf('{', at + 1)) found++;

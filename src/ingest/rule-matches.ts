@@ -3,7 +3,7 @@ import type { Finding } from '../events/finding.ts';
 import { limits } from '../limits.ts';
 import type { Found } from './detectors.ts';
 
-/** Rule matches in the records of one body. Bounded by `limits.maxBodyFindings` and `limits.maxBodyFacts`. */
+/** Rule matches in the records of a batch. Bounded by `limits.maxBodyFindings` and `limits.maxBodyFacts`. */
 export class RuleMatches implements Found {
   /** Block of the current record. */
   block = -1;

@@ -200,8 +200,8 @@ export class ShapeParser {
 const deepest = 8;
 
 /**
- * Returns the position after the closing bracket of the array; -1 if the bracket is missing, or follows a
- * non-ASCII byte.
+ * Returns the position after the closing bracket of the array; -1 if the bracket is missing, follows a non-ASCII
+ * byte, or closes an array that is nested too deeply.
  */
 function arrayEnd(bytes: Buffer, start: number, end: number): number {
   let depth = 0;

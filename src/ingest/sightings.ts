@@ -9,7 +9,7 @@ type Without<T, K extends PropertyKey> = T extends unknown ? Omit<T, K> : never;
 export type Told = Without<Sighting, 'at'>;
 
 /**
- * Facts about hosts in the records of one body, without duplicates, with the latest time of each fact.
+ * Facts about hosts in the records of a batch, without duplicates, with the latest time of each fact.
  * Bounded by `limits.maxBodySightings`.
  */
 export class Sightings {

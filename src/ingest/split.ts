@@ -1,6 +1,6 @@
 import { limits } from '../limits.ts';
 
-/** Called with the bytes of one record, `[start, end)`, and its number from 1. */
+/** Called with the bytes of one record, `[start, end)`, and the number of its line or element, from 1. */
 export type Visit = (start: number, end: number, line: number) => void;
 
 const newline = 10;

@@ -103,7 +103,8 @@ function metadata(given: JsonObject | undefined): SuricataMetadata {
 
 /**
  * Returns the name in the record's transaction: DNS question (format 3: `queries`; 2: `query`), TLS server
- * name, HTTP host. The name is an addition to the finding, so an unreadable name is left out.
+ * name, HTTP host. The name is an addition to the finding, so an unreadable name and an address are
+ * left out.
  */
 function domain(r: JsonObject): string | undefined {
   const { dns, tls, http } = r;

@@ -3,7 +3,7 @@ import { hostNameField, inCertificate, isProxyPort } from './host-name.ts';
 import { absoluteUrl, takeNamedHosts, takeTunnel } from './named-hosts.ts';
 import type { ParseContext } from './parse-context.ts';
 
-/** Reads `dhcp`: the address assigned to a host, from a server's acknowledgement. */
+/** Reads `dhcp`: the address and the name of a home host, from a server's acknowledgement. */
 export function suricataDhcp(r: JsonObject, { addresses, batch }: ParseContext): void {
   const dhcp = object(r.dhcp, 'dhcp') ?? {};
   const address = addresses.optional(dhcp.assigned_ip, 'dhcp.assigned_ip');
@@ -17,9 +17,9 @@ export function suricataDhcp(r: JsonObject, { addresses, batch }: ParseContext):
 }
 
 /**
- * Reads `tls`: the requested server name, if the certificate covers it. Clients can request any name, and
- * external clients can request names of other hosts. The record is not stored, so it counts as ignored; rules
- * are still evaluated.
+ * Reads `tls`: the requested server name as a contact, and as the name of a home host if the certificate covers
+ * it. Clients can request any name, and external clients can request names of other hosts. The record is not stored,
+ * so it counts as ignored; rules are still evaluated.
  */
 export function suricataTls(r: JsonObject, reading: ParseContext): void {
   const { addresses, batch } = reading;

@@ -53,7 +53,10 @@ const texts = (value: unknown): string[] =>
     .map((one) => cut(one, limits.maxSignatureTextLength))
     .filter((one) => one !== '');
 
-/** Decodes the first bytes of a value; returns an empty text if the value is not base64. */
+/**
+ * Truncates a base64 value to at most `maxBytes` decoded bytes and returns it as base64; returns an empty text if its
+ * start is not base64.
+ */
 function base64(value: unknown, maxBytes: number): string {
   const start = cut(value, Math.ceil(maxBytes / 3) * 4);
   if (!/^[A-Za-z0-9+/]+={0,2}$/.test(start)) return '';

@@ -12,8 +12,8 @@ const dnsRecord = newDnsRecord();
 
 /**
  * Reads a line of dns.log (zeek scripts/base/protocols/dns/main.zeek): a whole transaction if it has a response
- * code, otherwise an unanswered query. Name and number of type, class and code are stored as the sensor gave
- * them; a missing name is derived from the number, and a missing number from the name.
+ * code, otherwise an unanswered query. A missing name of the type, class or code is derived from the number, and a
+ * missing number of the code from the name.
  */
 export function zeekDns(r: JsonObject, ids: ZeekIds, { addresses, sensor }: ParseContext): DnsRecord {
   const timestamp = zeekTime(r.ts, 'ts');

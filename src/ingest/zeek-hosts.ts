@@ -102,9 +102,9 @@ function softwareVersion(r: JsonObject): string | undefined {
 }
 
 /**
- * Reads a line of ssl.log: the requested server name, if the certificate covers it. Clients can request any
- * name, and external clients can request names of other hosts. The log is not stored, so the record counts as
- * ignored; rules are still evaluated.
+ * Reads a line of ssl.log: the requested server name as a contact, and as the name of a home host if the
+ * certificate covers it. Clients can request any name, and external clients can request names of other hosts. The log
+ * is not stored, so the record counts as ignored; rules are still evaluated.
  */
 export function zeekTls(r: JsonObject, ids: ZeekIds, reading: ParseContext): void {
   const { addresses, batch } = reading;

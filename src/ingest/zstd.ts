@@ -1,8 +1,8 @@
 import { zstdDecompressSync } from 'node:zlib';
 
 /**
- * Decompresses a zstd body (RFC 8878) with all its frames. Throws a RangeError if the body ends early or
- * continues with other data.
+ * Decompresses a zstd body (RFC 8878) with all its frames. Throws a RangeError if the body ends early, continues
+ * with other data, or inflates to more than `maxOutputLength` bytes.
  *
  * Node's zstdDecompressSync silently stops after the first frame, and returns the available part of a
  * truncated frame. The frames are therefore measured by their headers, and decompressed one by one.

@@ -237,7 +237,7 @@ export class DurableLedger implements Ledger {
     }
   }
 
-  /** Writes the journal's line for this start and starts the timers. Called once, by `openLedger`. */
+  /** Begins a pending life, writes this start to the journal and starts the timers. Called once, by `openLedger`. */
   async begin(event: 'initialised' | 'start'): Promise<void> {
     // An operator has just begun a life from a log that may be as old as a backup, so the clock is accepted.
     const acceptClock = this.#options.acceptClock === true || this.#isLifePending;
@@ -699,7 +699,6 @@ export class DurableLedger implements Ledger {
       const { tree } = recovered;
       const entry = lifeEntry(lifeStart, keys, { size: tree.size, root: tree.root() }, eventsLife);
       const [at] = await this.#append([datedForAppend(entry, milliseconds(this.#parts.clock.now()))]);
-      // Bypasses `#reads`, because publication of heads may be delayed.
       this.#life = lifeRecord(at!.leaf_index, this.#storage().canonical(at!.leaf_index)!);
     }
     hooks.at('life-logged');

@@ -31,7 +31,7 @@ type JournalEvent = 'initialised' | 'start' | 'day';
 
 /**
  * Manages the heads outside the database, in anchor and journal, and the findings about their volumes. A lost anchor
- * stops appends; a lost journal is reported, and the pending line is written when the journal is back.
+ * holds appends; a lost journal is reported, and the pending line is written when the journal is back.
  */
 export class ExternalHeadWriter {
   readonly #parts: ExternalHeadWriterParts;

@@ -347,9 +347,9 @@ export interface Ledger {
   /** Retires a pending key. Throws NOT_FOUND for an unknown key, and INVALID_TRANSITION in any other state. */
   retireKey(kid: string, actor: string): Promise<ChangedKey>;
   /**
-   * Revokes a compromised key: verifiers refuse it from then on, a new key replaces it, the current head is signed
-   * again, and `key.revoked` is appended. Returns the revoked key. Throws NOT_FOUND for an unknown key, and
-   * INVALID_TRANSITION for a revoked key.
+   * Revokes a compromised key, which verifiers refuse from then on, and appends `key.revoked`. A new key replaces an
+   * active key. If the key signed the current head, the head is signed again. Returns the revoked key. Throws NOT_FOUND
+   * for an unknown key, and INVALID_TRANSITION for a revoked key.
    */
   revokeKey(kid: string, reason: string, actor: string): Promise<ChangedKey>;
   accessTokenKeys(): Promise<AccessTokenKeys>;
@@ -364,7 +364,10 @@ export interface Ledger {
    */
   confirmClock(): Promise<void>;
   status(): Promise<LedgerStatus>;
-  /** Records the damage that the log reader's thread reports, as the finding `data_damaged`. */
+  /**
+   * Records a report of the log reader's thread. Damage becomes the finding `data_damaged`, which a later pass without
+   * damage clears.
+   */
   reportReads(report: ReadReport): Promise<void>;
   /** Finishes the current batch, writes the anchor, closes the database. */
   close(): Promise<void>;

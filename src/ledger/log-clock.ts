@@ -111,8 +111,8 @@ export class LogClock {
     const { refused, acceptedUntil = 0n } = memory;
     this.#memory = memory;
     if (refused !== undefined) {
-      // The clock was corrected, because it shows an earlier time than the refused one. Until then, heads were dated by
-      // the steady clock.
+      // Accepts the wall clock only if it shows an earlier time than the refused one, which means that it was
+      // corrected. Until then, heads are dated by the steady clock.
       const from = lastHead !== undefined && lastHead > refused.plausible ? lastHead : refused.plausible;
       const ahead = refused.clock - refused.plausible - stepNs;
       this.#trust(from, 'start', ahead > stepNs ? ahead : stepNs);

@@ -74,7 +74,7 @@ export class OutboxPump {
     while (this.#running !== undefined) await this.#running;
   }
 
-  /** Finishes the current run and starts no further run. The remaining rows are drained by the next start. */
+  /** Finishes the current run and starts no further run. The remaining rows are drained after the next start. */
   async close(): Promise<void> {
     this.#closed = true;
     clearTimeout(this.#timer);

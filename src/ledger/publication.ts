@@ -55,8 +55,8 @@ export class PublicationSchedule {
 
   /**
    * Returns the timestamp of a head that must be signed before any other: the last boundary. Returns
-   * undefined if the last head, signed at `lastNs`, is not older than the boundary, or is itself public and
-   * at most an hour older.
+   * undefined without a delay, or if the last head, signed at `lastNs`, is not older than the boundary, or is
+   * itself public and less than an hour older.
    */
   due(nowNs: bigint, lastNs: bigint): bigint | undefined {
     const delay = this.#delayAt(nowNs);

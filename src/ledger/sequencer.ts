@@ -151,7 +151,7 @@ export class Sequencer {
 
   /**
    * Signs a fresh head of the same size, so that readers see that the log is still active. Does nothing for an empty
-   * log.
+   * log, while commits are held, or while calls are queued, because their commit signs a head.
    */
   resign(): void {
     if (this.#failure !== undefined || this.isHeld) return;

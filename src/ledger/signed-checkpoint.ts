@@ -15,8 +15,8 @@ export interface SignedCheckpointParts {
 const cacheMs = 1000;
 
 /**
- * Returns the checkpoint of the published head, without cosignatures. Requests a note from the ledger's thread only for
- * a new head or once a second, one note at a time, so that requests do not slow appends.
+ * Provides the checkpoint of the published head, without cosignatures. Requests a note from the ledger's thread only
+ * for a new head or once a second, one note at a time, so that requests do not slow appends.
  */
 export class SignedCheckpoint {
   readonly #parts: SignedCheckpointParts;

@@ -78,7 +78,7 @@ const words = new Int32Array(80);
 const digest = new Int32Array(5);
 const digestBytes = Buffer.alloc(20);
 
-/** Writes the hash to `digest`. */
+/** Writes the hash to `digest`. Returns false for flows without a community id. */
 function hashFlow(flow: FlowKey): boolean {
   let protocol = protocols[flow.transport];
   if (protocol === undefined) return false;

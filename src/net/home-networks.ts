@@ -32,7 +32,7 @@ export function homeNetworks(blocks: readonly string[]): IsHome {
   return compiled.isHome;
 }
 
-/** Returns advice to add a sensor's host to the home networks. */
+/** Returns advice to add a host to the home networks; an empty list without a host. */
 export function homeAdvice(
   home: readonly string[],
   host: { readonly ip: string; readonly share: number } | undefined,

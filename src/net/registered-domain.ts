@@ -9,10 +9,7 @@ export function registeredDomain(name: string): string | undefined {
   return getDomain(host.toLowerCase(), options) ?? undefined;
 }
 
-/**
- * Returns whether the name can be registered in the public DNS, under a suffix in the ICANN section of the
- * list.
- */
+/** Returns whether the name ends with a public suffix in the ICANN section of the list. */
 export function isPublicName(name: string): boolean {
   return parse(name, options).isIcann === true;
 }

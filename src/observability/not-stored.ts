@@ -2,7 +2,7 @@ import type { NotStored as Shown } from '../contract/resources/status.ts';
 import type { NotStoredKind } from '../contract/vocabulary.ts';
 import { limits } from '../limits.ts';
 
-/** Records of one sensor that were not stored for one reason. */
+/** Records or requests of one sensor that were not stored for one reason. */
 interface Row {
   /** The sensor; undefined if unknown. */
   sender: { readonly id: string; readonly name: string } | undefined;

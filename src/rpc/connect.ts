@@ -14,12 +14,12 @@ const CALL_BYTES = 256;
 export interface Connection<T> {
   /**
    * The remote interface. Every method posts its call immediately and resolves with the result. Buffers in
-   * arguments are moved (see `pack`), so the caller's buffers are detached, unless the call fails with
-   * OVERLOADED before it is sent.
+   * arguments are moved (see `pack`), so the caller's buffers are detached, unless the call fails before it is
+   * sent.
    *
-   * Throws OVERLOADED, without sending the call, when `maxInFlightBytes` are in flight. Also throws the
-   * ServiceErrors of the implementation. Any other error is a bug of the implementation, with its name, message
-   * and stack.
+   * Throws OVERLOADED, without sending the call, if the call would exceed `maxInFlightBytes`. Also throws the
+   * ServiceErrors of the implementation, and the error that `close` received. Any other error is a bug, with its
+   * name, message and stack.
    */
   readonly api: T;
   /** Bytes of pending calls. */

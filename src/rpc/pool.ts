@@ -232,8 +232,8 @@ class BoundedPool {
   }
 
   /**
-   * Converts an error that Piscina threw. Errors of tasks arrive as outcomes, so a thrown error means that
-   * the input cannot be cloned, or that the thread ended.
+   * Converts an error that Piscina threw, and reports a lost thread. Errors of tasks arrive as outcomes, so a
+   * thrown error means that the input cannot be cloned, or that the thread ended.
    */
   #lost(job: Waiting, error: Error): Error {
     if (error.name === 'DataCloneError') return error;

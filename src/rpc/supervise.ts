@@ -18,7 +18,7 @@ export interface SuperviseOptions<T> extends HeapLimits, Pick<ConnectOptions, 'o
   readonly workerData: unknown;
   readonly maxInFlightBytes?: number;
   /**
-   * Returns whether the worker is not restarted after it died with `error`. Default: it is always restarted.
+   * Returns whether the worker is not restarted after it died with `error`. Default: no error is final.
    */
   isFinal?(error: Error): boolean;
   /**
@@ -67,7 +67,7 @@ class Supervisor<T extends object> implements Supervised<T> {
   #lastDeath = Number.NEGATIVE_INFINITY;
   /** The reason why no worker can be called. */
   #absence = 'is starting';
-  /** The restart in progress. */
+  /** The latest restart; resolves when the restart has succeeded or failed. */
   #restarting: Promise<void> | undefined;
   #closing: Promise<void> | undefined;
 

@@ -15,7 +15,7 @@ const MAX_CONTAINERS = 65_536;
  * values and are not searched.
  */
 const SAMPLE = 64;
-/** Approximate memory of an object, array, number, …; strings and buffers are counted exactly. */
+/** Approximate memory of an object, array, number, …; the length of a string and the bytes of a buffer are added. */
 const PLAIN_BYTES = 16;
 
 /** A value ready to be posted. */
@@ -32,8 +32,9 @@ export interface Packed {
  *
  * An ArrayBuffer, or a view that covers its ArrayBuffer exactly, is moved: the sender's buffer is detached. A
  * view of a part (a pooled Buffer, a subarray) is replaced by a copy of that part in a separate buffer, which
- * is moved; the original ArrayBuffer stays with the sender. SharedArrayBuffers stay shared. Buffers are found
- * in arrays and plain objects, within the limits above; the sender's objects are not changed.
+ * is moved; the original ArrayBuffer stays with the sender. An ArrayBuffer that is marked as untransferable is
+ * copied too. SharedArrayBuffers stay shared. Buffers are found in arrays and plain objects, within the limits above;
+ * the sender's objects are not changed.
  */
 export function pack(value: unknown): Packed {
   const walk = new Walk();
@@ -46,7 +47,7 @@ class Walk {
   bytes = 0;
   #containers = 0;
 
-  /** Returns the value, or a copy of the value if a partial view inside had to be replaced. */
+  /** Returns the value, or a copy in which buffers and views that cannot be moved are replaced. */
   visit(value: unknown, depth: number): unknown {
     if (typeof value !== 'object' || value === null) {
       this.bytes += typeof value === 'string' ? value.length + PLAIN_BYTES : PLAIN_BYTES;

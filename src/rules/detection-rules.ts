@@ -90,7 +90,7 @@ type Prepared = Omit<InEffect, 'version'> & { readonly problems: ReadonlyMap<str
 export class DetectionRules {
   readonly #parts: RulesParts;
   #now: InEffect;
-  /** Number of findings by rule, since the rule was loaded. */
+  /** Number of matches by rule, and of findings by correlation, since the start or since the rule was enabled. */
   readonly #hits = new Map<string, number>();
   /** Longest processing time of a record in milliseconds, by rule, since the rules were changed. */
   #slow = new Map<string, number>();
@@ -161,8 +161,8 @@ export class DetectionRules {
   }
 
   /**
-   * Creates a rule. @throws INVALID_REQUEST naming line and field; CONFLICT if the id already exists or there
-   * are too many rules
+   * Creates a rule. @throws INVALID_REQUEST naming line and field; CONFLICT if the id already exists or a
+   * limit of the rules is reached
    */
   create({ source, enabled = true }: RuleInput, by: Actor): Promise<{ id: string; rule: Rule }> {
     return this.#inTurn(by, async () => {
@@ -189,6 +189,7 @@ export class DetectionRules {
 
   /**
    * Changes a rule. @throws NOT_FOUND; VERSION_MISMATCH; INVALID_REQUEST; CONFLICT for the text of a rule from a folder
+   * or if a limit of the rules is reached
    */
   update(
     id: string,
@@ -239,7 +240,7 @@ export class DetectionRules {
     });
   }
 
-  /** Reads the folders again. */
+  /** Reads the folders again, and puts their rules into effect. */
   reload(by: Actor): Promise<RulesReloaded & { readonly unchanged: boolean }> {
     return this.#inTurn(by, async () => {
       const { rows, problems } = await this.#readFolders();
@@ -334,7 +335,7 @@ export class DetectionRules {
     };
   }
 
-  /** Waits for the change in progress. */
+  /** Waits for the changes that were requested so far. */
   async close(): Promise<void> {
     await this.#queue.idle();
   }
@@ -522,13 +523,13 @@ export class DetectionRules {
     this.#slow = new Map();
   }
 
-  /** Removes the hits of rules that were removed or changed. */
+  /** Removes the hits of rules that were removed or disabled. */
   #forgetHits(): void {
     const keys = new Set(this.#documents().map(findingKey));
     for (const rule of this.#hits.keys()) if (!keys.has(rule)) this.#hits.delete(rule);
   }
 
-  /** Returns the documents in effect. */
+  /** Returns the parsed documents of the enabled rules, including rules that cannot be applied. */
   #documents(): SigmaDocument[] {
     return inOrder(this.#now.rows.values()).flatMap(({ id, enabled, sha256 }) => {
       const document = enabled ? this.#now.parsed.get(sha256)?.document : undefined;

@@ -13,7 +13,7 @@ export interface FileDocument extends DocumentText {
 export interface FolderContent {
   /** Documents in the order of file names. */
   readonly documents: readonly FileDocument[];
-  /** Files that could not be read, or exceeded a limit. */
+  /** Descriptions of files and folders that could not be read or exceeded a limit. */
   readonly problems: readonly string[];
 }
 
@@ -63,7 +63,7 @@ function readRules(root: string, file: string, entry: Dirent, into: Reading): vo
     const { bytes } = readFile(join(root, file), limits.maxRuleFileBytes);
     into.bytes += bytes.length;
     if (into.bytes > limits.maxRulesBytes) {
-      into.problems.push(`${file} is left out: all files have more than ${limits.maxRulesBytes} bytes`);
+      into.problems.push(`${file} is left out: all files together have more than ${limits.maxRulesBytes} bytes`);
       return;
     }
     const text = new TextDecoder().decode(bytes);

@@ -31,7 +31,7 @@ export function inOrder(rows: Iterable<RuleRow>): RuleRow[] {
   return [...rows].sort((a, b) => (place(a) < place(b) ? -1 : 1));
 }
 
-/** Splits hashes and texts into parts of `limits.ruleParseBytes` and at least one text. */
+/** Splits hashes and texts into parts. Each part ends with the text that reaches `limits.ruleParseBytes`. */
 export function inParts(texts: readonly (readonly [hash: string, text: string])[]) {
   const parts: (typeof texts)[number][][] = [];
   let room = 0;
@@ -46,14 +46,15 @@ export function inParts(texts: readonly (readonly [hash: string, text: string])[
   return parts;
 }
 
-/** Returns the title and level of a row, even for an unreadable document. */
+/** Returns the title and level of a row. The title of an unreadable document is `where`. */
 export function headOf({ document }: ParsedRule, where: string): Pick<RuleRow, 'title' | 'level'> {
   return { title: document?.title ?? where, level: document?.level ?? 'medium' };
 }
 
 /**
- * Returns the rows of a folder's documents. A known document keeps its id, and stays enabled or disabled. A new
- * document gets the id that it states, if that id is an unused UUID.
+ * Returns the rows of a folder's documents. A document gets the id that it states, if that id is an unused UUID.
+ * Otherwise it gets the id of the previous document at its place in the file, or an id derived from the place. A rule
+ * with a known id stays enabled or disabled.
  *
  * @param taken - ids of other rules
  */
@@ -135,7 +136,7 @@ export function differenceOf(before: Rows, after: Rows) {
   };
 }
 
-/** Returns a UUID of version 8 (RFC 9562), which is a hash of a name. */
+/** Returns a UUID of version 8 (RFC 9562), made from the hash of a name. */
 function derivedId(name: string): string {
   const hex = sha256(name);
   const variant = ((Number.parseInt(hex[16]!, 16) & 3) | 8).toString(16);

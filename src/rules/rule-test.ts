@@ -55,7 +55,7 @@ export type RuleTest =
       readonly matches: readonly TestMatch[];
       /** Whether stored events can match. Only connections and DNS events are stored. */
       readonly answerable: boolean;
-      /** Kinds of record that the rules need and that are not stored, by name. */
+      /** Kinds of record that the rules need and that are not stored, in the order of their names. */
       readonly notStored: readonly RecordKind[];
     };
 

@@ -7,7 +7,8 @@ export interface DocumentText {
 
 /**
  * Splits a text into documents, so that a broken document does not affect later documents. Every line that
- * begins with `---` ends a document (YAML 1.2.2, section 9.1). Documents with only comments are skipped.
+ * begins with `---` ends a document (YAML 1.2.2, section 9.1). Empty documents and documents with only comments are
+ * skipped.
  */
 export function splitDocuments(text: string): DocumentText[] {
   const lines = text.split('\n');
@@ -21,7 +22,7 @@ export function splitDocuments(text: string): DocumentText[] {
   lines.forEach((line, at) => {
     if (!/^---(\s|$)/.test(line)) return;
     end(at);
-    // Text after the marker belongs to the document.
+    // Text after the marker belongs to the next document.
     const isAlone = /^---\s*(#.*)?$/.test(line);
     if (!isAlone) lines[at] = line.replace('---', '   ');
     from = isAlone ? at + 1 : at;

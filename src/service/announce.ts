@@ -17,7 +17,7 @@ export function announce(config: Config, port: number, log: Logger): void {
   const host = config.host.includes(':') ? `[${config.host}]` : config.host;
   const url = `${config['tls.cert'] ? 'https' : 'http'}://${host}:${port}`;
   log.info({ url, port, pid: process.pid, data_dir: config.data_dir }, 'listening');
-  // Prints the address if log messages are off, because the operator has to see when the service is ready and
-  // on which port.
+  // Prints the URL if log messages are off, because the operator has to see when the service is ready and on which
+  // port.
   if (!log.isLevelEnabled('info')) process.stdout.write(`  listening      ${url}\n`);
 }

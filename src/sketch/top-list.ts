@@ -102,8 +102,8 @@ export class TopList {
   }
 
   /**
-   * Evicts entries that are not among the first `most` in either measure, if there are more than twice `most`
-   * entries.
+   * Limits bytes to the maximum of an entry. If there are more than twice `most` entries, evicts those that are
+   * not among the first `most` in either measure.
    */
   trim(): void {
     const { entries, most } = this;
@@ -136,7 +136,7 @@ export interface Counted {
   readonly bytes: Float64Array;
 }
 
-/** Adds exact counts to an entry, and raises its upper bounds together with their errors. */
+/** Adds `met` and `sum` to an entry as exact counts, and `events` and `bytes` to its upper bounds and their errors. */
 function enlarge(entry: TopEntry, events: number, bytes: number, met = 0, sum = 0): void {
   entry.events += events + met;
   entry.eventsError += events;

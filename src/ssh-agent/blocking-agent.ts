@@ -82,7 +82,7 @@ export class BlockingAgent {
     await this.#worker.terminate();
   }
 
-  /** Drops responses to earlier requests that timed out. */
+  /** Returns the response to a request, if it has arrived. Drops responses to earlier requests, which timed out. */
   #takeAnswer(seq: number): SignAnswer | undefined {
     for (;;) {
       const taken = receiveMessageOnPort(this.#port);

@@ -59,7 +59,7 @@ export class SiemDamage {
     return isBlock;
   }
 
-  /** Reports each row once, up to a maximum number. */
+  /** Reports rows that were not reported yet. Forgets the reported rows above `limits.maxNamedDamage`. */
   async #reportRows(rows: readonly string[]): Promise<void> {
     const fresh = rows.filter((row) => !this.#reported.has(row));
     if (fresh.length === 0) return;

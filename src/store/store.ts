@@ -426,13 +426,15 @@ export interface StoreStatus {
  */
 export interface Store {
   /**
-   * Stores a batch. Throws CONFLICT if the Idempotency-Key was used for another request, and UNAVAILABLE,
-   * without storing the batch, if a receipt is requested and limits.maxReceipts are waiting for the log.
+   * Stores a batch. Throws CONFLICT if the Idempotency-Key was used for another request. Throws UNAVAILABLE, without
+   * storing the batch, in three cases: the disk is full; the outbox is full and the batch may cause alerts that must be
+   * logged; or a receipt is requested and too many receipts wait for the log.
    */
   commit(batch: IngestBatch): Promise<Committed>;
   /**
    * Changes an alert. Throws NOT_FOUND, INVALID_TRANSITION, VERSION_MISMATCH (if `version` is given and
-   * differs from the alert's version), and CONFLICT for a verdict that differs from an override.
+   * differs from the alert's version), CONFLICT for a verdict that differs from an override and at the limit of notes,
+   * and UNAVAILABLE if the change must be logged and the outbox is full.
    */
   changeAlert(id: string, change: AlertChange, by: Actor, version?: number): Promise<AlertChanged>;
   /**
@@ -444,8 +446,7 @@ export interface Store {
   /**
    * Creates a manual asset. Addresses and names must be canonical and unique; at least one address or name
    * must be given. Throws CONFLICT if another asset currently has one of the addresses or MAC addresses
-   * (`details`: `field`, such as `ip_addresses.1`, and `asset_id`), or if there are already limits.maxAssets
-   * assets.
+   * (`details`: `field`, such as `ip_addresses.1`, and `asset_id`), and at the limits of assets and addresses.
    */
   createAsset(input: AssetInput, by: Actor): Promise<AssetChanged>;
   /**
@@ -501,7 +502,7 @@ export interface Store {
   /**
    * Stores ranges that follow the sealed ranges, and puts an `events.sealed` entry into the outbox, in one
    * transaction. Returns false, without a change, while the outbox is full. Throws CONFLICT for rows that are
-   * already sealed.
+   * already sealed or not stored, and while sealing is off.
    */
   sealEvents(ranges: readonly SealedRows[]): Promise<boolean>;
   /**

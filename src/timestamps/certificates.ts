@@ -40,8 +40,8 @@ export function readCertificates(path: string): X509Certificate[] {
 }
 
 /**
- * Checks that the certificate may sign timestamps (RFC 3161 section 2.3: a critical extended key usage with
- * only timeStamping), and was valid at this time.
+ * Checks that the certificate may sign timestamps (RFC 3161 section 2.3: a critical extended key usage with only
+ * timeStamping), and was valid at `atMs`.
  *
  * @throws TimestampError bad_certificate
  */

@@ -10,7 +10,7 @@ export type TimestampFault =
   | 'wrong_nonce'
   /** The signature, or an attribute that it must cover, is wrong. */
   | 'bad_signature'
-  /** The certificate is not for timestamping, or was not valid at that time. */
+  /** The certificate is not for timestamping, or was not valid at the time of the timestamp. */
   | 'bad_certificate'
   /** No trusted certificate vouches for the authority's certificate. */
   | 'untrusted'

@@ -9,7 +9,7 @@ import { asInteger, sha256Oid } from './request.ts';
 import { TimestampError } from './timestamp-error.ts';
 
 export interface Expected {
-  /** The expected hash. */
+  /** The hash that the token must be for. */
   readonly sha256: Uint8Array;
   /** The nonce of the request. Absent for a stored token. */
   readonly nonce?: Uint8Array;
@@ -46,10 +46,9 @@ const digests: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * Verifies a TimeStampToken in DER (RFC 3161 section 2.4.2, a CMS SignedData of RFC 5652): its hash, its nonce,
- * and the signature over its signed attributes. The attributes must identify the certificate (RFC 5816), which must
- * be for timestamping and valid at that time. With `trusted`, a chain must lead to one of these
- * certificates.
+ * Verifies a TimeStampToken in DER (RFC 3161 section 2.4.2, a CMS SignedData of RFC 5652): its hash, its nonce, and the
+ * signature over its signed attributes. The attributes must identify the certificate (RFC 5816), which must be for
+ * timestamping and valid at the time in the token. With `trusted`, a chain must lead to one of these certificates.
  *
  * @throws TimestampError
  */

@@ -11,7 +11,7 @@ export function fromBase64(text: string): Uint8Array<ArrayBuffer> | undefined {
   return btoa(binary) === text ? Uint8Array.from(binary, (char) => char.charCodeAt(0)) : undefined;
 }
 
-/** Decodes like `fromBase64`, but throws the fault `bad_base64`, which names the decoded text with `what`. */
+/** Decodes like `fromBase64`, but throws `bad_base64` for invalid text. `what` names the text in the message. */
 export function base64ToBytes(text: string, what: string): Uint8Array<ArrayBuffer> {
   const bytes = fromBase64(text);
   if (bytes === undefined) throw new TlogError('bad_base64', `${what} is not in base64`);

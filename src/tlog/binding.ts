@@ -36,7 +36,7 @@ export function bindsElsewhere(sha256: Hasher, binding: Binding, first: SizedRoo
 
 /**
  * Returns the first root that a consistency proof leads to, folded from its hashes left of the first size.
- * Undefined for a power of two, whose root the proof does not contain, and for a proof of another length.
+ * Undefined if the first size is a power of two, because the proof then omits its root, or if the length is wrong.
  */
 export function firstRootOf(
   sha256: Hasher,

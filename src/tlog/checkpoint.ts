@@ -38,7 +38,7 @@ export function parseCheckpoint(text: string): Checkpoint {
   return checkpoint;
 }
 
-/** Formats a checkpoint; the inverse of `parseCheckpoint`, with the same faults. */
+/** Formats a checkpoint; the inverse of `parseCheckpoint`. Faults: bad_note, bad_checkpoint, bad_size, bad_hash. */
 export function formatCheckpoint({ origin, size, root, extensions }: Checkpoint): string {
   checkSize(size);
   checkHash(root, 'the root of the checkpoint');

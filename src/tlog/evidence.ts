@@ -32,7 +32,7 @@ export function writeForkEvidence(fork: CheckpointFork): string {
   return `${JSON.stringify({ ...about, checkpoints, ...bindingField(binding), ...trusted }, null, 1)}\n`;
 }
 
-/** Returns the member `proof` of evidence. */
+/** Returns an object with the member `proof` of evidence; without members if there is no binding. */
 export function bindingField(binding: Binding | undefined) {
   if (binding === undefined) return {};
   const { firstSize, secondSize, firstRoot, path } = binding;

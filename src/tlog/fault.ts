@@ -1,6 +1,6 @@
 /** Faults of numbers, hashes, proofs and heads from outside, one name for each. */
 export type TlogFault =
-  /** A tree size that is not a safe integer, or is out of range. */
+  /** A tree size that is not a safe integer or is out of range, or a head that is not 48 bytes. */
   | 'bad_size'
   /** A leaf index that is not a safe integer, or not below the tree size. */
   | 'bad_index'
@@ -8,13 +8,13 @@ export type TlogFault =
   | 'bad_hash'
   /** Text that is not the hexadecimal form of the expected number of bytes. */
   | 'bad_hex'
-  /** A timestamp that JSON readers with doubles cannot hold exactly, or that does not fit 64 bits. */
+  /** A timestamp that is not an integer, is out of range, or may be inexact as a double. */
   | 'bad_timestamp'
   /** A proof with too many or too few hashes for its sizes. */
   | 'bad_path_length'
   /** The proof leads to a root other than the (second) head's. */
   | 'root_mismatch'
-  /** The consistency proof leads to a first root other than the pinned one. */
+  /** The consistency proof leads to a first root other than the first head's. */
   | 'first_root_mismatch'
   /** Text that is not canonical base64. */
   | 'bad_base64'
@@ -22,7 +22,7 @@ export type TlogFault =
    * Text that is not a signed note, or cannot be part of one: its end, its lines, a character, its length.
    */
   | 'bad_note'
-  /** A key name that is empty or contains a space, a plus or a control character. */
+  /** A key name that is empty or contains white space, a plus, a control character or a lone surrogate. */
   | 'bad_key_name'
   /** A key id that is not a 32-bit number, or does not match name, type and key. */
   | 'bad_key_id'

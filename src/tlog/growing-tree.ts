@@ -27,9 +27,9 @@ export class GrowingTree {
   }
 
   /**
-   * Loads the tree of `size` leaves. `load` returns a stored page's bytes. Every node of the growing pages is hashed
-   * again from row 0; columns of row 0 whose page below is not in memory are used as stored. Returns undefined if a
-   * page is missing, has a wrong length, or has inconsistent hashes.
+   * Loads the tree of `size` leaves. `load` returns a stored page's bytes. All nodes of the growing pages above row 0
+   * are hashed again; row 0 is used as stored. Returns undefined if a page is missing, has a wrong length, or has
+   * inconsistent hashes.
    */
   static load(
     sha256: Hasher,

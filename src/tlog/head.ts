@@ -75,7 +75,7 @@ export function headToJson(head: TreeHead, signature: Uint8Array, signerKeyId: s
   };
 }
 
-/** Returns the integer that a JSON number holds. Rejects a double that could represent several integers. */
+/** Returns the integer that a JSON number holds. Above 2^53, rejects all but multiples of 1024: they may be rounded. */
 export function timestampFromNumber(timestamp: number): bigint {
   if (!Number.isInteger(timestamp)) throw new TlogError('bad_timestamp', `timestamp ${timestamp} is not an integer`);
   const ns = BigInt(timestamp);
@@ -89,7 +89,7 @@ export function timestampFromNumber(timestamp: number): bigint {
   return ns;
 }
 
-/** Returns the double that holds this integer exactly. */
+/** Returns the double that holds this integer exactly; bad_timestamp if no double does. */
 export function timestampToNumber(ns: bigint): number {
   checkTimestamp(ns);
   const timestamp = Number(ns);

@@ -22,8 +22,8 @@ export const signatureTypes = { ed25519: 1, cosignature: 4 } as const;
 export const maxNoteLength = 1_000_000;
 
 /**
- * Maximum signatures of a note, as in Go. The specification requires at least 16; each signature by a known key costs a
- * verification.
+ * Maximum signatures of a note, as in Go. The specification requires support for at least 16; each signature by a known
+ * key costs a verification.
  */
 export const maxNoteSignatures = 100;
 
@@ -97,8 +97,8 @@ export function checkNoteText(text: string): void {
 }
 
 /**
- * Returns the first four bytes of SHA-256(name ‖ newline ‖ type ‖ public key). Faults: bad_key_name,
- * bad_key_type, bad_verifier_key.
+ * Returns the first four bytes of SHA-256(name ‖ newline ‖ type ‖ public key) as a big-endian number. Faults:
+ * bad_key_name, bad_key_type, bad_verifier_key.
  */
 export function noteKeyId(sha256: Hasher, name: string, type: number, publicKey: Uint8Array): number {
   checkName(name);
@@ -207,7 +207,7 @@ function typedKey(type: number, publicKey: Uint8Array): Uint8Array {
   return Uint8Array.of(type, ...publicKey);
 }
 
-/** Rejects Unicode's white space. `\\s` differs from it: it lacks U+0085 and includes U+FEFF. */
+/** Checks a key name. White space is that of Unicode: `\s` lacks U+0085 and includes U+FEFF. */
 function checkName(name: string): void {
   if (name === '' || /[\p{White_Space}+]/u.test(name) || hasControl(name) || !name.isWellFormed()) {
     throw new TlogError('bad_key_name', 'the key name is empty or has a space, plus or control character');

@@ -25,7 +25,7 @@ export class Candidate {
   readonly logKey: VerifierKey;
   /** The cosigned text. */
   readonly text: string;
-  /** Time at which the candidate was created, in epoch milliseconds. */
+  /** Time at which the candidate was created, or of its earliest stored cosignature, in epoch milliseconds. */
   #createdAt: number;
   /** Version, incremented with each cosignature, so that a note written earlier is known to be outdated. */
   #version = 0;

@@ -7,7 +7,7 @@ import type { Answer, Witness } from './witness.ts';
 export interface WitnessServer {
   /** The http URL that it listens on, without a trailing slash. */
   readonly url: string;
-  /** Completes accepted requests, then closes. */
+  /** Completes accepted requests for at most 2 s, then closes. */
   close(): Promise<void>;
 }
 

@@ -53,7 +53,7 @@ export class WitnessState {
   readonly #latest: Map<string, LastCosigned>;
   /** Names of the evidence files. */
   readonly #evidence: Set<string>;
-  /** File names, the oldest first. */
+  /** Names of the files of rejected checkpoints; for each log, the oldest first. */
   #rejected: readonly string[];
 
   private constructor(
@@ -153,8 +153,8 @@ export class WitnessState {
   }
 
   /**
-   * Stores a checkpoint that the log signed and the witness rejected, once. Above `limits.maxWitnessRejected`, the
-   * first half and the latest checkpoints remain, so that a flood can hide neither.
+   * Stores a checkpoint that the log signed and the witness rejected, once. Above `limits.maxWitnessRejected` for a
+   * log, the first half and the latest checkpoints remain, so that a flood can hide neither.
    */
   async storeRejected(hash: string, note: string, nowMs: number): Promise<void> {
     const end = rejectedEnd(note);

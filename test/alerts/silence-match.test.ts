@@ -24,10 +24,10 @@ describe('a silence', () => {
   const cases: [name: string, matcher: SilenceMatcher, expected: boolean][] = [
     ['of the rule', { rule_id: ['1:7', '1:2001'] }, true],
     ['of another rule', { rule_id: ['1:7'] }, false],
-    ['of its rule source', { rule_source: ['suricata'] }, true],
+    ['of the rule source', { rule_source: ['suricata'] }, true],
     ['of another rule source', { rule_source: ['zeek', 'sigma'] }, false],
-    ['of its category', { category: ['Trojan'] }, true],
-    ['of part of its category', { category: ['Troj'] }, false],
+    ['of the category', { category: ['Trojan'] }, true],
+    ['of a part of the category', { category: ['Troj'] }, false],
     ['of the source', { src_ip: ['10.0.0.5'] }, true],
     ['of the source as a target', { dst_ip: ['10.0.0.5'] }, false],
     ['of the source or the target', { ip: ['10.0.0.5'] }, true],
@@ -41,15 +41,15 @@ describe('a silence', () => {
     ['of the name', { domain: ['cdn.files.example.org'] }, true],
     ['of a parent domain', { domain: ['example.org'] }, true],
     ['of a domain with the same ending', { domain: ['ample.org'] }, false],
-    ['of a name below it', { domain: ['a.cdn.files.example.org'] }, false],
+    ['of a name below the name', { domain: ['a.cdn.files.example.org'] }, false],
     ['of the asset', { asset_id: [asset] }, true],
     ['of another asset', { asset_id: ['7f3c0000-0000-7000-8000-000000000002'] }, false],
-    ['up to its severity', { rule_id: ['1:2001'], max_severity: 'medium' }, true],
-    ['up to less than its severity', { rule_id: ['1:2001'], max_severity: 'low' }, false],
+    ['up to the severity', { rule_id: ['1:2001'], max_severity: 'medium' }, true],
+    ['up to a lower severity', { rule_id: ['1:2001'], max_severity: 'low' }, false],
     ['of rule, address and domain', { rule_id: ['1:2001'], src_ip: ['10.0.0.0/8'], domain: ['example.org'] }, true],
     ['of the rule with another address', { rule_id: ['1:2001'], src_ip: ['10.1.0.0/16'] }, false],
   ];
-  test.for(cases)('%s: %o', ([, matcher, expected]) => {
+  test.for(cases)('%s %o matches: %s', ([, matcher, expected]) => {
     expect(isSilenced(matcher)).toBe(expected);
   });
 

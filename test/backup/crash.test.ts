@@ -39,7 +39,7 @@ beforeAll(async () => {
 afterAll(() => rmSync(original.dataDir, { recursive: true, force: true }));
 
 test.each(Object.entries(steps))(
-  'a restore killed after "%s" leaves the folder %s',
+  'a restore killed after "%s" leaves the folder in the state "%s", and the same command completes it',
   async (step, left) => {
     const { dataDir, path, size } = backedUp();
     await runUntilKilled(['restore', dataDir, path, step]);

@@ -140,7 +140,7 @@ describe('a copied data folder', () => {
     expect((await accepted.ledger.status()).health).toEqual({ state: 'ok' });
   });
 
-  test('is not reported after a rename on the same volume', async () => {
+  test('is not assumed after a rename on the same volume', async () => {
     const { original } = await copied();
     const renamed = `${original}-renamed`;
     renameSync(original, renamed);

@@ -87,7 +87,7 @@ test('without a rate, every connection has a request in progress, and refused re
   expect(new Set(arrived.map(({ text }) => text)).size).toBe(8);
 });
 
-test('any other response is an error', async () => {
+test('a response that reports a rejected record is an error', async () => {
   onArrival = () => end(arrived.at(-1)!.answer, 200, taken.replace('"rejected":0', '"rejected":1'));
   await expect(loader.run(plan({}))).rejects.toThrow('"rejected":1');
 });
@@ -97,7 +97,7 @@ test('a service that disconnects is an error', async () => {
   await expect(loader.run(plan({ connections: 1 }))).rejects.toThrow('closed the connection');
 });
 
-test('with a rate, a service that disconnects is also an error', async () => {
+test('with a rate, an error response is an error', async () => {
   onArrival = () => end(arrived.at(-1)!.answer, 400, '{"error":"bad"}');
   await expect(loader.run(plan({ requestsPerS: 500 }))).rejects.toThrow('400 {"error":"bad"}');
 });

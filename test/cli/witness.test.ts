@@ -67,8 +67,8 @@ describe('candor witness', () => {
   test.for([
     ['an invalid key', ['--log', 'x'], exitCodes.usage, 'not a valid verifier key'],
     ['a missing log', [], exitCodes.usage, 'no log given'],
-    ['a missing address', [...known, '--listen', 'nowhere'], exitCodes.usage, 'a host and a port'],
-    ['a missing port', [...known, '--listen', '127.0.0.1:65536'], exitCodes.usage, 'a host and a port'],
+    ['an address without a port', [...known, '--listen', 'nowhere'], exitCodes.usage, 'a host and a port'],
+    ['a port above 65535', [...known, '--listen', '127.0.0.1:65536'], exitCodes.usage, 'a host and a port'],
     ['a missing file', ['--logs', '/nonexistent'], exitCodes.failed, 'ENOENT'],
     ['an invalid name', [...known, '--name', 'a b'], exitCodes.failed, 'valid key name'],
   ] as const)('exits with an error for %s', async ([, args, code, says]) => {

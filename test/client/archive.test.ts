@@ -56,7 +56,7 @@ test.each([
   [255, 257],
   [256, size],
   [size - 1, size],
-])('an archive contains the entries from %d to %d, linked to the head by an edge and a proof', async (from, to) => {
+])('an archive contains the entries from %d to below %d, linked to the head by edge and proof', async (from, to) => {
   const lines = await exported({ from, to });
   expect(lines).toHaveLength(1 + to - from);
   expect(await verify(lines)).toMatchObject({ entries: to - from, header: { from, to, head: { size } } });
@@ -82,7 +82,7 @@ const edited = (lines: readonly string[], n: number, change: (line: string) => s
   lines.map((line, i) => (i === n ? change(line) : line));
 
 const cases: readonly (readonly [FaultCode, string, () => string[]])[] = [
-  ['MALFORMED_ARCHIVE', 'nothing', () => []],
+  ['MALFORMED_ARCHIVE', 'no lines', () => []],
   ['MALFORMED_ARCHIVE', 'no first line', () => part.slice(1)],
   ['MALFORMED_ARCHIVE', 'another format', () => edited(part, 0, (line) => line.replace('archive/1', 'archive/2'))],
   ['MALFORMED_ARCHIVE', 'the last entry missing', () => part.slice(0, -1)],
@@ -103,7 +103,7 @@ const cases: readonly (readonly [FaultCode, string, () => string[]])[] = [
   ],
   ['BAD_ENTRY_SIGNATURE', 'a changed word of an entry', () => edited(part, 4, otherActor)],
   ['NOT_CANONICAL', 'an additional space in an entry', () => edited(part, 4, (line) => recoded(line, '{', '{ '))],
-  ['WRONG_ROOT', 'another range', () => edited(part, 0, (line) => line.replace('"to":11', '"to":10')).slice(0, -1)],
+  ['WRONG_ROOT', 'a shorter range', () => edited(part, 0, (line) => line.replace('"to":11', '"to":10')).slice(0, -1)],
   [
     'WRONG_ROOT',
     'a changed hash of the edge',
@@ -146,7 +146,7 @@ describe('a changed archive is rejected', () => {
     expect(await verify(put)).toMatchObject({ code: 'MALFORMED_ARCHIVE' });
   });
 
-  test('UNKNOWN_KEY: with keys other than the trusted ones', async () => {
+  test('UNKNOWN_KEY: the caller passes an empty key set', async () => {
     async function* given(): AsyncGenerator<string> {
       yield* part;
     }

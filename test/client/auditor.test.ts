@@ -127,7 +127,7 @@ const lies: readonly (readonly [FaultCode, string, string, Lie['tell']])[] = [
   ['BAD_SIGNATURE', 'another size', sth, replace(/"tree_size":5/, '"tree_size":4')],
   ['BAD_SIGNATURE', 'a timestamp one nanosecond later', sth, (b) => nextNanosecond(b)],
   ['UNKNOWN_KEY', 'another signer', sth, replace(/"signer_key_id":"[0-9a-f]{8}/, '"signer_key_id":"00000000')],
-  ['MALFORMED_KEYS', 'no list', jwks, () => '{"keys":{}}'],
+  ['MALFORMED_KEYS', 'keys that are not a list', jwks, () => '{"keys":{}}'],
   ['MALFORMED_KEYS', 'a duplicate key', jwks, edit((set) => (set.keys as Jwk[]).push({ ...(set.keys as Jwk[])[0] }))],
   [
     'MALFORMED_KEYS',
@@ -179,7 +179,7 @@ const lies: readonly (readonly [FaultCode, string, string, Lie['tell']])[] = [
   ],
   [
     'KEY_OUT_OF_RANGE',
-    'a signer that was retired before',
+    'a signer that was retired at a smaller size',
     jwks,
     editKey('transparency-sth', (k) => {
       k.svc_to_size = 4;
@@ -187,7 +187,7 @@ const lies: readonly (readonly [FaultCode, string, string, Lie['tell']])[] = [
   ],
   [
     'KEY_OUT_OF_RANGE',
-    'a signer that takes over later',
+    'a signer that takes over at a larger size',
     jwks,
     editKey('transparency-sth', (k) => {
       k.svc_from_size = 6;
@@ -220,7 +220,7 @@ const lies: readonly (readonly [FaultCode, string, string, Lie['tell']])[] = [
   ],
   [
     'MALFORMED_PROOF',
-    'no list',
+    'a path that is not a list',
     consistency,
     edit((p) => {
       p.audit_path = 'none';
@@ -254,20 +254,20 @@ const lies: readonly (readonly [FaultCode, string, string, Lie['tell']])[] = [
   ],
   [
     'WRONG_PROOF',
-    'no hash',
+    'no hashes',
     consistency,
     edit((p) => {
       p.audit_path = [];
     }),
   ],
-  ['PROOF_WITHHELD', 'no proof', consistency, () => ({ status: 400, body: '{}' })],
+  ['PROOF_WITHHELD', 'a rejected request for a proof', consistency, () => ({ status: 400, body: '{}' })],
   ['UNAVAILABLE', 'overload', consistency, () => ({ status: 503, body: '{"error":{"code":"OVERLOADED"}}' })],
-  ['UNAVAILABLE', 'no keys', jwks, () => ({ status: 500, body: 'oops' })],
-  ['HTTP_REFUSED', 'a redirect', sth, () => ({ status: 204, body: '' })],
+  ['UNAVAILABLE', 'an error in place of the keys', jwks, () => ({ status: 500, body: 'oops' })],
+  ['HTTP_REFUSED', 'a response without content', sth, () => ({ status: 204, body: '' })],
   ['LOG_EMPTY', 'a log that is suddenly empty', sth, () => ({ status: 503, body: '{"error":{"code":"LOG_EMPTY"}}' })],
 ];
 
-describe('every fault has a separate code, and the pin is not changed', () => {
+describe('a failed audit has a specific fault code and no new pin', () => {
   test.each(lies)('%s: %s', async (code, _what, path, tell) => {
     await log.append(3);
     const pin = pinOf(await check());
@@ -312,7 +312,7 @@ describe('every fault has a separate code, and the pin is not changed', () => {
     expect(codeOf(await check(pin))).toBe('OLD_HEAD');
   });
 
-  test('INCONSISTENT: a smaller head, dated before the pinned one, belongs to another tree', async () => {
+  test('INCONSISTENT or OLD_HEAD: a smaller, older head convicts only if a proof shows a fork', async () => {
     const shown = async () => (await fetch(`${log.url}${sth}`)).text();
     await log.append(3);
     const begin = await log.snapshot();
@@ -415,7 +415,7 @@ describe('every fault has a separate code, and the pin is not changed', () => {
     expect(codeOf(ahead)).toBe('HEAD_FROM_FUTURE');
     const { evidence } = ahead as { evidence: string };
     expect(JSON.parse(evidence)).toMatchObject({ convicts: false, head: { tree_size: 1 } });
-    // An idle log signs its head every hour, so a head of three hours is too old by default.
+    // An idle log signs its head every hour, so a head that is three hours old is too old by default.
     const later = { now: log.now + 3 * 3600_000 };
     expect(codeOf(await check(undefined, later))).toBe('STALE_HEAD');
     expect(codeOf(await check(undefined, { ...later, maxAgeMs: 0 }))).toBe('pinned');
@@ -425,7 +425,7 @@ describe('every fault has a separate code, and the pin is not changed', () => {
 describe('published and pinned keys', () => {
   const origins = (from: string, to: string) => replace(new RegExp(`"svc_origin":"${from}"`), `"svc_origin":"${to}"`);
 
-  test('have their periods from log entries, not from later published keys', async () => {
+  test('have, if pinned, their periods from log entries, not from later published keys', async () => {
     await log.append(2);
     const first = pinOf(await check());
     await log.ledger.rotateKey('transparency-sth', 'system');
@@ -459,7 +459,7 @@ describe('published and pinned keys', () => {
       const acceptedKeys = (await log.ledger.keyRecords()).map((key) => key.fingerprint);
       const result = await check(pin, { acceptedKeys });
       if (result.status === 'fault') throw new Error(`${result.fault.code}: ${result.fault.message}`);
-      // The same holds for a pin of every earlier state.
+      // An audit with the pin of any earlier state succeeds too.
       for (const earlier of pins) expect((await check(earlier, { acceptedKeys })).status).toBe('extended');
       pins.push(pin);
       pin = pinOf(result);
@@ -523,7 +523,7 @@ describe('an outdated response of a cache is not misbehaviour', () => {
     expect((await through(pin)).status).toBe('unchanged');
   });
 
-  test('the response that bypasses the cache decides', async () => {
+  test('OLD_HEAD and FORK: the response that bypasses the cache decides', async () => {
     await log.append(2);
     const copy = await log.snapshot();
     await proxy.keep(sth, jwks);
@@ -538,7 +538,7 @@ describe('an outdated response of a cache is not misbehaviour', () => {
     expect(codeOf(await through(pin))).toBe('FORK');
   });
 
-  test('an unreachable log gives no result', async () => {
+  test('UNAVAILABLE: a cached response is not accepted while the log is unavailable', async () => {
     await log.append(2);
     await proxy.keep(sth, jwks);
     await log.append(1);
@@ -547,23 +547,26 @@ describe('an outdated response of a cache is not misbehaviour', () => {
     log.lies = [{ path: sth, tell: () => ({ status: 503, body: '' }) }];
     expect(codeOf(await through(pin))).toBe('UNAVAILABLE');
   });
+});
 
-  test('a smaller head that was signed later is not fetched again, even if the log hides it', async () => {
-    await log.append(2);
-    const honest = await log.snapshot();
-    await log.append(2);
-    const pin = pinOf(await through());
-    const whole = await log.snapshot();
-    await log.restore(honest);
-    log.now += 1000;
-    await log.append(1);
-    await proxy.keep(sth);
-    await log.restore(whole);
-    proxy.serveKept = true;
-    const result = await through(pin);
-    expect(codeOf(result)).toBe('ROLLBACK');
-    expect(result).toMatchObject({ evidence: expect.stringContaining('"convicts":true') });
-  });
+test('ROLLBACK: a cached smaller head that was signed later convicts, even if the log no longer serves it', async () => {
+  const proxy = await CachingProxy.before(log.url);
+  onTestFinished(() => proxy.close());
+  const through = (pin?: Pin) => audit(httpLog(proxy.url), pin, { now: log.now });
+  await log.append(2);
+  const honest = await log.snapshot();
+  await log.append(2);
+  const pin = pinOf(await through());
+  const whole = await log.snapshot();
+  await log.restore(honest);
+  log.now += 1000;
+  await log.append(1);
+  await proxy.keep(sth);
+  await log.restore(whole);
+  proxy.serveKept = true;
+  const result = await through(pin);
+  expect(codeOf(result)).toBe('ROLLBACK');
+  expect(result).toMatchObject({ evidence: expect.stringContaining('"convicts":true') });
 });
 
 describe('a log that contradicts itself with good signatures', () => {
@@ -647,14 +650,14 @@ describe('a log that contradicts itself with good signatures', () => {
     if (keys instanceof AuditFault || first instanceof AuditFault || second instanceof AuditFault)
       throw new Error('malformed');
     for (const head of [first, second]) expect(verifyHead(head, keys)).not.toBeInstanceOf(AuditFault);
-    const proof = members(fields?.consistency_proof);
+    const proof = members(fields?.proof);
     const path = proof === undefined ? [] : readPath(proof.audit_path);
     if (path instanceof AuditFault) throw new Error('malformed path');
     return { first, second, path };
   }
 });
 
-describe('entries', () => {
+describe('the proof of an entry is rejected', () => {
   const leaf = '/api/transparency/leaf';
   const changeCanonical = (change: (text: string) => string): Lie['tell'] =>
     edit((fields) => {

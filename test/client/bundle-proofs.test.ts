@@ -74,7 +74,7 @@ describe('the checkpoint and the timestamps of a bundle', () => {
     expect(sizes(proven.notAfter)).toEqual([['https://b.example', 9]]);
   });
 
-  test('contain exactly the keys that they need', async () => {
+  test('come with exactly the keys that verify the bundle', async () => {
     const bundle = parseBundle(text);
     if (bundle instanceof AuditFault) throw new Error(bundle.message);
     expect([...bundle.keys.values()].map(({ purpose }) => purpose)).toEqual([
@@ -127,7 +127,7 @@ describe('the checkpoint and the timestamps of a bundle', () => {
   const cases: readonly (readonly [FaultCode, string, (bundle: Json) => void])[] = [
     ['MALFORMED_PROOF', 'text that is not a tlog-proof', (b) => Object.assign(b, { tlog_proof: 'none' })],
     ['MALFORMED_BUNDLE', 'a number for the tlog-proof', (b) => Object.assign(b, { tlog_proof: 7 })],
-    ['MALFORMED_BUNDLE', 'no member about its publication', (b) => Reflect.deleteProperty(b, 'checkpoint_published')],
+    ['MALFORMED_BUNDLE', 'no checkpoint_published', (b) => Reflect.deleteProperty(b, 'checkpoint_published')],
     [
       'WRONG_LEAF',
       'the tlog-proof of another leaf',
@@ -154,7 +154,7 @@ describe('the checkpoint and the timestamps of a bundle', () => {
       'no consistency proof between the trees',
       (b) => Object.assign(b, { checkpoint_consistency: [] }),
     ],
-    ['MALFORMED_BUNDLE', 'a list of timestamps', (b) => Object.assign(b, { timestamps: [] })],
+    ['MALFORMED_BUNDLE', 'timestamps that are a list', (b) => Object.assign(b, { timestamps: [] })],
     [
       'NOT_INCLUDED',
       'an earlier timestamp at another position',
@@ -177,7 +177,7 @@ describe('the checkpoint and the timestamps of a bundle', () => {
     ],
     [
       'MALFORMED_CHECKPOINT',
-      'a later timestamp for other data',
+      'a later timestamp of text that is not a checkpoint',
       (b) => Object.assign(timestamps(b).not_after![0]!, { checkpoint: 'text' }),
     ],
     [
@@ -190,7 +190,7 @@ describe('the checkpoint and the timestamps of a bundle', () => {
     expect(code(verify(edited(change)))).toBe(fault);
   });
 
-  test('do not include an entry that only claims to be a timestamp', async () => {
+  test('are rejected with an entry in not_before that is not a timestamp', async () => {
     const own = await log.ledger.bundle({ leaf_index: 7 }, early);
     const { leaf, audit_path } = await log.ledger.bundle({ leaf_index: 6 });
     const timestamps = { not_before: [{ leaf, audit_path }], not_after: [] };

@@ -184,7 +184,7 @@ describe('stream()', () => {
     expect((await failure(reader.read())).code).toBe(code);
   });
 
-  it("fails with the service's code, and if another server responds", async () => {
+  it("fails with the service's code, and as UNAVAILABLE if another server responds", async () => {
     const client = createClient({ baseUrl });
     answer = (_, response) => reply(response, 403, { error: { code: 'FORBIDDEN', message: 'm' } });
     expect((await failure(client.stream('exportAlerts'))).code).toBe('FORBIDDEN');

@@ -109,8 +109,8 @@ const flipByte =
 
 /** Each lie with its fault code. The log has 300 entries, of which 260 were checked before. */
 const lies: readonly (readonly [FaultCode, string, string, Lie['tell'], RegExp])[] = [
-  ['WRONG_TILE', 'a new hash of a tile', '/tile/0/001.p/44', flipByte(32 * 10), /level 0, column 10 /],
-  ['WRONG_TILE', 'an old hash of a tile that grew', '/tile/0/001.p/44', flipByte(3), /tile 1 of level 0 /],
+  ['WRONG_TILE', 'a wrong hash of a new entry in a tile', '/tile/0/001.p/44', flipByte(32 * 10), /level 0, column 10 /],
+  ['WRONG_TILE', 'a wrong hash of an old entry in a grown tile', '/tile/0/001.p/44', flipByte(3), /tile 1 of level 0 /],
   ['MALFORMED_TILE', 'a tile that is too short', '/tile/0/001.p/44', (bytes) => bytes.slice(1), /bytes/],
   ['MALFORMED_TILE', 'an additional entry', '/tile/entries/001.p/44', (bytes) => `${bytes}\0\0`, /after 44/],
   ['MALFORMED_TILE', 'a truncated entry', '/tile/entries/001.p/44', (bytes) => bytes.slice(0, -1), /truncated/],
@@ -160,7 +160,7 @@ describe('a lie about entries or tiles has a specific code and a position', () =
     expect((result as AuditFault).message).toMatch(says);
   });
 
-  test('WRONG_TILE: a tile of a higher level', async () => {
+  test('WRONG_TILE: a wrong tile of a higher level', async () => {
     await log.append(514);
     log.lies = [{ path: '/tile/1/000.p/2', tell: flipByte(40) }];
     const result = await check();
@@ -168,7 +168,7 @@ describe('a lie about entries or tiles has a specific code and a position', () =
     expect((result as AuditFault).message).toContain('tile 0 of level 1, column 1');
   });
 
-  test('WRONG_ROOT: entries and tiles agree, but result in a different root than the signed one', async () => {
+  test('WRONG_ROOT, or FORK under trusted keys: entries and tiles do not have the signed root', async () => {
     await log.append(3);
     const signed = await fetchHead(httpLog(log.url));
     if (signed instanceof AuditFault) throw new Error(signed.code);

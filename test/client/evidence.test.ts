@@ -16,8 +16,8 @@ const other = keyPairOf('01940000-0000-7000-8000-000000000002');
 const keys = new Map([[kid, key]]);
 
 /**
- * Returns the hashes of a tree by its name: equal names have equal leaves, and names with a slash share the
- * leaves before `shared`.
+ * Returns the hashes of a tree by its name: equal names have equal leaves, and trees of all names have the same leaves
+ * before `shared`.
  */
 function tree(name: string, shared = 0): (level: number, index: number) => Hash {
   const hashAt = (level: number, index: number): Hash => {
@@ -73,7 +73,7 @@ describe('evidence convicts the log:', () => {
       { pinnedHead: head(a, 5, 1), head: head(b, 9, 2), binding: bindingOf(b, 5, 9) },
     ],
     [
-      'a proof from a different earlier tree with a power of two',
+      'a proof from a different earlier tree whose size is a power of two',
       { pinnedHead: head(a, 4, 1), head: head(b, 9, 2), binding: bindingOf(b, 4, 9) },
     ],
     [
@@ -129,7 +129,7 @@ test('corroboration and served roots survive a round trip, and the error for inv
 describe('evidence does not convict the log:', () => {
   const forged = { ...head(b, 5, 2), root: rootOf(tree('c'), 5) };
   const cases: readonly (readonly [string, Partial<Evidence>])[] = [
-    ['nothing', {}],
+    ['no statements', {}],
     ['one head', { head: head(a, 5, 1) }],
     ['the same head twice', { pinnedHead: head(a, 5, 1), head: head(a, 5, 1) }],
     ['the same tree signed again', { pinnedHead: head(a, 5, 1), head: head(a, 5, 2) }],

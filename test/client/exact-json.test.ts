@@ -26,6 +26,6 @@ test.each([
   `1${'0'.repeat(40)}`,
   '{"a": 12,}',
   '"',
-])('the parser reads %s exactly', (text) => {
+])('the fallback parses %s identically', (text) => {
   expect(marked(text)).toEqual(parseExact(text));
 });

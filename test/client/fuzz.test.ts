@@ -105,7 +105,7 @@ async function check(name: string, text: string): Promise<Answer> {
   return answer;
 }
 
-/** Mutations that remove, repeat or replace a part of a text. */
+/** Mutations that remove, insert or replace a part of a text. */
 const mutations = fc.array(
   fc.record({
     at: fc.double({ min: 0, max: 1, noNaN: true }),

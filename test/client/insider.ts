@@ -14,8 +14,8 @@ import { leafHash } from '../../src/tlog/tree.ts';
 export type Entry = Record<string, unknown>;
 
 /**
- * Rewrites the log from changed entries: all nodes are recomputed, and the head is signed by the real key for
- * that time.
+ * Rewrites the log from changed entries: all nodes are recomputed, and the real key signs a head with `timestampNs`
+ * (default: the time of the last head).
  */
 export async function rewrite(
   folder: string,
@@ -68,7 +68,7 @@ export function editedEntry(
   return signAgain ? signedEntry(folder, entry) : bytes(jcs(entry));
 }
 
-/** Stores the last head with a different root, signed by the real key. */
+/** Replaces the last head by one with a different root, signed by the real key. */
 export async function signOtherRoot(folder: string): Promise<void> {
   const signer = activeKey(folder, 'transparency-sth');
   await inTable(folder, 'heads', (heads) => {

@@ -57,7 +57,7 @@ describe('the items of a list', () => {
     expect(times).toEqual(times.toSorted());
   });
 
-  it('are requested with the first item', async () => {
+  it('are requested only when the first item is read', async () => {
     const run = vi.spyOn(served.service.services.queries, 'run');
     const items = client.items('listAssets');
     expect(run).not.toHaveBeenCalled();
@@ -86,7 +86,7 @@ describe('the items of a list', () => {
     }
   });
 
-  it('stop with the signal', async () => {
+  it('fail with CANCELLED when the signal is aborted', async () => {
     const controller = new AbortController();
     const read: unknown[] = [];
     const reading = (async () => {
@@ -117,7 +117,7 @@ describe('the items of a list', () => {
     expect(await all(items)).toHaveLength(rows - 1);
   });
 
-  it("fail with the service's code", async () => {
+  it("fail with the service's code, and with UNAVAILABLE without a listener", async () => {
     expect(await codeOf(createClient({ baseUrl: served.service.url }).items('listAlerts'))).toBe('UNAUTHENTICATED');
     const query = { sort: 'colour' as 'name' };
     expect(await codeOf(client.items('listAssets', { query }))).toBe('INVALID_REQUEST');
@@ -155,7 +155,7 @@ describe('a complete list as a file', () => {
     expect(table.numRows).toBe((await all(client.items('listNetworkEvents', { query }))).length);
   });
 
-  it('is produced on demand, and stops when it is cancelled', async () => {
+  it('ends when its reader cancels it', async () => {
     const body = await client.whole('listNetworkEvents', 'lines');
     const reader = body.getReader();
     expect((await reader.read()).done).toBe(false);
@@ -188,7 +188,6 @@ describe('a complete list as a file', () => {
   });
 });
 
-/** Responses that are not from this service. */
 describe('a response of another server', () => {
   let server: Server;
   let type: string;
@@ -206,7 +205,7 @@ describe('a response of another server', () => {
     ['application/x-ndjson', '{"id":"1"}\n{"id":"2"}', 'UNAVAILABLE'],
     ['application/x-ndjson', '{"id":"1"}\n', 'none'],
     ['application/x-ndjson', '', 'none'],
-  ])('with type %s and body %j fails as %s', async (contentType, text, code) => {
+  ])('with type %s and body %j results in the error code %s', async (contentType, text, code) => {
     [type, body] = [contentType, text];
     const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     expect(await codeOf(createClient({ baseUrl }).items('listAssets'))).toBe(code);

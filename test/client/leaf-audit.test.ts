@@ -11,7 +11,7 @@ function entry(id: string): Uint8Array {
   return new TextEncoder().encode(jcs({ id, key_id: 'k', kind: 'a.b', signature: '00'.repeat(64) }));
 }
 
-/** Returns the fault codes for a series of ids. */
+/** Adds entries with these ids. Returns the first fault code with its index, or the counts of entries. */
 function auditOf(ids: readonly string[], remembered?: number, about: object = { svc_state: 'active' }): string {
   const keys = parseKeySet(JSON.stringify([{ ...eventKey, ...about }]));
   if (keys instanceof AuditFault) throw new Error(keys.message);
@@ -23,7 +23,7 @@ function auditOf(ids: readonly string[], remembered?: number, about: object = { 
   return `${leaves.size}, ${leaves.byRevokedKeys} by revoked keys`;
 }
 
-test('a duplicate id is found within the number of remembered ids', () => {
+test('a duplicate id is found at least within the number of remembered ids', () => {
   expect(auditOf(['a', 'b', 'a'])).toBe('DUPLICATE_ENTRY at 2');
   expect(auditOf(['a', 'b', 'c', 'a'], 2)).toBe('DUPLICATE_ENTRY at 3');
   expect(auditOf(['a', 'b', 'c', 'd', 'a'], 2)).toBe('DUPLICATE_ENTRY at 4');

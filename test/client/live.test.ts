@@ -176,7 +176,7 @@ describe('one connection', () => {
     expect(all.seqs).toHaveLength(1);
   });
 
-  it('rejects one subscription and keeps the other subscriptions', async () => {
+  it('rejects invalid subscriptions and keeps the valid one', async () => {
     const { live, until } = watch();
     const good = hear(live);
     const bad = hear(live, { colour: 'red' });

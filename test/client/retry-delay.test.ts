@@ -25,7 +25,7 @@ describe('the delay before the next connection', () => {
   });
 
   it.each([
-    ['too many', closeCodes.tooMany, undefined],
+    ['too many requests', closeCodes.tooMany, undefined],
     ['a rejected token', closeCodes.unauthenticated, undefined],
     ['a role without permission', closeCodes.forbidden, undefined],
     ['an invalid message', closeCodes.badMessage, undefined],

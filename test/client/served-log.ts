@@ -111,7 +111,7 @@ export class ServedLog {
     return entries.map((entry) => entry.id);
   }
 
-  /** Copies the log, so that it can be restored later. */
+  /** Copies the log. Returns the folder of the copy, for `restore`. */
   async snapshot(): Promise<string> {
     const copy = mkdtempSync(join(tmpdir(), 'candor-log-'));
     this.#folders.push(copy);
@@ -221,7 +221,7 @@ export class ServedLog {
   async #told(target: string): Promise<Answer> {
     const url = new URL(target, 'http://log');
     const truth = await this.#truth(url).catch((error: unknown) => refused(error));
-    // A partial tile is served in place of its full one.
+    // A lie about a full tile also applies to its partial tiles.
     const { pathname } = url;
     const lie = this.lies.find(({ path }) => path === pathname || path === pathname.replace(/\.p\/\d+$/, ''));
     if (lie === undefined) return truth;
@@ -339,7 +339,7 @@ function listOf(
   return `{"data":[${items.join(',')}],${JSON.stringify(rest).slice(1)}`;
 }
 
-/** Returns undefined for faults of the path only; any other error is a bug in the test. */
+/** Converts faults of the path to NOT_FOUND; any other error is a bug in the test. */
 function parsed<T>(parse: () => T): T {
   try {
     return parse();

@@ -9,14 +9,14 @@ export interface TcpProxy {
   cut(): void;
   /** Stops transfers on existing connections, which stay open; later connections are not affected. */
   freeze(): void;
-  /** Directs new connections to this target. */
+  /** Directs new connections to this URL. */
   aim(target: string): void;
   /** Sets whether new connections are closed immediately. */
   refuse(refused: boolean): void;
   close(): void;
 }
 
-/** @param target - address of the service */
+/** @param target - URL of the service */
 export async function openTcpProxy(target: string): Promise<TcpProxy> {
   let { hostname, port } = new URL(target);
   const pairs = new Set<readonly [Socket, Socket]>();

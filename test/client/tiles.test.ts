@@ -143,7 +143,7 @@ describe('checking that a tree extends another', () => {
     );
   });
 
-  test('finds no such proof if neither the proof of the log nor its tiles match', async () => {
+  test('reports PROOF_WITHHELD without a binding if neither proof nor tiles match the roots', async () => {
     const other = new Tree(3);
     const found = await checkExtension(other.source(), honest.head(5), honest.head(9));
     expect(found).toMatchObject({ fault: { code: 'PROOF_WITHHELD' } });

@@ -24,7 +24,7 @@ describe('exact JSON', () => {
     expect(parseExact('{')).toBeUndefined();
   });
 
-  test('hex and base64 have a unique encoding', () => {
+  test('hex must have the exact length, and base64 its canonical encoding', () => {
     expect(hex('Ff00', 2)).toEqual(Uint8Array.of(255, 0));
     for (const wrong of ['ff0', 'ff000', '0xff', ' f00', 'fg00', '', 255n]) expect(hex(wrong, 2)).toBeUndefined();
     expect(base64('/w==')).toEqual(Uint8Array.of(255));
@@ -34,7 +34,7 @@ describe('exact JSON', () => {
   });
 
   test('sorts the canonical form by code units and prints numbers like ECMAScript', () => {
-    // The sample of RFC 8785 section 3.2.3, and members that are special in objects.
+    // The sample of RFC 8785 section 3.2.3, and the member `__proto__`, which is special in objects.
     const sorted = '{"\\r":1,"1":2,"\u0080":3,"ö":4,"€":5,"😀":6,"\ufb33":7}';
     expect(jcs(JSON.parse('{"€":5,"\\r":1,"\ufb33":7,"1":2,"😀":6,"\u0080":3,"ö":4}'))).toBe(sorted);
     expect(jcs(JSON.parse('{"b":[56.0,1e21,4.50,"\\u0041"],"__proto__":null,"a":{}}'))).toBe(
@@ -96,7 +96,7 @@ describe('a bundle', () => {
     ['NOT_INCLUDED', 'another index', () => edited((b) => Object.assign(b, { leaf_index: 4 }))],
     [
       'NOT_INCLUDED',
-      'a byte of the entry',
+      'a changed byte of the entry',
       () => edited((b) => Object.assign(b, { canonical: flipBase64(b.canonical) })),
     ],
   ];
@@ -114,7 +114,7 @@ describe('a bundle', () => {
     }
   });
 
-  test('must have an entry in canonical form and complete', () => {
+  test('must have a complete, signed entry in canonical form', () => {
     const bundle = parseBundle(text);
     if (bundle instanceof AuditFault) throw new Error(bundle.code);
     const entry = new TextDecoder().decode(bundle.leaf.canonical);
@@ -131,7 +131,7 @@ describe('a bundle', () => {
     expect(code(entry.replace('alert.raised', 'alert.closed'))).toBe('BAD_ENTRY_SIGNATURE');
   });
 
-  test('heads and pins survive a round trip', () => {
+  test('heads and pins survive a round trip; altered pins are rejected', () => {
     const bundle = parseBundle(text);
     if (bundle instanceof AuditFault) throw new Error(bundle.code);
     expect(parseTreeHead(writeTreeHead(bundle.head))).toEqual(bundle.head);

@@ -45,7 +45,7 @@ describe('YAML', () => {
     expect(edited('port: # any\n', { port: 0 })).toBe('port: 0 # any\n');
   });
 
-  test('keeps no comments above a removed setting, and no empty group', () => {
+  test('keeps the comments above a removed setting, and removes empty groups', () => {
     const text = edited(yaml, { port: undefined, 'network.home': undefined, 'alerts.window_ms': undefined });
     expect(text).toBe(
       '# Candor of the branch office\n\n# asked for by the network team\n# offices\n# alerts\nlog.level: warn\n',

@@ -92,7 +92,7 @@ describe('a concurrent edit', () => {
     expect(readFileSync(path, 'utf8')).toBe(text);
   });
 
-  test('may leave an invalid value, which a valid value replaces', async () => {
+  test('does not block a change that replaces its invalid value', async () => {
     const stored = opened('port: 9000\n');
     writeFileSync(path, 'log.level: loud\n');
     expect(await stored.change({ 'log.level': 'warn' })).toMatchObject({ pending: { 'log.level': 'warn' } });
@@ -140,7 +140,7 @@ describe('rules between settings', () => {
 });
 
 describe('files named by settings', () => {
-  test('reject a change that prevents a start; an existing error is shown, and does not block other changes', async () => {
+  test('make a change fail that prevents a start; an existing error is shown, and does not block other changes', async () => {
     const needed = join(folder, 'witnesses');
     const env = { CANDOR_DATA_DIR: folder, CANDOR_CONFIG: path };
     writeFileSync(path, 'port: 9000\n');
@@ -206,7 +206,7 @@ describe('writing the file', () => {
     expect(readFileSync(real, 'utf8')).toBe('port: 9001\n');
   });
 
-  test('writes nothing without a change', async () => {
+  test('does not happen without a change', async () => {
     const stored = opened('port:   9000\n');
     const { ino } = statSync(path);
     await stored.change({});

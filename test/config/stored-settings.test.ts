@@ -166,7 +166,7 @@ test('concurrent changes are all stored', async () => {
   });
 });
 
-test('the result of a change says whether the file was written', async () => {
+test('the callback of a change is called only if the file was written', async () => {
   const path = join(folder, 'told.yaml');
   writeFileSync(path, 'port: 9000\n');
   const env = { CANDOR_DATA_DIR: folder, CANDOR_CONFIG: path };

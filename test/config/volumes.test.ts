@@ -30,13 +30,18 @@ function mayMount(): boolean {
   }
 }
 
-describe.skipIf(!mayMount())('the settings of CANDOR_CONFIG', () => {
+describe.skipIf(!mayMount())('changes of the settings of CANDOR_CONFIG', () => {
   test.each([
-    ['on a volume with room', 'true', 'stored', 'port: 9001\n'],
-    ['on a read-only file system', 'mount -o remount,ro "$0"', 'CONFLICT', 'port: 9000\n'],
-    ['mounted separately', 'mount --bind "$0/candor.yaml" "$0/candor.yaml"', 'CONFLICT', 'port: 9000\n'],
-    ['on a full disk', 'head -c 4096 /dev/zero > "$0/full"', 'UNAVAILABLE', 'port: 9000\n'],
-  ])('are changed or refused as expected, %s', (_, commands, outcome, text) => {
+    ['are stored on a volume with room', 'true', 'stored', 'port: 9001\n'],
+    ['cause CONFLICT on a read-only file system', 'mount -o remount,ro "$0"', 'CONFLICT', 'port: 9000\n'],
+    [
+      'cause CONFLICT if the file is mounted separately',
+      'mount --bind "$0/candor.yaml" "$0/candor.yaml"',
+      'CONFLICT',
+      'port: 9000\n',
+    ],
+    ['cause UNAVAILABLE on a full disk', 'head -c 4096 /dev/zero > "$0/full"', 'UNAVAILABLE', 'port: 9000\n'],
+  ])('%s', (_, commands, outcome, text) => {
     expect(inNamespace(commands)).toEqual({ outcome, text });
   });
 });

@@ -112,7 +112,7 @@ test('a finding names the row of its record, after any preceding records', () =>
   ]);
 });
 
-test('unvalidated fields of an ignored record are harmless', () => {
+test('invalid fields of an ignored record are left out of the finding', () => {
   const odd = rule('odd', 'product: zeek, service: weird', 'name: x');
   const record = {
     _path: 'weird',

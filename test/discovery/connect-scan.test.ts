@@ -106,7 +106,7 @@ describe('real servers on loopback', () => {
       expect([https.accepted, http.accepted]).toEqual([1, 2]);
     });
 
-    test('a server that closes plain connections, or all connections, is recognised', async () => {
+    test('a server that closes every connection has no name; a silent TLS server is recognised as TLS', async () => {
       const hangsUp = await listen(plain((socket) => void socket.end()));
       const silentTls = await listen(secureGreeter(authority.server('silent'), ''));
       const { hosts } = await scan(job(['127.0.0.1'], [hangsUp.port, silentTls.port]), {

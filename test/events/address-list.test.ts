@@ -24,7 +24,7 @@ function narrow(all: readonly Uint8Array[]): AddressList {
   return new AddressList(bytes, all.length, others.length === 0 ? 0 : values.length);
 }
 
-it('an address list is the same for any storage order of its addresses', () => {
+it('an address list of either storage form agrees with a sorted array of addresses', () => {
   fc.assert(
     fc.property(
       fc.array(address, { minLength: 1, maxLength: 40 }),

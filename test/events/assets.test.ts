@@ -43,7 +43,7 @@ const canonical = (text: string) => printAddress(addressBytes(text)!);
 describe.each(tables)('the assets of %s events', (table) => {
   const fields = ['asset_id', 'src_asset_id', 'dst_asset_id'] as const;
 
-  it("are the owners of the addresses at that time, and filters match the assets' attributes, even if they change", () => {
+  it('are the owners of the addresses at the time of the event, and filters match them after owners change', () => {
     const cases = fc.record({
       records: recordsOf(table),
       before: bindingsOf(addresses, times),
@@ -109,7 +109,7 @@ it('cached owners change with a refresh only', () => {
   expect([cached.at('10.0.0.1', start), cached.generation()]).toEqual([other, 2]);
 });
 
-it('the cache is cleared at its limit, and stays correct', () => {
+it('the cache of owners is cleared at its limit, and stays correct', () => {
   const [one] = assetIds as [string];
   const asked = new Map<string, number>();
   const bindings = new Bindings([{ ip: '10.0.0.1', asset_id: one, since: 0 }]);

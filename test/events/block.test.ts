@@ -44,7 +44,7 @@ describe.each(tables)('a block of %s events', (table) => {
     );
   });
 
-  it('keeps rows that are copied to another block', () => {
+  it('has unchanged rows if it is copied from other blocks', () => {
     fc.assert(
       fc.property(
         fc.array(recordOf(table), { minLength: 1, maxLength: 40 }),

@@ -61,7 +61,7 @@ describe('a connection of another protocol is answered if both sides sent data',
     expect(bothSent(event(told), state, false)).toBe(sent);
   });
 
-  test('ICMP has no state: without counters it was not answered', () => {
+  test('ICMP is answered only if counters show that both sides sent data, because ICMP has no state', () => {
     expect(bothSent(event({}), 'closed', true)).toBe(false);
     expect(bothSent(event({ src_packets: 2, dst_packets: 2 }), undefined, true)).toBe(true);
   });

@@ -44,7 +44,7 @@ describe('event ids', () => {
     expect(passed).toBe(0);
   });
 
-  it('do not match other text', () => {
+  it('are not parsed from other text', () => {
     for (const text of ['', 'x', '0190a7b0-0000-4000-8000-000000000000', '0190a7b0000070008000000000000000']) {
       expect(parseEventId(text)).toBeUndefined();
     }

@@ -34,7 +34,7 @@ describe('known addresses', () => {
     },
   );
 
-  it('are limited in number: beyond the limit the cache is cleared, which is counted', () => {
+  it('are limited in number: above the limit, the cache is cleared and its generation increases', () => {
     const known = new AddressCache();
     for (const address of [ipv4, ipv6]) {
       const { generation } = known;

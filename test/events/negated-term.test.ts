@@ -53,7 +53,7 @@ it.each([
   ['all destination addresses', noneOf('ip', '10.1.0.0/16'), 0, ['dst_ip dictionary']],
   // The text filter of an id column shows that this id is absent.
   ['an absent id', noneOf('connection_id', 'Cx'), rows, ['connection_id codes']],
-])('a negated term for %s is decided for the whole block from the smallest part', (_name, term, found, read) => {
+])('a negated term for %s finds the right rows and reads only the necessary parts', (_name, term, found, read) => {
   for (const use of ['select', 'count'] as const) {
     const { block, reads } = watchedBlock();
     const filter = compileFilter('network', { terms: [term] });
@@ -63,7 +63,7 @@ it.each([
   }
 });
 
-it('a negated term counts all rows except rows that the counts of addresses cover', () => {
+it('a negated term for one address is counted from the counts of addresses, without reading the codes of rows', () => {
   const { block, reads } = watchedBlock();
   const one = compileFilter('network', { terms: [noneOf('src_ip', '10.0.0.0')] });
   expect(one.count(block)).toBe(rows - 1);

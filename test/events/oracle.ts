@@ -146,7 +146,7 @@ export const recordOf = (table: Table): fc.Arbitrary<NetworkRecord | DnsRecord> 
   table === 'network' ? networkRecord : dnsRecord;
 
 /**
- * Returns the contract's attributes of a record, except those computed from several fields (community id).
+ * Returns the contract's attributes of a record, except a computed community id.
  */
 export function attributesOf(record: NetworkRecord | DnsRecord, receivedAt: number): Record<string, unknown> {
   const iso = (t: number) => new Date(t).toISOString();

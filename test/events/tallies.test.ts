@@ -8,7 +8,7 @@ const tallied = fc.array(fc.oneof(fc.nat(300), fc.constantFrom(0, 1, 254, 255, 2
 });
 
 describe('tallies', () => {
-  it('return the rows of any run of entries', () => {
+  it('return the number of rows of any run of entries', () => {
     fc.assert(
       fc.property(tallied, fc.nat(), fc.nat(), (rows, a, b) => {
         const [start, end] = [a % (rows.length + 1), b % (rows.length + 1)].sort((x, y) => x - y) as [number, number];
@@ -30,7 +30,7 @@ describe('tallies', () => {
     expect(new Tallies(encodeTallies(Uint32Array.of(9)), 1, unknown).toItself(0)).toBeUndefined();
   });
 
-  it('report no counts if they are truncated', () => {
+  it('return undefined for entries whose counts are cut off, and the counts of other entries', () => {
     const bytes = encodeTallies(Uint32Array.of(1, 300, 2));
     expect(new Tallies(bytes.subarray(0, 3), 3, 0).rows(0, 3)).toBeUndefined();
     expect(new Tallies(bytes.subarray(0, 3), 3, 0).rows(2, 3)).toBe(2);

@@ -58,7 +58,7 @@ describe('buckets of time', () => {
     );
   });
 
-  it('return a single bucket if both times are in the same bucket', () => {
+  it('return the common bucket of two times of the range; undefined if the times lie in different buckets', () => {
     const buckets = new TimeBuckets({ from: 500, to: 4000 }, 10);
     expect([buckets.only(500, 999), buckets.only(1000, 1999), buckets.only(3000, 3999)]).toEqual([0, 1, 3]);
     for (const [least, most] of [

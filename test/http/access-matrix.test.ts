@@ -98,7 +98,7 @@ async function addSession(holder: Holder, status: 'active' | 'suspended' = 'acti
   return { sub, jti, roles: given };
 }
 
-/** Stores a long-lived token for a machine. Returns its record, and its text, which is shown only once. */
+/** Stores a long-lived token for a machine, and returns the text of the token. */
 async function addLongLived(principal_id: string, holder: Holder, end?: number | 'revoked') {
   const [jti, secret] = [uuid7(Date.now()), newSecret()];
   const record: Token = {
@@ -123,7 +123,7 @@ function otherKeys({ current }: TokenKeys): TokenKeys {
   return { current: own, verifying: [] };
 }
 
-/** Returns the token without its signature (RFC 8725, section 2.1). */
+/** Returns the token with `alg: none` and without its signature (RFC 8725, section 2.1). */
 function unsigned(token: string): string {
   const [head = '', payload = ''] = token.split('.');
   const header = JSON.parse(Buffer.from(head, 'base64url').toString());
@@ -271,7 +271,7 @@ describe('sockets', () => {
   });
 });
 
-describe('every reachable route is in the table', () => {
+describe('the API', () => {
   const placesOf = (operation: OperationId) => {
     const { method, path, also = [] } = routeOf(operation);
     return [{ method, path }, ...also];

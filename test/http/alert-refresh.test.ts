@@ -71,7 +71,7 @@ describe.each([
   });
   afterAll(() => service.close());
 
-  test('the alert of a port scan rises in severity and lists all ports, as one occurrence', async () => {
+  test('the alert of a port scan rises in severity and counts all ports, as one occurrence', async () => {
     const scan = ofHost('10.1.0.5');
     expect(scan).toHaveLength(1465);
     await send(scan.slice(0, 40));
@@ -146,7 +146,7 @@ describe.each([
     expect(attributes).toMatchObject({ count: 1, last_seen: at(beacon.at(-1)!) });
   });
 
-  test('new ports of a server are one alert per day, which is updated to list them all', async () => {
+  test('new ports of a server update the alert of the day until its resolution, and then raise another', async () => {
     const dayMs = 24 * hourMs;
     const noon = Math.floor(Date.now() / dayMs) * dayMs - 12 * dayMs + 12 * hourMs;
     const answers = (...answered: readonly (readonly [port: number, day: number])[]): AttackLine[] =>

@@ -28,7 +28,7 @@ const send = async (records: readonly object[]) => {
 };
 
 describe('without events', () => {
-  it('returns the complete structure with zeros, for every window', async () => {
+  it('the dashboard and the trends are complete with zeros, for every window', async () => {
     for (const window of windows) {
       const shown = await dashboard(`?window=${window}`);
       expect(shown).toMatchObject({
@@ -62,7 +62,7 @@ describe('with events', () => {
     ...changes,
   });
 
-  it('counts events within the window and before it, and reports ingest totals', async () => {
+  it('the dashboard counts events within the window and before it, and reports ingest totals', async () => {
     await send([
       flow({}),
       flow({ src_ip: '10.0.0.3', dst_port: 443, src_bytes: 1e6 }),
@@ -118,7 +118,7 @@ describe('with events', () => {
     expect(events.change_percent).toBeGreaterThan(250);
   });
 
-  it('counts alerts by their current state after every change', async () => {
+  it('the dashboard counts alerts by their current state after every change', async () => {
     const lower = {
       timestamp: ago(5000),
       event_type: 'alert',

@@ -295,7 +295,7 @@ describe('the asset API', () => {
     expect(body.error.details?.reason).toBe('must be a valid UUID');
   });
 
-  test('reports an asset that does not exist', async () => {
+  test('responds 404 for an asset that does not exist', async () => {
     const answers = [
       get(nobody),
       put(nobody, {}),
@@ -392,7 +392,7 @@ describe('a merge', () => {
     [{ into: 'x' }, 'into'],
     [{ into: null }, 'into'],
     [{ into: nobody, why: 'x' }, 'why'],
-  ])('rejects %j', async (json, field) => {
+  ])('is rejected with the body %j', async (json, field) => {
     const { id } = await create({ name: 'wrongly merged' });
     expect(failure(await merge(id, json))).toEqual([400, 'INVALID_REQUEST', field]);
   });
@@ -423,7 +423,7 @@ describe('a split', () => {
     [{ identifiers: ['10.0.0.1', '::ffff:10.0.0.1'] }, 'identifiers.1'],
     [{ identifiers: ['10.0.0.0/24'] }, 'identifiers.0'],
     [{ identifiers: ['203.0.113.77'] }, 'identifiers.0'],
-  ])('rejects %j', async (json, field) => {
+  ])('is rejected with the body %j', async (json, field) => {
     const { id } = await create({ ip_addresses: [address(), address()] });
     expect(failure(await split(id, json))).toEqual([400, 'INVALID_REQUEST', field]);
   });

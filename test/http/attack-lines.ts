@@ -1,5 +1,5 @@
 /**
- * Synthetic lines of Zeek and Suricata for each detected behaviour: five hours of attacks, after eight days of
+ * Synthetic lines of Zeek and Suricata for each detected behaviour: five hours of attacks, after nine days of
  * history.
  */
 import { families } from '../../scripts/generated-names/families.ts';
@@ -75,7 +75,7 @@ function dns(time: number, src: string, query: string, { rcode = 3, qtype = 1 } 
   return { time, line: JSON.stringify(record) };
 }
 
-/** Makes `count` lines at even intervals. */
+/** Returns `count` lines at even intervals. */
 function many(from: number, lastsMs: number, count: number, make: (time: number, n: number) => AttackLine) {
   return Array.from({ length: count }, (_, n) => make(Math.round(from + (lastsMs * n) / count), n));
 }
@@ -155,7 +155,7 @@ export function attackLines(start: number, format: SensorFormat): AttackLine[] {
   return lines.sort((a, b) => a.time - b.time).map(({ time, line }) => ({ time, line: inFormat[format](line) }));
 }
 
-/** Sorts the lines by time of arrival. */
+/** Returns the lines sorted by the time of arrival that `at` returns. */
 export function arriving(lines: readonly AttackLine[], at: (line: AttackLine) => number): AttackLine[] {
   return lines
     .map((line) => ({ line, at: at(line) }))
@@ -163,7 +163,7 @@ export function arriving(lines: readonly AttackLine[], at: (line: AttackLine) =>
     .map(({ line }) => line);
 }
 
-/** Delays each line by up to an hour. */
+/** Returns the lines in the order in which they arrive if each is delayed by up to an hour. */
 export function late(lines: readonly AttackLine[]): AttackLine[] {
   const rng = random(7);
   return arriving(lines, ({ time }) => time + rng.next() * hourMs);

@@ -155,7 +155,7 @@ test('the audit log is paged by cursor while records are added, without gap or r
   expect(walked.map(({ id }) => id)).toEqual(before.map(({ id }) => id));
 });
 
-test('a change of a password is recorded on its principal, a logout on its token', async () => {
+test('a password change is recorded for its principal, and a logout for its token', async () => {
   const json = { name: 'pat', kind: 'user', roles: ['viewer'], password: 'a password of pat' };
   const made = await call(service, 'createPrincipal', { token: admin, json });
   const { id } = (made.body as { data: Item }).data;
@@ -173,7 +173,7 @@ test('a change of a password is recorded on its principal, a logout on its token
   expect(here.data.map(({ attributes }) => attributes.operation)).toEqual(['changePassword']);
 });
 
-test('the deletion of an asset names the asset, even after many other changes', async () => {
+test('the record of a deletion names the asset, even after many other changes', async () => {
   const assetOf = async (name: string) =>
     ((await call(service, 'createAsset', { token: admin, json: { name } })).body as { data: Item }).data.id;
   const ids = [await assetOf('printer'), await assetOf('camera')];

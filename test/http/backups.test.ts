@@ -62,7 +62,7 @@ describe('backups over HTTP', () => {
     }
   });
 
-  test('report a backup that does not exist', async () => {
+  test('respond 404 for a backup that does not exist, and 400 for an invalid id', async () => {
     const path = 'GET /api/v1/backups/01940000-0000-7000-8000-000000000000';
     const answer = await service.call('getBackup', path, { token: admin });
     expect({ status: answer.status, code: codeOf(answer) }).toEqual({ status: 404, code: 'NOT_FOUND' });

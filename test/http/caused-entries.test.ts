@@ -20,7 +20,7 @@ afterEach(async () => {
   for (const end of ends.splice(1).reverse()) await end();
 });
 
-test('a call gets the entries that it caused, and a separate record for them', () => {
+test('a call that caused entries lists them in its record, and always has an individual record', () => {
   const call = () => auditedCall({ operation: 'logout', audited: 'account' }, new Map(), 'r', '::1')!;
   const [told, untold, ofTheStore] = [call(), call(), call()];
   told.noteEntries(['a', 'b']);

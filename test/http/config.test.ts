@@ -90,7 +90,7 @@ test('a bad value is reported with its setting and the expected value, and nothi
   expect((await get()).pending).toEqual({});
 });
 
-test('two concurrent changes take effect', async () => {
+test('two concurrent changes both take effect', async () => {
   const answers = await Promise.all([put({ 'log.level': 'warn' }), put({ 'keys.overlap_ms': 5 })]);
   expect(answers.map(({ status }) => status)).toEqual([200, 200]);
   expect((await get()).pending).toEqual({ 'log.level': 'warn', 'keys.overlap_ms': 5 });

@@ -140,24 +140,24 @@ const lives: Record<string, (port: number) => Promise<void>> = {
     wire.send(`GET /large HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n${request('BREW /ok')}`);
     await wire.untilClosed();
   },
-  'a WebSocket, behind a method without a route in one packet': async (port) => {
+  'upgraded to a WebSocket after a method without a route in one packet': async (port) => {
     const wire = await Wire.open(port);
     wire.send(request('BREW /ok') + upgrade);
     await wire.until(/ 101 /);
     wire.end();
   },
-  'a WebSocket, closed': async (port) => {
+  'a WebSocket and closed by the client': async (port) => {
     const socket = new WebSocket(`ws://${here}:${port}/ws`);
     await new Promise((resolve) => socket.once('open', resolve));
     socket.close();
     await new Promise((resolve) => socket.once('close', resolve));
   },
-  'a WebSocket, cut off': async (port) => {
+  'a WebSocket and cut off by the client': async (port) => {
     const socket = new WebSocket(`ws://${here}:${port}/ws`);
     await new Promise((resolve) => socket.once('open', resolve));
     socket.terminate();
   },
-  'a WebSocket, refused': async (port) => {
+  'refused as a WebSocket': async (port) => {
     const socket = new WebSocket(`ws://${here}:${port}/ws?no`);
     const [, answer] = await new Promise<[unknown, { statusCode?: number | undefined }]>((resolve) =>
       socket.once('unexpected-response', (...args) => resolve(args)),
@@ -167,7 +167,7 @@ const lives: Record<string, (port: number) => Promise<void>> = {
   },
 };
 
-test.each(Object.keys(lives))('a connection that was %s is counted while it is open', async (life) => {
+test.each(Object.keys(lives))('a connection that was %s is no longer counted', async (life) => {
   const { server, connections } = await counted();
   const other = await Wire.open(server.port);
   await eventually(() => connections.open === 1);

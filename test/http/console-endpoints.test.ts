@@ -98,7 +98,7 @@ describe('the path /', () => {
 });
 
 describe('the pages', () => {
-  test.each(consolePages)('/%s', async (page) => {
+  test.each(consolePages)('/%s sends the console for GET and HEAD, and rejects POST', async (page) => {
     for (const accept of [browser, '*/*']) {
       const answer = await ask(`/${page}?severity=high&from=2026-01-01T00%3A00%3A00Z`, { accept });
       expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
@@ -185,7 +185,7 @@ describe('the files', () => {
     ['deflate, xbr, *;q=0', null, Buffer.from(script)],
     ['', null, Buffer.from(script)],
     [undefined, null, Buffer.from(script)],
-  ])('are served for Accept-Encoding: %s', async (accepted, coding, bytes) => {
+  ])('are served for Accept-Encoding "%s" with the coding %s', async (accepted, coding, bytes) => {
     const named = accepted === undefined ? '' : `Accept-Encoding: ${accepted}\r\n`;
     const wire = await Wire.open(service.server.port);
     for (const method of ['HEAD', 'GET']) {
@@ -267,7 +267,7 @@ describe("a file in the browser's cache", () => {
 });
 
 describe('without a console', () => {
-  test('the pages explain how to install it; everything else is unaffected', async () => {
+  test('the pages explain how to build it; all other paths are unaffected', async () => {
     const { url } = await serve(consoleEndpoints(undefined), { pages: [firstPage(undefined)] });
     for (const path of ['/', '/overview', '/sign-in']) {
       const answer = await fetch(url + path, { headers: { accept: browser } });
@@ -289,7 +289,7 @@ test('metrics count the console as one operation', async () => {
   expect([...operations].filter((name) => name?.includes('/'))).toEqual([]);
 });
 
-test('WebSockets open next to the console, whether or not the client accepts pages', async () => {
+test('a WebSocket opens next to the console, even if the client prefers HTML', async () => {
   const socket = new WebSocket(`${service.url.replace('http', 'ws')}/ws`, {
     headers: { authorization: `Bearer ${admin}`, accept: browser },
   });

@@ -91,7 +91,7 @@ describe('under load', () => {
     expect(await wire.untilClosed()).toMatch(/^HTTP\/1.1 304 [\s\S]*\r\nConnection: close\r\n/i);
   });
 
-  test('slow requests do not block others', async () => {
+  test('a slow request at the limit of requests in progress does not block pages', async () => {
     let release: () => void = () => undefined;
     const held = new Promise<void>((resolve) => {
       release = resolve;

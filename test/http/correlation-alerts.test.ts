@@ -65,7 +65,7 @@ describe.each([
     }
   }
 
-  /** Creates a rule over uploads to a path, and returns its id and the path. */
+  /** Creates a correlation over uploads to a path, and returns the id of the correlation and the path. */
   async function correlate(correlation: string): Promise<{ rule: string; path: string }> {
     const [base, rule] = [crypto.randomUUID(), crypto.randomUUID()];
     const path = `/${base}`;
@@ -80,7 +80,7 @@ describe.each([
     return { rule, path };
   }
 
-  test('a growing group updates one alert for any addresses of its newest event', async () => {
+  test('a growing group updates one alert, even if the addresses of its events differ', async () => {
     const { rule, path } = await correlate(
       'type: value_count, group-by: [src_ip], timespan: 5m, condition: {field: dst_ip, gte: 4}',
     );
@@ -103,7 +103,7 @@ describe.each([
     expect(Date.parse(grown.last_seen) - Date.parse(grown.first_seen)).toBe(7000);
   });
 
-  test('groups without an address are identified by their values, and name the endpoints that all events share', async () => {
+  test('groups without an address are identified by their values, and omit endpoints that differ', async () => {
     const { rule, path } = await correlate(
       'type: event_count, group-by: [id.orig_p], timespan: 90s, condition: {gt: 2}',
     );

@@ -119,8 +119,8 @@ export class CriticalOperator {
   }
 
   /**
-   * Returns the audit records that name the entry, once there are any: the record of a failure takes up to a
-   * second.
+   * Returns the audit records that name the entry, once there are any, or none after three seconds. The record of
+   * a failure takes up to a second.
    */
   async recordsOf({ id }: Entry): Promise<readonly AuditRecord[]> {
     for (let tries = 0; tries < 60; tries++) {
@@ -141,7 +141,7 @@ export class CriticalOperator {
     expect([shown.entry.id, Buffer.from(shown.canonical).toString('base64')]).toEqual([entry.id, canonical]);
   }
 
-  /** Raises an alert with this Suricata signature, which must not be used elsewhere, and returns its id. */
+  /** Raises an alert with this Suricata signature, which must not be used elsewhere, and returns the alert's id. */
   async raise(signature: number, severity: number): Promise<string> {
     const record = {
       timestamp: '2026-11-20T10:00:00.000000+0000',
@@ -172,7 +172,7 @@ export class CriticalOperator {
     return id;
   }
 
-  /** Returns the rules in effect, with one operation opened to these roles. */
+  /** Returns the rules in effect, with these roles instead of the roles of one operation. */
   async rulesWith(operation: OperationId, roles: AccessRule['roles']): Promise<AccessRule[]> {
     const rules = itemOf(await this.ask('getPolicy')).attributes.rules as AccessRule[];
     return rules.map((rule) => (rule.operation === operation ? { ...rule, roles } : rule));
@@ -185,7 +185,7 @@ export class CriticalOperator {
     return data[0]!.id;
   }
 
-  /** Counts the administrator's successful changes of this type of resource in the audit log. */
+  /** Counts the administrator's audit records of successful revocations and updates of this type of resource. */
   async auditedChanges(type: string): Promise<number> {
     const operations = ['revokeToken', 'updatePrincipal', 'updatePolicy'];
     const filter = new URLSearchParams({ actor: this.adminId, outcome: 'success', per_page: '1000' });

@@ -20,7 +20,7 @@ test.skipIf(process.platform !== 'linux')('the descriptor limit of the process i
   expect(descriptorLimit() ?? Number.POSITIVE_INFINITY).toBeGreaterThan(32);
 });
 
-test('connections beyond the descriptors are refused, even if more are configured; this is logged once', async () => {
+test('connections beyond the descriptors are refused, and the refusals are reported once', async () => {
   const reached: LimitName[] = [];
   const told: number[] = [];
   const connections = new Connections({

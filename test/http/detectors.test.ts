@@ -319,7 +319,7 @@ describe.each(['Zeek', 'Suricata'] as const)('in lines of %s', (format) => {
           .filter((ip) => ip.startsWith(network)),
       );
     };
-    test.each(detectorIds)('alerts of %s are as expected', (id) => {
+    test.each(detectorIds)('is reported by %s only if it is loud', (id) => {
       for (const [n, addresses] of foundBy(id).entries())
         expect(addresses.length > 0, `bodies of ${splits[kind][n]} lines`).toBe(kind === 'loud');
     });

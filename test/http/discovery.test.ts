@@ -163,7 +163,7 @@ describe('discovery over HTTP', () => {
     expect((history.body as { data: Item[] }).data.map((one) => one.id)).toEqual([id]);
   });
 
-  test('a target that must not be scanned is rejected, and the error names the target', async () => {
+  test('an invalid scan is rejected, and the error names the field or the target', async () => {
     const refused = async (json: object) => errorOf(await start(json));
     const invalid = (field: string) => [400, 'INVALID_REQUEST', field];
     expect(await refused({})).toEqual(invalid('targets'));
@@ -181,7 +181,7 @@ describe('discovery over HTTP', () => {
     expect(await refused({ targets: ['127.0.0.1'], colour: 'red' })).toEqual(invalid('colour'));
   });
 
-  test('viewers can read scans but not start them', async () => {
+  test('viewers cannot start scans, and get 404 or 400 for a scan that does not exist', async () => {
     expect((await start({ targets: ['127.0.0.1'] }, viewer)).status).toBe(403);
     expect(
       errorOf(

@@ -130,7 +130,7 @@ describe('a bulk request', () => {
     expect(stored.body).toMatchObject({ data: { attributes: { connection_id: 'C2', sensor: 'tap' } } });
   });
 
-  test('recognises ids that were stored before: nothing is stored twice, and shippers do not retry', async () => {
+  test('recognises ids that were stored before, and stores no record twice', async () => {
     const once = ndjson({ create: { _id: 'kept' } }, conn(10), { create: {} }, conn(11));
     expect((await bulk(once)).json).toMatchObject({ errors: false });
     const before = await networkEvents();
@@ -155,7 +155,7 @@ describe('a bulk request', () => {
       body: ndjson({ create: { _id: 'kept' } }, conn(10)),
     });
     expect(elsewhere.json.items).toMatchObject([{ create: { status: 409, _index: 'logs-2026.01.02' } }]);
-    // Each sender has a separate set of ids.
+    // Another token of the same principal shares the ids.
     const sender = await bulk(ndjson({ create: { _id: 'kept' } }, conn(10)), {
       authorization: `Bearer ${await issue(service, admin, ['sensor'])}`,
     });
@@ -312,7 +312,7 @@ describe('the check of credentials', () => {
     ['ApiKey, token unchanged', (token: string) => `ApiKey ${token}`],
     ['ApiKey, token as key', (token: string) => `ApiKey ${base64(`any:${token}`)}`],
     ['Splunk', (token: string) => `Splunk ${token}`],
-  ])('accepts %s', async (_, header) => {
+  ])('accepts tokens that may send, and rejects others: %s', async (_, header) => {
     const body = ndjson({ index: {} }, conn(50));
     const session = await adminOf(service);
     for (const path of ['/api/v1/ingest', '/api/v1/events/network', '/api/v1/events/dns']) {
@@ -380,7 +380,7 @@ describe('requests that shippers make at their start', () => {
     ['PUT', '/_ilm/policy/filebeat', { acknowledged: true }],
     ['PUT', '/_ingest/pipeline/p', { acknowledged: true }],
     ['PUT', '/_data_stream/filebeat-8.15.0', { acknowledged: true }],
-  ])('%s %s', async (method, target, wanted) => {
+  ])('get the response that shippers expect: %s %s', async (method, target, wanted) => {
     const body = method === 'PUT' ? { body: '{"a":1}' } : {};
     const { status, text, json } = await send(target, { method, ...body });
     expect(status).toBe(200);
@@ -389,7 +389,7 @@ describe('requests that shippers make at their start', () => {
   });
 });
 
-describe('an overloaded service', () => {
+describe('an overloaded or failing service', () => {
   const reasons = [
     ['OVERLOADED', undefined, '1'],
     ['RATE_LIMITED', { retry_after_s: 7 }, '7'],
@@ -397,7 +397,7 @@ describe('an overloaded service', () => {
     ['WORKER_LOST', undefined, '1'],
   ] as const;
 
-  test.each(reasons)('rejects the whole request so that each client retries: %s', async (code, details, wait) => {
+  test.each(reasons)('rejects the request with 429, or 503 for official clients: %s', async (code, details, wait) => {
     const refuse = () => Promise.reject(new ServiceError(code, 'full', details));
     const full = await openService({}, { ingest: { add: refuse } });
     try {
@@ -417,7 +417,7 @@ describe('an overloaded service', () => {
     }
   });
 
-  test('an unexpected error does not cause retries, and its message is not disclosed', async () => {
+  test('responds 500 to an unexpected error, and does not disclose its message', async () => {
     const broken = await openService({}, { ingest: { add: () => Promise.reject(new Error('secret')) } });
     try {
       const authorization = `Bearer ${await adminOf(broken)}`;

@@ -49,7 +49,7 @@ function eveRecord(record: Conn | Dns | Http): object {
   return 'method' in record ? http(record) : dns(record);
 }
 
-/** flow.state of TCP by Zeek's conn_state, and the packets of a line without a history. */
+/** flow.state of TCP by Zeek's conn_state, and the history of a line without one. */
 const states: Readonly<Record<string, readonly [state: string, history: string]>> = {
   S0: ['new', 'S'],
   S1: ['established', 'ShADad'],
@@ -66,7 +66,7 @@ const states: Readonly<Record<string, readonly [state: string, history: string]>
   OTH: ['new', 'Aa'],
 };
 
-/** TCP flags of a packet by its letter in Zeek's history, which is a capital for the client. */
+/** TCP flags by lower-case letter of Zeek's history. In a history, capitals are packets of the client. */
 const flagsByLetter: Readonly<Record<string, number>> = {
   s: 0x02,
   h: 0x12,

@@ -89,7 +89,7 @@ test.each([
   ['by=ip&by=vlan', 'by'],
   ['by=ip&limit=0', 'limit'],
   [`by=ip&limit=${limits.maxShownValues + 1}`, 'limit'],
-])('the endpoint rejects "%s"', async (query, field) => {
+])('the endpoint rejects "%s", and the error names %s', async (query, field) => {
   const { status, body } = await get(query);
   const { error } = body as { error: { code: string; details: { field: string } } };
   expect([status, error.code, error.details.field]).toEqual([400, 'INVALID_REQUEST', field]);

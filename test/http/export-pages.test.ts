@@ -6,7 +6,7 @@ import { type LimitName, limits } from '../../src/limits.ts';
 
 const bytes = (text: string) => new TextEncoder().encode(text) as Uint8Array<ArrayBuffer>;
 
-/** Returns a function that returns these pages or throws these errors, one per call. */
+/** Returns a `read` that returns these pages or throws these errors, one per call, and the places of the calls. */
 function served(...outcomes: (ExportPage<string> | Error)[]) {
   const places: (string | undefined)[] = [];
   const read = async (place: string | undefined) => {
@@ -54,7 +54,7 @@ test('a consumed page releases its memory, except small pages that share a buffe
   expect(given.map(({ length }) => length)).toEqual([0, 0, 5, 0, 10_000]);
 });
 
-test('an error of the first page is returned; later pages are retried', async () => {
+test('an error of the first page is returned; later pages are retried after temporary errors only', async () => {
   let closed = 0;
   const first = ExportPages.open(
     served(overloaded()).read,
@@ -72,7 +72,7 @@ test('an error of the first page is returned; later pages are retried', async ()
   await expect(others.next()).rejects.toThrow('bug');
 });
 
-test('a query ends when its client disconnects', async () => {
+test('a retry ends when the client disconnects', async () => {
   const controller = new AbortController();
   const { read } = served({ bytes: bytes(''), next: 'a' }, overloaded());
   const pages = await ExportPages.open(read, { signal: controller.signal, onClose: () => undefined });

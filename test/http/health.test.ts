@@ -67,7 +67,7 @@ test('health queries a busy thread once, for any number of requests', async () =
   expect(asked).toBe(1);
 });
 
-test('health is unavailable if a thread has not answered for long', async () => {
+test('health is unavailable if a thread has not answered for longer than the limit', async () => {
   const check = checkOf(never, async () => fine, { stuckMs: 10 });
   const { status, advice } = await check.state();
   expect([status, advice]).toEqual(['unavailable', 'The store thread has not answered for 0 s.']);

@@ -82,7 +82,7 @@ async function socketOf(token: string): Promise<WebSocket> {
 const closeCode = async (socket: WebSocket) => (await once(socket, 'close'))[0] as number;
 
 describe('a principal', () => {
-  test('is created, shown, listed and signs in; its password appears nowhere', async () => {
+  test('is created, shown, listed and signs in; responses and service logs do not contain its password', async () => {
     const made = await create({ name: 'zoe', kind: 'user', roles: ['analyst'], password });
     expect(made.status).toBe(201);
     const { id, attributes } = shown(made);
@@ -128,7 +128,7 @@ describe('a principal', () => {
     expect(details.field.split(/[./[]/)[0]).toBe((field as string).split('/')[0]);
   });
 
-  test('requires a unique name', async () => {
+  test('requires a unique and valid name, and signs in only with its current name', async () => {
     const [one, two] = [await user('ann'), await user('ben')];
     expect((await create({ name: 'ann', kind: 'user', roles: [] })).body).toMatchObject({
       error: { code: 'CONFLICT' },
@@ -142,7 +142,7 @@ describe('a principal', () => {
     expect((await login('anna')).status).toBe(200);
   });
 
-  test('is changed only with its current version', async () => {
+  test('is changed only if If-Match has its current version', async () => {
     const id = await user('versioned');
     const stale = await update(id, { roles: ['analyst'] }, { 'if-match': '"7"' });
     expect(stale).toMatchObject({
@@ -171,14 +171,14 @@ describe('a principal', () => {
     expect(await Promise.all([me(access_token), me(shown(issued).attributes.token)])).toEqual([200, 200]);
   });
 
-  test('cannot be removed, if it is the last administrator', async () => {
+  test('cannot be suspended or lose its role if it is the last administrator', async () => {
     const { id } = shown(await service.call('whoAmI', 'GET /auth/me', { token: admin }));
     for (const lockout of [{ status: 'suspended' }, { roles: ['viewer'] }])
       expect((await update(id, lockout)).body).toMatchObject({ error: { code: 'CONFLICT' } });
     expect(await me(admin)).toBe(200);
   });
 
-  test('is visible to administrators only', async () => {
+  test('is created and listed by administrators only', async () => {
     await user('curious');
     const token = await tokenOf('curious');
     expect((await create({ name: 'x', kind: 'user', roles: ['admin'] }, token)).status).toBe(403);
@@ -192,7 +192,7 @@ const issue = (principal_id: string, scopes: string[]) =>
     json: { name: 't', scopes, principal_id },
   });
 
-test('a token lists each of its roles once', async () => {
+test('a token that lists a role twice is rejected', async () => {
   const { id } = shown(await service.call('whoAmI', 'GET /auth/me', { token: admin }));
   expect(await issue(id, ['sensor', 'sensor'])).toMatchObject(invalid('scopes.1'));
 });
@@ -243,7 +243,7 @@ describe('a password', () => {
     }
   });
 
-  test('is reset by an administrator: all sessions end, tokens of machines stay valid', async () => {
+  test('is reset by an administrator: all sessions end, issued tokens stay valid', async () => {
     const id = await user('locked-out');
     const session = await tokenOf('locked-out');
     const { token } = shown(await issue(id, ['viewer'])).attributes;

@@ -1,4 +1,4 @@
-/** Known-bad hosts that clients request and known-bad DNS answers, in lines of both sensors. */
+/** Known-bad hosts that clients request and known-bad DNS answers, in records of Zeek, Suricata and ECS. */
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { Alert } from '../../src/contract/resources/alert.ts';
 import { adminOf, openService, type Service } from './service.ts';
@@ -112,7 +112,7 @@ const cases: readonly (readonly [what: string, line: (n: number) => object, part
     'http_host',
   ],
   [
-    'Zeek http address to a proxy',
+    'Zeek http URL with an address to a proxy',
     (n) => zeek('http', n, { 'id.resp_h': '10.3.9.9', uri: 'http://198.51.100.66/a' }),
     'http_host',
   ],
@@ -194,11 +194,11 @@ const cases: readonly (readonly [what: string, line: (n: number) => object, part
   ['EVE dns alias', (n) => eveDns(n, [{ rrname: `ask${n}.example`, rrtype: 'CNAME', ttl: 60, rdata: bad }]), 'answer'],
   ['a good name', (n) => zeek('ssl', n, { established: true, server_name: 'good.example' })],
   [
-    'a text that contains the name',
+    'a TXT answer that contains the name',
     (n) => eveDns(n, [{ rrname: `ask${n}.example`, rrtype: 'TXT', ttl: 60, rdata: bad }]),
   ],
-  ['a path that contains the name', (n) => zeek('http', n, { host: 'good.example', uri: `/?u=http://${bad}/` })],
-  ['a home address', (n) => zeek('http', n, { 'id.resp_h': '10.3.9.9', host: '10.3.9.66', uri: '/' })],
+  ['a URL query that contains the name', (n) => zeek('http', n, { host: 'good.example', uri: `/?u=http://${bad}/` })],
+  ['a listed home address', (n) => zeek('http', n, { 'id.resp_h': '10.3.9.9', host: '10.3.9.66', uri: '/' })],
   [
     'a request from outside to a home host',
     (n) => zeek('http', n, { 'id.orig_h': '203.0.113.81', 'id.resp_h': `10.3.0.${n}`, host: bad, uri: '/' }),
@@ -221,7 +221,7 @@ const cases: readonly (readonly [what: string, line: (n: number) => object, part
       }),
   ],
   ['a record without a time', (n) => zeek('http', n, { ts: undefined, host: 'good.example', uri: '/' })],
-  ['a record without an end', (n) => zeek('http', n, { 'id.resp_h': undefined, host: bad, uri: '/' })],
+  ['a record without a destination address', (n) => zeek('http', n, { 'id.resp_h': undefined, host: bad, uri: '/' })],
 ];
 
 beforeAll(async () => {
@@ -245,7 +245,7 @@ async function alerts(): Promise<Alert[]> {
   return (body as { data: { attributes: Alert }[] }).data.map(({ attributes }) => attributes);
 }
 
-describe('an alert is raised', () => {
+describe('alerts of an intelligence list', () => {
   let found: ReadonlyMap<string | undefined, Alert>;
   beforeAll(async () => {
     const wanted = cases.filter(([, , part]) => part !== undefined).length;
@@ -254,7 +254,7 @@ describe('an alert is raised', () => {
   });
 
   test.each(cases.map(([what, , part], n) => ({ what, part, src: `10.3.0.${n + 1}` })))(
-    'for $what: $part',
+    'name the part of $what: $part (undefined: no alert)',
     ({ part, src }) => {
       const alert = found.get(src);
       expect((alert?.evidence as { part?: string } | undefined)?.part).toBe(part);
@@ -264,7 +264,7 @@ describe('an alert is raised', () => {
     },
   );
 
-  test('and is counted as a hit of the list', async () => {
+  test('are counted as hits of the list', async () => {
     const wanted = cases.filter(([, , part]) => part !== undefined).length;
     await vi.waitFor(async () => {
       const { body } = await service.call('getIntel', `GET /api/v1/intel/${list}`, { token });

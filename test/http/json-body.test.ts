@@ -16,7 +16,7 @@ const compress: Record<ContentCoding, (data: Uint8Array) => Uint8Array> = {
 const codings = Object.keys(compress) as ContentCoding[];
 
 describe('content codings', () => {
-  test.each(codings)('%s is decompressed, within a limit', async (coding) => {
+  test.each(codings)('%s is decompressed within a limit, and rejected if invalid', async (coding) => {
     const text = JSON.stringify({ text: 'x'.repeat(900) });
     const bytes = own(compress[coding](Buffer.from(text)));
     expect(await readJson(bytes, coding, 1000)).toEqual(JSON.parse(text));
@@ -52,7 +52,7 @@ describe('JSON', () => {
     await expect(read(Uint8Array.of(0x22, 0xff, 0x22))).rejects.toMatchObject({ details: { field: 'body' } });
   });
 
-  test('rejects nesting deeper than any body of the interface', async () => {
+  test('rejects nesting deeper than any body of the API', async () => {
     const deep = '['.repeat(100_000);
     await expect(read(deep)).rejects.toMatchObject({ code: 'INVALID_REQUEST' });
     await expect(read(`["\\ud800",${deep}`)).rejects.toMatchObject({ code: 'INVALID_REQUEST' });

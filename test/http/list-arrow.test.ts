@@ -44,7 +44,7 @@ describe.each(lists)('%s', (operation) => {
       expect([name, nullable]).toEqual([name, name !== 'id' && !required.includes(name)]);
   });
 
-  test('has no pages', async () => {
+  test('rejects a page size', async () => {
     const { status } = await ask(`${served.pathOf(operation)}?per_page=10`);
     expect(status).toBe(400);
   });
@@ -113,14 +113,14 @@ test('preserves integers that a double cannot hold', async () => {
   expect(ids).toEqual(data.map(({ id }) => id));
 });
 
-test('HEAD has no body, and callers without access to the list are refused', async () => {
+test('HEAD has no body, and unauthenticated callers are refused in JSON', async () => {
   const head = await ask('/api/v1/assets', {}, { method: 'HEAD' });
   expect([head.status, head.headers.get('content-type'), await head.text()]).toEqual([200, accept, '']);
   const stranger = await fetch(`${served.service.url}/api/v1/assets`, { headers: { accept } });
   expect([stranger.status, stranger.headers.get('content-type')]).toEqual([401, 'application/json']);
 });
 
-test('another variant of Arrow is unsupported: the response is the usual page', async () => {
+test('another variant of Arrow is unsupported: the response is a page in JSON', async () => {
   const answer = await ask('/api/v1/assets', { accept: 'application/vnd.apache.arrow.file' });
   expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'application/json']);
 });
@@ -140,7 +140,7 @@ function atPage(n: number, act: (signal: AbortSignal) => Promise<never>) {
   return () => asked;
 }
 
-test('a page that finds no idle thread is made later; a failed page truncates the stream', async () => {
+test('later pages wait for idle threads; a failed page truncates the stream; a refused first page is 503', async () => {
   atPage(2, async () => {
     throw new ServiceError('OVERLOADED', 'busy');
   });
@@ -183,7 +183,7 @@ test('a client that disconnects ends its query and releases its slot', async () 
   await Promise.all(answers.map((one) => one.arrayBuffer()));
 });
 
-test('a stalled reader pauses the stream; no page is made until it reads', async () => {
+test('a stalled reader pauses the stream, which is complete once the reader reads', async () => {
   const rows = await served.addLargeEvents();
   const pages = atPage(0, async () => {
     throw new Error('never');

@@ -49,7 +49,7 @@ describe.each(lists)('%s', (operation) => {
   );
 });
 
-test('every list has items, and several lists have more than a page', async () => {
+test('nearly every list has items, and several lists have more than a page', async () => {
   const counts = new Map<string, number>();
   for (const operation of lists) counts.set(operation, (await linesOf(operation)).length);
   for (const operation of ['listNetworkEvents', 'listAssets', 'listServices'])
@@ -70,7 +70,7 @@ test('filters and orders are equal to those of paged lists', async () => {
     expect(await linesOf(operation, query)).toEqual(await served.itemsOf(operation, query));
 });
 
-test('HEAD has no body, and callers without access to the list are refused', async () => {
+test('HEAD has no body; a list is 401 without credentials, and 404 for an unknown asset', async () => {
   const head = await ask('/api/v1/assets', {}, { method: 'HEAD' });
   expect([head.status, head.headers.get('content-type'), await head.text()]).toEqual([200, accept, '']);
   const stranger = await fetch(`${served.service.url}/api/v1/assets`, { headers: { accept } });
@@ -79,7 +79,7 @@ test('HEAD has no body, and callers without access to the list are refused', asy
   expect(none.status).toBe(404);
 });
 
-/** Lets the n-th query from now on fail or wait as `act` says. */
+/** Replaces the n-th query from now on by `act`. */
 function atQuery(n: number, act: (signal: AbortSignal) => Promise<never>) {
   const { queries } = served.service.services;
   const run = queries.run.bind(queries) as (...args: unknown[]) => Promise<unknown>;
@@ -149,7 +149,7 @@ test.each([
   ['application/vnd.apache.arrow.file', undefined],
   ['*/*', undefined],
   ['text/html, application/*', undefined],
-] as const)('the format is negotiated for Accept: %s', (value, wanted) => {
+] as const)('the format for Accept: %s is %s (undefined: pages in JSON)', (value, wanted) => {
   const headers = new Map(value === undefined ? [] : [['accept', value] as const]);
   expect(exportForm({ headers, query: '' })).toBe(wanted);
 });

@@ -73,7 +73,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-/** Stores a token that has expired. Requests cannot create such a token: an expiry in the past is rejected. */
+/** Returns an expired token for the store. Requests cannot create it: an expiry in the past is rejected. */
 function expired(principal: string): Token {
   const issued = Date.now() - 2000;
   return {
@@ -178,7 +178,7 @@ describe.each(Object.entries(lists))('the list of %s', (_name, { operation, path
   });
 });
 
-describe('list filters', () => {
+describe('lists', () => {
   const names = async (path: string, query: string) => {
     const operation = path === 'principals' ? 'listPrincipals' : 'listTokens';
     const { data } = await list(operation, `/api/v1/${path}`, query);
@@ -196,7 +196,7 @@ describe('list filters', () => {
     ['name=an', []],
     ['q=ZEEK&sort=name', ['zeek-1', 'zeek-2']],
     ['sort=-last_login_at&per_page=1', ['admin']],
-  ])('select principals: %s', async (query, expected) => {
+  ])('contain only the principals that match %s', async (query, expected) => {
     expect(await names('principals', query)).toEqual(expected);
   });
 
@@ -211,11 +211,11 @@ describe('list filters', () => {
     [() => 'scopes=analyst', ['of Ben']],
     [() => 'q=OF&sort=-name', ['of ana', 'of Ben']],
     [() => 'sort=expires_at&kind=long_lived&per_page=2', ['short', 'of Ben']],
-  ])('select tokens, %#', async (query, expected) => {
+  ])('contain only the tokens that match the filter, %#', async (query, expected) => {
     expect(await names('tokens', query())).toEqual(expected);
   });
 
-  test('select keys and notes', async () => {
+  test('contain only the keys and notes that match the filter', async () => {
     const keys = await list('listKeys', '/api/v1/keys', 'purpose=checkpoint&state=active');
     expect(keys.data.map(({ attributes }) => attributes.purpose)).toEqual(['checkpoint']);
     const notes = await list('listAlertNotes', `/api/v1/alerts/${alert}/notes`, 'q=LOOK&author=admin');

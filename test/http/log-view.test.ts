@@ -20,7 +20,7 @@ describe('a log that is published with a delay', () => {
     ['getTile', '/tile/0/000.p/5'],
   ] as const;
 
-  test.each(reads)('shows the latest entries of %s %s only to readers of entries', async (operation, path) => {
+  test.each(reads)('answers %s %s about unpublished entries only for readers of entries', async (operation, path) => {
     const anonymous = await service.call(operation, `GET ${path}`);
     const reader = await service.call(operation, `GET ${path}`, { token: admin });
     const sensor = await service.call(operation, `GET ${path}`, {
@@ -41,7 +41,7 @@ describe('a log that is published with a delay', () => {
     expect(await total({ token: admin })).toBeGreaterThan(0);
   });
 
-  test('has checkpoints of published heads for all callers', async () => {
+  test('has no checkpoint before a head is published, even for readers of entries', async () => {
     const { status, body } = await service.call('getCheckpoint', 'GET /checkpoint', { token: admin });
     expect([status, (body as { error: { code: string } }).error.code]).toEqual([503, 'LOG_EMPTY']);
   });
@@ -70,7 +70,7 @@ describe('a log that is published with a delay', () => {
   });
 });
 
-test('an address without credentials that reads the log too often must wait; an address with credentials need not wait', async () => {
+test('too many reads of the log from one address are 429 without credentials, but not with credentials', async () => {
   const service = await openService({ CANDOR_LIMITS_LOG_READS_PER_S_PER_ADDRESS: '1' });
   try {
     await service.ledger.append(entries(0, 5));

@@ -4,7 +4,7 @@ import type { Status } from '../../src/contract/resources/status.ts';
 import { limits } from '../../src/limits.ts';
 import { adminOf, openService, type Service } from './service.ts';
 
-// Records that are received and not stored are counted, by sensor and reason, where operators look.
+// Records that are received and not stored are counted, by sensor and reason, in the status, health and metrics.
 
 let service: Service;
 let admin: string;
@@ -47,7 +47,7 @@ const reasonsOf = async ({ id }: Sensor) =>
   (await status()).not_stored.reasons.filter(({ sensor_id }) => sensor_id === id);
 
 describe('records that are rejected', () => {
-  test('are counted by sensor and reason, with samples, for any values', async () => {
+  test('are counted by sensor and by reason without the rejected value, with samples', async () => {
     const sensor = await newSensor('tap-1');
     const bad = (n: number) => conn.replace('1767268800', `"day ${n}"`);
     for (let n = 0; n < 5; n++) await send(sensor.token, `${bad(2 * n)}\n${conn}\n${bad(2 * n + 1)}\nnoise\n`);
@@ -106,7 +106,7 @@ describe('records that are rejected', () => {
     expect(samples.join('\n')).not.toMatch(/hunter2x|def\.ghi|Zm9v|candor_0/);
   });
 
-  test('are counted with a bounded number of reasons and bounded line lengths', async () => {
+  test('are counted with a bounded number of reasons and samples of bounded length', async () => {
     const sensor = await newSensor('tap-3');
     for (let n = 0; n < 60; n++)
       await send(sensor.token, `{"type":"network_event","field_${'x'.repeat(n)}${n}":"${'y'.repeat(2000)}"}`);
@@ -130,7 +130,7 @@ test('records of kinds that are not stored are counted by kind, and cause no war
   expect((await status()).warnings.join()).not.toContain('tap-4');
 });
 
-test('requests rejected completely are counted; requests that clients retry are not counted', async () => {
+test('requests rejected completely are counted by reason, with their operation and address', async () => {
   const sensor = await newSensor('tap-5');
   await send(sensor.token, 'no gzip', '/api/v1/ingest', { ...lines, 'content-encoding': 'gzip' });
   await send(sensor.token, conn, '/api/v1/ingest', { 'content-type': 'image/png' });
@@ -141,7 +141,7 @@ test('requests rejected completely are counted; requests that clients retry are 
 });
 
 describe('refused credentials', () => {
-  test('are counted for the sensor whose token ended, with the reason, which the sensor does not get', async () => {
+  test('are counted for the sensor whose token was revoked, with a reason that the sensor does not get', async () => {
     const sensor = await newSensor('tap-6');
     await service.call('revokeToken', `DELETE /api/v1/tokens/${sensor.jti}`, { token: admin });
     const { body } = await send(sensor.token, conn);

@@ -112,13 +112,13 @@ describe('access', () => {
     }
   });
 
-  test('public operations ignore credentials, valid or not', async () => {
+  test('a public operation ignores invalid credentials', async () => {
     expect((await service.call('getHealth', 'GET /health', { token: 'nonsense' })).status).toBe(200);
   });
 });
 
 describe('sessions', () => {
-  test('login, whoami, refresh, logout', async () => {
+  test('end with the reuse of a refresh token, and with logout', async () => {
     const first = await login();
     const who = await service.call('whoAmI', 'GET /auth/me', { token: first.access_token });
     expect(who.body).toMatchObject({
@@ -190,7 +190,7 @@ describe('tokens', () => {
     expect(failure(await service.call('revokeToken', target, { token: admin }))[1]).toBe('NOT_FOUND');
   });
 
-  test('rejects invalid attributes, each with its field in the error', async () => {
+  test('with invalid attributes are rejected, and the error names the field', async () => {
     const post = (json: unknown) => service.call('issueToken', 'POST /api/v1/tokens', { token: admin, json });
     const principal_id = '018f0000-0000-7000-8000-000000000001';
     expect(failure(await post({ name: 'x', scopes: ['admin'], principal_id }))[2]).toBe('principal_id');
@@ -199,7 +199,7 @@ describe('tokens', () => {
     expect(failure(await post({ name: 'x', scopes: ['king'] }))[2]).toBe('scopes.0');
   });
 
-  test('a sensor can only send events', async () => {
+  test('of a sensor do not permit reading alerts', async () => {
     const list = await service.call('listAlerts', 'GET /api/v1/alerts', { token: sensor });
     expect(failure(list).slice(0, 2)).toEqual([403, 'FORBIDDEN']);
     expect((await service.call('whoAmI', 'GET /auth/me', { token: sensor })).body).toMatchObject({
@@ -339,7 +339,7 @@ describe('alerts', () => {
   });
 
   test('a change gets a response, is published, and is guarded by If-Match', async () => {
-    await service.pump.idle(); // Recording the position of its entry changes the alert, too.
+    await service.pump.idle(); // Recording the position of the alert's entry in the log changes the alert, too.
     const before = await service.call('getAlert', `GET /api/v1/alerts/${id}`, { token: admin });
     const put = (json: unknown, headers: Record<string, string> = {}) =>
       service.call('updateAlert', `PUT /api/v1/alerts/${id}`, { token: admin, json, headers });
@@ -396,7 +396,7 @@ describe('alerts', () => {
     expect(refused.body).toMatchObject({ error: { details: { reason: 'must be a string or null' } } });
   });
 
-  test('only an active user can be assigned', async () => {
+  test('an assignee must be the exact name of a user', async () => {
     const path = `PUT /api/v1/alerts/${id}`;
     for (const assignee of ['nobody known', 'ADMIN', 'zeek-assigned']) {
       if (assignee === 'zeek-assigned')
@@ -485,7 +485,7 @@ describe('keys', () => {
   const rotate = (purpose: string) =>
     service.call('rotateKey', 'POST /api/v1/keys/rotate', { token: admin, json: { purpose } });
 
-  test('are listed in pages, newest first', async () => {
+  test('are listed in pages, without private parts', async () => {
     const all = await listed();
     expect(all.map(({ attributes }) => attributes.purpose)).toContain('checkpoint');
     expect(JSON.stringify(all)).not.toMatch(/"(d|svc_encrypted)"/);
@@ -494,7 +494,7 @@ describe('keys', () => {
     expect((body as Page).pagination).toMatchObject({ total: all.length, page: 2, has_prev: true });
   });
 
-  test('are rotated on request by an administrator, except the stable key', async () => {
+  test('are rotated on request by an administrator, except the checkpoint key', async () => {
     const before = await active('event-signing');
     const { status, body } = await rotate('event-signing');
     expect([status, body]).toMatchObject([
@@ -534,7 +534,7 @@ describe('keys', () => {
     admin = renewed;
   });
 
-  test('are retired only while pending; revoked keys stay revoked; unknown keys are not found', async () => {
+  test('cannot be retired while active, or revoked twice; unknown keys are not found', async () => {
     const { id } = await active('transparency-sth');
     const call = (operation: 'retireKey' | 'revokeKey', key: string, json?: unknown) => {
       const target = `POST /api/v1/keys/${key}/${operation === 'retireKey' ? 'retire' : 'revoke'}`;

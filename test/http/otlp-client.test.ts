@@ -5,10 +5,10 @@ import { ServiceError } from '../../src/errors.ts';
 import type { Services } from '../../src/http/services.ts';
 import { adminOf, openService, type Service } from './service.ts';
 
-/** Uses the official exporters, which are not dependencies: scripts/with-client-libraries.sh installs them. */
+/** Folder of the official exporters, which are not dependencies: scripts/with-client-libraries.sh installs them. */
 const folder = process.env.CLIENT_LIBRARIES;
 
-/** The parts that these tests use. */
+/** The parts of the libraries that these tests use. */
 interface Logger {
   emit(record: { body: unknown; timestamp?: number; attributes?: object }): void;
 }
@@ -44,7 +44,7 @@ describe.skipIf(folder === undefined)('the official exporters', () => {
 
   beforeAll(async () => {
     service = await openService();
-    // The next requests are rejected as by an overloaded service.
+    // Requests are rejected with the errors in `refusals`, as by an overloaded service.
     const { ingest } = service.services;
     (service.services as { ingest: Services['ingest'] }).ingest = {
       add: async (...body) => {
@@ -80,7 +80,7 @@ describe.skipIf(folder === undefined)('the official exporters', () => {
     ['proto', 'gzip'],
     ['http', 'none'],
     ['http', 'gzip'],
-  ] as const)('store all their records once in %s, %s, even after a refusal', async (encoding, compression) => {
+  ] as const)('store all records once, even after a refusal: %s, compression %s', async (encoding, compression) => {
     const opened = provider(encoding, compression);
     const logger = opened.getLogger('conn');
     const before = await stored();

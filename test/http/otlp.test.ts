@@ -51,7 +51,7 @@ interface PartialSuccess {
   readonly message: string;
 }
 
-/** Returns the contents of a response, as in the JSON of Protocol Buffers. */
+/** Returns the partial success of a response; undefined if the response has none. */
 function responseOf(type: MediaType, body: Buffer): PartialSuccess | undefined {
   if (type === 'application/json') {
     const { partialSuccess, ...others } = JSON.parse(body.toString());
@@ -157,7 +157,7 @@ describe.each(encodings)('a request in %s', (type) => {
     expect(body.length).toBeLessThan(1500);
   });
 
-  test('gets the same response again if its records were stored before under their ids', async () => {
+  test('gets the same response again, without storing records with known ids again', async () => {
     const attributes = pairsOf({ 'log.record.uid': `01ARZ3NDEKTSV4RRFFQ69G5F${n}` });
     const request = requestOf([{ ...text(conn(n + 20)), attributes }, text(conn(n + 21))]);
     const before = await networkEvents();
@@ -182,7 +182,7 @@ describe.each(encodings)('a request in %s', (type) => {
     expect(await networkEvents()).toBe(before);
   });
 
-  test('stores nothing if it is invalid', async () => {
+  test('is rejected and stores nothing if it is truncated', async () => {
     const bytes = encode(type, requestOf([text(conn(n + 40)), text(conn(n + 41))]));
     const before = await networkEvents();
     const { status, headers, body } = await send(type, bytes.slice(0, -3));
@@ -196,10 +196,10 @@ describe.each(encodings)('a request in %s', (type) => {
   });
 
   test.each<[string, string, number, number]>([
-    ['nobody', '', 401, 16],
+    ['no credentials', '', 401, 16],
     ['a bad token', 'Bearer x', 401, 16],
     ['a password that is not a token', `Basic ${btoa('admin:x')}`, 401, 16],
-    ['a user with read access only', 'viewer', 403, 7],
+    ['a token with read access only', 'viewer', 403, 7],
   ])('is refused with %s', async (_, authorization, status, code) => {
     const answer = await send(type, requestOf([text(conn(n + 50))]), {
       authorization: authorization === 'viewer' ? `Bearer ${viewer}` : authorization,
@@ -216,14 +216,14 @@ describe.each(encodings)('a request in %s', (type) => {
     expect(status).toBe(200);
   });
 
-  test('may name the sensor in the query, and accepts no other parameter', async () => {
+  test('may name the sensor in the query; another parameter is rejected', async () => {
     await send(type, requestOf([text(conn(n + 70))], { 'host.name': 'h' }), { query: '?sensor=named' });
     expect(await eventOf(`C${n + 70}`)).toMatchObject([{ sensor: 'named' }]);
     const wrong = await send(type, requestOf([]), { query: '?sensors=named' });
     expect([wrong.status, statusOf(type, wrong.body).field]).toEqual([400, 'sensors']);
   });
 
-  test('succeeds without records, as the JSON response says', async () => {
+  test('succeeds without records; a JSON response says that no record is stored', async () => {
     expect((await send(type, requestOf([]))).status).toBe(200);
     const { body } = await send(type, requestOf([]));
     const json = type === 'application/json';

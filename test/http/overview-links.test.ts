@@ -19,7 +19,7 @@ const flow = (hoursAgo: number, dst: number, more: Record<string, unknown> = {})
   ...more,
 });
 
-/** Returns the list of the API that a link of the console shows. */
+/** Returns the API path of the list that a link of the console shows. */
 function listOf(link: string): string {
   const { pathname, searchParams } = new URL(link, service.url);
   const isServices = searchParams.get('view') === 'services';
@@ -30,7 +30,7 @@ function listOf(link: string): string {
 }
 
 test.each(['network_events', 'rejected_connections', 'new_assets', 'new_services'])(
-  'the figure %s of the overview equals the list that it links to',
+  'the figure %s of the overview equals the number of items in the list that it links to',
   async (name) => {
     if (name === 'network_events') {
       const json = [

@@ -29,7 +29,7 @@ import { memoryHub } from './live/memory-hub.ts';
 import { readArrow } from './read-arrow.ts';
 import { adminOf, openService, type Service } from './service.ts';
 
-/** Extreme values as JSON texts, because JSON.stringify would not write most of them. */
+/** Extreme values as JSON texts, because JSON.stringify cannot write some of them. */
 const extremes = [
   '0',
   '-1',
@@ -457,7 +457,7 @@ describe('after every number of every format was sent with every extreme value',
     }
   });
 
-  it.each(lists)('%s agrees as lines and as Arrow', async (operation) => {
+  it.each(lists)('%s has the same ids as lines and as Arrow, and neither Infinity nor NaN', async (operation) => {
     const read = (accept: string) =>
       fetch(`${service.url}${routeOf(operation).path}`, {
         headers: { authorization: `Bearer ${token}`, accept },
@@ -487,7 +487,7 @@ describe('after every number of every format was sent with every extreme value',
     expect((await figures()).totals.bytes - old.totals.bytes).toBeLessThan(1e9);
   });
 
-  it('a normal day is counted to the byte', async () => {
+  it('plausible connections are counted to the byte', async () => {
     const old = await figures();
     expect(old.totals.bytes).toBeLessThan(1e14);
     const normal = Array.from({ length: 200 }, (_, n) => ({

@@ -28,7 +28,7 @@ interface Failure {
 
 const onlyAuditors = forRoles('listAlerts', 'auditor');
 
-describe('over HTTP', () => {
+describe('the access policy over HTTP', () => {
   let service: Service;
   let token: string;
   beforeAll(async () => {
@@ -111,7 +111,7 @@ describe('over HTTP', () => {
     expect((await put(rules)).status).toBe(200);
   });
 
-  test('an invalid policy is rejected with the place of the error', async () => {
+  test('an invalid policy is rejected with the place of the error; a policy that locks out is a conflict', async () => {
     const { rules } = (await read()).data.attributes;
     const refusals = [
       [...rules, forRoles('dropTables', 'admin')],
@@ -211,7 +211,7 @@ describe('over HTTP', () => {
     expect(await cached()).toBe('private');
   });
 
-  test('a reload reads the file', async () => {
+  test('a reload applies the file, and keeps the policy if the file is invalid', async () => {
     const { rules, version } = (await read()).data.attributes;
     const file = join(service.services.config.data_dir, 'policy.json');
     writeFileSync(file, JSON.stringify({ rules: withRules(rules, forRoles('getStatus')) }));
@@ -228,7 +228,7 @@ describe('over HTTP', () => {
     expect((await read()).data.attributes.file_refused).toBeUndefined();
   });
 
-  test('a rejected file shows in the status, without the reason', async () => {
+  test('a rejected file causes a warning in the status until the policy is changed', async () => {
     const { rules } = (await read()).data.attributes;
     const warnings = async () => {
       const { body } = await service.call('getStatus', 'GET /api/v1/status', { token });

@@ -1,4 +1,4 @@
-/** A sensor's host with a public address that `network.home` does not contain. */
+/** Warnings about a host in most connections, with a public address that `network.home` does not contain. */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
@@ -9,7 +9,7 @@ import { adminOf, issue, openService } from './service.ts';
 const shared = process.env.CANDOR_SHARED ?? join(import.meta.dirname, '../../../shared');
 const recorded = join(shared, 'data/zeek-internet-host/missing_host.conn.ndjson.gz');
 
-/** Returns the warnings of a service that received these lines. */
+/** Returns the warnings in the status of a service that received these lines. */
 async function warningsAfter(lines: readonly string[], env: Record<string, string> = {}) {
   const service = await openService(env);
   onTestFinished(() => service.close());
@@ -33,7 +33,7 @@ const conn = (n: number, from: string, to: string) =>
 const many = (ends: (n: number) => [string, string]) => Array.from({ length: 3000 }, (_, n) => conn(n, ...ends(n)));
 const outside = (n: number) => `203.0.113.${n % 250}`;
 
-test('the status proposes the setting that makes the host a home host', async () => {
+test('the status proposes the setting that makes a host in all connections a home host', async () => {
   const mixed = many((n) => (n % 3 === 0 ? ['198.51.100.7', outside(n)] : [outside(n), '198.51.100.7']));
   const [warning, ...others] = await warningsAfter(mixed, { CANDOR_NETWORK_HOME: '10.0.0.0/8' });
   expect(warning).toMatch(/^198\.51\.100\.7 takes part in 100 % of the newest connections/);

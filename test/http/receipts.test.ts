@@ -1,5 +1,5 @@
 /**
- * Signed receipts of ingest bodies: receipts that sensors receive, the log records, and any holder can verify.
+ * Signed receipts of ingest bodies: sensors receive them, the log records them, and any holder can verify them.
  */
 import { createHash } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -126,7 +126,7 @@ test.each(bodies)('%s gets a signed receipt of the body as sent', async (_, path
   expect(verifyReceiptBody(receipt, Buffer.from(body))).toBeUndefined();
 });
 
-test('a body without the header gets no receipt', async () => {
+test('a request without the header Candor-Receipt gets no receipt', async () => {
   const answer = await fetch(`${service.url}/api/v1/events/network`, {
     method: 'POST',
     headers: { authorization: `Bearer ${sensor}`, 'content-type': 'application/json' },
@@ -136,9 +136,9 @@ test('a body without the header gets no receipt', async () => {
 });
 
 test.each([
-  ['another digest', '', { 'candor-receipt': 'md5' }],
-  ['a response before the flush', '?ack=memory', {}],
-])('a request for a receipt of %s is rejected and stores nothing', async (_, search, headers) => {
+  ['with another digest', '', { 'candor-receipt': 'md5' }],
+  ['with ack=memory', '?ack=memory', {}],
+])('a request for a receipt %s is rejected and stores nothing', async (_, search, headers) => {
   const before = (await service.store.status()).events.network;
   const answer = await send(`/api/v1/events/network${search}`, JSON.stringify(flow(4)), headers);
   expect([answer.status, await answer.json()]).toMatchObject([
@@ -220,7 +220,7 @@ describe('a receipt that the log covers', () => {
     });
   });
 
-  test('is displayed by candor verify, with the body that it is for', async () => {
+  test('is verified by candor verify, which rejects another body', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'candor-receipt-'));
     onTestFinished(() => rmSync(folder, { recursive: true }));
     const [receipt, sent, other] = ['receipt.json', 'body', 'other'].map((name) => join(folder, name)) as [
@@ -241,7 +241,7 @@ describe('a receipt that the log covers', () => {
     });
   });
 
-  test('is visible only to its own sensor', async () => {
+  test('is visible only to the principal that sent the body', async () => {
     const { body: made } = await service.call('createPrincipal', 'POST /api/v1/principals', {
       token: admin,
       json: { name: 'other', kind: 'sensor', roles: ['sensor'] },

@@ -12,7 +12,7 @@ function rateOf(options: Partial<ConstructorParameters<typeof RequestRate>[0]>) 
   return { rate: new RequestRate({ perAddress: 0, perPrincipal: 0, limitReached, ...options }), reached };
 }
 
-/** Returns how many of `n` concurrent calls are admitted. */
+/** Returns how many of `n` consecutive calls are admitted. */
 function letIn(n: number, ask: () => unknown): number {
   let count = 0;
   for (let i = 0; i < n; i++) {
@@ -53,7 +53,7 @@ describe('requests from one address', () => {
     expect(letIn(1, () => rate.fromAddress('192.0.2.1', 0))).toBe(1);
   });
 
-  test('are refused with the time of the next attempt', () => {
+  test('are refused with the seconds until the next attempt', () => {
     const { rate } = rateOf({ perAddress: 0.2 });
     rate.fromAddress('192.0.2.1', 0);
     expect(() => rate.fromAddress('192.0.2.1', 1000)).toThrow(
@@ -121,7 +121,7 @@ describe('requests without an identity', () => {
 describe('over HTTP', () => {
   const limitReached = () => undefined;
 
-  test('a refusal is 429 with Retry-After, on any path; it is counted, and the connection stays open', async () => {
+  test('a refusal is 429 with Retry-After on any path, and is counted', async () => {
     const reached: LimitName[] = [];
     const rate = new RequestRate({
       perAddress: 1,

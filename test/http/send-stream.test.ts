@@ -66,7 +66,7 @@ test('empty parts are skipped; a body without parts is empty', async () => {
   expect(await (await fetch(`${url}/some`)).text()).toBe('');
 });
 
-test('the stream generates only as much as fits the buffers if the client does not read', async () => {
+test('a stream generates only as much as fits into the buffers if the client does not read', async () => {
   const body = new Counted(10_000, 256 * 1024);
   const { server } = await serve([get('/all', () => stream(body))]);
   const wire = await Wire.open(server.port);

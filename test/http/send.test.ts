@@ -27,7 +27,7 @@ test('a response larger than any socket buffer arrives completely at a slow read
   wire.end();
 });
 
-test('a reader that disconnects in the middle releases the memory of its response', async () => {
+test('a reader that disconnects in the middle of a response ends its request', async () => {
   const { server } = await serve([big]);
   for (let n = 0; n < 5; n++) {
     const wire = await Wire.open(server.port);

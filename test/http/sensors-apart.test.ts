@@ -120,7 +120,7 @@ describe('an explicit id', () => {
     expect(await list('/api/v1/events/network?src_ip=203.0.113.2')).toHaveLength(1);
   });
 
-  test('names one event in both tables, and never an event whose id the service may generate', async () => {
+  test('names events of one sensor in both tables, and is replaced if the service may generate it', async () => {
     const id = crypto.randomUUID();
     const query = { ...event(id, '203.0.113.5'), type: 'dns_event', transport: 'udp', kind: 'query' };
     await ingest(honest, query);
@@ -146,7 +146,7 @@ describe('an explicit id', () => {
     ['a text', 12, (id) => ({ sent: `doc ${id}`, taken: scopedId(honest.id, `doc ${id}`) })],
   ];
   test.each(cases)(
-    'belongs to its sender in a bulk request that is %s, and the alert is raised',
+    'that is %s belongs to the sensor that sends it in a bulk request, and the alert is raised',
     async (_, sid, ids) => {
       const { sent, taken } = ids(crypto.randomUUID());
       await ingest(rogue, event(taken, '203.0.113.68'));
@@ -171,9 +171,9 @@ describe('alerts', () => {
     service.call('updateAlert', `PUT /api/v1/alerts/${id}`, { token: admin, json });
 
   test.each([
-    ['suppressed', 1, { status: 'suppressed' }],
-    ['was rated low', 2, { severity: 'low' }],
-  ] as const)('do not absorb findings of another sensor, when the alert %s', async (_, sid, json) => {
+    ['is suppressed', 1, { status: 'suppressed' }],
+    ['is rated low', 2, { severity: 'low' }],
+  ] as const)('do not absorb findings of another sensor if the earlier alert %s', async (_, sid, json) => {
     await ingest(rogue, eve(sid, grave(sid)));
     const [cheap] = await alertsOf(`1:${sid}`);
     expect((await change(cheap!.id, json)).status).toBe(200);
@@ -188,7 +188,7 @@ describe('alerts', () => {
     expect(alerts.find(({ id }) => id === cheap!.id)?.attributes.count).toBe(1);
   });
 
-  test('recur within one alert if one sensor reports them', async () => {
+  test('count repeated findings of one sensor', async () => {
     await ingest(honest, eve(3));
     await ingest(honest, eve(3), eve(3));
     expect(shown(await alertsOf('1:3'))).toMatchObject([{ count: 3, sensors: [{ id: honest.id, count: 3 }] }]);
@@ -207,7 +207,7 @@ describe('alerts', () => {
     expect(summaries).toMatchObject([{ attributes: { sensors: [{ id: rogue.id }] } }]);
   });
 
-  test('of a correlation name the sensors whose records were counted, stored or not', async () => {
+  test('of a correlation name the sensors whose records were counted, even if not stored', async () => {
     const [base, id] = [crypto.randomUUID(), crypto.randomUUID()];
     const rule = `title: Upload
 id: ${base}

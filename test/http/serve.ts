@@ -8,7 +8,7 @@ import { data } from '../../src/http/reply.ts';
 import { type Server, type ServerOptions, startServer } from '../../src/http/server.ts';
 import type { LimitName } from '../../src/limits.ts';
 
-/** A real server with endpoints of the test, the requests and logs that it recorded, and its address. */
+/** A real server with endpoints of the test, the requests, limits and logs that it recorded, and its URL. */
 export interface Served {
   readonly server: Server;
   readonly url: string;
@@ -47,7 +47,7 @@ export async function stopAll(): Promise<void> {
   await Promise.all(running.splice(0).map((server) => server.close()));
 }
 
-/** Returns the body of a response whose structure the test knows. */
+/** Returns the JSON body of a response, which must be an envelope. */
 export async function bodyOf(answer: Response): Promise<{
   data?: unknown;
   pagination?: unknown;
@@ -56,7 +56,7 @@ export async function bodyOf(answer: Response): Promise<{
   return (await answer.json()) as Awaited<ReturnType<typeof bodyOf>>;
 }
 
-/** Returns an endpoint that responds with the received body, and releases it. */
+/** Returns an endpoint that responds with the length and the first 100 bytes of the body, and releases the body. */
 export const echo = (limits: Partial<BodyLimits> = {}, path = '/echo'): Endpoint => ({
   operation: 'echo',
   method: 'POST',

@@ -12,7 +12,7 @@ export const lists = operationIds.filter((operation) => {
 /** A text that is hard for any format: quotes, line endings, multi-byte letters, and markup. */
 export const hostile = '"\\ \u2028\u0001\r\n\t,é 日本 🦊 \u{10ffff} ]}</script>\uFEFF';
 
-/** Waits until a count has stayed the same for a while. */
+/** Returns a count once it has stayed the same for 400 ms. */
 export async function settled(count: () => number): Promise<number> {
   for (let before = -1; ; ) {
     if (before === count()) return before;
@@ -68,7 +68,7 @@ export async function openLists() {
   await service.call('createIntel', 'POST /api/v1/intel', { token: admin, json: indicators });
   await service.ledger.rotateKey('event-signing', 'system');
 
-  /** Path parameters of resources that have such a list. */
+  /** Ids of resources that have lists of their own, by path parameter. */
   const ids = new Map<string, string>();
   const ask = (path: string, headers: Record<string, string> = {}, init: RequestInit = {}) =>
     fetch(service.url + path, { ...init, headers: { authorization: `Bearer ${admin}`, ...headers } });

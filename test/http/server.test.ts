@@ -99,7 +99,7 @@ describe('paths and methods', () => {
     expect(new Set(answered.map(({ operation }) => operation))).toEqual(new Set(['none']));
   });
 
-  test('another method is METHOD_NOT_ALLOWED with Allow; OPTIONS returns the same', async () => {
+  test('another method is METHOD_NOT_ALLOWED with Allow; OPTIONS returns the same Allow', async () => {
     const { url } = await serve([alert, { ...alert, method: 'PUT' }]);
     const wrong = await fetch(`${url}/alerts/${id}`, { method: 'DELETE' });
     expect([wrong.status, wrong.headers.get('allow')]).toEqual([405, 'GET, PUT, HEAD, OPTIONS']);
@@ -200,7 +200,7 @@ describe('credentials', () => {
     expect([little.status, (await bodyOf(little)).error?.code]).toEqual([403, 'FORBIDDEN']);
   });
 
-  test('an endpoint runs for each of its roles, and gets the caller', async () => {
+  test('an endpoint runs for a caller with its role, and gets the name and address of the caller', async () => {
     const who = get('/who', ({ identity, remoteAddress }) => bareJson([identity?.principal.name, remoteAddress]));
     const { url } = await serve([{ ...who, access: ['viewer'] }], {
       authenticate: async (credentials) => authenticate(credentials),
@@ -247,7 +247,7 @@ describe('lifecycle', () => {
     expect((await fetch(`${first.url}/alerts/${id}`)).status).toBe(200);
   });
 
-  test('an unreadable certificate is reported in one clear line', async () => {
+  test('an unreadable certificate is reported with its path and the cause', async () => {
     const tls = { cert: '/nonexistent/cert.pem', key: '/nonexistent/key.pem' };
     await expect(serve([], { tls })).rejects.toThrow(
       /cannot set up TLS with \/nonexistent\/cert.pem: it cannot be read \(ENOENT\)/,

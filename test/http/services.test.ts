@@ -44,7 +44,7 @@ const portsOf = async (query: string) =>
     ({ attributes }) => attributes.src_port,
   );
 
-/** Returns an answered connection, an hour after the previous one; the source port is its number. */
+/** Returns an answered connection, `n` hours after the start; its source port is `n`. */
 const conn = (n: number, more: Record<string, unknown> = {}) => ({
   ts: (start + n * hour) / 1000,
   uid: `C${n}`,
@@ -166,7 +166,7 @@ describe('services', () => {
     ['ip=192.168.7.0/28', [22, 22, 443]],
     ['transport=udp', []],
     ['transport=tcp&state=open&source=passive', [22, 80, 443]],
-    // Connections before the address moved.
+    // The service at the address before the address moved.
     ['state=closed', [22]],
     ['connections=2', [22]],
     ['q=htt', [80]],
@@ -184,7 +184,7 @@ describe('services', () => {
     expect([answer.status, answer.body]).toMatchObject([400, { error: { details: { field } } }]);
   });
 
-  test('are not found if the resource is unknown', async () => {
+  test('are not found if the service or the asset is unknown', async () => {
     const absent = '018f0000-0000-7000-8000-000000000001';
     expect((await call('getService', `GET /api/v1/services/${absent}`)).status).toBe(404);
     expect((await call('listAssetServices', `GET /api/v1/services/asset/${absent}`)).status).toBe(404);
@@ -253,7 +253,7 @@ describe('an address that moves to another machine', () => {
     expect(changed.body).toMatchObject({ data: { attributes: { asset_ids: [after.id] } } });
   });
 
-  test('merged assets have the events, alerts and services of all merged assets, over the whole history', async () => {
+  test('brings all events, alerts and services to the remaining asset once its assets are merged', async () => {
     const { status } = await call('mergeAsset', `POST /api/v1/assets/${before.id}/merge`, { into: after.id });
     expect(status).toBe(200);
     expect(await portsOf(`asset_id=${before.id}`)).toEqual([]);
@@ -273,13 +273,13 @@ describe('an address that moves to another machine', () => {
     });
   });
 
-  test('an open alert no longer counts once it is resolved', async () => {
+  test('leaves its asset an open alert only until the alert is resolved', async () => {
     const [alert] = await list<Alert>('listAlerts', `asset_id=${after.id}`);
     await call('updateAlert', `PUT ${paths.listAlerts}/${alert!.id}`, { status: 'resolved' });
     expect((await assetAt('ip=192.168.7.10')).attributes.open_alerts).toBe(1);
   });
 
-  test('a deleted asset disappears from services and events, and later activity creates another asset', async () => {
+  test('loses services and events when its asset is deleted, and gets another asset with later activity', async () => {
     expect((await call('deleteAsset', `DELETE /api/v1/assets/${after.id}`)).status).toBe(204);
     expect(await portsOf(`asset_id=${after.id}`)).toEqual([]);
     expect(await list('listServices', 'ip=192.168.7.10')).toEqual([]);

@@ -157,7 +157,7 @@ describe.each([
     await apart(`10.${10 + second}.${third}.0/24`, 2);
   });
 
-  test('does not merge assets if its router forwarded for five machines within an hour', async () => {
+  test('does not merge assets if its router forwarded for six machines within an hour', async () => {
     const mac = `00:1b:63:00:01:0${second}`;
     const at = (n: number) => `10.20.${second}.${n}`;
     // One machine is already known, without a MAC address.
@@ -454,7 +454,7 @@ describe.each([
     await vi.waitFor(async () => expect(await hostnamesOf(proxy)).toEqual(['p.lan', 'q.lan']), 60_000);
   });
 
-  test('exclude names in certificates of more domains than one server may have, but not in certificates of as many domains', async () => {
+  test('exclude names in certificates only if the names are of more domains than one server may have', async () => {
     const [proxy, server] = [at(7), at(8)];
     const sites = ['bank.example', 'www.shop.test', 'mail.post.invalid', 'news.co.uk', 'a.b.org'];
     await send(zeek(server, undefined, 0), ...sites.slice(0, 4).map((site) => handshake(server, site)));
@@ -464,7 +464,7 @@ describe.each([
     await vi.waitFor(async () => expect(await hostnamesOf(proxy)).toEqual(['r.lan']), 60_000);
   });
 
-  test('are the names that several hosts use, for any names that one host invents before and after', async () => {
+  test('begin with the names that several hosts use, whatever names one host invents before and after', async () => {
     const invent = (from: number) => Array.from({ length: 40 }, (_, n) => dns(`forged${from + n}.lan`, at(2), at(66)));
     await send(zeek(at(2), undefined, 0), ...invent(0));
     await send(...[7, 8, 9].flatMap((n) => [dns('files.lan', at(2), at(n)), dns('www.lan', at(2), at(n))]));

@@ -1,6 +1,5 @@
 /**
- * Sigma filters over HTTP: a condition that holds for records without a match determines the remaining sources
- * of the rules.
+ * Sigma filters over HTTP, including conditions that hold for records that match no search of the filter.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Alert } from '../../src/contract/resources/alert.ts';

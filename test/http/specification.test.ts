@@ -87,7 +87,7 @@ beforeAll(async () => {
 });
 afterAll(() => service?.close());
 
-/** Requests to endpoints that need a path or a body, with the status of success. */
+/** Requests that need a path or a body, or whose status of success is not 200. */
 const exercises: Readonly<Record<string, () => { path?: string; json?: object; status?: number }>> = {
   'POST /auth/login': () => ({ json: { username: 'admin', password } }),
   'POST /auth/refresh': () => ({ json: { refresh_token: refresh } }),
@@ -132,7 +132,7 @@ function expectDescribed(method: string, path: string, status: number, body: unk
 const shapeOf = (row: string) => row.replaceAll(/:\w+/g, ':');
 const operationOf = (row: string): OperationId | undefined =>
   operationIds.find((id) => shapeOf(`${routeOf(id).method} ${routeOf(id).path}`) === shapeOf(row));
-/** Filters that the specification shows for every channel, and the channels that do not have them. */
+/** Filters that the specification shows for every channel, by channel that does not have them. */
 const withoutFilter: Readonly<Record<string, readonly string[]>> = {
   topology: ['severity'],
   discovery: ['asset_id', 'severity'],
@@ -163,7 +163,7 @@ describe.skipIf(text === '')('the specification', () => {
     expectDescribed(method!, routeOf(operationOf(row)!).path, answer.status, answer.body);
   });
 
-  test('errors that it names are returned as the served OpenAPI document says', async () => {
+  test('names errors that are returned as the served OpenAPI document says', async () => {
     const bad = await service.call('listAssetServices', 'GET /api/v1/services/asset/none', {
       token: await adminOf(service),
     });
@@ -194,7 +194,7 @@ describe.skipIf(text === '')('the specification', () => {
     socket.terminate();
   });
 
-  test('/ws accepts every channel with the filters shown, except those of the documented deviation', async () => {
+  test('/ws accepts every channel with the filters shown, except filters that the channel does not have', async () => {
     const rows = [...text.matchAll(/^\| (events\.\w+|alerts|topology|discovery) \|/gm)].map(([, name]) => name!);
     expect(rows.sort()).toEqual(Object.keys(channels).sort());
     const socket = new WebSocket(`${service.url.replace('http', 'ws')}/ws`, [`bearer.${await adminOf(service)}`]);
@@ -217,7 +217,7 @@ describe.skipIf(text === '')('the specification', () => {
   });
 });
 
-test('users sign in and read after a detected rollback, the log gets no entries, and the metrics report the rollback', async () => {
+test('after a detected rollback, users sign in and read, changes are refused, and the metrics report it', async () => {
   const sound = await openService();
   const { ledger } = sound;
   const status = async () => ({

@@ -106,7 +106,7 @@ describe('events', () => {
   test.each([
     ['gzip', gzipSync],
     ['zstd', zstdCompressSync],
-  ])('are accepted as %s', async (coding, compress) => {
+  ])('are accepted in %s, and rejected in another coding', async (coding, compress) => {
     const headers = { 'content-encoding': coding };
     expect(await told(events, compress(event(3)), { headers })).toEqual([200, 0]);
     expect(await told(events, event(3), { headers })).toEqual([400, 6]);
@@ -130,13 +130,13 @@ describe('events', () => {
   });
 
   test.each<[string, string, number, string]>([
-    ['nothing', '', 5, 'No data'],
-    ['white space', '\r\n ', 5, 'No data'],
+    ['an empty body', '', 5, 'No data'],
+    ['a body of white space', '\r\n ', 5, 'No data'],
     ['invalid JSON', 'hello', 6, 'Invalid data format'],
-    ['a word', '{"event":hello}', 6, 'Invalid data format'],
+    ['an unquoted word', '{"event":hello}', 6, 'Invalid data format'],
     ['a bad time', event(6, { time: 'NaN' }), 6, 'Invalid data format'],
     ['a missing event', text({ time: 1 }), 12, 'Event field is required'],
-    ['null', text({ event: null }), 12, 'Event field is required'],
+    ['a null event', text({ event: null }), 12, 'Event field is required'],
     ['a blank event', text({ event: '' }), 13, 'Event field cannot be blank'],
     ['an empty event', text({ event: {} }), 13, 'Event field cannot be blank'],
     ['bad fields', event(6, { fields: 1 }), 15, 'Error in handling indexed fields'],
@@ -197,7 +197,7 @@ describe('events', () => {
 });
 
 describe('raw lines', () => {
-  test.each([raw, `${raw}/1.0`])('are records: %s', async (path) => {
+  test.each([raw, `${raw}/1.0`])('are stored as records: %s', async (path) => {
     const before = await stored();
     const query = `?channel=${channel.toUpperCase()}&host=${path}&sourcetype=zeek&index=main&source=conn.log`;
     const { status, json } = await send(path + query, `${text(conn(20))}\n${text(conn(21))}\n`);
@@ -236,12 +236,12 @@ describe('acknowledgements', () => {
     expect(elsewhere.json.acks).toEqual({ 0: expect.any(Boolean) });
   });
 
-  test('are visible to their sender only', () => {
+  test('are numbered separately for each principal', () => {
     const collector = new SplunkCollector(() => undefined);
     expect([collector.ackId('a', own), collector.nextId('b', own), collector.nextId('a', own)]).toEqual([0, 0, 1]);
   });
 
-  test('accept bodies that Vector labels as compressed, compressed or not', async () => {
+  test('are queried with bodies that Vector labels as compressed, compressed or not', async () => {
     const headers = { 'content-encoding': 'gzip', 'content-type': 'application/json' };
     expect(await asked([0], { headers })).toEqual({ 0: true });
     const { json } = await send(`${ack}?channel=${own}`, gzipSync(text({ acks: [0] })), { headers });
@@ -253,7 +253,7 @@ describe('acknowledgements', () => {
     ['a channel that is not a GUID', '?channel=1', text({ acks: [0] }), 11],
     ['an empty channel', '?channel=', text({ acks: [0] }), 11],
     ['invalid JSON', `?channel=${own}`, '{"acks":', 6],
-    ['nothing', `?channel=${own}`, '', 6],
+    ['an empty body', `?channel=${own}`, '', 6],
     ['missing ids', `?channel=${own}`, '{}', 6],
     ['null', `?channel=${own}`, 'null', 6],
     ['invalid ids', `?channel=${own}`, text({ acks: ['0'] }), 6],
@@ -276,8 +276,8 @@ describe('acknowledgements', () => {
   });
 });
 
-describe('creating channels without limit', () => {
-  test('evicts only channels of the same principal, least recently used first', () => {
+describe('channels', () => {
+  test('beyond the limit of a principal replace its least recently used channels only', () => {
     const reached: LimitName[] = [];
     const collector = new SplunkCollector((limit) => reached.push(limit));
     collector.ackId('quiet', 'one');
@@ -292,7 +292,7 @@ describe('creating channels without limit', () => {
     expect(collector.ackId('quiet', 'one')).toBe(1);
   });
 
-  test('has a total limit for many principals', () => {
+  test('of many principals have a total limit', () => {
     const reached = new Set<LimitName>();
     const collector = new SplunkCollector((limit) => reached.add(limit));
     for (let n = 0; n < limits.maxSplunkChannels + 10; n++) collector.ackId(`p${n >> 1}`, String(n));
@@ -303,7 +303,7 @@ describe('creating channels without limit', () => {
     ]).toEqual([0, 1]);
   });
 
-  test('is not possible through queries for ids', () => {
+  test('are not created by queries for ids', () => {
     const collector = new SplunkCollector(() => undefined);
     for (let n = 0; n < 100; n++) expect(collector.nextId('p', String(n))).toBe(0);
     expect(collector.channels).toBe(0);
@@ -319,9 +319,9 @@ describe('credentials', () => {
   });
 
   test.each<[string, () => string, number, number]>([
-    ['none', () => '', 401, 2],
+    ['no Authorization header', () => '', 401, 2],
     ['an unknown scheme', () => `Digest ${sensor}`, 401, 3],
-    ['a token alone', () => sensor, 401, 3],
+    ['a token without a scheme', () => sensor, 401, 3],
     ['a bad bearer', () => 'Bearer x', 401, 3],
     ['a bad token', () => 'Splunk x', 403, 4],
     ['a bad password', () => basic('x'), 403, 4],
@@ -385,14 +385,14 @@ describe('health', () => {
   });
 });
 
-describe('an overloaded service', () => {
+describe('a request that the service cannot process', () => {
   test.each([
     ['OVERLOADED', undefined, '1'],
     ['RATE_LIMITED', { retry_after_s: 7 }, '7'],
     ['UNAVAILABLE', { reason: 'disk_full' }, '1'],
     ['WORKER_LOST', undefined, '1'],
   ] as const)(
-    'responds that it is busy, so that each client sends everything again: %s',
+    'gets the response that the server is busy, so that each client sends everything again: %s',
     async (code, details, wait) => {
       let full = true;
       const other: Service = await openService();
@@ -420,7 +420,7 @@ describe('an overloaded service', () => {
     },
   );
 
-  test('an unexpected error does not cause retries, and its message is not disclosed', async () => {
+  test('gets an error that causes no retries if the error is unexpected, without its message', async () => {
     const broken = await openService({}, { ingest: { add: () => Promise.reject(new Error('secret')) } });
     try {
       const authorization = `Splunk ${await tokenOf(broken, ['sensor'])}`;
@@ -431,7 +431,7 @@ describe('an overloaded service', () => {
     }
   });
 
-  test('rejects a body that is too long with the matching error', async () => {
+  test('gets the matching error if its body is too long', async () => {
     const small = await openService({ CANDOR_LIMITS_MAX_BODY_BYTES: '100000' });
     try {
       const authorization = `Splunk ${await tokenOf(small, ['sensor'])}`;
@@ -497,7 +497,7 @@ describe('real clients', () => {
     );
   });
 
-  test('Firehose requests acknowledgements of no ids', async () => {
+  test('Firehose gets the error that there is no data for an empty request on a channel', async () => {
     expect(await told(`${events}?channel=${channel}`, '')).toEqual([400, 5]);
     expect(await told(`${events}?channel=${channel}`)).toEqual([400, 5]);
   });

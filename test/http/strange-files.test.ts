@@ -47,7 +47,7 @@ test('settings that name a pipe or a device are refused, and the service keeps r
   }
 });
 
-test('the loss of siem.mdb is reported at the start, and the loss of its policy is in the log', async () => {
+test('the loss of siem.mdb is reported at the start, and the loss of the access policy is in the log', async () => {
   for (const name of ['policy.json', 'siem.mdb']) rmSync(join(dataDir, name));
   const service = await startService({ dataDir });
   try {

@@ -67,7 +67,7 @@ test.each([
   expect(await found('listAssets', '/api/v1/assets', query, 'name')).toEqual(expected);
 });
 
-describe('the search filter', () => {
+describe('a list', () => {
   test.each([
     ['a AND b', 'has no operator AND'],
     ['NOT dns', 'has no operator NOT'],
@@ -103,7 +103,7 @@ describe('the search filter', () => {
     expect(body).toMatchObject({ error: { code: 'INVALID_REQUEST', details: { field, reason } } });
   });
 
-  test('rejects wildcards in a hash of a flow', async () => {
+  test('rejects wildcards in a community ID', async () => {
     const { body } = await list('listDnsEvents', '/api/v1/events/dns', { community_id: '1:*' });
     expect(body).toMatchObject({ error: { code: 'INVALID_REQUEST', details: { field: 'community_id' } } });
   });

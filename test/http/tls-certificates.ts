@@ -19,7 +19,7 @@ export interface Pair {
   readonly key: string;
 }
 
-/** Returns the options of a TLS client in Node. */
+/** Returns the contents of both files, as options of a TLS client in Node. */
 export const pemOf = ({ cert, key }: Pair) => ({ cert: readFileSync(cert), key: readFileSync(key) });
 
 const day = 24 * 3600 * 1000;
@@ -36,7 +36,7 @@ export interface Terms {
   readonly subject?: string;
   /** Lines of an openssl extension section, such as `subjectAltName=DNS:a`. */
   readonly extensions?: readonly string[];
-  /** Days from now. */
+  /** Start and end of the validity, in days from now. */
   readonly from?: number;
   readonly to?: number;
 }

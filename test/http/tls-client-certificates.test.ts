@@ -138,7 +138,7 @@ describe.skipIf(withoutOpenssl !== undefined)('client certificates', () => {
   const bearer = (text: string) => ({ headers: { authorization: `Bearer ${text}` } });
 
   test.for<[keyof typeof pairs | undefined, unknown, unknown, unknown]>([
-    // Certificate, status of /who, /partly and /health.
+    // Certificate, responses of /who, /partly and /health.
     ['sensor', sensor, [200, 'sensor'], [200, 'ok']],
     ['byName', sensor, [200, 'sensor'], [200, 'ok']],
     ['behind', sensor, [200, 'sensor'], [200, 'ok']],
@@ -152,7 +152,7 @@ describe.skipIf(withoutOpenssl !== undefined)('client certificates', () => {
     ['early', 'no connection', 'no connection', 'no connection'],
     ['broken', 'no connection', 'no connection', 'no connection'],
     ['forServers', 'no connection', 'no connection', 'no connection'],
-  ])('where they are optional: %s', async ([pair, whoIs, partly, health]) => {
+  ])('if optional: %s gets %j from /who, %j from /partly, %j from /health', async ([pair, whoIs, partly, health]) => {
     const call = await open('optional');
     expect(await call('/who', pair)).toEqual(whoIs);
     expect(await call('/partly', pair)).toEqual(partly);
@@ -166,7 +166,7 @@ describe.skipIf(withoutOpenssl !== undefined)('client certificates', () => {
     [undefined, refused, refused],
     ['wrong', 'no connection', 'no connection'],
     ['expired', 'no connection', 'no connection'],
-  ])('where they are required: %s', async ([pair, whoIs, health]) => {
+  ])('if required: %s gets %j from /who, %j from /health', async ([pair, whoIs, health]) => {
     const call = await open('required');
     expect(await call('/who', pair)).toEqual(whoIs);
     expect(await call('/health', pair)).toEqual(health);

@@ -204,7 +204,7 @@ describe.skipIf(withoutOpenssl !== undefined)('new TLS files', () => {
     for (const agent of Object.values(agents)) agent.destroy();
   });
 
-  test('leave existing sessions unaffected', async () => {
+  test('end TLS sessions of an authority that they no longer contain', async () => {
     const live = files();
     const client = pemOf(clients.old.issue('resuming'));
     const { server } = await serve([who], { tls: live, ...authenticate });

@@ -54,7 +54,7 @@ describe.skipIf(withoutOpenssl !== undefined)('with a certificate', () => {
     ['TLS 1.3 is accepted', ['-tls1_3'], 'TLS_AES_'],
     ['ciphers without forward secrecy are refused', ['-tls1_2', '-cipher', 'kRSA'], undefined],
     ['ciphers without authenticated encryption are refused', ['-tls1_2', '-cipher', 'ECDHE+AES+SHA1'], undefined],
-    ['older curves than P-256 are refused', ['-tls1_2', '-curves', 'P-192'], undefined],
+    ['curves smaller than P-256 are refused', ['-tls1_2', '-curves', 'P-192'], undefined],
   ] as const)('%s', async ([, args, wanted]) => {
     const { server } = await serve([hello], { tls });
     const said = await new Promise<string>((resolve) => {
@@ -132,14 +132,14 @@ describe.skipIf(withoutOpenssl !== undefined)('with a certificate', () => {
     ['a certificate that is not of an authority', 'is not a CA certificate', () => ({ clientCa: tls.cert })],
     ['an authority that is missing', 'it cannot be read (ENOENT)', (at) => ({ clientCa: at })],
     ['a folder', 'it is not a file', () => ({ clientCa: folder.path })],
-    ['an endless file', 'it has more than 2097152 bytes', (at) => ({ cert: text(at, 'x'.repeat(3_000_000)) })],
+    ['a file that is too large', 'it has more than 2097152 bytes', (at) => ({ cert: text(at, 'x'.repeat(3_000_000)) })],
   ];
   const pem = (what: string) => `-----BEGIN ${what}-----\nAAAA\n-----END ${what}-----\n`;
   function text(path: string, content: string): string {
     writeFileSync(path, content);
     return path;
   }
-  test.for(broken)('the service reports %s in one clear line', async ([name, wanted, replaced]) => {
+  test.for(broken)('the service reports %s in one line', async ([name, wanted, replaced]) => {
     const files = replaced(join(folder.path, `${name}.pem`));
     const error = await serve([hello], { tls: { ...tls, ...files } }).catch((error: unknown) => error);
     expect(String(error)).toContain(`cannot set up TLS with ${Object.values(files)[0]}: `);

@@ -7,7 +7,7 @@ import type { TopologyQuery } from '../../src/store/store.ts';
 const query = (limit: number): TopologyQuery => ({ group_by: 'host', depth: 1, limit });
 const code = (wanted: ErrorCode) => expect.objectContaining({ code: wanted });
 
-/** Returns a gate before a pool whose graphs are completed by the test. */
+/** Returns a SingleFlight before a pool whose graphs the test completes. */
 function opened() {
   const begun: { readonly limit: number; readonly answer: PromiseWithResolvers<string> }[] = [];
   const reached: LimitName[] = [];
@@ -17,7 +17,7 @@ function opened() {
     begun.push({ limit: input.limit, answer });
     return answer.promise;
   };
-  const gate = new SingleFlight({
+  const flight = new SingleFlight({
     queries: { run: run as TopologyGateParts['queries']['run'] },
     head: () => state.seq,
     limitReached: (limit) => reached.push(limit),
@@ -26,12 +26,12 @@ function opened() {
     begun.at(-1)!.answer.resolve(text);
     await new Promise((resolve) => setImmediate(resolve));
   };
-  return { gate, begun, reached, state, made };
+  return { flight, begun, reached, state, made };
 }
 
-it('the gate makes one graph at a time, in the order of the requests', async () => {
-  const { gate, begun, made } = opened();
-  const answers = [1, 2, 3].map((limit) => gate.ask(query(limit), `viewer ${limit}`));
+it('SingleFlight requests one graph at a time, in the order of the requests', async () => {
+  const { flight, begun, made } = opened();
+  const answers = [1, 2, 3].map((limit) => flight.ask(query(limit), `viewer ${limit}`));
   for (const limit of [1, 2, 3]) {
     expect(begun.map((one) => one.limit)).toEqual([1, 2, 3].slice(0, limit));
     await made(`graph ${limit}`);
@@ -39,11 +39,11 @@ it('the gate makes one graph at a time, in the order of the requests', async () 
   expect(await Promise.all(answers)).toEqual(['graph 1', 'graph 2', 'graph 3']);
 });
 
-it('the gate makes one graph for all identical requests while the graph has the newest sequence', async () => {
-  const { gate, begun, state, made } = opened();
-  const early = ['a', 'b', 'c'].map((principal) => gate.ask(query(1), principal));
+it('SingleFlight shares one graph among identical requests while its sequence is the newest', async () => {
+  const { flight, begun, state, made } = opened();
+  const early = ['a', 'b', 'c'].map((principal) => flight.ask(query(1), principal));
   state.seq = 2;
-  const late = ['a', 'b', 'c'].map((principal) => gate.ask(query(1), principal));
+  const late = ['a', 'b', 'c'].map((principal) => flight.ask(query(1), principal));
   await made('of 1');
   expect(await Promise.all(early)).toEqual(['of 1', 'of 1', 'of 1']);
   await made('of 2');
@@ -51,24 +51,24 @@ it('the gate makes one graph for all identical requests while the graph has the 
   expect(begun.length).toBe(2);
 });
 
-it('the gate refuses a caller with many waiting requests, and leaves room for others', async () => {
-  const { gate, reached } = opened();
+it('SingleFlight refuses a caller with many waiting requests, and all callers beyond a total limit', async () => {
+  const { flight, reached } = opened();
   const most = limits.maxWaitingTopologiesPerPrincipal;
-  for (let n = 0; n <= most; n++) void gate.ask(query(n + 1), 'greedy');
-  await expect(gate.ask(query(most + 2), 'greedy')).rejects.toEqual(code('RATE_LIMITED'));
+  for (let n = 0; n <= most; n++) void flight.ask(query(n + 1), 'greedy');
+  await expect(flight.ask(query(most + 2), 'greedy')).rejects.toEqual(code('RATE_LIMITED'));
   expect(reached).toEqual(['maxWaitingTopologiesPerPrincipal']);
-  void gate.ask(query(most + 1), 'greedy');
-  for (let n = most; n < limits.maxWaitingTopologies; n++) void gate.ask(query(100 + n), `viewer ${n}`);
-  await expect(gate.ask(query(99), 'late')).rejects.toEqual(code('OVERLOADED'));
+  void flight.ask(query(most + 1), 'greedy');
+  for (let n = most; n < limits.maxWaitingTopologies; n++) void flight.ask(query(100 + n), `viewer ${n}`);
+  await expect(flight.ask(query(99), 'late')).rejects.toEqual(code('OVERLOADED'));
   expect(reached.at(-1)).toBe('maxWaitingTopologies');
 });
 
-it('the gate drops requests without waiting callers, and finishes a running request', async () => {
-  const { gate, begun, made } = opened();
+it('SingleFlight drops waiting requests without callers, and finishes a running request', async () => {
+  const { flight, begun, made } = opened();
   const [first, second] = [new AbortController(), new AbortController()];
-  const running = gate.ask(query(1), 'a', first.signal);
-  const waiting = gate.ask(query(2), 'a', second.signal);
-  const last = gate.ask(query(3), 'a');
+  const running = flight.ask(query(1), 'a', first.signal);
+  const waiting = flight.ask(query(2), 'a', second.signal);
+  const last = flight.ask(query(3), 'a');
   first.abort();
   second.abort();
   await expect(running).rejects.toEqual(code('CANCELLED'));
@@ -78,13 +78,13 @@ it('the gate drops requests without waiting callers, and finishes a running requ
   await made('graph 3');
   expect(await last).toBe('graph 3');
   expect(begun.map(({ limit }) => limit)).toEqual([1, 3]);
-  await expect(gate.ask(query(4), 'a', first.signal)).rejects.toEqual(code('CANCELLED'));
+  await expect(flight.ask(query(4), 'a', first.signal)).rejects.toEqual(code('CANCELLED'));
 });
 
-it('the gate continues after a failure', async () => {
-  const { gate, begun, made } = opened();
-  const failing = gate.ask(query(1), 'a');
-  const next = gate.ask(query(2), 'a');
+it('SingleFlight continues after a failure', async () => {
+  const { flight, begun, made } = opened();
+  const failing = flight.ask(query(1), 'a');
+  const next = flight.ask(query(2), 'a');
   begun[0]!.answer.reject(new Error('a bug'));
   await expect(failing).rejects.toThrow('a bug');
   await new Promise((resolve) => setImmediate(resolve));

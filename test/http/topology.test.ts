@@ -89,7 +89,7 @@ it('the topology returns not found for an unknown asset', async () => {
   expect((await get('?focus=0199b1c2-0000-7000-8000-000000000000')).status).toBe(404);
 });
 
-it('the graph is empty for times far from any data', async () => {
+it('the topology accepts times far from any data', async () => {
   for (const query of ['?from=9999-12-31T23:59:59Z', '?to=1970-01-01T00:00:01Z', '?from=0&to=253402300799999']) {
     const { status } = await get(query);
     expect(status, query).toBe(200);

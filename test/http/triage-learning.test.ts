@@ -33,7 +33,7 @@ const raise = (signature_id: number, severity: number, count: number, dest_ip = 
     })),
   );
 
-/** Raises Zeek notices in the same way. */
+/** Raises alerts of one kind of Zeek notice, each from a different source, and returns them. */
 const raiseNotice = (note: string, count: number) =>
   raised(
     note,
@@ -110,7 +110,7 @@ test.skipIf(!hasSharedData).each([44, 15, 1])(
   },
 );
 
-test('a rule with verdicts is decided by them, but a severe alert is never decided as harmless', async () => {
+test('verdicts on a rule decide its next alerts, but a severe alert is never decided as benign', async () => {
   await judge(await raise(6, 3, 12), 'benign');
   const judged = new Set((await raise(6, 3, 0)).map(({ id }) => id));
   const [next] = (await raise(6, 3, 13)).filter(({ id }) => !judged.has(id));

@@ -2,7 +2,7 @@ import { parseEventProof, verifySealedEvent } from '../../src/client/event-proof
 import { AuditFault } from '../../src/client/fault.ts';
 import { parseBundle, verifyBundle } from '../../src/client/verify.ts';
 
-/** Returns the event of a proof after verifying its bundle and its values. */
+/** Verifies the bundle and the values of a proof. Returns the event, or the fault found. */
 export function verifyProof(text: string) {
   const file = parseEventProof(text);
   if (file instanceof AuditFault) return file;

@@ -43,7 +43,7 @@ describe('bodies of operations that are always public', () => {
   const login = JSON.stringify({ username: 'admin', password });
   const signIn = request('POST /auth/login', `Content-Type: application/json\r\nContent-Length: ${login.length}\r\n`);
 
-  test('are not blocked by incomplete bodies of the largest length elsewhere', async () => {
+  test('are accepted while incomplete bodies of the largest length elsewhere are rejected', async () => {
     service = await openService();
     const { port } = service.server;
     const wires = [];
@@ -74,7 +74,7 @@ describe('bodies of operations that are always public', () => {
     expect(changed.status).toBe(204);
   });
 
-  test('leave other addresses and their own addresses able to sign in', async () => {
+  test('do not prevent sign-in from any address while they are incomplete', async () => {
     service = await openService();
     const { rate, reached } = rateOf();
     const { authenticate } = service.auth;
@@ -131,7 +131,7 @@ describe('requests in progress without an identity', () => {
   const known = { ...get('/known', () => data('known')), access: ['viewer'] as const };
   const authenticate = () => ({ principal: { id: 'p', name: 'p' }, roles: ['viewer' as const], jti: 'j' });
   const denied = () => {
-    throw new Error('nobody asks here with credentials');
+    throw new Error('no request here has credentials');
   };
 
   test('are limited per address and in total; other addresses, authenticated callers and /health are not', async () => {
@@ -188,7 +188,7 @@ describe('requests in progress without an identity', () => {
     expect(await status(first)).toBe(200);
   });
 
-  test('are always answered only for /health, which needs no body', async () => {
+  test('are always answered only for the operation getHealth', async () => {
     service = await openService();
     const always = endpoints(service.services).filter(({ alwaysAnswered }) => alwaysAnswered);
     expect(always.map(({ operation }) => operation)).toEqual(['getHealth']);

@@ -127,7 +127,7 @@ describe.each(ways)('lines of Zeek TSV in separate bodies: %s', (_, send) => {
     expect(reason).toMatch(/no header of Zeek TSV describes it; send .*#fields.*LogAscii::use_json=T/);
   });
 
-  test('are stored by the header that was received before', async () => {
+  test('are stored according to the header that was received before', async () => {
     for (const line of conn.header) expect((await send(token, line)).reason ?? '').not.toMatch(/rejected|parse|header/);
     expect(await send(token, conn.row('C1'))).toEqual({ stored: 1 });
   });
@@ -172,7 +172,7 @@ async function newSensor(): Promise<string> {
   return (issued.body as { data: { attributes: { token: string } } }).data.attributes.token;
 }
 
-test('rows that match the headers of two logs are rejected, naming both logs', async () => {
+test('rows that match the headers of two logs are rejected with an error that names both logs', async () => {
   const token = await newSensor();
   const send = ways[0]![1];
   const twin = conn.header.map((line) => line.replace('#path\tconn', '#path\ttwin'));

@@ -52,12 +52,12 @@ test('the policy file may be missing', async () => {
   expect(await rulesIn(join(folder, 'none'))).toBeUndefined();
 });
 
-describe('an invalid policy file is rejected with CONFLICT and the reason', () => {
+describe('the reader of the policy file reports CONFLICT and the reason', () => {
   const twice = stringify({ rules: [...rules, { ...rules[3], roles: [] }] });
   const bomb = `a: &a [${'x,'.repeat(9)}x]\nb: &b [*a,*a,*a,*a]\nc: &c [*b,*b,*b,*b]\nrules: [*c,*c,*c]`;
   test.each<[string, string | Uint8Array, string, string?]>([
-    ['nothing', '', 'must be a JSON object'],
-    ['no rules', 'rule: []', 'rules is required'],
+    ['an empty file', '', 'must be a JSON object'],
+    ['a file without rules', 'rule: []', 'rules is required'],
     ['rules that are not a list', 'rules: all', 'rules must be an array'],
     ['an unknown field', 'rules: []\nversion: 3', 'version is not a known field'],
     [
@@ -78,7 +78,7 @@ describe('an invalid policy file is rejected with CONFLICT and the reason', () =
     ['a key twice, as a number and as a text', 'rules: []\n1: a\n"1": b', 'unique'],
     ['a key that is a list', 'rules: []\n? [a]\n: b', 'keys must be strings'],
     ['a key twice in JSON', '{"rules":[],"rules":[]}', 'unique'],
-    ['a prototype', '{"__proto__":{"rules":[]},"rules":[]}', '__proto__'],
+    ['a key __proto__', '{"__proto__":{"rules":[]},"rules":[]}', '__proto__'],
     ['an alias', 'a: &a []\nrules: *a', 'aliases'],
     ['an alias bomb', bomb, 'aliases'],
     ['two documents', 'rules: []\n---\nrules: []', 'multiple documents'],
@@ -90,15 +90,15 @@ describe('an invalid policy file is rejected with CONFLICT and the reason', () =
     ['deep indentation', Array.from({ length: 300 }, (__, n) => `${' '.repeat(n)}a:`).join('\n'), 'nested too deeply'],
     ['too many bytes', `#${' '.repeat(limits.maxAccessPolicyBytes)}\nrules: []`, 'has more than'],
     ['too many rules', `rules: [${'{},'.repeat(501)}]`, 'at most 500'],
-    ['commas', `[${','.repeat(60_000)}`, 'Unexpected'],
+    ['a list of commas', `[${','.repeat(60_000)}`, 'Unexpected'],
     ['invalid UTF-8', new Uint8Array([0x72, 0xff, 0xfe]), 'not UTF-8'],
-  ])('rejects %s', async (_, content, reason, field) => {
+  ])('for %s', async (_, content, reason, field) => {
     const refused = await refusalOf(written(content));
     expect(refused).toMatchObject({ code: 'CONFLICT', message: expect.stringContaining(reason) });
     if (field !== undefined) expect(refused).toMatchObject({ details: { field } });
   });
 
-  test('rejects a folder, a pipe and a device', async () => {
+  test('for a folder, a pipe and a device', async () => {
     const pipe = join(folder, 'pipe');
     execFileSync('mkfifo', [pipe]);
     for (const path of [folder, pipe, '/dev/zero'])

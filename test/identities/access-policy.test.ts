@@ -114,23 +114,31 @@ describe('replace', () => {
     ['an unknown operation', (rules) => [...rules, forRoles('dropTables')], 'rules.last.operation'],
     ['an operation twice', (rules) => [...rules, onlyAuditors], 'rules.last.operation'],
     [
-      'public with roles',
+      'public access with roles',
       (rules) => [...rules.slice(0, -1), { ...rules.at(-1)!, access: 'public', roles: ['admin'] }],
       'rules.end.roles',
     ],
     [
-      'public for an operation that needs an identity',
+      'public access for an operation that needs an identity',
       (rules) => [...withRules(rules, { operation: 'whoAmI', access: 'public', roles: [] })],
       'rules.end.access',
     ],
     [
-      'public for an operation that returns resources',
+      'public access for an operation that returns resources',
       (rules) => [...withRules(rules, { operation: 'listAlerts', access: 'public', roles: [] })],
       'rules.end.access',
     ],
     ['login restricted to roles', (rules) => withRules(rules, forRoles('login', 'admin')), 'rules.end.access'],
-    ['no rule for health', (rules) => rules.filter(({ operation }) => operation !== 'getHealth'), 'rules'],
-    ['no rule for refresh', (rules) => rules.filter(({ operation }) => operation !== 'refresh'), 'rules'],
+    [
+      'a policy without a rule for health',
+      (rules) => rules.filter(({ operation }) => operation !== 'getHealth'),
+      'rules',
+    ],
+    [
+      'a policy without a rule for refresh',
+      (rules) => rules.filter(({ operation }) => operation !== 'refresh'),
+      'rules',
+    ],
   ])('rejects %s', async (_, change, field) => {
     const { policy } = await opened();
     const { rules } = policy.current;

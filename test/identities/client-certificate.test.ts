@@ -21,10 +21,10 @@ describe.skipIf(withoutOpenssl !== undefined)('a client certificate', () => {
 
   const names: [string, Terms, string[]][] = [
     ['a DNS name', { extensions: ['subjectAltName=DNS:sensor-1.example'] }, ['sensor-1.example']],
-    ['a DNS name in any case', { extensions: ['subjectAltName=DNS:Sensor'] }, ['Sensor', 'sensor']],
+    ['a DNS name as written and in lower case', { extensions: ['subjectAltName=DNS:Sensor'] }, ['Sensor', 'sensor']],
     ['a URI', { extensions: ['subjectAltName=URI:spiffe://a/sensor'] }, ['spiffe://a/sensor']],
     ['an email address', { extensions: ['subjectAltName=email:ann@example.org'] }, ['ann@example.org']],
-    ['several', { extensions: ['subjectAltName=DNS:a,URI:urn:b,email:c@d'] }, ['a', 'urn:b', 'c@d']],
+    ['several names', { extensions: ['subjectAltName=DNS:a,URI:urn:b,email:c@d'] }, ['a', 'urn:b', 'c@d']],
     [
       'alternative names instead of the common name',
       { subject: '/CN=admin', extensions: ['subjectAltName=DNS:a'] },
@@ -32,14 +32,22 @@ describe.skipIf(withoutOpenssl !== undefined)('a client certificate', () => {
     ],
     ['the common name if there are no alternative names', { subject: '/O=candor/CN=sensor 1' }, ['sensor 1']],
     [
-      'nothing if the alternative name is an address, despite a common name',
+      'no name if the alternative name is an address, despite a common name',
       { subject: '/CN=admin', extensions: ['subjectAltName=IP:192.0.2.1'] },
       [],
     ],
-    ['nothing for a wildcard', { subject: '/CN=admin', extensions: ['subjectAltName=DNS:*.example'] }, []],
+    [
+      'no name for a wildcard, despite a common name',
+      { subject: '/CN=admin', extensions: ['subjectAltName=DNS:*.example'] },
+      [],
+    ],
     ['all common names', { subject: '/CN=a/CN=b' }, ['a', 'b']],
-    ['no wildcard', { extensions: ['subjectAltName=DNS:*.example,DNS:a.example'] }, ['a.example']],
-    ['nothing without names', { subject: '/O=candor' }, []],
+    [
+      'no name for one wildcard among its names',
+      { extensions: ['subjectAltName=DNS:*.example,DNS:a.example'] },
+      ['a.example'],
+    ],
+    ['no name without a common name and alternative names', { subject: '/O=candor' }, []],
     [
       'one name that contains a comma',
       { extensions: ['subjectAltName=@n', '[n]', 'URI.1=urn:a\\, DNS:admin'] },
@@ -51,12 +59,12 @@ describe.skipIf(withoutOpenssl !== undefined)('a client certificate', () => {
       ['urn:"a, DNS:b'],
     ],
     [
-      'nothing for names of other kinds',
+      'no name for alternative names of other kinds',
       { subject: '/CN=s', extensions: ['subjectAltName=otherName:1.3.6.1.4.1.311.20.2.3;UTF8:admin,DNS:s'] },
       ['s'],
     ],
     [
-      'nothing for an apparent name inside a directory name',
+      'no name for an apparent name inside a directory name',
       { subject: '/CN=s', extensions: ['subjectAltName=dirName:d', '[d]', 'CN=x\\, DNS:admin'] },
       [],
     ],

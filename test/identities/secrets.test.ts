@@ -45,7 +45,7 @@ describe('passwords', () => {
     expect(await verifyPassword(undefined, '')).toBe(false);
   });
 
-  test('are rejected beyond the limit, not queued', async () => {
+  test('are not checked beyond the limit of concurrent checks, and not queued', async () => {
     const hash = await hashPassword('x');
     const checks = Array.from({ length: limits.maxPasswordChecksInFlight + 1 }, () => verifyPassword(hash, 'x'));
     const results = await Promise.allSettled(checks);

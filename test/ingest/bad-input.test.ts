@@ -75,12 +75,12 @@ it.each([
   ['Suricata quic', { ...httpOf, event_type: 'quic', quic: { sni: 'files.example' } }],
   ['HTTP in ECS', { ...ecsOf, http: {}, url: { domain: 'files.example' } }],
   ['TLS in ECS', { ...ecsOf, tls: { client: { server_name: 'files.example' } } }],
-])('a record that is not stored because its time is invalid is counted once: %s', (_, record) => {
+])('a record of a kind that is not stored, with an invalid time, counts only as rejected: %s', (_, record) => {
   const { answer } = parse([JSON.stringify(record), good].join('\n'));
   expect(answer).toMatchObject({ accepted: 1, rejected: 1, ignored: 0 });
 });
 
-describe('wrong types, exhaustively', () => {
+describe('the reader of Zeek records', () => {
   const wrong: readonly unknown[] = [7.5, -1, 'text', true, [], {}, [[]], 1e21];
   const texts = ['uid', 'proto', 'service', 'conn_state', 'history', 'community_id', '_node_name', 'query'];
   const names = ['qclass_name', 'qtype_name', 'rcode_name'];
@@ -111,7 +111,7 @@ describe('wrong types, exhaustively', () => {
 
   for (const [log, line] of Object.entries({ conn, dns })) {
     for (const field of Object.keys(line)) {
-      it(`${log}: ${field}`, () => {
+      it(`rejects wrong types of ${field} in ${log}, and names the field`, () => {
         for (const value of wrong) {
           const { answer } = parse([line, { ...line, _path: log, [field]: value }, line]);
           const refused = { accepted: 2, rejected: 1, errors: [{ line: 2, code: 'INVALID_REQUEST', field }] };
@@ -121,7 +121,7 @@ describe('wrong types, exhaustively', () => {
     }
   }
 
-  it.each(['ts', 'id.orig_h', 'id.resp_h', 'proto'])('%s is required', (field) => {
+  it.each(['ts', 'id.orig_h', 'id.resp_h', 'proto'])('requires %s', (field) => {
     for (const value of [undefined, null, '']) {
       const { answer } = parse([{ ...conn, _path: 'conn', [field]: value }]);
       expect(answer).toMatchObject({ rejected: 1, errors: [{ field }] });
@@ -155,7 +155,7 @@ it.each([
   expect(parse([{ ...dns, [field]: larger }]).answer).toMatchObject({ accepted: 0, errors: [{ field }] });
 });
 
-it('byte counts beyond the capacity of links are stored, and the service reports that sums exclude them', () => {
+it('byte counts beyond the capacity of links are stored, and the limit is reported as reached', () => {
   const of = (duration: number, orig_ip_bytes: number) => parse([{ ...conn, duration, orig_ip_bytes }]);
   const { maxLinkBytesPerMs, linkGraceMs } = limits;
   const most = maxLinkBytesPerMs * (linkGraceMs + 1500);
@@ -165,7 +165,7 @@ it('byte counts beyond the capacity of links are stored, and the service reports
   expect(of(3, most + 1).reached).toEqual([]);
 });
 
-describe('garbage among valid lines', () => {
+describe('the reader of a body', () => {
   const garbage: readonly (readonly [string, string | Buffer])[] = [
     ['truncated JSON', good.slice(0, 100)],
     ['two objects on a line', `${good}${good}`],
@@ -177,21 +177,21 @@ describe('garbage among valid lines', () => {
     ['an empty object', '{}'],
     ['an unknown record', '{"a":1}'],
     ['a log of another program', '{"ts":1763683200.5,"level":"info","msg":"hello"}'],
-    ['ECS', '{"@timestamp":"2026-01-01T00:00:00Z","event":{"kind":"event"}}'],
-    ['binary', Buffer.from([0x7b, 0, 1, 2, 0xff, 0xfe, 0x7f, 0x80])],
-    ['binary without a brace', Buffer.from([0xff, 0xfe, 0, 0x80])],
+    ['an ECS document without a category', '{"@timestamp":"2026-01-01T00:00:00Z","event":{"kind":"event"}}'],
+    ['binary data', Buffer.from([0x7b, 0, 1, 2, 0xff, 0xfe, 0x7f, 0x80])],
+    ['binary data without a brace', Buffer.from([0xff, 0xfe, 0, 0x80])],
     ['NUL', '\0'],
     ['NUL in a name', '{"\0":1}'],
-    ['openings', '['.repeat(2 ** 20)],
+    ['2^20 opening brackets', '['.repeat(2 ** 20)],
     ['deep arrays', `{"_path":"conn","x":${'['.repeat(100_000)}${']'.repeat(100_000)}}`],
     ['deep objects', `${'{"a":'.repeat(33)}1${'}'.repeat(33)}`],
     ['a line over the limit', `{"_path":"conn","x":"${'x'.repeat(limits.maxLineBytes)}"}`],
     ['__proto__ as a record', '{"__proto__":{"ts":1,"uid":"C"}}'],
-    ['constructor', '{"constructor":{"prototype":{"ts":1}}}'],
+    ['a constructor', '{"constructor":{"prototype":{"ts":1}}}'],
     ['a text over the limit', good.replace('Cgood', 'é'.repeat(limits.maxTextBytes / 2 + 1))],
   ];
 
-  it.each(garbage)('%s causes only the invalid line to be rejected', (_, bad) => {
+  it.each(garbage)('rejects only the invalid line: %s', (_, bad) => {
     const body = Buffer.concat([Buffer.from(`${good}\n`), Buffer.from(bad), Buffer.from(`\n${good}`)]);
     const parsed = parse(body);
     expect(parsed.answer).toMatchObject({ accepted: 2, rejected: 1, ignored: 0 });
@@ -200,14 +200,14 @@ describe('garbage among valid lines', () => {
     expect(({} as Record<string, unknown>).ts).toBeUndefined();
   });
 
-  it('nesting at the limit is accepted, and brackets in strings do not count', () => {
+  it('accepts nesting at the limit, and does not count brackets in strings', () => {
     const nested = `${'['.repeat(limits.maxNesting - 1)}${']'.repeat(limits.maxNesting - 1)}`;
     expect(parse(good.replace('{', `{"x":${nested},`)).answer.accepted).toBe(1);
     expect(parse(good.replace('{', `{"x":[${nested}],`)).answer.rejected).toBe(1);
     expect(parse(good.replace('{', `{"x":"${'[{\\"'.repeat(100)}",`)).answer.accepted).toBe(1);
   });
 
-  it('__proto__ is handled like any other field', () => {
+  it('accepts __proto__ as a field, and changes no prototype', () => {
     expect(parse(good.replace('{', '{"__proto__":{"polluted":true},')).answer.accepted).toBe(1);
     expect(({} as Record<string, unknown>).polluted).toBeUndefined();
   });
@@ -228,14 +228,14 @@ describe('garbage among valid lines', () => {
     expect(answer.errors[0]?.reason.length).toBeLessThan(200);
   });
 
-  it('10,000 distinct invalid lines do not affect valid lines, and the first 100 errors are listed', () => {
+  it('accepts valid lines among 10,000 distinct invalid lines, and lists the first 100 errors', () => {
     const lines = Array.from({ length: 20_000 }, (_, at) => (at % 2 === 0 ? good : `{"bad":${at}`));
     const { answer } = parse(lines.join('\n'));
     expect(answer).toMatchObject({ accepted: 10_000, rejected: 10_000 });
     expect(answer.errors.map(({ line }) => line)).toEqual(Array.from({ length: 100 }, (_, at) => 2 * at + 2));
   });
 
-  it('rejects only the line if it has 20 MB', () => {
+  it('rejects only the line of 20 MB', () => {
     const body = gzipSync(`${good}\n{"x":"${'x'.repeat(20_000_000)}"}\n${good}`);
     expect(parse(body, { encoding: 'gzip' }).answer).toMatchObject({
       accepted: 2,
@@ -265,7 +265,7 @@ describe('random bytes', () => {
     fc.constantFrom('#fields\tts', '#types\ttime\tx', '#separator \\x', '#separator ', '#', '#path').map(Buffer.from),
   );
 
-  it('throw only a ServiceError, and do not affect valid lines', () => {
+  it('between valid lines throw no error, and do not affect the valid lines', () => {
     fc.assert(
       fc.property(
         fc.array(broken, { maxLength: 8 }),
@@ -302,7 +302,7 @@ describe('random bytes', () => {
     );
   });
 
-  it('throw only a ServiceError as JSON arrays with broken elements', () => {
+  it('as JSON elements do not affect valid elements, and every element is counted', () => {
     fc.assert(
       fc.property(fc.array(fc.json(), { minLength: 1, maxLength: 6 }), (parts) => {
         const body = `[${parts.flatMap((part) => [part, good]).join(',')}]`;

@@ -25,7 +25,7 @@ describe('bodies', () => {
     expect(parse('\ufeff', { mediaType: 'json' }).answer).toMatchObject({ accepted: 0, rejected: 0 });
   });
 
-  it('have line numbers from 1, including empty lines', () => {
+  it('have line numbers from 1, which count empty lines', () => {
     expect(parse(`\n\n${line('a')}\nx\n`).answer.errors).toMatchObject([{ line: 4 }]);
   });
 
@@ -42,8 +42,8 @@ describe('bodies', () => {
     ['an array truncated in an element', `[${line('a')},${line('b').slice(0, 50)}`, 1, [2, 3]],
     ['an array truncated after an element', `[${line('a')}`, 1, [2]],
     ['text after the array', `[${line('a')}]x`, 1, [2]],
-    ['lone brackets', ']', 0, [1]],
-  ])('may be JSON: %s', (_, body, accepted, bad) => {
+    ['a lone bracket', ']', 0, [1]],
+  ])('may be JSON, of which only invalid elements are rejected: %s', (_, body, accepted, bad) => {
     const { answer } = parse(body, { mediaType: 'json' });
     expect([answer.accepted, answer.errors.map((error) => error.line)]).toEqual([accepted, bad]);
   });
@@ -61,7 +61,7 @@ describe('bodies', () => {
     ['deflate', deflateRawSync],
     ['br', brotliCompressSync],
     ['zstd', zstdCompressSync],
-  ] as const)('are decompressed from %s, and the digest covers the decompressed bytes', (encoding, compress) => {
+  ] as const)('are decompressed from %s, and rejected if too large, truncated or continued', (encoding, compress) => {
     const text = `${line('a')}\n`.repeat(100);
     const parsed = parse(compress(text), { encoding, digest: true });
     expect(parsed.answer.accepted).toBe(100);
@@ -114,7 +114,7 @@ describe('bodies', () => {
     expect(digestOf(line('a'), { receivedAt: 1, home: ['10.0.0.0/8'] })).toBe(digests[0]);
   });
 
-  it('get blocks and a digest only on request', () => {
+  it('have no digest unless it is requested, and no blocks without accepted records', () => {
     expect(parse('x').digest).toBeUndefined();
     expect(parse('x').blocks).toEqual([]);
   });
@@ -130,11 +130,11 @@ describe('home networks', () => {
     ['2001:db9::', false],
     ['192.0.2.7', true],
     ['192.0.2.8', false],
-  ])('%s: %s', (address, home) => {
+  ])('include %s: %s', (address, home) => {
     expect(isHome(addressBytes(address) ?? new Uint8Array(16))).toBe(home);
   });
 
-  it('rejects an invalid block', () => {
+  it('are rejected with an invalid block, and include no address if empty', () => {
     for (const block of ['10.0.0.0/33', 'x', '', '10.0.0.0/']) {
       expect(() => parse('', { home: [block] })).toThrow(expect.objectContaining({ code: 'INVALID_REQUEST' }));
     }
@@ -161,7 +161,7 @@ describe('the parser of ISO 8601', () => {
     ['2026-01-01T02:00:00.1+02', Date.UTC(2026, 0, 1) + 100, 0],
     ['2026-01-01T00:00:00', Date.UTC(2026, 0, 1), 0],
     ['2026-01-01T23:59:60Z', Date.UTC(2026, 0, 2), 0],
-  ])('parses %s, which Date.parse does not accept', (text, millis, micros) => {
+  ])('parses %s, which Date.parse reads differently or rejects', (text, millis, micros) => {
     expect([isoMillis(text), isoMicros(text)]).toEqual([millis, micros]);
   });
 

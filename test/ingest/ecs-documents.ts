@@ -98,7 +98,7 @@ export const tls = {
   tls: { client: { server_name: 's.example' }, established: true },
 };
 
-/** A Zeek line and its form after Elastic's integration. */
+/** A line of conn.log; `ecsConn` is the line after Elastic's integration. */
 export const zeekConn = {
   ts: 1767323045.678,
   uid: 'CAbc',

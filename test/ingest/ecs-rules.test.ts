@@ -72,7 +72,7 @@ detection: {selection: {${selection}}, condition: selection}
     expect(missed).toBeUndefined();
   });
 
-  it('in all notations, with an equal event', () => {
+  it('in all notations, with equal findings', () => {
     const source = rule('seen', names, 'query|endswith: .example.org');
     for (const document of [ecs.dns, ecs.dotted(ecs.dns), ecs.dotted(ecs.dns, 1)])
       expect(matching(source, document)).toMatchObject([

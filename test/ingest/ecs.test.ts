@@ -12,7 +12,7 @@ const shapes = [
 ] as const;
 
 describe.each(shapes)('an ECS document, %s', (_, shape) => {
-  it('becomes a flow if it is a flow of Packetbeat', () => {
+  it('becomes a network event if it is a flow of Packetbeat', () => {
     expect(one(shape(ecs.flow))).toEqual({
       timestamp: ecs.at,
       duration_ms: 1500.25,
@@ -79,7 +79,7 @@ describe.each(shapes)('an ECS document, %s', (_, shape) => {
     ['alert, Filebeat’s module', ecs.moduleEve(ecs.eveAlert), ecs.eveAlert],
     ['dns, Suricata', ecs.ecsEveAnswer, ecs.eveAnswer],
     ['dns, Suricata, Filebeat’s module', ecs.moduleEve(ecs.eveAnswer), ecs.eveAnswer],
-  ])("equals the event of the sensor's own record: %s", (_of, document, record) => {
+  ])("gives the events and findings of the sensor's own record, with the source ecs: %s", (_of, document, record) => {
     const parsed = parse([shape(document)], { sensor: 's' });
     const own = parse([record], { sensor: 's' });
     expect(own.answer.accepted).toBe(1);
@@ -129,9 +129,9 @@ describe('a flow in ECS', () => {
     ],
     ['an event id', { flow: undefined, event: { ...event, id: 'E1' } }, { connection_id: 'E1' }],
     ['a missing answer', { destination: { ip: '203.0.113.7' } }, { state: 'attempt' }],
-    ['a missing end', { event: { ...event, type: ['connection', 'start'] } }, { state: 'open' }],
-    ['a firewall’s word', { event: { ...event, type: ['connection', 'denied'] } }, { state: 'refused' }],
-    ['a missing outcome', { event: { ...event, type: ['connection'] } }, { state: undefined }],
+    ['a type without an end', { event: { ...event, type: ['connection', 'start'] } }, { state: 'open' }],
+    ['a denial by a firewall', { event: { ...event, type: ['connection', 'denied'] } }, { state: 'refused' }],
+    ['a type without an outcome', { event: { ...event, type: ['connection'] } }, { state: undefined }],
     ['the name of its sensor', { observer: { name: 'fw-1' } }, { sensor: 'fw-1' }],
     [
       'the category of older Packetbeat versions',
@@ -308,7 +308,7 @@ describe('DNS in ECS', () => {
   });
 });
 
-describe('ECS documents are recognised', () => {
+describe('ECS documents', () => {
   const raw = JSON.stringify({ ...ecs.zeekConn, uid: 'Raw' });
   const framing = { name: 'elasticsearch_bulk', index: 'x', fields: ['status'], sender: 's' } as const;
   const ship = (document: object) => parse(`{"index":{}}\n${JSON.stringify(document)}`, { framing });
@@ -318,7 +318,7 @@ describe('ECS documents are recognised', () => {
     ['the contents of a connection', ecs.http],
     ['another Zeek log', { ...ecs.ecsConn, zeek: { http: { trans_depth: 1 } } }],
     ['another Suricata event type', { ...ecs.ecsEveFlow, suricata: { eve: { event_type: 'ssh' } } }],
-  ])('and ignored if the kind is not stored: %s', (_, document) => {
+  ])('are recognised and ignored if the kind is not stored: %s', (_, document) => {
     expect(parse([document]).answer).toMatchObject({ accepted: 0, rejected: 0, ignored: 1 });
   });
 
@@ -328,36 +328,36 @@ describe('ECS documents are recognised', () => {
     ['a missing category', { ...ecs.flow, event: { kind: 'event' } }],
     ['missing endpoints', { ...ecs.flow, source: undefined }],
     ['a missing event', { '@timestamp': ecs.at, message: 'hello', host: { name: 'h' } }],
-  ])('and rejected, with %s', (_, document) => {
+  ])('are not recognised, and rejected, with %s', (_, document) => {
     expect(parse([document]).answer).toMatchObject({ rejected: 1, errors: [{ field: 'line' }] });
   });
 
-  it('only if they are neither sensor records nor native records, with any fields added by shippers', () => {
+  it('that are sensor records with fields added by shippers are read as sensor records', () => {
     const added = { '@timestamp': ecs.at, event: { kind: 'event', category: ['network'] } };
     const { source: of } = one({ ...added, ...ecs.zeekConn });
     expect([of, one({ ...added, ...ecs.eveFlow }).source]).toEqual(['zeek', 'suricata']);
   });
 
-  it('before the original line in them, so that a document with its original line gives the same event', () => {
+  it('are read by their own fields, even if they contain the original line', () => {
     const document = { ...ecs.ecsConn, event: { ...ecs.ecsConn.event, original: raw } };
     expect(events(ship(document))).toEqual(events(ship(ecs.ecsConn)));
     expect(events(ship(document))).toMatchObject([{ source: 'ecs', connection_id: 'CAbc' }]);
   });
 
-  it('after the original line if the document has no data except the line', () => {
+  it('are read by the original line if they have no other data', () => {
     const document = { '@timestamp': ecs.at, event: { dataset: 'zeek.connection' }, message: raw };
     expect(events(ship(document))).toMatchObject([{ source: 'zeek', connection_id: 'Raw' }]);
     const bare = { '@timestamp': ecs.at, event: { category: ['network'] }, message: raw };
     expect(events(ship(bare))).toMatchObject([{ source: 'zeek', connection_id: 'Raw' }]);
   });
 
-  it('also in a message field', () => {
+  it('are also read from a message field', () => {
     const { host: _1, agent: _2, ...inner } = ecs.flow;
     const document = { host: { name: 'outer' }, message: JSON.stringify(inner) };
     expect(events(ship(document))).toMatchObject([{ source: 'ecs', sensor: 'outer' }]);
   });
 
-  it('if ECS is the expected source, with errors for missing fields', () => {
+  it('are required if ECS is the expected source, with errors for missing fields', () => {
     const fields = [
       { event: {} },
       { '@timestamp': ecs.at, event: {} },
@@ -394,7 +394,7 @@ describe('any input', () => {
       return flat;
     });
 
-  it('is counted once per document, and the thread continues', () => {
+  it('is counted once per document, and later documents are parsed', () => {
     fc.assert(
       fc.property(
         fc.array(fc.oneof(changed, fc.jsonValue()), { minLength: 1, maxLength: 5 }),
@@ -427,14 +427,14 @@ describe('any input', () => {
       '{"@timestamp":"2026-01-01T00:00:00Z","zeek":{"constructor":{},"toString":{}},"event":{"dataset":"zeek.__proto__"},"ts":{}}\n{"@timestamp":"x"}',
     ],
     ['a name that occurs twice', '{"@timestamp":"x","event.category":1,"event":{"category":["network"]}}'],
-  ])('%s do no harm', (_, line) => {
+  ])('with %s changes no prototype, and later documents are parsed', (_, line) => {
     const { answer } = parse(`${line}\n${JSON.stringify(ecs.flow)}`);
     expect(answer).toMatchObject({ accepted: 1, rejected: 1, ignored: line.includes('toString') ? 1 : 0 });
     expect(Object.prototype).not.toHaveProperty('category');
     expect({}).not.toHaveProperty('x');
   });
 
-  it('in an ECS document leaves the following records unchanged', () => {
+  it('of several records gives the same events together as separately', () => {
     const lines = [ecs.ecsConn, ecs.ecsAlert, ecs.ecsConn, ecs.ecsAlert, ecs.zeekConn, ecs.eveFlow];
     const together = parse(Array.from({ length: 3 }, () => lines).flat());
     const apart = lines.flatMap((line) => events(parse([line])));

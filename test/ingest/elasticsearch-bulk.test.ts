@@ -83,7 +83,7 @@ describe('the lines of a bulk body', () => {
     ['a nested document', `{"index":{}}\n{"a":${'['.repeat(9999)}${']'.repeat(9999)}}\n`, ['index 400']],
     ['a document of two megabytes', `{"index":{}}\n{"a":"${'x'.repeat(2 ** 21)}"}\n`, ['index 400']],
     ['too many items', '{"delete":{}}\n'.repeat(limits.maxBulkItems + 1), ['PAYLOAD_TOO_LARGE', 'too_many_items']],
-  ])('are handled: %s', (_, body, wanted) => {
+  ])('give the listed statuses, or reject the body: %s', (_, body, wanted) => {
     expect(whole(body)).toEqual(wanted);
   });
 
@@ -134,16 +134,16 @@ describe('names in actions', () => {
   });
 
   it.each([
-    ['empty', { _id: '' }, '[_id]'],
+    ['an empty id', { _id: '' }, '[_id]'],
     ['an id that is too long', { _id: 'x'.repeat(513) }, '[_id]'],
     ['an id that is too long in bytes', { _id: '€'.repeat(171) }, '[_id]'],
     ['an id with half a character', '{"_id":"\\ud800"}', '[_id]'],
     ['an id that is an object', { _id: {} }, '[_id]'],
-    ['true', { _id: true }, '[_id]'],
+    ['an id that is true', { _id: true }, '[_id]'],
     ['an empty index', { _index: '' }, '[_index]'],
     ['an index name that is too long', { _index: 'x'.repeat(256) }, '[_index]'],
     ['an index that is a list', { _index: [] }, '[_index]'],
-  ])('%s is rejected alone', (_, about, field) => {
+  ])('an item with %s is rejected, and the error names the field', (_, about, field) => {
     const { answer, parsed } = one(about);
     expect(answer).toMatchObject({ status: 400, error: { type: 'illegal_argument_exception' } });
     expect(answer.error?.reason).toContain(field);
@@ -172,7 +172,7 @@ describe('results of items', () => {
     ]);
   });
 
-  it('stop at the end, and name the row of each item', () => {
+  it('are separated by their end positions, and name the block of each stored record', () => {
     const { items, answers } = bulk(body);
     const ends = [...items.ends];
     const texts = ends.map((end, n) => Buffer.from(items.json).toString('utf8', n === 0 ? 0 : ends[n - 1]! + 1, end));

@@ -123,7 +123,7 @@ describe('native events', () => {
     ['vlan', { vlan: 4096 }],
     ['src_mac', { src_mac: 'aa' }],
     ['duration_ms', { duration_ms: -1 }],
-  ])('are rejected for %s of %j', (field, given) => {
+  ])('are rejected with an error for %s: %j', (field, given) => {
     expect(parse([{ ...network, ...given }, network]).answer).toMatchObject({
       accepted: 1,
       rejected: 1,
@@ -141,11 +141,11 @@ describe('native events', () => {
     ['answers.ttl', { answers: [{ data: 'x', ttl: '1' }] }],
     ['answers.class', { answers: [{ data: 'x', class: 'IN' }] }],
     ['truncated', { truncated: 0 }],
-  ])('are rejected if invalid: %s of %j', (field, given) => {
+  ])('of DNS are rejected with an error for %s: %j', (field, given) => {
     expect(parse([{ ...dns, ...given }]).answer).toMatchObject({ accepted: 0, errors: [{ field }] });
   });
 
-  it("keep the sender's id in lower case, and the format forced by ?source=", () => {
+  it('may have an id, and are rejected if the source is another format', () => {
     expect(events(parse([{ ...network, id }]))).toHaveLength(1);
     expect(parse([network], { source: 'zeek' }).answer.rejected).toBe(1);
     expect(parse([network], { source: 'suricata' }).answer.rejected).toBe(1);

@@ -287,13 +287,13 @@ describe('any input', () => {
     );
   });
 
-  it('is not silently shortened if a protobuf request is truncated', () => {
+  it('that is a truncated protobuf request is rejected', () => {
     const bytes = encodeRequest(requestOf([{ body: { stringValue: '{"ts":1,"uid":"C1"}' } }, { timeUnixNano: '1' }]));
     for (let length = 1; length < bytes.length; length++)
       expect(() => told(otlpProtobuf as typeof otlpJson, bytes.subarray(0, length))).toThrow(ServiceError);
   });
 
-  it('is not silently shortened if a JSON request is truncated', () => {
+  it('that is a truncated JSON request is rejected', () => {
     const bytes = Buffer.from(JSON.stringify(requestOf([{ body: { stringValue: '{"ts":1}' } }, {}])));
     for (let length = 0; length < bytes.length; length++)
       expect(() => told(otlpJson, bytes.subarray(0, length))).toThrow(ServiceError);

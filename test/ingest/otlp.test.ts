@@ -105,16 +105,16 @@ describe.each(encodings)('a log record in %s', (name) => {
   });
 
   it.each<[string, Record<string, string>, string | undefined]>([
-    ['its host', { 'service.instance.id': 'i', 'host.name': 'h', 'service.name': 's' }, 'h'],
-    ['its service', { 'service.instance.id': 'i', 'service.name': 's' }, 's'],
-    ['its service instance', { 'service.instance.id': 'i', 'service.name': 'unknown_service:node' }, 'i'],
-    ['nothing', { 'os.type': 'linux', 'host.name': '' }, undefined],
-    ['a name that is too long', { 'host.name': 'x'.repeat(201) }, undefined],
-  ])('names its sensor by its resource: %s', (_, resource, sensor) => {
+    ['the host', { 'service.instance.id': 'i', 'host.name': 'h', 'service.name': 's' }, 'h'],
+    ['the service', { 'service.instance.id': 'i', 'service.name': 's' }, 's'],
+    ['the service instance', { 'service.instance.id': 'i', 'service.name': 'unknown_service:node' }, 'i'],
+    ['no sensor without a name', { 'os.type': 'linux', 'host.name': '' }, undefined],
+    ['no sensor if the name is too long', { 'host.name': 'x'.repeat(201) }, undefined],
+  ])('gets its sensor from its resource: %s', (_, resource, sensor) => {
     expect(events(sent(name, [text(line)], resource))[0]?.sensor).toBe(sensor);
   });
 
-  it('names its sensor by its own attributes first, and by its scope last', () => {
+  it("gets its sensor from the sensor's record first, and from its scope last", () => {
     const own = JSON.stringify({ ...conn, _system_name: 'own' });
     const request: LogsRequest = {
       resourceLogs: [
@@ -274,7 +274,7 @@ describe('invalid requests in protobuf', () => {
     ['a varint in place of a text', [ofBytes(5, bytesOf([ofVarint(1, 1n)]))], 'has field 1 with wire type 0, not 2'],
     ['a truncated body', [ofBytes(5, bytes(0x0a, 9, 1))], 'is truncated'],
     ['a group', [[5, bytes(0x2b, 0x2c)]], 'has a group, or an invalid wire type'],
-  ])('cost only the record that contains the error: %s', (_, fields, reason) => {
+  ])('affect only the record that contains the error: %s', (_, fields, reason) => {
     const parsed = read('otlp_protobuf', inside([goodLog, ofLog(...fields), goodLog]));
     expect(parsed.answer).toMatchObject({ accepted: 2, rejected: 1 });
     expect(errorsOf(parsed)).toEqual([`2 protobuf ${reason}`]);

@@ -126,7 +126,7 @@ describe('bodies that wait at the same time', () => {
     expect(together(inputs)).toEqual([[1], [3], [4], [0, 2, 5]]);
   });
 
-  test('share no more than the limit', () => {
+  test('share a group only up to the limit of bytes', () => {
     const third = `${conn(1)}\n`.repeat(Math.ceil(limits.maxGroupedBytes / 3 / conn(1).length));
     expect(together([input(third), input(third), input(third), input(conn(1))])).toEqual([
       [0, 1],

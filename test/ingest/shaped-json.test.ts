@@ -143,7 +143,7 @@ describe('lines parsed by their shapes', () => {
     '["a\tb"]',
     '{}',
     '',
-  ])('%j, which is not the JSON of a value, is never accepted', (value) => {
+  ])('%j is never read as a value', (value) => {
     expect(readAll([conn('1', 'a'), conn(value, 'a')])).toBe(0);
   });
 
@@ -241,7 +241,7 @@ describe('lines parsed by their shapes', () => {
     );
   });
 
-  it('are parsed after lines of many senders with different names', () => {
+  it('use the fast path again after lines of many senders with different names', () => {
     const reader = new ShapeParser();
     const strange = Array.from({ length: 3000 }, (_, i) => `{"a${i}":1,"b${i}":2,"c":${i},"d":4,"e":5}`);
     expect(readAll(strange, reader)).toBe(0);

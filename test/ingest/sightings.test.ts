@@ -107,7 +107,7 @@ test.each([
   { _path: 'software', host: '10.0.0.1', host_p: 80, software_type: 'HTTP::SERVER' },
   { _path: 'dhcp', mac: 'aa:bb:cc:00:11:22', msg_types: ['DISCOVER'] },
   { _path: 'known_devices', dhcp_host_name: 'printer' },
-])('a record without a home host is ignored: %j', (record) => {
+])('a record without a fact about a home host is ignored: %j', (record) => {
   expect(told({ ts, ...record })).toEqual({ sightings: [], counts: ignored, errors: [] });
 });
 
@@ -117,7 +117,7 @@ test.each([
   ['port_proto', { _path: 'known_services', host: '10.0.0.1', port_num: 70 }],
   ['mac', { _path: 'dhcp', assigned_addr: '10.0.0.1', mac: 'nonsense' }],
   ['assigned_addr', { _path: 'dhcp', assigned_addr: 'here' }],
-])('an invalid %s rejects its record and names the field', (field, record) => {
+])('a record with an invalid or missing %s is rejected, and the error names the field', (field, record) => {
   const { sightings, counts, errors } = told({ ts, ...record });
   expect({ sightings, counts }).toEqual({ sightings: [], counts: [0, 0, 1] });
   expect(errors[0]).toMatchObject({ code: 'INVALID_REQUEST', field });

@@ -272,18 +272,18 @@ describe('the parser of Suricata flows', () => {
     ['UDP', 'established', 3, undefined, 'closed'],
     ['ICMP', 'established', 3, undefined, 'closed'],
     ['TCP', 'something', 3, undefined, undefined],
-  ])('%s %s, %i packets back, flags %j: %s', (proto, state, pkts_toclient, tcp, wanted) => {
+  ])('derives the state of %s %s, %i packets back, flags %j: %s', (proto, state, pkts_toclient, tcp, wanted) => {
     expect(one({ ...flow, proto, tcp, flow: { ...flow.flow, state, pkts_toclient } }).state).toBe(wanted);
   });
 
   it.each([
     [{ proto: 'IPv6-ICMP', src_port: undefined, dest_port: undefined, icmp_type: 128, icmp_code: 0 }, 'icmp', 128, 0],
     [{ proto: 'SCTP' }, 'sctp', 40000, 443],
-  ])('%j', (given, transport, src_port, dst_port) => {
+  ])('reads the transport and the ports of %j', (given, transport, src_port, dst_port) => {
     expect(one({ ...flow, ...given })).toMatchObject({ transport, src_port, dst_port });
   });
 
-  it.each(['failed', 'unknown', '', null])('app_proto %j is omitted', (app_proto) => {
+  it.each(['failed', 'unknown', '', null])('omits app_proto %j', (app_proto) => {
     expect(one({ ...flow, app_proto }).app_protocol).toBeUndefined();
   });
 
@@ -325,7 +325,7 @@ describe('a Suricata alert', () => {
       expect(told({ http: garbage, tls: garbage, fileinfo: garbage, files: garbage })).toBeUndefined();
   });
 
-  it('gives the flow its real direction if the packet was a reply, and the finding the endpoints as written', () => {
+  it('gives the flow its real direction after a reply packet, and gives the finding the endpoints as written', () => {
     const reply = { ...alert, src_ip: flow.dest_ip, src_port: 443, dest_ip: flow.src_ip, dest_port: 40000 };
     const told = {
       ...reply.flow,
@@ -371,7 +371,7 @@ describe('a Suricata alert', () => {
     expect(parsed.findings[0]?.event).toBeUndefined();
   });
 
-  it('names its block after any other records, even beyond the size of one block', () => {
+  it('refers to its block and row after other records, even beyond the size of one block', () => {
     const dns = { ...flow, event_type: 'dns', flow: undefined, dns: { type: 'query', rrname: 'a.example' } };
     const lines = [dns, ...Array.from({ length: limits.maxBlockRows }, () => flow), alert, dns];
     const parsed = parse(lines);
@@ -386,7 +386,7 @@ describe('a Suricata alert', () => {
     [{ http: { hostname: 'h.example' } }, 'h.example'],
     [{ http: { hostname: '10.0.0.1' } }, undefined],
     [{ http: { hostname: 7 } }, undefined],
-  ])('of %j is about %s', (transaction, domain) => {
+  ])('with %j has the domain %s', (transaction, domain) => {
     expect(parse([{ ...alert, ...transaction }]).findings[0]?.domain).toBe(domain);
   });
 
@@ -423,7 +423,7 @@ describe('the parser of Suricata DNS records', () => {
     ['response', 5300, 40000, 40000],
     ['answer', 40000, 5300, 40000],
     ['query', 53, 40000, 53],
-  ])('%s from port %i to %i: the client has %i', (type, src_port, dest_port, client) => {
+  ])('finds the client of a message of type %s from port %i to %i: port %i', (type, src_port, dest_port, client) => {
     expect(one({ ...line, src_port, dest_port, dns: { ...dns, type } }).src_port).toBe(client);
   });
 
@@ -434,7 +434,7 @@ describe('the parser of Suricata DNS records', () => {
     ['NOTIMP', 4, 'NOTIMP'],
     ['REFUSED', 5, 'REFUSED'],
     ['Whatever', undefined, 'WHATEVER'],
-  ])('rcode %s is %s', (code, rcode, rcode_name) => {
+  ])('reads rcode %s as %s, %s', (code, rcode, rcode_name) => {
     const event = one({ ...line, dns: { ...dns, rcode: code } });
     expect([event.rcode, event.rcode_name, event.rejected]).toEqual([rcode, rcode_name, rcode === 5]);
   });

@@ -46,7 +46,7 @@ test.each([
   ['A/N', 'a/n'],
   ['AX.25', 'ax.25'],
   ['143', '143'],
-])('Suricata’s %s is %s', (proto, transport) => {
+])('Suricata’s protocol %s is stored as %s', (proto, transport) => {
   expect(events(parse([{ ...flow, proto }]))).toMatchObject([{ transport }]);
 });
 

@@ -106,12 +106,12 @@ describe('a record inside a document', () => {
     ['nothing', {}, 'line'],
     ['a number', { message: 7 }, 'line'],
     ['a nested document', { message: text({ message: text(conn) }) }, 'message'],
-  ])('is rejected with field and reason if there is %s', (_, document, field) => {
+  ])('is rejected, and the error names the field, if there is %s', (_, document, field) => {
     const { answer } = ship(document);
     expect(answer).toMatchObject({ accepted: 0, rejected: 1, errors: [{ line: 1, field }] });
   });
 
-  it('is searched only in documents of shippers', () => {
+  it('is searched only in bodies of shipper protocols', () => {
     expect(parse([{ ...filebeat, message: text(conn) }]).answer).toMatchObject({ accepted: 0, rejected: 1 });
   });
 });

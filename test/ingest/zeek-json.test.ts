@@ -266,7 +266,7 @@ describe('the parser of Zeek JSON', () => {
     ['RSTRH', 'reset'],
     ['OTH', 'traffic'],
     ['constructor', undefined],
-  ])('conn_state %s is %s', (conn_state, state) => {
+  ])('maps conn_state %s to the state %s', (conn_state, state) => {
     const event = one({ ...conn, conn_state });
     expect(event.conn_state).toBe(conn_state);
     expect(event.state).toBe(state);
@@ -278,7 +278,7 @@ describe('the parser of Zeek JSON', () => {
     ['8.8.8.8', 'fe80::1', 'inbound'],
     ['8.8.8.8', '2001:db8::1', 'external'],
     ['::ffff:10.0.0.1', 'fd00::1', 'internal'],
-  ])('%s to %s is %s, for any value of local_orig', (src, dst, direction) => {
+  ])('treats %s to %s as %s, even if local_orig and local_resp are false', (src, dst, direction) => {
     const line = { ...conn, 'id.orig_h': src, 'id.resp_h': dst, local_orig: false, local_resp: false };
     expect(one(line).direction).toBe(direction);
   });
@@ -290,7 +290,7 @@ describe('the parser of Zeek JSON', () => {
     ['-ssl', undefined],
     ['ftp-data', 'ftp-data'],
     ['', undefined],
-  ])('service %j is %j', (service, app) => {
+  ])('maps service %j to app_protocol %j', (service, app) => {
     expect(one({ ...conn, service }).app_protocol).toBe(app);
   });
 
@@ -357,7 +357,7 @@ describe('the parser of Zeek DNS records', () => {
     [{ rcode_name: 'servfail' }, 'transaction', 2, 'SERVFAIL'],
     [{ rcode: 5, rcode_name: 'REFUSED' }, 'transaction', 5, 'REFUSED'],
     [{ rcode: 3841 }, 'transaction', 3841, 'RCODE3841'],
-  ])('%j is a %s', (given, kind, rcode, rcode_name) => {
+  ])('reads a record with %j as a %s', (given, kind, rcode, rcode_name) => {
     const event = one({ ...dns, ...given });
     expect([event.kind, event.rcode, event.rcode_name]).toEqual([kind, rcode, rcode_name]);
   });
@@ -367,7 +367,7 @@ describe('the parser of Zeek DNS records', () => {
     [{ qtype: 28, qtype_name: undefined }, 'AAAA'],
     [{ qtype: 65280, qtype_name: undefined }, 'TYPE65280'],
     [{ qtype: undefined, qtype_name: 'NBSTAT' }, 'NBSTAT'],
-  ])('%j queries %s', (given, qtype) => {
+  ])('reads the type of %j as %s', (given, qtype) => {
     expect(one({ ...dns, ...given }).qtype).toBe(qtype);
   });
 
@@ -376,7 +376,7 @@ describe('the parser of Zeek DNS records', () => {
     [{ qclass_name: 'C_CHAOS' }, 'CH'],
     [{ qclass: 255 }, 'ANY'],
     [{ qclass: 32769 }, 'CLASS32769'],
-  ])('%j is of class %s', (given, qclass) => {
+  ])('reads the class of %j as %s', (given, qclass) => {
     expect(one({ ...dns, ...given }).qclass).toBe(qclass);
   });
 });

@@ -111,7 +111,7 @@ describe('the parser of Zeek TSV', () => {
     ['an empty number', `${connHeader}\n${connRow.replace('\t10\t', '\t\t')}`, 'orig_bytes'],
     ['a negative number', `${connHeader}\n${connRow.replace('\t10\t', '\t-10\t')}`, 'orig_bytes'],
     ['an invalid time', `${connHeader}\n${connRow.replace('1763683200.123456', 'now')}`, 'ts'],
-    ['no address', `${connHeader}\n${connRow.replace('10.0.0.1', '-')}`, 'id.orig_h'],
+    ['a row without an address', `${connHeader}\n${connRow.replace('10.0.0.1', '-')}`, 'id.orig_h'],
   ])('rejects %s, names the field, and accepts the next row', (_, body, field) => {
     const { answer } = parse(`${body}\n${connHeader}\n${connRow}`);
     expect(answer).toMatchObject({ accepted: 1, rejected: 1, errors: [{ code: 'INVALID_REQUEST', field }] });

@@ -85,7 +85,7 @@ describe('the memory of connections', () => {
     expect(memory.report(...hashes(-1), 5, true).repeated).toBe(false);
   });
 
-  test('continues across the wrap of a hash of 0', () => {
+  test('recognises a connection with hashes of 0', () => {
     const memory = new ConnectionMemory(8);
     expect(memory.report(0, 0, 7, true)).toMatchObject({ repeated: false, bytesBefore: 0 });
     expect(memory.report(0, 0, 9, true)).toMatchObject({ repeated: true, bytesBefore: 7 });

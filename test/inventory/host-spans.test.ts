@@ -76,7 +76,7 @@ describe('the spans of an address, collected from any places', () => {
     expect(spans).toEqual([seen('a', 1, 3), seen('b', 4, 5), seen('a', 8)]);
   });
 
-  test('are cut at their ends if they overlap the start of another span', () => {
+  test('are reduced to their start and their end if they overlap the start of another span', () => {
     expect(inOrder([seen('a', 1, 9), seen('b', 4, 5)]).spans).toMatchObject([
       { ...seen('a', 1), began: 1 },
       seen('b', 4, 5),

@@ -7,13 +7,13 @@ import { limits } from '../../src/limits.ts';
 describe('the display name of a host', () => {
   const at = { first: 1, last: 1 };
   test.each<[string, HeardName[], string | undefined]>([
-    ['no names', [], undefined],
-    ['announced by the host', [{ name: 'www.example.com', from: 'dhcp', ...at }], 'www.example.com'],
-    ['any domain can point at it', [{ name: 'www.example.com', from: 'dns', ...at }], undefined],
-    ['any client can request it', [{ name: 'www.example.co.uk', from: 'tls', ...at }], undefined],
-    ['a private domain', [{ name: 'files.corp', from: 'dns', ...at }], 'files.corp'],
+    ['no name without names', [], undefined],
+    ['a name that the host announced', [{ name: 'www.example.com', from: 'dhcp', ...at }], 'www.example.com'],
+    ['no public name from DNS', [{ name: 'www.example.com', from: 'dns', ...at }], undefined],
+    ['no public name from TLS', [{ name: 'www.example.co.uk', from: 'tls', ...at }], undefined],
+    ['a name of a private domain', [{ name: 'files.corp', from: 'dns', ...at }], 'files.corp'],
     [
-      'the first eligible one',
+      'the first eligible name',
       [
         { name: 'www.example.com', from: 'dns', ...at },
         { name: 'files', from: 'tls', ...at },

@@ -111,7 +111,7 @@ test.each([
   ['an escape that JCS doesn’t make', '{"a":"\\u0041"}'],
   ['a control character', '{"a":"\n"}'],
   ['a space', '{"a": 1}'],
-  ['not an object', '[]'],
+  ['a list in place of the object', '[]'],
   ['too deeply nested objects', `${'{"a":'.repeat(70)}1${'}'.repeat(70)}`],
 ])('data with %s is not canonical', (_, data) => {
   const signature = 'f'.repeat(128);

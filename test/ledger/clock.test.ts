@@ -264,7 +264,7 @@ test.each([
   [0, well],
   [40 * day, well],
   [2 * year, refused],
-])('a start after a kill accepts or refuses a host clock that is %i ms off', async (off, expected) => {
+])('a start after a kill with a host clock that is %i ms off results in %j', async (off, expected) => {
   const { host, dataDir, append } = await started();
   const copy = folder();
   cloneFolder(dataDir, copy); // in the state after the kill
@@ -294,7 +294,7 @@ test.each([
   [80 * day, well],
   [100 * day, refused],
   [4 * year, refused],
-])('a start %i ms after the last head accepts or refuses the clock', async (off, expected) => {
+])('a start %i ms after the last head results in %j', async (off, expected) => {
   const { host, ledger, append, reopen } = await started();
   await ledger.close();
   host.pass(off);
@@ -331,7 +331,7 @@ test.each([
   [-day - 1000, 'entries[0].occurred_at'],
   [5 * minute - 1000, 'none'],
   [5 * minute + 1000, 'entries[0].occurred_at'],
-])('an entry that occurred %i ms from its append is accepted or rejected', async (offset, expected) => {
+])('an entry that occurred %i ms from its append has the invalid field: %s', async (offset, expected) => {
   const host = new Host();
   const ledger = await open(folder(), host.options());
   const result = fieldOf(ledger.append([entry(0, {}, host.wall + offset)]));
@@ -357,7 +357,7 @@ test('an entry about a key that was delayed for days is dated by its append', as
   expect(logged.data).toMatchObject({ ...owed.data, delayed_from: owed.occurred_at });
 });
 
-test('keys created while the clock was ahead are rotated immediately, and later by their age', () => {
+test('keys and takeovers dated years ahead are due immediately, others by their dates', () => {
   const now = Date.UTC(2026, 0, 1);
   const schedule = { periods: { 'event-signing': 30 * day }, overlapMs: day };
   const file = (atMs: number, due?: number) =>

@@ -77,7 +77,7 @@ test('with two ledgers on one file, the second ledger to write stops, and the fi
   await second.close();
 });
 
-test('an initialisation interrupted at any step continues at the next start', async () => {
+test('an initialisation interrupted before or after the creation of keys continues at the next start', async () => {
   const dataDir = folder();
   const path = join(dataDir, 'ledger.mdb');
   await new LmdbStorage(path).close(); // an empty file

@@ -60,7 +60,7 @@ export function scribble(log: Pick<KnownLog, 'dataDir'>, change: (bytes: Buffer)
   writeFileSync(fileOf(log), bytes);
 }
 
-/** Flips a bit `at` bytes after the first occurrence of these bytes in the file. */
+/** Flips a bit `at` bytes after the start of each occurrence of these bytes in the file. */
 export function flipIn(log: Pick<KnownLog, 'dataDir'>, wanted: Uint8Array, at: number): void {
   scribble(log, (bytes) => {
     for (let from = bytes.indexOf(wanted); from >= 0; from = bytes.indexOf(wanted, from + 1)) bytes[from + at]! ^= 1;
@@ -68,8 +68,8 @@ export function flipIn(log: Pick<KnownLog, 'dataDir'>, wanted: Uint8Array, at: n
 }
 
 /**
- * Flips a bit in the file under a running service, as a failing disk does: LMDB maps the file and sees the
- * change immediately. Returns a function that reverts the change.
+ * Flips bits like `flipIn`, but in the file under a running service, as a failing disk does: LMDB maps the file and
+ * sees the change immediately. Returns a function that reverts the change.
  */
 export function flipInPlace(log: Pick<KnownLog, 'dataDir'>, wanted: Uint8Array, at: number): () => void {
   const bytes = readFileSync(fileOf(log));

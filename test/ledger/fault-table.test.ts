@@ -1,6 +1,6 @@
 /**
- * Every step of a commit fails before and after its effect ("failed", "failed, but persisted"), while the log
- * is idle, busy, and re-signing its head. The tests check the results of callers, the state on disk, and that
+ * Each step of a commit fails, and the commit itself before and after its effect, while the log is idle, busy, and
+ * re-signing its head. The tests check the results of callers, the state on disk, and that
  * an auditor finds no fault.
  */
 import { readFileSync } from 'node:fs';
@@ -77,7 +77,7 @@ function wrapped(inner: LedgerStorage, commit: LedgerStorage['commit']): LedgerS
   });
 }
 
-/** Checks that the thread has stopped permanently and has reported the cause once. */
+/** Checks that the ledger has stopped permanently and has reported the cause once. */
 async function hasStopped({ ledger, fatal }: { ledger: DurableLedger; fatal: unknown[] }, error: Error) {
   expect(fatal).toEqual([error]);
   expect(await codeOf(ledger.append([entry(900)]))).toBe('WORKER_LOST');

@@ -66,7 +66,7 @@ test('a copy without anchor and journal, as in a backup, has no findings', async
   expect(await fsck({ dataDir: log.dataDir })).toMatchObject({ ok: true, size: 700 });
 });
 
-/** Creates a log with only some heads, as a rebuild writes it, with unsigned entries. */
+/** Creates a log with only these heads, as a rebuild writes it. The signatures of its entries are invalid. */
 async function bulkLog(size: number, headsAt: readonly number[]): Promise<KnownLog> {
   const small = await logOf(1);
   rmSync(join(small.dataDir, 'anchor.json'));
@@ -140,19 +140,22 @@ test('each of several successive keys covers the entries that it signed', async 
 test.each([
   ['event-signing', 'entry_key'],
   ['transparency-sth', 'head_range'],
-] as const)('a %s key whose file is older than its first signature does not cover entries', async (purpose, code) => {
-  const dataDir = folder();
-  const ledger = await open(dataDir);
-  await ledger.append(entries(0, 10));
-  const { kid } = await ledger.rotateKey(purpose, 'admin');
-  await ledger.append([entry(10)]);
-  await ledger.close();
-  const path = join(dataDir, 'keys', `${kid}.json`);
-  const { svc_from_size: _from, svc_not_before: _since, ...file } = JSON.parse(readFileSync(path, 'utf8'));
-  const succession = { replaces: kid, entry_id: kid, actor: 'system' };
-  writeFileSync(path, JSON.stringify({ ...file, svc_state: 'pending', svc_succession: succession }));
-  expect((await fsck({ dataDir })).counts[code]).toBeGreaterThan(0);
-});
+] as const)(
+  'signatures of a %s key are reported if its file is older than its first signature',
+  async (purpose, code) => {
+    const dataDir = folder();
+    const ledger = await open(dataDir);
+    await ledger.append(entries(0, 10));
+    const { kid } = await ledger.rotateKey(purpose, 'admin');
+    await ledger.append([entry(10)]);
+    await ledger.close();
+    const path = join(dataDir, 'keys', `${kid}.json`);
+    const { svc_from_size: _from, svc_not_before: _since, ...file } = JSON.parse(readFileSync(path, 'utf8'));
+    const succession = { replaces: kid, entry_id: kid, actor: 'system' };
+    writeFileSync(path, JSON.stringify({ ...file, svc_state: 'pending', svc_succession: succession }));
+    expect((await fsck({ dataDir })).counts[code]).toBeGreaterThan(0);
+  },
+);
 
 interface Damage {
   readonly name: string;
@@ -242,7 +245,7 @@ const damages: readonly Damage[] = [
     damage: forgeHead,
   },
   {
-    name: 'no row in the index by id',
+    name: 'a missing row in the index by id',
     expected: ['id_index'],
     position: 0,
     damage: (log) => tamper(log, 'ids', (rows) => rows.removeSync([...rows.getKeys({ limit: 1 })][0]!)),
@@ -450,7 +453,7 @@ test.each([0.2, 0.5, 0.8, 0.95])('a file truncated to %f of its pages is reporte
   expect(report.isDamaged).toBe(true);
 });
 
-/** Checks that every leaf is provable if the log passes as intact. */
+/** Checks that the log starts healthy and every leaf is provable. */
 async function checkWhole(log: KnownLog): Promise<void> {
   const ledger = await open(log.dataDir);
   expect((await ledger.status()).health).toEqual({ state: 'ok' });

@@ -64,7 +64,7 @@ const dayAt = (size: number, time: bigint): JournalLine => ({ ...day(size), head
 
 describe('an unsigned line of an earlier version', () => {
   test.each(['restored', 'rebuilt'] as const)(
-    '%s excuses the heads signed before it once the log signed a later head',
+    '(%s) excuses the heads signed before it once the log signed a later head',
     async (event) => {
       const { journal, path } = await journalOf(dayAt(700, 1n), dayAt(900, 2n));
       appendFileSync(path, oldLine(event, 3n * ms, timed(5, 1n), 900));
@@ -98,7 +98,7 @@ describe('an unsigned line of an earlier version', () => {
   });
 });
 
-test('unsigned heads are not evidence; the newest hundred are listed', async () => {
+test('unsigned heads are not evidence, and are listed separately', async () => {
   const isSigned = ({ root }: SignedHead) => root[0] === 1;
   const { journal } = await journalOf(day(30), { ...day(400), head: head(400, 7) }, { ...day(2), head: head(2, 7) });
   expect(await journal.read({ isSigned })).toMatchObject({
@@ -141,7 +141,7 @@ test('other content of the file is skipped and counted', async () => {
   expect(await journal.read(none)).toMatchObject({ largest: undefined, unsigned: { count: 2 } });
 });
 
-test('a failed write does not affect the next write', async () => {
+test('each failed write is reported', async () => {
   const path = join(folder(), 'missing', 'journal.ndjson');
   const journal = new Journal(path);
   await expect(journal.write(day(1))).rejects.toThrow();
@@ -177,7 +177,7 @@ test('a log that was never restored reports no regression', async () => {
   expect(banner(status)).not.toContain('regression');
 });
 
-test('lines of a hundred starts are read back', async () => {
+test('only the last part of a long journal is read', async () => {
   const { journal, path } = await journalOf(...Array.from({ length: 100 }, (_, i) => day(i + 1)));
   expect(readFileSync(path, 'utf8').trim().split('\n')).toHaveLength(100);
   writeFileSync(path, `${readFileSync(path, 'utf8')}${'x'.repeat(5 * 2 ** 20)}\n`);

@@ -1,6 +1,6 @@
 /**
- * A process that kills itself: `node keys-crash-child.ts <data folder> rotate|revoke <step>`, with tree-head
- * keys.
+ * A process that rotates or revokes the tree-head key and kills itself at a step:
+ * `node keys-crash-child.ts <data folder> rotate|revoke <step>`.
  */
 import { openLedger } from '../../src/ledger/open.ts';
 

@@ -65,7 +65,8 @@ async function broken(step: LedgerStep, nth: number) {
 }
 
 /**
- * The auditor cannot verify the key that replaces a revoked one, so the operator confirms its fingerprint.
+ * Checks that the auditor finds no fault. The auditor cannot verify the key that replaces a revoked one, so the
+ * operator confirms its fingerprint.
  */
 async function audited(ledger: Awaited<ReturnType<typeof open>>, pin: Pin): Promise<void> {
   const acceptedKeys = [(await ledger.status()).sth_key_fingerprint];

@@ -118,7 +118,7 @@ describe('key files', () => {
   });
 
   test.each(['checkpoint', 'transparency-sth', 'event-signing', 'access-token'])(
-    'a lost %s key is not replaced silently',
+    'a lost %s key degrades the log and is not replaced',
     async (purpose) => {
       const dataDir = folder();
       await (await open(dataDir)).close();

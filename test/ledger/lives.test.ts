@@ -153,7 +153,7 @@ test('a configured origin gets the suffix of the life', async () => {
   expect((await ledger.checkpoint()).split('\n')[0]).toBe(`other.example/life-${life?.id}`);
 });
 
-test('keys of a life whose entry the log lacks are reported as a rollback, with or without anchor and journal', async () => {
+test('keys of a life whose entry the log lacks are reported as a rollback, even without anchor and journal', async () => {
   const dataDir = await logOf(3);
   const older = readFileSync(join(dataDir, 'ledger.mdb'));
   await begin(dataDir);

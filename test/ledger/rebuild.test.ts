@@ -55,10 +55,7 @@ afterAll(() => rmSync(whole.dataDir, { recursive: true, force: true }));
 const run = (log: Pick<KnownLog, 'dataDir'>, options: Partial<RebuildOptions> = {}) =>
   rebuild({ dataDir: log.dataDir, ...options });
 
-/**
- * Checks that the log starts, all entries are provable and the log grows, for a log that lost its end: its
- * next entry began a new life.
- */
+/** Checks a log that lost its end: entry `kept` starts a new life, all entries are provable, and the log grows. */
 async function checkNewLife(log: KnownLog, kept: number): Promise<void> {
   const ledger = await open(log.dataDir);
   const canonical = Buffer.from((await ledger.leaf({ leaf_index: kept })).canonical);
@@ -180,7 +177,7 @@ describe('heads that exist only in pages outside the table', () => {
     await checkService(log, 120);
   });
 
-  test('are found if a page of the table, or the path to all of it, is missing', async () => {
+  test('are found if a leaf page or the root page of the table is missing', async () => {
     const log = await withHeads(120);
     const { leaves, root } = headPages(log);
     for (const zeroed of [...leaves, root]) {
@@ -279,7 +276,7 @@ describe('if signed entries are lost', () => {
     expect((await (await open(log.dataDir)).status()).size).toBe(700);
   });
 
-  test('with consent the log continues from the last intact head, and always shows its truncated size', async () => {
+  test('with consent the log continues from the last intact head, and shows the loss at each start', async () => {
     const log = withoutEntry(450);
     const anchor = readFileSync(join(log.dataDir, 'anchor.json'), 'utf8');
     const report = await run(log, { acceptLoss: true });
@@ -341,7 +338,7 @@ describe('if signed entries are lost', () => {
     expect(await fsck({ dataDir, signatures: true })).toMatchObject({ ok: true, findings: [] });
   });
 
-  test('records of more entries or another tree prevent a start on an old file until the loss is accepted', async () => {
+  test('records of more entries prevent a start with an old file until the loss is accepted', async () => {
     const log = copyOf(whole);
     const newer = await open(log.dataDir);
     await newer.append(entries(700, 720));

@@ -168,7 +168,7 @@ test('with a schedule, a successor is published before the old key is due, and t
     ['key.rotated', 'system'],
     ['key.retired', 'system'],
   ]);
-  // Each tick is a week: five more event keys and one head key are created; other keys are not rotated.
+  // In six more days, six event keys and one tree-head key are created. Other keys are not rotated.
   for (let n = 2; n <= 7; n++) {
     await at(start + n * day - hour);
     await at(start + n * day);
@@ -215,7 +215,7 @@ test('a requested rotation uses the successor that is already published', async 
   expect(await states(ledger, 'transparency-sth')).toBe('retired active');
 });
 
-test('a second key change at a time, and rotation of a stable or unknown key, are rejected', async () => {
+test('a second key change at the same time, and rotation of a stable key or an unknown purpose, are rejected', async () => {
   const ledger = await open(folder());
   const first = ledger.rotateKey('event-signing', 'ann');
   expect(await codeOf(ledger.rotateKey('transparency-sth', 'ann'))).toBe('CONFLICT');

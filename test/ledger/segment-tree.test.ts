@@ -24,7 +24,7 @@ test('a tree has the same root and pages at every size as a tree that stores has
   }
 });
 
-test('a segment holds at most 65,536 leaves, whose root is the root of its upper page', () => {
+test('a segment holds at most 65,536 leaves, and its upper page and root are those of a plain tree', () => {
   const tree = new SegmentTree();
   const plain = GrowingTree.load(sha256, 0, () => undefined)!;
   let upper = Buffer.alloc(0);

@@ -334,7 +334,7 @@ describe.skipIf(withoutAgent !== undefined)('a log whose keys are in an ssh-agen
     await reverify(ledger);
   });
 
-  test('does not report keys of the agent as lost while the agent is gone, and cannot sign', async () => {
+  test('does not report keys of the agent as lost if no agent is configured, and cannot sign', async () => {
     const { dataDir, ledger } = await opened();
     await ledger.append(entries(0, 3));
     await ledger.close();

@@ -25,7 +25,7 @@ for (let n = Number(first); !stopped; ) {
   const count = 1 + Math.floor(random() ** 3 * 30);
   const raised = parts?.store.commit(alertsOf(n, 1 + (count % 3)));
   parts?.pump.wake();
-  // A kind that is not caused by siem.mdb.
+  // Entries of a kind that siem.mdb does not cause.
   const others = entries(n, n + count).map((entry) => ({ ...entry, kind: 'backup.created' }));
   for (const appended of await ledger.append(others)) writeSync(1, `${JSON.stringify(appended)}\n`);
   await raised;

@@ -100,7 +100,7 @@ test('a rollback of database and anchor together is detected by the journal, and
   await openDegraded(dataDir, 'rollback');
 });
 
-test('a different log of the same or a larger size under the anchor is a rollback', async () => {
+test('a different, larger log under the anchor is a rollback', async () => {
   const [dataDir, other] = [await logOf(5), folder()];
   const forger = await open(other);
   await forger.append(entries(100, 107));
@@ -470,7 +470,7 @@ test('a folder in place of ledger.mdb ends the start with a one-line error', asy
   await expect(open(dataDir)).rejects.toThrow(/ledger\.mdb cannot be read \(EISDIR\)/);
 });
 
-test('a file in place of the keys ends the start with a one-line error', async () => {
+test('a file in place of the keys folder ends the start with a one-line error', async () => {
   const dataDir = await logOf(3);
   rmSync(join(dataDir, 'keys'), { recursive: true });
   writeFileSync(join(dataDir, 'keys'), '');

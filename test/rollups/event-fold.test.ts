@@ -44,14 +44,14 @@ describe('counting distinct addresses', () => {
   const isNear = (got: number, want: number) =>
     expect(Math.abs(got - want) / want).toBeLessThan(want <= fineness.hashes ? 1e-9 : 3 * standardError);
 
-  test.each([1, 500, 1024, 1500, 4000, 11_000, 40_000])('estimates %i addresses that occur once, in order', (count) => {
+  test.each([1, 500, 1024, 1500, 4000, 11_000, 40_000])('is exact or close for %i addresses', (count) => {
     const { sum } = folded(count, (i) => ({ src_ip: v4(i), dst_ip: v6(i) }));
     expect(sum.isExact('sources')).toBe(count <= fineness.hashes);
     isNear(sum.different('sources'), count);
     isNear(sum.different('destinations'), count);
   });
 
-  test('estimates skewed numbers, and numbers that differ in only a few bits', () => {
+  test('is close for addresses with different frequencies, and for addresses that differ in only a few bits', () => {
     const skewed = (i: number) => Math.floor(Math.sqrt(i));
     isNear(folded(40_000, (i) => ({ src_ip: v4(skewed(i)) })).sum.different('sources'), 200);
     const sparse = folded(20_000, (i) => ({ src_ip: v4(i * 4096), dst_ip: v6(i * 65_536 + 3) })).sum;
@@ -61,7 +61,7 @@ describe('counting distinct addresses', () => {
 
   test('is not distorted under another key by addresses chosen for the hash of one key', () => {
     const known = new KeyedHash([7, 11]);
-    // Addresses whose hashes begin with twelve zeros set one register, and are counted as one or as millions.
+    // Hashes that begin with eight zeros set at most 16 of the 4,096 registers, so their number is underestimated.
     const chosen: number[] = [];
     for (let n = 0; chosen.length < 3000; n++) {
       const [a, b, c, d] = v4(n).split('.').map(Number) as [number, number, number, number];
@@ -72,7 +72,7 @@ describe('counting distinct addresses', () => {
   });
 });
 
-test('a flood of distinct addresses and ports uses at most the memory limit', () => {
+test('the rollup of a flood of distinct addresses and ports has a limited size', () => {
   const { sum, bytes } = folded(12_000, (i) => ({
     src_ip: v6(i),
     dst_ip: v6(i * 7),

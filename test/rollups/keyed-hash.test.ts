@@ -24,7 +24,7 @@ test.each(['a9359f5b', '27475ab8', 'fa62a603', '8afee704', '2a6e4689', 'c5fab669
   },
 );
 
-test('the hash is the same for an IPv4 address in any notation, and different with another key', () => {
+test('the hash of an IPv4 address is the same in both stored forms, and different with another key', () => {
   const v4 = new AddressList(new Uint8Array(Uint32Array.of(0x0a000001).buffer), 1);
   const mapped = Buffer.from('00000000000000000000ffff0a000001', 'hex');
   const v6 = new AddressList(new Uint8Array(mapped), 1);
@@ -32,7 +32,7 @@ test('the hash is the same for an IPv4 address in any notation, and different wi
   expect(new KeyedHash([1, 2]).address(v4, 0)).not.toBe(hash.address(v4, 0));
 });
 
-test('the hash distinguishes texts by every character up to the 512th', () => {
+test('the hash distinguishes texts of 300 characters by every character, and by their length', () => {
   const text = 'a'.repeat(300);
   const hashes = Array.from({ length: 300 }, (_, i) => hash.text(`${text.slice(0, i)}b${text.slice(i + 1)}`));
   expect(new Set([...hashes, hash.text(text), hash.text(text.slice(1))]).size).toBe(302);

@@ -60,8 +60,8 @@ function keepsItsPromises(lists: Lists, most: number): TopList {
   return merged;
 }
 
-describe('a list of the most frequent', () => {
-  test('is never off by more than its stated error, which is at most its share', () => {
+describe('a list of the most frequent keys', () => {
+  test('is never off by more than its stated error, which is at most the total divided by `most`', () => {
     const meeting = fc.tuple(fc.stringMatching(/^[a-z]{1,2}$/), fc.oneof(fc.nat(3), fc.nat(1e6)));
     const lists = fc.array(fc.array(fc.array(meeting, { maxLength: 60 }), { maxLength: 4 }), {
       maxLength: 4,
@@ -83,7 +83,7 @@ describe('a list of the most frequent', () => {
       ),
     );
 
-  test('has the largest values of skewed data, in order', () => {
+  test('has the five most frequent keys of skewed data, in order', () => {
     const lists = blocksOf(() => [`h${Math.floor(5000 ** random())}`, below(1000)]);
     const merged = keepsItsPromises(lists, 64);
     const { names, counted } = summed(lists.flat(2));
@@ -112,7 +112,7 @@ describe('a list of the most frequent', () => {
   });
 });
 
-test('the largest values of a rank equal the values of a sorted list', () => {
+test('the value of a rank equals the value at this index of the sorted values', () => {
   const values = fc.array(fc.oneof(fc.nat(5), fc.nat(1000), fc.double({ min: 0, noNaN: true })), {
     minLength: 1,
     maxLength: 80,

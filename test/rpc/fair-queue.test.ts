@@ -10,7 +10,7 @@ let lanes: Pool<PoolTasks>;
 /** Results of tasks that have ended, in order. */
 let ended: (string | number)[];
 
-/** Numbers below 100 are short. */
+/** Opens a queue in which doubling a number below 100 is a short task. */
 function open(options: Partial<FairQueueOptions> = {}): Pool<PoolTasks> {
   const { threads = 2 } = options;
   const pool = createPool<PoolTasks>({
@@ -61,7 +61,7 @@ test('long tasks leave one thread free for short tasks', async () => {
   expect(gate[1]).toBe(4);
 });
 
-test('a pool with one thread runs long tasks one at a time', async () => {
+test('a pool with one thread completes long tasks', async () => {
   await reopen({ threads: 1 });
   const held = [hold(), hold()];
   await entered(1);

@@ -158,7 +158,7 @@ describe('a pool', () => {
     expect(lost).toHaveBeenCalledOnce();
   });
 
-  it('survives repeated deaths of each of its threads', async () => {
+  it('survives repeated deaths of its thread', async () => {
     for (let i = 0; i < 3; i++) {
       await expect(pool.run('exit', null)).rejects.toMatchObject({ code: 'WORKER_LOST' });
       expect(await pool.run('double', i)).toBe(2 * i);

@@ -108,7 +108,7 @@ detection: {s: {query|re: '([a-z]|[a-m0-9])*${letter}[a-z0-9]{45}[!_]'}, conditi
     .replace('Costly', 'Plain');
   const inFolder = ['1', '2', '3', '4', '5'].map((id) => costly(id, 'bcdef'[Number(id) - 1]!));
 
-  test('are rejected one by one if they are in a folder, and the error shows the remaining cost', async () => {
+  test('are rejected one by one if they are in a folder, and the error shows the total limit', async () => {
     const rules = await rulesOf([...inFolder, plain].join('---\n'));
     const titles = unpackRules(rules.inEffect.documents).documents.map(({ title }) => title);
     expect(titles).toEqual(['Costly b', 'Costly c', 'Plain a']);

@@ -40,8 +40,8 @@ describe('a text', () => {
   });
 });
 
-describe('a folder', () => {
-  test('is read completely and in order, without files that are not rules', () => {
+describe('reading a folder', () => {
+  test('returns the documents of all rule files in order, without other files', () => {
     mkdirSync(join(folder, 'b/c'), { recursive: true });
     mkdirSync(join(folder, '.git'));
     put('z.yml', 'z: 1');
@@ -61,7 +61,7 @@ describe('a folder', () => {
     expect(readRuleFolder(join(folder, 'nowhere'))).toBeUndefined();
   });
 
-  test('ignores links, pipes, oversized files and paths that are not folders', () => {
+  test('does not read links, pipes, oversized files or a path that is not a folder, and reports them', () => {
     put('good.yml', 'a: 1');
     put('large.yml', Buffer.alloc(limits.maxRuleFileBytes + 1, 'a'));
     symlinkSync('/etc/passwd', join(folder, 'link.yml'));
@@ -100,7 +100,7 @@ describe('rows of a folder', () => {
     expect(rows([rule('one', `id: ${id}\n`), rule('two'), rule('three', `id: ${id}\n`)], first)).toEqual(first);
   });
 
-  test('keep their identity and stay disabled when edited, moved or invalid', () => {
+  test('keep their ids and stay disabled when edited, moved or invalid', () => {
     const [one, two] = rows([rule('one', `id: ${id}\n`), rule('two')]);
     const before = [{ ...one!, enabled: false }, two!];
     const [broken, edited] = rows(['title: [', rule('edited')], before);

@@ -50,7 +50,7 @@ const whole = (result: RuleTest) => {
   return result;
 };
 
-test('a rule test returns the newest matches, and their number', async () => {
+test('a rule test returns the newest matches, and the number of all matches', async () => {
   const { ask, reader } = await withEvents(500);
   const result = whole(ask({}));
   expect(result).toMatchObject({ lookedAt: 500, matched: 250, cutShort: undefined, answerable: true });
@@ -84,7 +84,7 @@ test('a rule test evaluates a correlation with the installed rules that it names
   expect(whole(ask({ source: `${base}---\n${correlation}` })).matched).toBe(result.matched);
 });
 
-describe('a test that takes too long', () => {
+describe('a rule test with too much work', () => {
   /** Returns a clock that advances by `ms` whenever it is read. */
   const every = (ms: number) => {
     let now = 0;
@@ -186,7 +186,7 @@ describe('a rule test names the records that it could not evaluate', () => {
     ['category: proxy', 'cs-host: x', ['ecs.http', 'suricata.http', 'zeek.http']],
     ['product: suricata, service: flow', 'flow.reason: x', ['suricata.flow']],
     ['product: zeek, service: conn', 'tunnel_parents: x', ['zeek.conn', 'zeek.conn_long', 'zeek.open_conn']],
-  ])('%s, %s', async (logsource, selection, notStored) => {
+  ])('for the log source %s and the selection %s', async (logsource, selection, notStored) => {
     const { ask } = await withEvents(1);
     const result = whole(ask({ source: rule(logsource, selection) }));
     expect(result.notStored).toEqual(notStored);

@@ -110,7 +110,7 @@ describe('a batch', () => {
     expect(await again()).toMatchObject({ blocks: [], answer: { accepted: 0, duplicates: 1 } });
   });
 
-  test('has a bounded sample: the first events and the latest', async () => {
+  test('gives an alert a bounded sample: the first events and the latest', async () => {
     const { store } = opened();
     const rows = limits.maxAlertEventIds * 3;
     const committed = await store.commit({

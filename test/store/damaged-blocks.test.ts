@@ -221,7 +221,7 @@ test('the scrub adds checksums to all rows and blocks of an earlier version', as
   const root = openDatabase(path);
   const store = new EventStore(root);
   const raw = (name: string) => root.openDB<Buffer, Buffer>({ name, encoding: 'binary', keyEncoding: 'binary' });
-  /** Returns the tables with rows that do not end with the mark of a checksum (seal.ts). */
+  /** Returns the tables with rows that do not end with the mark of a checksum (src/database/rows.ts). */
   const unmarked = () =>
     [...root.getKeys()].map(String).filter((name) => {
       const ends = [...raw(name).getRange()].map(({ value }) => value.subarray(-4).toString('hex'));

@@ -20,7 +20,7 @@ import { detectors, home } from '../ingest/ingesting.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'candor-rows-'));
 const whole = join(folder, 'whole');
-/** Names of all tables other than the events, and of the index of ids. */
+/** Names of all tables of rows, and of the tables of ids, headers and parts of events. */
 const tables = await (async () => {
   const root = openDatabase(join(folder, 'empty.mdb'));
   openTables(root);

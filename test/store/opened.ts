@@ -134,7 +134,7 @@ export const everything: ListQuery = {
   page: 1,
 };
 
-/** All items, newest first: for resources with a `created_at`, for tokens, and for audit records. */
+/** All items, newest first, of resources with `created_at`. */
 export const newest: ListQuery = { terms: [], sort: 'created_at', order: 'desc', per_page: 1000, page: 1 };
 export const allTokens: ListQuery = { ...newest, sort: 'issued_at' };
 export const allRecords: ListQuery = { ...newest, sort: 'time' };

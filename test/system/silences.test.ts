@@ -104,21 +104,21 @@ describe('a silence', () => {
   });
 
   const refused: [name: string, body: object, field: string][] = [
-    ['about nothing', silence({}), 'matcher'],
-    ['about everything up to a severity', silence({ max_severity: 'high' }), 'matcher'],
-    ['about something unknown', silence({ src_port: [1] }), 'matcher.src_port'],
-    ['about no value', silence({ rule_id: [] }), 'matcher.rule_id'],
+    ['without criteria', silence({}), 'matcher'],
+    ['with a maximum severity alone', silence({ max_severity: 'high' }), 'matcher'],
+    ['about an unknown field', silence({ src_port: [1] }), 'matcher.src_port'],
+    ['about an empty list of rules', silence({ rule_id: [] }), 'matcher.rule_id'],
     ['about one value that is not in a list', silence({ rule_id: '1:2' }), 'matcher.rule_id'],
     ['about an invalid address', silence({ ip: ['10.0.0.0/33'] }), 'matcher.ip.0'],
     ['about an invalid name', silence({ domain: ['*.example.org'] }), 'matcher.domain.0'],
     ['about an invalid id', silence({ asset_id: ['7'] }), 'matcher.asset_id.0'],
     ['about an address twice', silence({ ip: ['10.0.0.1', '::ffff:10.0.0.1'] }), 'matcher.ip.1'],
-    ['about no source of rules', silence({ rule_source: ['snort'] }), 'matcher.rule_source.0'],
-    ['without a reason', { ...silence({ rule_id: ['1:2'] }), reason: ' ' }, 'reason'],
-    ['that never ends', { matcher: { rule_id: ['1:2'] }, reason: 'r' }, 'expires_at'],
+    ['about an unknown source of rules', silence({ rule_source: ['snort'] }), 'matcher.rule_source.0'],
+    ['with a blank reason', { ...silence({ rule_id: ['1:2'] }), reason: ' ' }, 'reason'],
+    ['without an end', { matcher: { rule_id: ['1:2'] }, reason: 'r' }, 'expires_at'],
     ['that has ended', silence({ rule_id: ['1:2'] }, -1000), 'expires_at'],
     ['that lasts too long', silence({ rule_id: ['1:2'] }, 91 * 24 * hour), 'expires_at'],
-    ['of another user', { ...silence({ rule_id: ['1:2'] }), owner: 'eve' }, 'owner'],
+    ['with an owner in the body', { ...silence({ rule_id: ['1:2'] }), owner: 'eve' }, 'owner'],
   ];
   test.for(refused)('%s is rejected, and the error names the field', async ([, json, field]) => {
     expect(failure(await ask('createSilence', { json }))).toEqual([400, 'INVALID_REQUEST', field]);

@@ -101,9 +101,9 @@ describe('an invalid response does not change the log and opens a finding', () =
   test.each<[string, string, () => unknown]>([
     ['wrong_hash', 'a response to another request', () => serve(other())],
     ['malformed', 'garbage', () => serve(Buffer.from('garbage'))],
-    ['malformed', 'nothing', () => serve(new Uint8Array(0))],
-    ['refused', 'a page', () => serve(Buffer.from('<html>'), 'text/html')],
-    ['too_large', 'too much', () => serve(new Uint8Array(limits.maxTimestampAnswerBytes + 1))],
+    ['malformed', 'an empty response', () => serve(new Uint8Array(0))],
+    ['refused', 'an HTML page', () => serve(Buffer.from('<html>'), 'text/html')],
+    ['too_large', 'a response above the limit', () => serve(new Uint8Array(limits.maxTimestampAnswerBytes + 1))],
     [
       'refused',
       'a redirect',

@@ -67,7 +67,7 @@ describe('a checkpoint', () => {
   });
 
   test.each<[string, TlogFault, string]>([
-    ['nothing', 'bad_note', ''],
+    ['no characters', 'bad_note', ''],
     ['no newline at the end', 'bad_note', sized('1').trimEnd()],
     ['a carriage return', 'bad_note', sized('1\r')],
     ['a lone surrogate', 'bad_note', sized('1').replace('a', '\ud800')],

@@ -16,7 +16,7 @@ CsUYapGGPo4dkMgIAUqom/Xajj7h2fB2MPA3j2jxq2I=
 const signature = new Uint8Array(64).fill(7);
 
 describe('a cosignature', () => {
-  test('states its time and signs the message of the published example', () => {
+  test('of the published example has the published time, bytes and signed message', () => {
     const { timeS, signature } = decodeCosignature(published.signatures[1]!.signature);
     expect(timeS).toBe(1_679_315_147);
     expect(encodeCosignature(timeS, signature)).toEqual(published.signatures[1]!.signature);

@@ -27,7 +27,7 @@ describe('a bundle of entries', () => {
     );
   });
 
-  test('holds up to 256 entries of up to 65,535 bytes', () => {
+  test('holds 1 to 256 entries of at most 65,535 bytes', () => {
     const largest = Array<Uint8Array>(256).fill(new Uint8Array(65_535).fill(9));
     const bundle = encodeEntryBundle(largest);
     expect(bundle.length).toBe(256 * 65_537);

@@ -11,7 +11,7 @@ export function faultOf(verify: () => void): TlogFault | undefined {
   }
 }
 
-/** Returns a copy with one bit flipped, a different one for each `n`. */
+/** Returns a copy with one bit flipped, which `n` selects. */
 export function flip(bytes: Uint8Array, n: number): Uint8Array {
   const copy = new Uint8Array(bytes);
   const bit = (n * 37) % (8 * copy.length);

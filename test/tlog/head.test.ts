@@ -32,14 +32,14 @@ test('timestamps that are multiples of 1024 pass through JSON doubles without lo
   );
 });
 
-test('JSON.stringify prints a different integer than the signed integer', () => {
+test('writeTreeHead prints the signed timestamp, unlike JSON.stringify', () => {
   const timestampNs = 1763701234567890944n;
   const json = headToJson({ size: 1, root, timestampNs }, new Uint8Array(64), 'kid');
   expect(JSON.stringify(json)).not.toContain(String(timestampNs));
   expect(writeTreeHead(json)).toContain(String(timestampNs));
 });
 
-test('a timestamp that a double cannot represent is rejected', () => {
+test('timestamps that are fractional, out of range or possibly rounded are rejected', () => {
   expect(faultOf(() => timestampFromNumber(2 ** 60 + 256))).toBe('bad_timestamp');
   expect(faultOf(() => timestampFromNumber(1.5))).toBe('bad_timestamp');
   expect(faultOf(() => timestampFromNumber(-1024))).toBe('bad_timestamp');
@@ -61,7 +61,7 @@ test('hexadecimal text must have the exact length and only digits, of either cas
   );
 });
 
-test('heads from JSON are validated', () => {
+test('heads from JSON with an invalid size, root or timestamp are rejected', () => {
   const json = { tree_size: 1, root_hash: bytesToHex(root), timestamp_ns: 1024 };
   expect(faultOf(() => headFromJson({ ...json, tree_size: 2 ** 53 }))).toBe('bad_size');
   expect(faultOf(() => headFromJson({ ...json, root_hash: 'ab' }))).toBe('bad_hex');

@@ -38,7 +38,7 @@ function paintedTree(oddLeaf: number): (at: Coordinate) => Hash {
   return ({ level, index }) => (Math.floor(oddLeaf / 2 ** level) === index ? odd : plain)[level]!;
 }
 
-test('inclusion proofs verify at any size, have at most 53 hashes, and fail for any other index or size', () => {
+test('inclusion proofs verify at any size, have at most 53 hashes, and fail with a flipped bit or other index', () => {
   fc.assert(
     fc.property(sizeAnd(0), fc.nat(), ([treeSize, leafIndex], n) => {
       const hashAt = paintedTree(leafIndex);
@@ -111,7 +111,7 @@ test('the largest tree has one subtree for each bit of its size', () => {
   expect(inclusionPlan(0, max)).toHaveLength(53);
 });
 
-test('sizes and indices that are not safe integers are rejected with their fault', () => {
+test('invalid sizes, indices and hashes are rejected, each with its fault', () => {
   const hash = sha256(new Uint8Array(0));
   const claim = { leafIndex: 0, treeSize: 1, leafHash: hash, path: [], root: hash };
   for (const treeSize of [-1, 0.5, Number.NaN, 2 ** 53, Number.POSITIVE_INFINITY]) {

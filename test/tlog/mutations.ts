@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 
-/** Generates texts like `good` in which some characters are replaced, removed, doubled or inserted. */
+/** Generates texts like `good` in which some characters are replaced, removed or inserted. */
 export function mutated(good: string): fc.Arbitrary<string> {
   const edit = fc.record({
     at: fc.nat(good.length),

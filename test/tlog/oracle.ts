@@ -48,7 +48,7 @@ function subproof(m: number, leaves: readonly Uint8Array[], whole: boolean): Uin
     : [...subproof(m - k, leaves.slice(k), false), mth(leaves.slice(0, k))];
 }
 
-/** Cache for `mth` of repeatedly requested subtrees. */
+/** Computes roots, paths and proofs like the functions above, with a cache for the roots of subtrees. */
 export class Oracle {
   readonly #leaves: readonly Uint8Array[];
   readonly #known = new Map<string, Uint8Array>();

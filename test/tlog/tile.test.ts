@@ -65,7 +65,7 @@ describe('the path of a tile', () => {
   });
 
   test.each([
-    ['nothing', ''],
+    ['no characters', ''],
     ['no index', '0'],
     ['no level', '000'],
     ['an empty level', '/000'],
@@ -95,7 +95,7 @@ describe('the path of a tile', () => {
     ['a width with a leading zero', '0/000.p/08'],
     ['no width', '0/000.p/'],
     ['no slash before the width', '0/000.p8'],
-    ['only a dot', '0/000.p'],
+    ['nothing after .p', '0/000.p'],
     ['a width on the first group', '0/x001.p/8/000'],
     ['a plus', '0/+00'],
     ['a space', '0/ 00'],
@@ -121,7 +121,7 @@ describe('the path of a tile', () => {
     { level: 0, index: 0, width: 0 },
     { level: 0, index: 0, width: 257 },
     { level: 0, index: 0, width: 1.5 },
-  ])('cannot be formatted for $level, $index, $width', (tile) => {
+  ])('cannot be formatted for level $level, index $index, width $width', (tile) => {
     expect(faultOf(() => tilePath(tile))).toBe('bad_tile');
   });
 });

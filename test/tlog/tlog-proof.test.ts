@@ -38,7 +38,7 @@ describe('a tlog-proof', () => {
     ['another version', published.replace('@v1', '@v2')],
     ['no index', published.replace(/index.*\n/, '')],
     ['an index with a leading zero', published.replace('index 7', 'index 07')],
-    ['an index above 2^53', published.replace('73894', '9007199254740992')],
+    ['index 2^53', published.replace('73894', '9007199254740992')],
     ['no empty line', published.split('\n\n')[0]!],
     ['65 hashes', published.replace(`${hashes[0]}\n`, `${hashes[0]}\n`.repeat(64))],
     ['extra data after the index', published.replace(/(extra.*\n)(index.*\n)/, '$2$1')],

@@ -21,7 +21,7 @@ interface Vector {
 }
 
 /**
- * Integers beyond 2^53 become NaN, which is not a size. Rounded, they could become a different, valid number.
+ * Reads a vector. Integers that are not safe become NaN, because rounding could turn them into other valid numbers.
  */
 function readVector(path: string): Vector {
   const text = readFileSync(path, 'utf8').replace(/("(?:leafIdx|treeSize)":\s*)(-?\d+)/g, (_, name, digits) =>
@@ -39,7 +39,7 @@ const bytes = (text: string) => new Uint8Array(Buffer.from(text, 'base64'));
 describe.skipIf(!existsSync(folder)).each([
   ['native', nativeSha256],
   ['noble', nobleSha256],
-])('vectors with the %s SHA-256', (_, sha256) => {
+])('a tree with the %s SHA-256', (_, sha256) => {
   test('accepts 6 valid inclusion proofs and rejects 92 invalid ones', () => {
     const found = { good: 0, bad: 0, large: 0, length: 0 };
     const names = readdirSync(join(folder, 'inclusion'), { recursive: true, encoding: 'utf8' });

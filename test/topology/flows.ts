@@ -25,7 +25,7 @@ const addresses = [
 
 const isHome = (address: string) => /^(192\.168|10\.|fd00)/.test(address);
 
-/** Flows of a few hours, some without an address. */
+/** Flows, most of them within sixty hours, some without a port or with extreme times and byte counts. */
 export const anyFlow: fc.Arbitrary<PlainFlow> = fc
   .record({
     src: fc.constantFrom(...addresses),

@@ -212,7 +212,7 @@ describe('groups and hubs', () => {
     expect(Math.max(...ranks.slice(1))).toBeLessThan(0.2);
   });
 
-  it('have the same values for any direction of links, between 0 and 1', () => {
+  it('do not depend on the direction of links; centralities are between 0 and 1', () => {
     const link = fc.record({
       source: fc.nat(14),
       target: fc.nat(14),

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { limits } from '../../src/limits.ts';
 import { PairTotals } from '../../src/topology/model/pair-totals.ts';
 
-it('the totals sum traffic between pairs, in both directions', () => {
+it('the totals sum the traffic of each ordered pair of nodes', () => {
   const node = fc.nat({ max: 30 });
   const flows = fc.array(fc.tuple(node, node, fc.nat(), fc.nat({ max: 9 })), { maxLength: 600 });
   fc.assert(

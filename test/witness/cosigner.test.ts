@@ -267,7 +267,7 @@ describe('a misbehaving witness affects only itself', () => {
     ['bad_time', 'is an hour behind', (r, { note }, key) => r.end(cosignature(note, key, Date.now() - hour))],
     ['malformed', 'responds with nothing', (r) => r.end()],
     ['malformed', 'responds with garbage', (r) => r.end(Buffer.from([0, 255, 254, 10, 10]))],
-    ['malformed', 'responds with a page', (r) => r.end('<html>\n\n<body>')],
+    ['malformed', 'responds with an HTML page', (r) => r.end('<html>\n\n<body>')],
     ['malformed', 'puts more before its line', (r, { note }, key) => r.end(`x\n${cosignature(note, key)}`)],
     [
       'malformed',
@@ -309,7 +309,7 @@ describe('a misbehaving witness affects only itself', () => {
     ['refused', 'does not understand', (r) => text(r, 400, 'no\n')],
     [
       'refused',
-      'sends elsewhere',
+      'redirects',
       (r) => {
         r.writeHead(307, { location: 'http://127.0.0.1:1/' });
         r.end();

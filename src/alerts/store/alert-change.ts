@@ -21,7 +21,8 @@ export interface AlertParts {
  * Plans a user's change of an alert.
  *
  * @throws NOT_FOUND; VERSION_MISMATCH when `version` is given and differs from the alert's version;
- * INVALID_TRANSITION; UNAVAILABLE when the change must be logged and the outbox is full.
+ * INVALID_TRANSITION; CONFLICT for a verdict that differs from an override, and at the limit of notes; UNAVAILABLE when
+ * the change must be logged and the outbox is full.
  */
 export function planChange(
   { tables, alerts, outbox }: AlertParts,
@@ -51,7 +52,7 @@ export function planChange(
   };
 }
 
-/** Plans a note. @throws NOT_FOUND */
+/** Plans a note. @throws NOT_FOUND; CONFLICT at the limit of notes. */
 export function planNote(
   { tables, alerts }: AlertParts,
   alertId: string,

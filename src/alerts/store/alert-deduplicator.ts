@@ -97,7 +97,7 @@ export class AlertDeduplicator {
   readonly #nowMs: number;
   readonly #bounds: AlertRateLimits;
   readonly #drafts = new Map<string, AlertDraft>();
-  /** Alerts that are resolved or archived. */
+  /** Alerts that are resolved, archived or not stored. */
   readonly #closed = new Set<string>();
   readonly #changed = new Set<Series>();
   /** Pairs by rule, then by the addresses as spelled in findings. */
@@ -443,8 +443,8 @@ export class AlertDeduplicator {
   }
 
   /**
-   * Returns whether the silence is newer than the alert's last visible finding, and matches the alert as a
-   * whole: its highest severity and its names.
+   * Returns whether the silence, and a silence that matches the alert as a whole (its severity and its names), are
+   * newer than the alert's last visible finding.
    */
   #mayQuieten({ alert, heard = 0 }: AlertDraft, silence: CompiledSilence): boolean {
     if (silence.since <= heard) return false;

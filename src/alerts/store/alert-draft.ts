@@ -134,7 +134,7 @@ export class AlertDraft {
     this.#raiseSeverity(severity, surer);
   }
 
-  /** Replaces the texts of the alert with the texts of the finding, because the evidence grew. */
+  /** Takes over signature and payload; with evidence, also its texts, and with `keyed_by` its addresses and ports. */
   #describe({ title, description, evidence, keyed_by, signature, payload, ...finding }: Finding): void {
     const { alert } = this;
     if (signature !== undefined) alert.signature = signature;

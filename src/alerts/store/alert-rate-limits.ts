@@ -32,7 +32,7 @@ export type FoldOf = 'source' | 'rule' | 'untimely' | HomeEnd;
 export interface RateLimitDecision {
   /** The scope of the summary alert; undefined if a new alert may begin. */
   readonly fold: FoldOf | undefined;
-  /** The limits that were reached. For a new alert, the limits that count the alert. */
+  /** For a summary alert, the limits whose alerts it may take over; for a new alert, the limits that count it. */
   readonly bounds: readonly CountingBound[];
 }
 

@@ -99,8 +99,8 @@ export class FoldTally {
   }
 
   /**
-   * Returns the alert's evidence: for sources and for destinations, the number of addresses, whether the number
-   * is an estimate (error 1.6 %), and the first addresses.
+   * Returns the alert's evidence: for sources and for destinations, the number of addresses and the first
+   * addresses; and whether a number is an estimate (error 1.6 %).
    */
   evidence(): Evidence {
     const [sources, destinations] = [this.#sources, this.#destinations];

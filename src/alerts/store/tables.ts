@@ -44,7 +44,8 @@ export interface RuleWindow {
   readonly start: number;
   readonly alerts: number;
   /**
-   * Ids of the alerts that a summary alert would include; absent after a summary alert included these alerts.
+   * Ids of the alerts that a summary alert would include; absent in older windows, and after a summary alert
+   * included these alerts.
    */
   readonly ids?: readonly string[];
 }
@@ -62,7 +63,7 @@ export const alertTables = {
   alertPlaces: table<string, number>('alert-places', { original: true }),
   /** deduplication key → intervals of its recent alerts, oldest alert first */
   alertKeys: table<readonly Interval[], string>('alert-keys', { original: true }),
-  /** hash of the rule, or of the rule and a host → recent windows, oldest first */
+  /** hash of a limit (its kind, source, rule, host and scope) → recent windows, oldest first */
   ruleWindows: table<readonly RuleWindow[], string>('alert-rule-windows', { original: true }),
   /** [alert id, number of the note from 1] → note */
   notes: table<AlertNote & { id: string }, [string, number]>('alert-notes', { original: true }),

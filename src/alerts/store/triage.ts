@@ -43,8 +43,8 @@ const untaught: TriageState = {
 };
 
 /**
- * Divisor of the number of tallies that are removed together, with the oldest verdicts first, when there are
- * too many tallies.
+ * When there are too many tallies, one in this number of tallies is removed, beginning with the tallies with the
+ * oldest verdicts.
  */
 const forgottenShare = 16;
 

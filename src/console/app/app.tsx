@@ -53,7 +53,8 @@ function Frame() {
     me.value = { id, name, roles, operations: new Set(operations) };
   }, [who.data?.data]);
   useEffect(() => {
-    // Permissions are fetched again with each session and after a refusal. The first request is already in progress.
+    // Fetches the permissions again after each renewal of the token and after a refusal. `useAnswer` sends the first
+    // request.
     if (me.peek() !== undefined) void again(['whoAmI']);
   }, [tokenEnds.value, refusedAt.value]);
   const listens = isSignedIn && mayListen.value;

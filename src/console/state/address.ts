@@ -2,8 +2,8 @@ import { type ReadonlySignal, signal } from '@preact/signals';
 import { type ConsolePage, consolePages } from '../../contract/console-pages.ts';
 
 /**
- * The address bar holds the state of the console: the path is the page, the query is everything else. Opening a shared
- * address shows the same state.
+ * The URL holds the state of the console: the path is the page, the query is everything else. Opening a shared URL
+ * shows the same state.
  */
 export interface Place {
   readonly page: ConsolePage;
@@ -22,7 +22,7 @@ function read(): Place {
   return { page, params: new URLSearchParams(location.search) };
 }
 
-/** Returns the address of a page, for links. */
+/** Returns the URL of a page, for links. */
 export function href(page: ConsolePage, params: Params = {}): string {
   return address(page, applied(new URLSearchParams(), params));
 }
@@ -44,8 +44,8 @@ export function applied(params: URLSearchParams, changes: Params): URLSearchPara
 }
 
 /**
- * Validates an address that came from a parameter. Returns the address if it is a console page other than the sign-in
- * page, else the overview.
+ * Validates a URL that came from a parameter. Returns the URL if it is of a console page other than the sign-in page,
+ * else the URL of the overview.
  */
 export function ownAddress(text: string | null): string {
   const url = text === null ? null : URL.parse(text, location.origin);
@@ -55,7 +55,7 @@ export function ownAddress(text: string | null): string {
 }
 
 /**
- * Navigates to an address of the console, as a link does. `replace` adds no entry to the browser's history.
+ * Navigates to a URL of the console, as a link does. `replace` adds no entry to the browser's history.
  */
 export function go(to: string, { replace = false } = {}): void {
   if (replace) history.replaceState(null, '', to);

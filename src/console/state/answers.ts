@@ -79,7 +79,7 @@ export interface Listed<Row> {
   readonly more: () => void;
   readonly isLoading: boolean;
   readonly error: ServiceError | null;
-  /** Refetches the list from its first page. If the last page could not be fetched, fetches only that page. */
+  /** Refetches the list from its first page. If fetching a further page failed, fetches only that page. */
   readonly refetch: () => void;
   readonly result: UseInfiniteQueryResult<unknown, ServiceError>;
 }

@@ -75,7 +75,7 @@ function parameters(operation: ListId): Record<string, ParameterSchema> {
   return ((routeOf(operation).query as TObject | undefined)?.properties ?? {}) as Record<string, ParameterSchema>;
 }
 
-/** Returns the chips in the address that the list accepts. */
+/** Returns the chips in the URL that the list accepts. */
 export function shownChips(operation: ListId): Chip[] {
   const known = parameters(operation);
   const { params } = place.value;
@@ -88,7 +88,7 @@ export function shownChips(operation: ListId): Chip[] {
     }));
 }
 
-/** Returns the filters in the address as the list's query: chips and free text, without the time range. */
+/** Returns the filters in the URL as the list's query: chips and free text, without the time range. */
 export function filterQuery(operation: ListId): Record<string, string | string[]> {
   const query: Record<string, string | string[]> = {};
   for (const { name, not, values } of shownChips(operation)) {

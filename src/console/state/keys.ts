@@ -39,7 +39,7 @@ export function useKeys(name: string, keys: Keys): void {
   }, []);
 }
 
-/** Returns all active keys, innermost layer first. */
+/** Returns all registered keys, innermost layer first. */
 export const shownKeys = (): readonly { name: string; keys: Keys }[] => [...layers].reverse();
 
 const names: Readonly<Record<string, string>> = { ' ': 'space', ArrowUp: 'up', ArrowDown: 'down' };

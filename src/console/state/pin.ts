@@ -34,7 +34,7 @@ export type PinState =
       readonly at: number;
       readonly newKey?: 'vouched' | 'accepted';
     }
-  /** The log contradicts an earlier head, or serves data that is not signed. */
+  /** The log contradicts an earlier head or does not verify, or the stored pin was altered. */
   | { readonly kind: 'broken'; readonly fault: AuditFault; readonly evidence?: string; readonly pin?: Pin }
   /**
    * The log continues under a key that no pinned key vouches for: after a restore, a new start, or a revocation. The

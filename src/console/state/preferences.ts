@@ -1,6 +1,6 @@
 import { effect, type Signal, signal } from '@preact/signals';
 
-/** Display preferences of this browser. They do not change what an address shows. */
+/** Display preferences of this browser. They do not change what a URL shows. */
 interface Preferences {
   theme: 'system' | 'dark' | 'light';
   /** The time zone for displayed times. */

@@ -2,7 +2,7 @@ import { place } from './address.ts';
 import { recently } from './clock.ts';
 import { timeIn } from './time-in.ts';
 
-/** Relative ranges by their name in the address, in milliseconds. */
+/** Relative ranges by their name in the URL, in milliseconds. */
 export const ranges = {
   '15m': 15 * 60_000,
   '1h': 3_600_000,
@@ -23,8 +23,8 @@ const isName = (name: string | null): name is RangeName =>
   name === 'all' || (name !== null && Object.hasOwn(ranges, name));
 
 /**
- * Returns the time range of the page: `from` and `to` of the address, or its `range` up to now (default 24
- * hours). Its start is rounded down to 30 s, so that equal requests are sent once.
+ * Returns the time range of the page: `from` and `to` of the URL, or its `range` up to now (default 24 hours). The
+ * start of a relative range is rounded down to 30 s, so that equal requests are sent once.
  */
 export function shownRange(): TimeRange {
   const { params } = place.value;

@@ -20,7 +20,8 @@ interface SavePicker {
 export const writesFiles = (): boolean => 'showSaveFilePicker' in window;
 
 /**
- * Asks the user for a file and opens it.
+ * Asks the user for a file and opens it. In a browser that cannot write files, holds the bytes in memory and downloads
+ * them at the end.
  *
  * @returns undefined if the user cancelled
  */

@@ -18,7 +18,7 @@ interface Tokens {
 }
 
 const key = 'candor.session';
-/** Time before their expiry at which tokens are renewed, in milliseconds. */
+/** Time before the expiry of the access token at which the tokens are renewed, in milliseconds. */
 const renewBeforeMs = 60_000;
 
 const tokens = signal<Tokens | undefined>(stored());

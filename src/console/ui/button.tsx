@@ -2,7 +2,7 @@ import type { ComponentChildren, JSX } from 'preact';
 import './button.css';
 
 interface ButtonProps extends Omit<JSX.ButtonHTMLAttributes<HTMLButtonElement>, 'size' | 'ref'> {
-  /** `primary`: the main action; `danger`: cannot be undone; `plain`: without a frame. */
+  /** `primary`: the main action; `danger`: an action with severe effects; `plain`: without a frame. */
   readonly kind?: 'normal' | 'primary' | 'danger' | 'plain';
   /** The keyboard shortcut of the same action. */
   readonly hint?: string;

@@ -17,7 +17,7 @@ import { words } from './format.ts';
 import { Menu, type MenuItem } from './menu.tsx';
 import './chips.css';
 
-/** The filters of a list as chips, with controls to add and change them. The filters are stored in the address. */
+/** The filters of a list as chips, with controls to add and change them. The filters are stored in the URL. */
 export function FilterBar({ list, search }: { list: ListId; search: string }) {
   /** The chip being edited; `new` for an additional chip. */
   const [editing, setEditing] = useState<Chip | 'new' | undefined>();

@@ -4,7 +4,8 @@ import { abbreviated } from './format.ts';
 import './hash.css';
 
 /**
- * A hash, key fingerprint or signature, abbreviated. Hovering shows the full value and clicking copies it.
+ * A hash, key fingerprint or signature, abbreviated unless `whole` is set. Hovering shows the full value, and clicking
+ * copies it.
  */
 export function Hash({
   value,

@@ -40,7 +40,7 @@ export function HistoryList<E extends Entry>({
         ) : (
           <div>
             <Button kind="plain" onClick={onAll}>
-              Show all {number(total)}
+              Show all {number(total)} entries
             </Button>
           </div>
         ))}

@@ -1,4 +1,4 @@
-/** Selection of several rows by id, in the order of the list. */
+/** Selection of rows by id. */
 export interface Marking {
   readonly ids: ReadonlySet<string>;
   /** The most recently clicked row, at which a range selection begins. */

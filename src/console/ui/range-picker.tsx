@@ -82,7 +82,7 @@ function CustomRange({ from, to, onClose }: { from: string | undefined; to: stri
   );
 }
 
-/** Parses a time in the preferred zone. Returns epoch milliseconds, NaN if invalid. */
+/** Parses a time, in the preferred zone unless it names a zone. Returns epoch milliseconds, NaN if invalid. */
 function read(text: string): number {
   const plain = text.trim().replace(' ', 'T');
   const hasZone = /(Z|[+-]\d\d:\d\d)$/i.test(plain);

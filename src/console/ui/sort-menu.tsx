@@ -10,7 +10,7 @@ export function SortMenu({
   sorts: readonly { readonly by: string; readonly title: string }[];
   /** The current order. */
   sort: string;
-  /** The default order, which is omitted from the address. */
+  /** The default order, which is omitted from the URL. */
   usual: string;
 }) {
   return (

@@ -20,7 +20,7 @@ const advice: Readonly<Record<string, string>> = {
   NOT_FOUND: 'Not found. It may have been deleted.',
 };
 
-/** Error state: the failed action, whether stored data is at risk, and a button to retry. */
+/** Error state: the meaning of the error, its code and message, and a button to retry. */
 export function Failure({ error, onRetry }: { error: Error; onRetry?: () => void }) {
   const code = error instanceof ServiceError ? error.code : undefined;
   return (

@@ -1,7 +1,7 @@
 import { type Params, place, setParams } from '../state/address.ts';
 import './tabs.css';
 
-/** Tabs of a page. The selected tab is stored in the address under `name`, except for the default tab. */
+/** Tabs of a page. The selected tab is stored in the URL under `name`, except for the default tab. */
 export function Tabs<V extends string>({
   label,
   name = 'view',

@@ -36,7 +36,7 @@ export const AlertGroups = part('Alerts grouped by an attribute.', {
     'Exact totals of the groups that are not listed. When grouped by asset_id, an alert counts for each of its assets.',
     {
       alerts: count('Number of alerts in groups that are not listed.'),
-      findings: count('Sum of their occurrences.'),
+      findings: count('Sum of the occurrences of alerts in groups that are not listed.'),
     },
   ),
   complete: flag(

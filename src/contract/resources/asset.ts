@@ -40,8 +40,8 @@ const tags = list(line('A tag.', { minLength: 1, maxLength: 100 }), 'Free-form l
   maxItems: maxTags,
 });
 /**
- * Returns descriptions that state the meaning of an empty text: `ifEmpty`, and `ifDiscovered` for attributes that are
- * also discovered in traffic.
+ * Returns schemas whose descriptions state the meaning of an empty text: `ifEmpty`, and `ifDiscovered` for attributes
+ * that are also discovered in traffic.
  */
 const described = (ifEmpty: string, ifDiscovered: string) => ({
   os: optional(line(`Operating system${ifDiscovered}.`, words)),

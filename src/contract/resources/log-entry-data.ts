@@ -112,7 +112,7 @@ const TokenData = entryShape('TokenEntryData', {});
 /** Schemas of the recorded data by kind of entry. */
 export const entryData = {
   'alert.raised': entryShape('AlertRaisedData', {
-    rule: part('The rule that raised it.', {
+    rule: part('The rule that raised the alert.', {
       source: oneOf(ruleSources, 'Source of the rule.'),
       id: free('Identifier of the rule.'),
       name: free('Name of the rule.'),
@@ -211,8 +211,8 @@ export const entryData = {
     ),
     count: ordinal('Number of events that expired for this reason.'),
     bytes: count('Size of their blocks in bytes.'),
-    oldest: timestamp('Time at which the oldest of them was received.'),
-    newest: timestamp('Time at which the newest of them was received.'),
+    oldest: timestamp('Time at which the oldest expired event was received.'),
+    newest: timestamp('Time at which the newest expired event was received.'),
   }),
   'ingest.receipted': entryShape('IngestReceiptedData', {
     count: ordinal('Number of receipts that this entry covers.'),
@@ -238,7 +238,7 @@ export const entryData = {
     authority: text('URL of the timestamping authority.'),
     gen_time: timestamp('The time that the authority signed (genTime of RFC 3161).'),
     checkpoint: text('The published checkpoint: the whole note in UTF-8, cosignatures included.'),
-    checkpoint_sha256: hex32('SHA-256 of these bytes, which the token timestamps.'),
+    checkpoint_sha256: hex32('SHA-256 of the note in checkpoint, which the token timestamps.'),
     token: text('TimeStampToken of RFC 3161 in DER, as base64.'),
   }),
   'log.life_started': entryShape('LifeStartedData', {

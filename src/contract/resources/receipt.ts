@@ -6,7 +6,7 @@ import { JsonWebKey, ProofBundle } from './transparency.ts';
 export const ReceiptStatement = shape('ReceiptStatement', {
   id: uuid('Identifier of the receipt (UUIDv7).'),
   sha256: hex32('SHA-256 of the HTTP body as sent, before any decompression.'),
-  bytes: count('Length of that body in bytes.'),
+  bytes: count('Length of the HTTP body in bytes.'),
   accepted: count('Number of records stored; they were on disk before the receipt was issued.'),
   rejected: count('Number of invalid records, which are not stored.'),
   ignored: count('Number of records of kinds that are not stored.'),

@@ -150,7 +150,7 @@ export const Status = shape('Status', {
     size: count('Number of entries.'),
     head_age_s: optional(real('Age of the latest signed tree head in seconds; absent while the log is empty.')),
     sth_key_id: text('Identifier of the key that signs tree heads.'),
-    sth_key_fingerprint: text('SHA-256 of that public key, in hexadecimal.'),
+    sth_key_fingerprint: text('SHA-256 of the public key that signs tree heads, in hexadecimal.'),
     checkpoint_vkey: optional(
       text('Verifier key of checkpoints (C2SP signed-note), for witnesses and policies; absent if it is lost.'),
     ),
@@ -162,7 +162,7 @@ export const Status = shape('Status', {
   sealing: optional(
     part('Sealing of events; absent while it is disabled.', {
       sealed_at: timestamp('Last time at which all stored events were sealed; before that, the start of the service.'),
-      lag_s: real('Time since then, in seconds.', { minimum: 0 }),
+      lag_s: real('Time since sealed_at, in seconds.', { minimum: 0 }),
     }),
   ),
   witnesses: optional(WitnessStatus),

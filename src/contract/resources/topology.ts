@@ -48,7 +48,7 @@ export const Topology = shape('Topology', {
   from: optional(timestamp('Start of the time range, which may be earlier than requested.')),
   to: optional(timestamp('End of the time range, which may be later than requested.')),
   nodes: list(node, 'The busiest nodes.'),
-  edges: list(part('Traffic between two nodes.', traffic), 'Edges between these nodes.'),
+  edges: list(part('Traffic between two nodes.', traffic), 'Edges between the returned nodes.'),
   truncated: flag('Whether a limit left out or merged some nodes or edges.'),
   generated_at: timestamp('Time at which the graph was computed.'),
 });

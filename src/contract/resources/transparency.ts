@@ -95,7 +95,7 @@ export const treeHeadId = Type.String({
   description: 'tree_size and timestamp_ns, joined by a dash.',
 });
 
-/** A key set: OKP keys of RFC 8037; `svc_*` are extensions of Candor. */
+/** A public key in the key set: an OKP key of RFC 8037. Members `svc_*` are extensions of Candor. */
 export const JsonWebKey = shape('JsonWebKey', {
   kty: oneOf(['OKP']),
   crv: oneOf(['Ed25519']),
@@ -152,7 +152,7 @@ const Timestamps = part('RFC 3161 timestamps before and after the entry; a list 
       token: text('TimeStampToken of RFC 3161 in DER, as base64.'),
       audit_path: path('Siblings from the entry to the root of that checkpoint.'),
     }),
-    'First such timestamp of each authority. The entry was logged before these times.',
+    'First timestamp of each authority for a checkpoint that covers the entry. The entry was logged before these times.',
   ),
 });
 

@@ -26,14 +26,14 @@ export const TriageModel = shape('TriageModel', {
   ),
   validation: part('Accuracy by progressive validation.', {
     judged: count('Number of alerts for which the model gave a verdict before it learned that of the analyst.'),
-    exact: count('Number of these alerts for which the verdicts were equal.'),
+    exact: count('Number of judged alerts for which the verdicts were equal.'),
     same_side: count(
-      'Number of these alerts for which the verdicts differed but agreed on whether the alert is malicious.',
+      'Number of judged alerts for which the verdicts differed but agreed on whether the alert is malicious.',
     ),
-    opposite: count('Number of these alerts for which the verdicts contradicted each other.'),
-    abstained: count('Number of these alerts for which the model abstained with insufficient_data.'),
+    opposite: count('Number of judged alerts for which the verdicts contradicted each other.'),
+    abstained: count('Number of judged alerts for which the model abstained with insufficient_data.'),
     accuracy: optional(
-      real('Share of these alerts on whose maliciousness the model was right, without abstentions.', {
+      real('Share of judged alerts on whose maliciousness the model was right, without abstentions.', {
         minimum: 0,
         maximum: 1,
       }),

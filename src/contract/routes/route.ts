@@ -37,7 +37,7 @@ export type ResponseBody =
       readonly schema: TSchema;
       /**
        * Schema of the items if the body is a page of items. Clients that accept one of `wholeListTypes` get the whole
-       * list as lines.
+       * list, as lines or as an Arrow stream.
        */
       readonly lines?: TSchema;
     }
@@ -129,7 +129,7 @@ export const sharing = <const Shared extends Partial<Route>, Routes extends obje
   };
 
 export const json = <S extends TSchema>(schema: S) => ({ kind: 'json', schema }) as const;
-/** Returns the response of a page of a list, which is also available as a whole in lines. */
+/** Returns the response of a page of a list. The whole list is also available, as lines or as an Arrow stream. */
 export const list = <S extends TObject<{ data: TArray }>>(schema: S) =>
   ({ kind: 'json', schema, lines: schema.properties.data.items }) as const;
 export const none = { kind: 'none' } as const;

@@ -26,7 +26,7 @@ export interface PositionsPage {
   readonly next_cursor?: string;
 }
 
-/** Places found for a page. */
+/** Positions found for a page. */
 export interface Found {
   readonly total: number;
   /**

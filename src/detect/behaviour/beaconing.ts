@@ -14,7 +14,7 @@ const lastTime = (2 ** 32 - 1) * 1000;
 
 /** Tunable thresholds. */
 export const beaconing = {
-  /** Ports of protocols with regular traffic: DNS, DHCP, NTP, NetBIOS names, SSDP, LLMNR, mDNS. */
+  /** Ports of protocols with regular traffic: DNS, DHCP, NTP, NetBIOS, SSDP, LLMNR, mDNS. */
   ignoredPorts: new Set([53, 67, 68, 123, 137, 138, 1900, 5353, 5355]),
   /**
    * Ports where password guessing from outside is as regular as a beacon. The brute-force detector reports
@@ -172,7 +172,10 @@ const pairs = (room: Pick<BeaconPairsOptions, 'connections' | 'records' | 'maxWe
     keptPerHour: beaconing.keptPerHour,
   });
 
-/** Returns true if a pair has enough connections and enough new connections; records the evaluation. */
+/**
+ * Returns true if a pair has enough connections over enough time, and was not evaluated recently or has grown enough
+ * since. Records the evaluation, or defers the pair if only the evaluation is too recent.
+ */
 function isPairEvaluationDue(window: Window<Hour>, pairs: BeaconPairs): boolean {
   let count = 0;
   let oldest = window.newest;
@@ -205,8 +208,8 @@ function isPairEvaluationDue(window: Window<Hour>, pairs: BeaconPairs): boolean 
 }
 
 /**
- * Returns true if the intervals alone are regular enough. The rest of the score is computed only in that
- * case.
+ * Returns true if the pair is a strobe, or if its intervals alone are regular enough. The rest of the score is
+ * computed only in that case.
  */
 function isWorth(window: Window<Hour>): boolean {
   const { few, many, manyFrom } = beaconing.regular;

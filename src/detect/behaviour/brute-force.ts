@@ -85,7 +85,7 @@ export const bruteForceThresholds = {
   maxInsideHours: 4_000,
   /** Maximum hours of all triples with an outside source. */
   maxOutsideHours: 12_000,
-  /** Maximum targets and ports of outside sources. */
+  /** Maximum pairs of target and port for outside sources. */
   maxTargets: 1_000,
   /** Maximum sources named in a finding. */
   named: 10,
@@ -285,7 +285,7 @@ export class BruteForceDetector implements Detector {
     if (guessed !== undefined) guessed.attempts++;
   }
 
-  /** Evaluates one source: a home host that guesses, or any source whose guessing succeeded. */
+  /** Evaluates one source: a home host that guesses, or an outside source whose guessing succeeded. */
   #evaluateSource(window: Window<Guessing>, windows: Windows<Guessing>, emit: Emit): void {
     const { againMs, attemptsBeforeSession } = this.#thresholds;
     let attempts = 0;

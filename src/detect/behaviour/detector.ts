@@ -17,7 +17,9 @@ export interface Flow {
   seq: number;
   /** Start of the connection, epoch milliseconds; at most `limits.maxClockLeadMs` after receipt. */
   time: number;
-  /** Duration in milliseconds, so that the end is at most `limits.maxClockLeadMs` after receipt; NaN if unknown. */
+  /**
+   * Duration in milliseconds, limited so that the end is at most `limits.maxClockLeadMs` after receipt; NaN if unknown.
+   */
   duration: number;
   /** Originator, in the canonical form of `printAddress`. */
   src: string;
@@ -65,7 +67,7 @@ export interface Flow {
 export interface DnsLookup {
   /** Position among DNS events. */
   seq: number;
-  /** Same as in `Flow`. */
+  /** Event time, epoch milliseconds; at most `limits.maxClockLeadMs` after receipt. */
   time: number;
   /** Client. */
   src: string;

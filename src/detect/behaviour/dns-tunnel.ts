@@ -52,7 +52,7 @@ export const dnsTunnelThresholds = {
 
 /** Limits for distinct names; counts are exact up to the highest of RITA's thresholds. */
 const nameSketchSize = { max: 1024, texts: 5 };
-/** Maximum resolvers that are counted. */
+/** Maximum resolvers and query types that are counted. */
 const resolvers = 4;
 /** The bit of a mark that is set for a name that looks encoded. The other bits contain the length of the payload. */
 const encodedBit = 0x80;
@@ -160,8 +160,8 @@ export class DnsTunnelDetector extends WindowedDetector<DomainQueries> implement
   }
 
   /**
-   * Returns true if the result may be reported. Adding up the slots of a large tunnel at each evaluation
-   * would be expensive.
+   * Returns true if there are enough names and an evaluation is due; defers the window if only the evaluation is
+   * not due. Adding up the slots of a large tunnel at each evaluation would be expensive.
    */
   #isWorth(window: Window<DomainQueries>): boolean {
     const { slots } = window;

@@ -84,7 +84,8 @@ interface Day {
  * Reports home hosts that send far more to the outside in a day than on their other days. The baseline is the median
  * and the median deviation of the host's own days in the previous two weeks. Connections that the host opened (`sent`)
  * and connections that the host received (`served`) have separate baselines. A single destination, and a destination
- * that never received a large share before, increase the severity.
+ * that never received a large share before, increase the severity. A single upload larger than all other days is also
+ * reported, with severity low.
  *
  * All reports of a connection count for the day in which the connection began, so that the order of reports does not
  * matter. The largest destinations are stored (space saving of Metwally et al. 2005: a share is at most an eighth too
@@ -203,6 +204,7 @@ function mergeDays(into: Day, from: Day): void {
   if (from.oldest !== undefined && !(into.oldest! <= from.oldest)) into.oldest = from.oldest;
   into.told = Math.max(into.told, from.told);
   into.judged = Math.max(into.judged, from.judged);
+  if (from.reported !== undefined) into.reported = Math.max(into.reported ?? 0, from.reported);
 }
 
 function takeUpload(day: Day, { bytes, bytesIn, peer, seq }: Day['upload']): void {
@@ -276,7 +278,7 @@ function sight(host: string, how: How, day: Day, found: Found): Detection {
   const whereTo =
     peer === ''
       ? ''
-      : ` ${Math.round(share * 100)} % of it went to ${peer}${isNew ? ', which never received a large share from it before' : ''}.`;
+      : ` ${Math.round(share * 100)} % of the data went to ${peer}${isNew ? ', which never received a large share from this host before' : ''}.`;
   const isOne = share >= exfiltration.concentrated && peer !== '';
   const seqs = [...new Set([day.firstSeq, day.upload.bytes > 0 ? day.upload.seq : day.firstSeq, day.lastSeq])];
   return {

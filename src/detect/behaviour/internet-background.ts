@@ -112,7 +112,10 @@ export class InternetBackgroundDetector extends WindowedDetector<Noise> implemen
     }
   }
 
-  /** Reports the noise of a day if due, if it has grown, or if `isOwed`. Returns true if it was reported. */
+  /**
+   * Reports the noise of a day with enough sources, if the report is due, if a refresh finds a changed number of
+   * attempts, or if `isOwed`. Returns true if the noise was reported.
+   */
   #evaluateDay(window: Window<Noise>, day: number, noise: Noise, emit: Emit, isOwed: boolean): boolean {
     const isOver = day < window.newest;
     const stage = isOver ? stages.over : stages.begun;

@@ -30,7 +30,7 @@ export const lateralMovementThresholds = {
   againMs: dayMs,
   /** Maximum sources. */
   maxSources: 5_000,
-  /** Maximum targets of one source. Each target takes about 200 bytes. */
+  /** Maximum pairs of target and port of one source. Each pair takes about 200 bytes. */
   maxPairsOfSource: 512,
   maxPairs: 40_000,
   /** Maximum home hosts with the time of their first flow. */
@@ -46,7 +46,7 @@ type Thresholds = { readonly [K in keyof typeof lateralMovementThresholds]: numb
 /**
  * Reports home hosts that log in to, or administer, hosts that they never reached before. The detector learns the
  * habits for a week and reports nothing in that time. Memory: at most 20 MB with all tables full; only home hosts
- * that answered are stored.
+ * are stored, as targets only if they answered.
  */
 export class LateralMovementDetector implements Detector {
   readonly card: DetectorCard = {
@@ -133,7 +133,7 @@ export class LateralMovementDetector implements Detector {
     const whom = only ?? `${targets.length} hosts`;
     return {
       title: `Lateral movement: ${src} reaches ${whom} by ${services.join(', ')} for the first time`,
-      description: `${src} connected to ${services.join(', ')} of ${whom} for the first time, ${burst.length} of them within an hour. Before that, ${src} reached ${known} other hosts by administrative services. Attackers continue like this from a compromised host: find out who was logged in on ${src}, and whether a change was planned.`,
+      description: `${src} connected to ${services.join(', ')} of ${whom} for the first time (new hosts within an hour: ${burst.length}). Before that, ${src} reached ${known} other hosts by administrative services. Attackers continue like this from a compromised host: find out who was logged in on ${src}, and whether a change was planned.`,
       severity,
       confidence: burst.length >= manyTargets ? 0.8 : burst.length >= someTargets ? 0.6 : 0.4,
       timestamp: fresh.at(-1)!.first,

@@ -122,8 +122,8 @@ export class LongConnectionsDetector extends WindowedDetector<Connection> implem
 const shortest = longConnections.hours[0] * hourMs;
 
 /**
- * Maximum duration of a connection. Durations come from sensors, and must not move an alert further than this from
- * the start of its connection.
+ * Maximum time from the start of a connection to the time of its alert. Durations come from sensors, and could
+ * otherwise move an alert far into the future.
  */
 const longestMs = 31 * 24 * hourMs;
 

@@ -84,9 +84,9 @@ type Thresholds = { readonly [K in keyof typeof networkScanThresholds]: number }
 type Direction = 'inside' | 'outbound' | 'inbound';
 
 /**
- * Reports sources that try one port of many targets, most of them without success. Each port of a home host's sweep
- * over several ports is evaluated separately, and the findings of all ports make one alert. Memory: at most 22 MB for
- * all slots and 12,000 keys.
+ * Reports home hosts that try one port of many targets, and outside sources that try any ports of many targets, most
+ * of them without success. Each port of a home host's sweep over several ports is evaluated separately, and the
+ * findings of all ports make one alert. Memory: at most 22 MB for all slots and 12,000 keys.
  */
 export class NetworkScanDetector implements Detector {
   readonly card: DetectorCard = {

@@ -18,8 +18,8 @@ export const newServiceThresholds = {
   /** Maximum servers, at about 2 kB with a dozen ports. */
   maxHosts: 4_000,
   /**
-   * Maximum ports of one server. A server with more ports (a honeypot, a proxy) is not reported, and a
-   * finding lists at most this many.
+   * Maximum ports of one server. A server with this many ports (a honeypot, a proxy) is not reported, so a
+   * finding lists fewer ports.
    */
   maxPorts: 128,
   /** Maximum ports of all servers. */
@@ -49,10 +49,10 @@ interface Server {
 type Thresholds = { readonly [K in keyof typeof newServiceThresholds]: number };
 
 /**
- * Reports home servers that answer on a port on which they never answered before: a change, or a backdoor. Only TCP is
- * evaluated, because the source of a datagram can be forged. The new ports of a server and UTC day make one alert,
- * which each further port refreshes. A port that opens after the alert was closed creates another alert. Memory: at
- * most 12 MB for 60,000 ports.
+ * Reports home servers that answer on a port on which they did not answer before, or not for 60 days: a change, or a
+ * backdoor. Only TCP is evaluated, because the source of a datagram can be forged. The new ports of a server and UTC
+ * day make one alert, which each further port refreshes. A port that opens after the alert was closed creates another
+ * alert. Memory: at most 12 MB for 60,000 ports.
  */
 export class NewServiceDetector implements Detector {
   readonly card: DetectorCard = {
@@ -226,7 +226,7 @@ const kinds = {
   ephemeral: {
     inside: 'informational',
     outside: 'low',
-    meaning: 'It is an ephemeral port, which programs are assigned at random.',
+    meaning: 'It is an ephemeral port: such ports are assigned to programs at random.',
   },
   plain: { inside: 'low', outside: 'medium', meaning: 'It may be a new application.' },
   admin: { inside: 'medium', outside: 'high', meaning: 'It allows remote control of the server.' },

@@ -24,7 +24,7 @@ export const nxdomainStormThresholds = {
   clientManyNames: 5000,
   /** Minimum factor over the client's NXDOMAIN names per hour of the previous day. */
   timesBaseline: 4,
-  /** Minimum distinct names below one domain, queried by all clients within an hour; none of these names exists. */
+  /** Minimum distinct names below one domain with NXDOMAIN or SERVFAIL, queried by all clients within an hour. */
   domainNames: 500,
   /** Minimum distinct names below one domain for severity high. */
   domainManyNames: 5000,
@@ -80,7 +80,7 @@ interface Flooded extends Missed {
   readonly probes: DistinctSketch;
   /** Number of full names with an appended search domain, and of automatically queried names. */
   searched: number;
-  /** Queries that the domain's servers did not answer in time. */
+  /** Queries with the answer SERVFAIL, because the domain's servers may have been overloaded. */
   failed: number;
   readonly clients: DistinctSketch;
   readonly by: Frequent;
@@ -252,7 +252,7 @@ export class NxdomainStormDetector implements Detector {
 
   /**
    * Returns the hour with the most names, among the hours that end in the newest slot or in the few slots before it.
-   * Also returns the start of the first hour with enough names.
+   * Also returns the time of the first event in hours with enough names, and of the last event in the returned hour.
    */
   #busiest<V extends Missed>(window: Window<V>, enough: number, namesOf: (value: V) => number) {
     const { slotMs, slots: wide } = this.#thresholds;
@@ -269,7 +269,7 @@ export class NxdomainStormDetector implements Detector {
     return { ...busiest, began, last };
   }
 
-  /** Returns true if an attack on the domain is already reported. */
+  /** Returns true if an attack on the domain was reported within `againMs` before the time. */
   #isTold(domain: string, time: number): boolean {
     const { toldAt = Number.NEGATIVE_INFINITY } = this.#domains.peek(domain) ?? {};
     return time < toldAt + this.#thresholds.againMs;
@@ -325,7 +325,7 @@ export class NxdomainStormDetector implements Detector {
     const [resolver] = mostFrequent(flooded.by, 1)[0]!;
     return {
       title: `DNS flood of random names below ${domain}`,
-      description: `${clients} clients looked up ${names} distinct names below ${domain} within an hour, none of which exists. Random names bypass every cache and overload the servers of ${domain} or the resolver ${resolver} ("water torture"). Limit the rate of such answers at the resolver, and find out what the clients have in common.`,
+      description: `${clients} clients looked up ${names} distinct names below ${domain} within an hour; the answers were NXDOMAIN or SERVFAIL. Random names bypass every cache and overload the servers of ${domain} or the resolver ${resolver} ("water torture"). Limit the rate of such answers at the resolver, and find out what the clients have in common.`,
       severity,
       confidence: 0.8,
       timestamp: flooded.last,

@@ -77,7 +77,7 @@ interface Day {
 interface Week {
   /** The first hosts in alphabetical order, one host more than the limit for a rare port. */
   readonly hosts: string[];
-  /** The first day, in days since the epoch. */
+  /** The first day on which the port was used, in days since the epoch. */
   firstDay: number;
 }
 
@@ -90,9 +90,9 @@ interface State {
 
 /**
  * Reports home hosts that send much data to an outside destination with which no home host communicated for a month.
- * Also reports home hosts that use a destination port that hardly any host uses. Destinations are networks, /24 and
- * /48, because neighbouring addresses mostly have the same owner. Findings show changes for further analysis: one per
- * host and day, with severity informational, or low if a new destination is on a rare port.
+ * Also reports home hosts with a new destination or port, if hardly any host uses the port. Destinations are networks,
+ * /24 and /48, because neighbouring addresses mostly have the same owner. Findings show changes for further analysis:
+ * one per host and day, with severity informational, or low if a new destination is on a rare port.
  *
  * Memory: networks 2 MB, ports 3 MB, destinations 6 MB. Full cells of networks do not cause errors; they only make new
  * destinations look known. The least recently used hosts and ports are dropped first.
@@ -252,7 +252,7 @@ export class RareDestinationsDetector implements Detector {
     if (day < week.firstDay) week.firstDay = day;
   }
 
-  /** Returns the destinations to report, sorted by bytes, largest first. */
+  /** Returns the destinations to report, sorted by the bytes sent, largest first. */
   #rareOf(day: Day, dayNumber: number): Rare[] {
     const rare: Rare[] = [];
     for (const place of day.places) {
@@ -298,8 +298,8 @@ function addPlace(day: Day, place: Readonly<NewDestination>, hash: number): void
 }
 
 /**
- * Adds bytes to the host's existing entry or to a free entry. Otherwise replaces the entry with the fewest bytes, if
- * that entry has fewer bytes.
+ * Adds bytes to the destination's existing entry or to a free entry. Otherwise replaces the entry to which the fewest
+ * bytes were sent, if the new entry has more.
  */
 function addBytes(
   day: Day,

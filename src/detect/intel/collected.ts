@@ -67,7 +67,7 @@ export class Collected {
   }
 }
 
-/** Merges two entries of one indicator, which is valid while either entry is valid. */
+/** Merges two entries of one indicator. The result is valid from the earlier start to the later end. */
 function either(a: Indicator, b: Indicator): Indicator {
   const { from: _, until: __, confidence: ___, label: ____, ...value } = a;
   const from = a.from === undefined || b.from === undefined ? undefined : Math.min(a.from, b.from);
@@ -83,7 +83,7 @@ function either(a: Indicator, b: Indicator): Indicator {
   };
 }
 
-/** Makes a text of the list safe to display. */
+/** Truncates a text of the list, and replaces characters that are not safe to display. */
 export function shown(text: string): string {
   return text
     .slice(0, limits.maxIntelTextLength)

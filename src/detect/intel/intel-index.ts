@@ -206,7 +206,7 @@ function compareWords(a: Words, b: Words): number {
 
 /**
  * Returns the first labels, up to the limit, and a function that returns the label number of an indicator, or
- * 0 if it has no label.
+ * 0 if it has no label or its label exceeds the limit.
  */
 function labelsOf(indicators: readonly Indicator[]) {
   const numbers = new Map<string, number>();

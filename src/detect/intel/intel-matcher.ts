@@ -106,7 +106,7 @@ export class IntelMatcher {
     return this.#find(time, (index, good) => index.findName(plain, good));
   }
 
-  /** Returns true if a list contains the address, regardless of its validity. */
+  /** Returns true if a list contains the address, regardless of the indicator's validity. */
   namesAddress(text: string): boolean {
     if (!parseAddress(text, scratch)) return false;
     const word = ipv4Of(scratch);
@@ -115,7 +115,7 @@ export class IntelMatcher {
     );
   }
 
-  /** Returns true if a list contains the name, regardless of its validity. */
+  /** Returns true if a list contains the name, regardless of the indicator's validity. */
   namesDomain(name: string): boolean {
     const plain = plainName(name);
     return plain !== undefined && this.#lists.some(({ index }) => index.findName(plain, always) >= 0);

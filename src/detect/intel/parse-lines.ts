@@ -6,8 +6,8 @@ const nowhere: ReadonlySet<string> = new Set(['0.0.0.0', '127.0.0.1', '::', '::1
 
 /**
  * Parses plain lines. A line contains an address, block, domain or URL, or is a line of a hosts file with a placeholder
- * address and names. Text after `#` or `;`, at the start or after a blank, is a comment. A comma may be followed by the
- * expiry, an ISO 8601 date or time (UTC by default).
+ * address and names. Text after `#` or `;`, at the start or after a blank, is a comment, as is a line that begins with
+ * `!`. A comma may be followed by the expiry, an ISO 8601 date or time (UTC by default).
  */
 export function parseLines(text: string, into: Collected): void {
   let line = 0;

@@ -46,7 +46,7 @@ const ordered = (word: number): number => word ^ 0x8000_0000;
 
 /** Address blocks as ascending, disjoint ranges. A membership test takes log₂(number of blocks) steps. */
 export class Blocks {
-  /** Key that is equal for lists with the same addresses, regardless of notation. */
+  /** Key that is equal for lists with the same disjoint ranges, regardless of notation. */
   readonly key: string;
   /** The first and the last address of each range, one word each. */
   readonly #ipv4: Int32Array;

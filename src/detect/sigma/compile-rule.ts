@@ -18,8 +18,8 @@ export interface RuleFormula {
 }
 
 /**
- * Compiles a rule and determines the kinds of record that it applies to. Returns problems if the rule applies to no
- * kind of record.
+ * Compiles a rule and determines the kinds of record that it applies to. Returns problems if the rule is invalid or
+ * applies to no kind of record.
  */
 export function compileRule(
   document: RuleDocument,

@@ -144,8 +144,8 @@ function checkOne(item: SearchItem, path: Path, check: Check): void {
 }
 
 /**
- * Returns false for values that the YAML reader refused, which are undefined. The problems of these values are
- * already recorded.
+ * Returns false for lists and mappings, and for values that the YAML reader refused, which are undefined. The problems
+ * of refused values are already recorded.
  */
 function isScalar(value: unknown): value is Scalar {
   return value === null || ['string', 'number', 'boolean'].includes(typeof value);

@@ -59,7 +59,7 @@ function kindOf(content: JsonObject): Kind | undefined {
   return more.length === 0 ? kind : undefined;
 }
 
-/** Readers by kind of document. Each reader reports all problems, including problems of the head. */
+/** Readers by kind of document. Each reader reports its problems even if the head is invalid. */
 const readers: Readonly<
   Record<Kind, (content: JsonObject, head: Head | undefined, check: Check) => SigmaDocument | undefined>
 > = { detection: readRule, correlation: readCorrelation, filter: readFilter };

@@ -27,7 +27,7 @@ export function parsePattern(text: string): readonly Token[] {
   return simplified(tokens);
 }
 
-/** Returns the pattern as text, which is equal for patterns with the same matches. */
+/** Returns the pattern as text. Equal patterns have equal texts. */
 export function patternSource(tokens: readonly Token[]): string {
   const written = (token: Token): string => {
     if (token === one) return '?';

@@ -158,9 +158,9 @@ function applyEach(
 }
 
 /**
- * Links correlations twice, because the fields that a correlation groups by and counts are only known after linking.
- * If no record of a rule has such a field, or the cost is too high, the correlation is refused, as are the
- * correlations that name it.
+ * Links correlations. The fields that a correlation groups by and counts are only known after linking. If no record of
+ * a rule has such a field, or the cost is too high, the correlation is refused, as are the correlations that name it.
+ * The other correlations are then linked again.
  */
 function link(
   documents: readonly SigmaDocument[],

@@ -195,8 +195,8 @@ class Reader {
 }
 
 /**
- * Returns the offset of a path. For keys, this is the offset of the key itself, because users look for the
- * key.
+ * Returns the offset of a path, or of its nearest existing ancestor. For keys, this is the offset of the key itself,
+ * because users look for the key.
  */
 function offsetOf(document: Document.Parsed, path: Path): number | undefined {
   let node: unknown = document.contents;

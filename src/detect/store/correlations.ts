@@ -105,7 +105,7 @@ export class Correlations {
 
   /**
    * Refreshes the alerts of ongoing episodes, if due. Returns the delay until the next refresh, in
-   * milliseconds.
+   * milliseconds; undefined if no alert waits for a refresh.
    */
   refresh(raise: (found: readonly FoundInEvents[]) => void): number | undefined {
     const correlator = this.#ready();

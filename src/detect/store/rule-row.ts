@@ -23,7 +23,7 @@ export interface RuleRow {
   readonly enabled: boolean;
   /** Increases with each change of the rule. */
   readonly version: number;
-  /** Time of the change, ISO 8601. */
+  /** Time of the latest change, ISO 8601. */
   readonly changed_at: string;
 }
 
@@ -44,6 +44,6 @@ export interface RulesChange {
   readonly remove: readonly string[];
   /** All correlations after the change, encoded by `packCorrelations`. */
   readonly correlations: Uint8Array;
-  /** Logged with the change; absent for the initialisation. */
+  /** Logged with the change; absent for the initial rules, and if only places of rules in files changed. */
   readonly event?: CriticalEvent;
 }

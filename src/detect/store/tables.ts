@@ -16,7 +16,7 @@ export const detectTables = {
   intelLists: table<IntelRow, string>('intel-lists'),
   /** [intel list id, number from 0] → a piece of the list's index, encoded by `encodeIndicators` */
   intelContents: table<Buffer, [string, number]>('intel-contents', { encoding: 'binary', strict: true }),
-  /** intel list id → number of hits */
+  /** intel list id → number of hits, and time of the last hit */
   intelHits: table<IntelHits, string>('intel-hits'),
   /** kind → number of changes of intel lists, or seed of the lists' indexes */
   intelState: table<number, 'version' | 'seed'>('intel-state', { strict: true }),

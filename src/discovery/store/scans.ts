@@ -20,8 +20,8 @@ export interface ScanRow {
 const isOver = ({ status }: Scan): boolean => status !== 'queued' && status !== 'running';
 
 /**
- * Plans a new scan, or its new state. Beyond `max`, the oldest finished scans are removed; `forgot` is called
- * for each.
+ * Plans to store a new scan, or the new state of a scan. Beyond `max`, the oldest finished scans are removed;
+ * `forgot` is called for each.
  */
 export function planScan(
   tables: ScanTables,

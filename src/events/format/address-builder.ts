@@ -41,7 +41,7 @@ export class AddressBuilder {
     this.#codes.values[row] = this.#lastCode;
   }
 
-  /** Returns the codes of the source column's entries in this block. */
+  /** Adds the source column's entries. Returns their codes in this block, by their codes in the source block. */
   translate(column: AddressColumn): Uint32Array {
     const table = new Uint32Array(column.list.length + 1);
     for (let i = 0; i < column.list.length; i++) {
@@ -150,8 +150,8 @@ export class AddressBuilder {
   }
 
   /**
-   * Starts a new cache generation. An address may then get a second code in the block, as an address with a second
-   * spelling does.
+   * Discards the assigned codes when the cache has a new generation. An address may then get a second code in the
+   * block, as an address with a second spelling does.
    */
   #begin(): void {
     if (this.#given.length === 0) this.#given = new Uint32Array(2 * AddressCache.most);

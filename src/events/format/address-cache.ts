@@ -15,7 +15,7 @@ export class AddressCache {
   readonly bytes = new Uint8Array(16 * most);
   /** The text of each address as written. */
   readonly texts: string[] = [];
-  /** Changes when indices are assigned to new addresses. */
+  /** Increases when the cache is cleared, because its indices are then assigned to other addresses. */
   generation = 1;
   #count = 0;
   readonly #ipv6 = new Map<string, number>();

@@ -36,7 +36,7 @@ export class BlockAssets {
     return ownerAt(owners, this.#times.at(row));
   }
 
-  /** Yields every asset that ever had one of the block's source or destination addresses. */
+  /** Yields every asset that ever had one of the block's addresses at these ends. May yield an asset repeatedly. */
   *ids(ends: readonly End[]): Iterable<string> {
     for (const end of ends) {
       const column = this.#ends[end] ?? this.#open(end);

@@ -58,8 +58,8 @@ export class BlockBuilder<T extends Table> {
   }
 
   /**
-   * Adds a record and returns its row. Texts are not copied until `finish`, and until then keep the original strings
-   * of slices in memory.
+   * Adds a record and returns its row. Texts of dictionaries are not copied until `finish`, and until then keep the
+   * original strings of slices in memory.
    */
   add(record: RecordOf<T>): number {
     const row = this.#nextRow();
@@ -76,7 +76,7 @@ export class BlockBuilder<T extends Table> {
    * Copies rows of a block of the same table, by default all rows, unchanged (including `received_at` and
    * `sensor_id`).
    *
-   * @param ids - explicit ids that replace the rows' own ids, by index among the copied rows
+   * @param ids - explicit ids by index among the copied rows; if given, rows without an entry get no explicit id
    */
   copy(block: EventBlock, rows?: Uint32Array, ids?: ReadonlyMap<number, string>): void {
     const count = rows === undefined ? block.rows : rows.length;

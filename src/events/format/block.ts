@@ -94,7 +94,7 @@ export class EventBlock {
     return opened;
   }
 
-  /** Returns the first and last address of the column without reading its dictionary. */
+  /** Returns the first and last address of the column; all its addresses if the header contains the dictionary. */
   addressBounds(name: ColumnName): AddressList {
     const column = this.#place(name);
     const { header } = this;
@@ -103,7 +103,7 @@ export class EventBlock {
       : new AddressList(header.inline(column), header.entries(column), header.ipv4Entries(column));
   }
 
-  /** Returns the addresses of a column with their numbers of rows, without reading the codes of rows. */
+  /** Returns the addresses of a column with the number of rows of each, without reading the codes of rows. */
   addressList(name: ColumnName): AddressList {
     return this.#addressListAt(this.#place(name));
   }

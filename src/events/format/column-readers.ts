@@ -71,8 +71,8 @@ export class TextList {
 
 /**
  * Addresses or texts of one block. The code of a row is 0 if the value is absent, otherwise the index of its
- * entry in the list plus 1. `constant` and `plain` columns store no codes: their code is 1, or the row plus
- * 1.
+ * entry in the list plus 1. The code in a `constant` column is 1. In a `plain` column, a present value has the row
+ * plus 1 as its code, and `codes` only marks present values.
  */
 export class CodedColumn<List extends AddressList | TextList> {
   readonly encoding: number;

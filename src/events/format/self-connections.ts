@@ -12,7 +12,8 @@ const most = 64;
 /**
  * Appends to the column of source addresses the numbers of rows that have the same address at both ends, and returns
  * the number of such addresses. These rows are counted in both columns, so the number of rows with an address is the
- * sum of both columns minus these rows.
+ * sum of both columns minus these rows. If there are too many such addresses, or a column has no dictionary of several
+ * addresses, the column is unchanged and the number is `unknown`.
  */
 export function withSelfConnections(src: EncodedColumn, dst: EncodedColumn, rows: number) {
   const none = { column: src, toItself: unknown };

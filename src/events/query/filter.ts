@@ -9,7 +9,7 @@ export interface EventFilter {
   readonly from?: number;
   /** End of the range, exclusive. */
   readonly to?: number;
-  /** Free text, a case-insensitive part of the resource's names. */
+  /** Free text in names, answers, connection ids and addresses (free-text.ts). */
   readonly q?: string;
   /** Minimum severity. */
   readonly min_severity?: Severity;
@@ -17,9 +17,9 @@ export interface EventFilter {
 }
 
 /**
- * A term for one field: an attribute of the resource, or `ip` (source or destination address). Address values may be
- * CIDR blocks. A negated term matches exactly the events that the term does not match, including events without the
- * attribute.
+ * A term for one field: an attribute of the resource, `ip` (source or destination address), `asset_id` (asset of
+ * either), or `answer` (data of a DNS answer). Address values may be CIDR blocks. A negated term matches exactly the
+ * events that the term does not match, including events without the attribute.
  */
 export interface FilterTerm {
   readonly field: string;

@@ -18,7 +18,7 @@ import { flag, number, place, texts, time, type Values } from './filter-values.t
 import { costs, entriesIn, keep, numbersIn, type Term } from './term.ts';
 import { markMatches, mayHave, type Needle, needle } from './text-search.ts';
 
-/** Fields that are not stored as exactly one column. */
+/** Fields whose values are not compared with the stored values of exactly one column. */
 const derivedFields: Readonly<
   Record<Table, Readonly<Record<string, (field: string, values: Values, assets: AssetLookup) => Term>>>
 > = {

@@ -2,7 +2,7 @@ import { finish, step as mix } from '../../sketch/hash.ts';
 
 /**
  * A Bloom filter of a block's texts (Burton H. Bloom, "Space/time trade-offs in hash coding with allowable errors",
- * 1970): 12 bits per row, 8 of which are set for each text. The filter matches every text in the block, and 3 in
+ * 1970): 12 bits per row, with 8 bits set for each text. The filter matches every text in the block, and 3 in
  * 1,000 other texts. A block of 8,160 ids that does not match is not read. This saves 0.1 ms.
  *
  * The hash has no secret: a sender that chooses its ids can set at most 8 different bits with each id. The

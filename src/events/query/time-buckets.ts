@@ -84,8 +84,8 @@ export class TimeBuckets {
   }
 
   /**
-   * Returns the bucket that covers both times and all times between them; undefined if there are several
-   * buckets.
+   * Returns the bucket that covers both times and all times between them; undefined if they are in
+   * several buckets or outside [from, to).
    */
   only(least: number, most: number): number | undefined {
     if (!(least >= this.from && most < this.to)) return undefined;

@@ -394,7 +394,7 @@ export class BlockStore {
     return [this.#headers, this.#parts, this.#ids, this.#retiredBlocks!, this.#state, this.#damage!];
   }
 
-  /** Drops cached headers of blocks that an aborted transaction stored. */
+  /** Drops all cached headers: some may be of blocks that an aborted transaction stored. */
   forget(): void {
     this.#kept = new HeaderCache();
   }
@@ -479,7 +479,7 @@ function idKey(table: Table, uuid: string): Buffer {
 }
 
 /**
- * Size of the buffer. All columns of a block of 8,160 events take at most 0.7 MB, unless senders use long
+ * Size of the scratch buffer. All columns of a block of 8,160 events take at most 0.7 MB, unless senders use long
  * values; a query reads only some columns.
  */
 const shelfBytes = 2 ** 20;

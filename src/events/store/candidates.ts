@@ -35,7 +35,7 @@ export class Candidates {
     return this.#threshold;
   }
 
-  /** Returns the best events, from index `skip` on, as sequence keys. */
+  /** Returns the best events, from index `skip` on, as keys by time and by sequence. */
   take(skip: number): { times: Float64Array; seqs: Float64Array } {
     this.#keepBest();
     return { times: this.#times.slice(skip, this.#size), seqs: this.#seqs.slice(skip, this.#size) };

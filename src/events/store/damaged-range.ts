@@ -8,9 +8,9 @@ export interface RangeRow {
   readonly found_at: number;
   /** A description of the damage. */
   readonly what: string;
-  /** Time of the first event, epoch milliseconds; absent if the header of the block is damaged. */
+  /** Least event time, epoch milliseconds; absent if the header of the block is damaged. */
   readonly from?: number;
-  /** Time of the last event, epoch milliseconds. */
+  /** Largest event time, epoch milliseconds. */
   readonly to?: number;
 }
 

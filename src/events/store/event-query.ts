@@ -73,7 +73,7 @@ export class EventQuery {
     return this.#filter.count(this.look(block));
   }
 
-  /** Returns the `size` events after a position. */
+  /** Returns the next events after a position, at most `size`. */
   after(position: Position, size: number): Position[] {
     const window = { high: this.#sign * position.timestamp, low: Number.NEGATIVE_INFINITY };
     return this.#collect(this.#overlapping(window), window, 0, size, position);

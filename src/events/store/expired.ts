@@ -68,7 +68,7 @@ export class Expired {
     });
   }
 
-  /** Returns whether an entry is due. */
+  /** False while the outbox is full. */
   isDue(nowMs: number): boolean {
     return this.#outbox.hasRoom && this.#due(nowMs).length > 0;
   }

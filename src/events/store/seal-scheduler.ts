@@ -57,7 +57,7 @@ export class SealScheduler {
 
   /**
    * Seals stored events that are not sealed yet, at most limits.maxSealedRows of each table. Returns false if
-   * all events were already sealed.
+   * there are no such events, or the outbox is full.
    */
   async seal(): Promise<boolean> {
     const found = await Promise.all(tables.map((table) => this.#range(table)));

@@ -57,7 +57,8 @@ export class SealStore {
    * Stores ranges and adds the entry that covers them to the outbox. Returns false if the outbox is full.
    * Must be called in a transaction.
    *
-   * @throws CONFLICT if a range does not follow the sealed ranges
+   * @throws CONFLICT if sealing is off, or a range begins before the end of the sealed ranges or has rows that are not
+   *   stored
    */
   add(ranges: readonly SealedRows[], outbox: Pick<Outbox, 'hasRoom' | 'add'>, nowMs: number): boolean {
     const { eventSeals, eventSealPlaces, sealedUpTo } = this.#tables;

@@ -56,7 +56,7 @@ export class StoredHeader extends BlockHeader {
   }
 }
 
-/** Returns the length that a header states. `bytes` has fewer bytes if the stored value is truncated. */
+/** Returns the length that a header states. `BlockHeader.bytes` is shorter if the stored value is truncated. */
 const lengthOf = (value: Uint8Array): number => wordAt(value, 12);
 
 /** Returns whether a header is of version 2. */

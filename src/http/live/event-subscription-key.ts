@@ -106,8 +106,8 @@ const columnsOf = (field: string): readonly ColumnName[] =>
   field === 'ip' ? ['src_ip', 'dst_ip'] : [field as ColumnName];
 
 /**
- * Returns the values that the terms match; undefined if a term covers several values, as CIDR blocks and
- * wildcards do.
+ * Returns the values in the form that `fields` describes; undefined if one of them has no such form, as CIDR
+ * blocks and wildcards.
  */
 function wanted(column: Column | undefined, values: FilterTerm['values']): SubscriptionValue[] | undefined {
   const written = values.map((value) => write(column, value));

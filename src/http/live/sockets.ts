@@ -46,7 +46,7 @@ export interface Sockets {
   principalChanged(id: string): void;
   /** Checks the credentials of all sockets again, after a change of the access policy. */
   policyChanged(): void;
-  /** Closes every socket with the reason, because the service is stopping. Later upgrades are refused. */
+  /** Closes every socket with a close frame that says that the service is stopping. Later upgrades are refused. */
   closeAll(): void;
   /** Closes the WebSockets of connections whose certificate was replaced. Their clients should reconnect. */
   leave(transport: Transport): void;
@@ -76,7 +76,7 @@ const socketLimits = {
 export function createSockets(services: SocketServices): Sockets {
   const { limitReached, logError } = services;
   const open = new Set<Socket>();
-  /** Sockets without credentials. */
+  /** Sockets without valid credentials, which wait for a token. */
   const unauthenticated = new Set<Socket>();
   /** Sockets whose credentials are being checked. */
   const unchecked = new Set<Socket>();

@@ -8,7 +8,7 @@ import type { Channel, LiveBatch, LiveMessage, ReplayPart } from './channel.ts';
 
 interface TopologyMatcher {
   readonly filter: ParsedFilter;
-  /** Key of the filter, equal for equivalent filters. */
+  /** Key of the filter: filters with the same key select the same changes. */
   readonly key: string;
 }
 

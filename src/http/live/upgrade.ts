@@ -76,7 +76,7 @@ export function readUpgrade(
 export const bears = ({ authorization, certificate }: Credentials): boolean =>
   authorization !== undefined || certificate !== undefined;
 
-/** Returns the token in the list of subprotocols; undefined without a token. */
+/** Returns the subprotocol `bearer.…`, which contains a token; undefined without a token. */
 function bearerOf(protocols: string): string | undefined {
   const offered = protocols.split(',').map((name) => name.trim());
   return offered.find((name) => name.startsWith('bearer.'));

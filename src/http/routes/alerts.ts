@@ -102,7 +102,7 @@ const isHigh = (level: AlertChange['severity']): boolean =>
  */
 const mostOf = (logged: number): number => (logged === 0 ? limits.maxBulkAlerts : Math.floor(maxEntryIds / logged));
 
-/** Returns the distinct ids of the alerts to change. */
+/** Returns the distinct ids of the alerts to change. Throws INVALID_REQUEST for more than `most` alerts. */
 async function alertsOf(
   { ids, filter }: AlertBulkInput,
   most: number,

@@ -54,7 +54,7 @@ const answers: readonly { readonly under: string; readonly answer: object }[] = 
     },
   },
   { under: '/_cat/', answer: [{ cluster: 'candor', status: 'green' }] },
-  // Clients that discover nodes keep using this address if no nodes are listed.
+  // Clients that discover nodes keep using their configured address if no nodes are listed.
   { under: '/_nodes', answer: { cluster_name: 'candor', nodes: {} } },
 ];
 

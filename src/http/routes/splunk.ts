@@ -47,7 +47,7 @@ export const splunkHandlers = {
     if (status === 'unavailable') return splunkReply(collectorAnswers.full, { message: advice });
     if (collectorOf(services).isFull(performance.now()))
       return splunkReply(collectorAnswers.full, {
-        message: 'events were refused recently for lack of space',
+        message: 'events were refused recently; retry later',
       });
     return splunkReply(collectorAnswers.healthy);
   },

@@ -49,7 +49,7 @@ async function fillIds({ json, ends, blanks, blocks, rows: rowOf }: BulkItems, r
   }
 }
 
-/** Returns the results of all items, rewritten for ids that already existed. */
+/** Returns the results of all items, rewritten for ids that already existed, and whether such an id failed an item. */
 async function withRefused(
   items: BulkItems,
   rows: StoredRows,

@@ -2,8 +2,8 @@ import { type LimitName, limits } from '../../limits.ts';
 import type { Services } from '../services.ts';
 
 /**
- * The HTTP server's state for Splunk shippers: their channels, and whether a body was recently refused for
- * lack of space.
+ * The HTTP server's state for Splunk shippers: their channels, and whether a body was recently refused with an
+ * error after which a retry can succeed.
  *
  * Responses are sent after the flush. Therefore all ids that a channel has issued, in order from 0, are
  * acknowledged, and one number per channel suffices. The number restarts at 0 with the service, or after the
@@ -41,7 +41,7 @@ export class SplunkCollector {
     return next;
   }
 
-  /** Records that a body was refused for lack of space, at `now` (milliseconds of a monotonic clock). */
+  /** Records that a body must be sent again later, at `now` (milliseconds of a monotonic clock). */
   refused(now: number): void {
     this.#fullUntil = now + limits.splunkFullMs;
   }

@@ -7,7 +7,7 @@ import { isSecretName } from '../url-credentials.ts';
 import type { ErrorReply } from './error-replies.ts';
 
 /**
- * Renders an error in the form of Splunk's collector, `{text, code}`, with the subject of the error as
+ * Renders an error in the form of Splunk's collector, `{text, code}`, with the error message of the API as
  * `message`. Errors after which a retry can succeed are 503: shippers retry 503, but not 4xx.
  */
 export const splunkError: ErrorReply = (error, head) => {

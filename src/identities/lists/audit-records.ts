@@ -19,7 +19,7 @@ export interface ListedRecord {
   readonly attributes: AuditRecord;
 }
 
-/** Returns a term that parses only records whose JSON contains the value. */
+/** Returns a term that parses only records whose JSON contains one of the values. */
 const said =
   (compile: TermCompiler<ListedRecord>): TermCompiler<ListedRecord> =>
   (field, values) => {

@@ -41,7 +41,8 @@ export function storedPrincipals(tables: IdentityTables, page: number, perPage: 
 /**
  * Plans the creation of a principal. The first principal is part of the initialisation, which is not logged.
  *
- * @throws CONFLICT if the name or the id is taken, or if there are already limits.maxPrincipals principals
+ * @throws CONFLICT if the name or the id is taken, or if there are already limits.maxPrincipals principals; UNAVAILABLE
+ * if the outbox is full
  */
 export function planPrincipal(
   tables: IdentityTables,

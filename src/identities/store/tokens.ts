@@ -164,7 +164,7 @@ export function listTokens(
  * first, or an expired long-lived token. There is more than one session to replace only in a file from before
  * the limit existed.
  *
- * @throws CONFLICT if no long-lived token has expired
+ * @throws CONFLICT for a long-lived token above the limit if no long-lived token has expired
  */
 function displacedBy(tables: IdentityTables, { principal_id, kind }: Token, nowMs: number): Token[] {
   const excess = tokenCount(tables, principal_id, kind) + 1 - limits.maxTokensPerPrincipal;

@@ -149,7 +149,7 @@ function errorOf({ field, reason }: Rejection): BulkError {
   return { status: 400, type: 'document_parsing_exception', reason: `failed to parse ${what}: ${reason}` };
 }
 
-/** Collects the results of items that do not depend on the commit. */
+/** Collects the parts of item results that do not depend on the commit. */
 class BulkResults {
   readonly #writer: ReturnType<typeof bulkWriter>;
   readonly #withIds: boolean;

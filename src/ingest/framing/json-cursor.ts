@@ -218,9 +218,9 @@ for (const [letter, character] of Object.entries({
 const letterU = 117;
 
 /**
- * Replaces a text between its quotes by the unescaped text, which is never longer, and returns its end. If the
- * text has escapes of characters other than ASCII, returns the unescaped text instead. The bytes at its place
- * are then invalid.
+ * Replaces a text between its quotes by the unescaped text, which is never longer, and returns the end of the
+ * unescaped text. If the text has escapes of characters other than ASCII, returns the unescaped text instead. The
+ * bytes in `[start, end)` are then invalid.
  */
 export function unescapeInPlace(bytes: Buffer, start: number, end: number): number | string {
   let to = start;

@@ -46,7 +46,7 @@ const maxNumberBytes = 120;
 export class JsonLogRecords {
   readonly #bytes: Buffer;
   readonly #items: Sink;
-  /** The principal. */
+  /** The principal, to which record ids are scoped. */
   readonly #sender: string;
   readonly #cursor: JsonCursor;
   readonly #envelope: LogEnvelope = { id: undefined, sensor: undefined, at: undefined };

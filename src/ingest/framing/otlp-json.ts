@@ -109,7 +109,7 @@ class Request {
   }
 
   /**
-   * Visits the first member with one of the `names` in the rest of the object, and then returns to the current
+   * Visits the members with the first of `names` in the rest of the object, and then returns to the current
    * member.
    */
   #ahead(names: readonly Buffer[], visit: () => void): void {

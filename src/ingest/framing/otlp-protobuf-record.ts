@@ -27,7 +27,7 @@ type Body = 'none' | 'text' | 'list' | 'other';
 export class LogRecords {
   readonly #bytes: Buffer;
   readonly #items: Sink;
-  /** The principal. */
+  /** The principal, to which record ids are scoped. */
   readonly #sender: string;
   readonly #reader: ProtobufReader;
   readonly #attribute: TextAttribute;

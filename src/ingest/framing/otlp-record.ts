@@ -111,7 +111,7 @@ export function setMember(object: Record<string, unknown>, key: string, value: u
   else Object.defineProperty(object, key, { value, enumerable: true, configurable: true, writable: true });
 }
 
-/** Returns a number if a double holds it exactly; otherwise its digits, the usual form of 64-bit ids. */
+/** Returns a number if the value is a safe integer; otherwise its digits, the usual form of 64-bit ids. */
 export function integer(value: bigint): number | string {
   const number = Number(value);
   return Number.isSafeInteger(number) ? number : String(value);

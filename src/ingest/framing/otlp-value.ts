@@ -11,7 +11,7 @@ const bits = new DataView(new ArrayBuffer(8));
 
 /**
  * Reads the AnyValue (opentelemetry/proto/common/v1/common.proto) in the current field as JSON: bytes as
- * base64, integers beyond the range of a double as digits, an empty value as null. Repeated messages are
+ * base64, integers beyond the safe integers as digits, an empty value as null. Repeated messages are
  * merged: the last of several values is used, and two lists in sequence form one list.
  *
  * @param depth - number of enclosing lists

@@ -53,9 +53,9 @@ export class ConnectionHashes {
       if (id === 0) continue;
       const src = srcHashes[src_ip[row]! - 1]!;
       const dst = dstHashes[dst_ip[row]! - 1]!;
-      // A missing port is NaN, which becomes 0 in the hash.
       const sensor = sensors.code(row);
       const [a, b] = sensor === 0 ? noSensor : sensorHashes[sensor - 1]!;
+      // A missing port is NaN, which becomes 0 in the hash.
       this.#hash(row, ids.list, id - 1, src ^ a, dst ^ b, (src_port[row]! << 16) ^ dst_port[row]!);
     }
   }

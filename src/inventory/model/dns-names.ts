@@ -13,7 +13,7 @@ const localPorts: ReadonlySet<number> = new Set([5353, 5355, 137]);
 const longestName = 253;
 
 /**
- * Returns the names that DNS answers give to home addresses, each pair of name and address once. The name is
+ * Returns the names that DNS answers give to home addresses, each pair of query and answer section once. The name is
  * the queried name (the answer may go through aliases) or the name in a reverse lookup. Accepts answers of home
  * resolvers, with the hosts that queried them, and answers of a host on the link about itself. Other responders
  * could answer with any names.

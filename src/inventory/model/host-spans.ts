@@ -47,7 +47,7 @@ export class HostSpans {
     }
   }
 
-  /** Adds a row with the address, whose times are `first` to `last`. */
+  /** Adds a row that shows the address from `first` to `last`. */
   at(ip: number, mac: number, first: number, last: number): void {
     const span = mac === 0 ? this.#unnamed[ip]! : this.#named[ip]!;
     if (span === 0 || this.mac[span] !== mac) {

@@ -14,7 +14,7 @@ export function serviceName(given: string): string {
   return names.join(',');
 }
 
-/** Returns the name of a service after a new report: `tls` alone does not replace `https`. */
+/** Returns the name of a service after a new report: `tls` alone does not replace a protocol over TLS. */
 export function toldName(known: string | undefined, said: string | undefined): string | undefined {
   if (said === undefined) return known;
   const name = serviceName(said);

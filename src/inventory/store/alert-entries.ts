@@ -8,8 +8,8 @@ import type { InventoryTables } from './tables.ts';
 type Table = InventoryTables['openAlerts'];
 
 /**
- * The key of an alert: an address or `nowhere`, the way in which the alert counts, the alert's negated rank,
- * and its id.
+ * The key of an alert: an address or `nowhere`, the way in which the alert counts, the alert's negated rank
+ * (0 if dismissed), and its id.
  */
 export type AlertKey = [place: string, as: CountsAs, order: number, id: string];
 /**
@@ -142,7 +142,7 @@ export function gravestOf(table: Table, spans: readonly AddressSpan[]): Found<We
   return { found: firstOf(all.values()), left: Math.max(0, looked - limits.maxCountedAlerts) };
 }
 
-/** Returns the alerts with the highest risk that belong to no asset. */
+/** Returns the alerts with the highest risk that belong to no asset, at most `countedAlerts`. */
 export function gravestNowhere(table: Table): WeighingAlert[] {
   const all = weighing.flatMap((counts) =>
     Array.from(

@@ -17,7 +17,8 @@ export class AssetAddresses {
 
   /**
    * Assigns the address to the asset from `since` on, and records the assignment in the history at `at`. The
-   * previous owner loses the address. Returns false if the asset is at its limit of addresses.
+   * previous owner loses the address. Above `limits.maxCurrentAddresses`, the asset loses the address that was seen
+   * least recently. Returns false at the limit of addresses of one asset or of all assets.
    */
   bindAddress(asset: AssetState, ip: string, binding: Binding, by: By, at: number): boolean {
     const { bindings } = this.#known;
@@ -77,7 +78,7 @@ export class AssetAddresses {
     return this.#known.bindings.latest(ip)?.last ?? 0;
   }
 
-  /** Returns the MAC address if it can identify one machine; otherwise undefined. */
+  /** Returns the MAC address if it can identify one machine, and is known or there is room; otherwise undefined. */
   identifying(mac: string | undefined): string | undefined {
     if (mac === undefined || !identifies(mac)) return undefined;
     const owner = this.#known.bindings.macOwner(mac);
@@ -91,7 +92,7 @@ export class AssetAddresses {
     return owner === 'gateway' ? undefined : owner;
   }
 
-  /** Records that the newest binding of an address has this MAC address. */
+  /** Records the MAC address of a binding if the binding is the newest of the address. */
   learnMac(ip: string, binding: Binding, mac: string): void {
     if (this.#known.bindings.latest(ip)?.since === binding.since) this.#known.bindings.setMac(ip, mac);
   }

@@ -39,7 +39,7 @@ const single = { ip_addresses: 'an IP address', mac_addresses: 'a MAC address' }
 /**
  * Plans an asset that a user enters.
  *
- * @throws CONFLICT for an address that another asset currently has, and at limits.maxAssets.
+ * @throws CONFLICT for an address that another asset currently has, and at the limits of assets and addresses.
  */
 export function planCreate(parts: AssetParts, input: AssetInput, by: Actor): () => AssetChanged {
   const { assets, nowMs } = parts;
@@ -65,7 +65,7 @@ export function planCreate(parts: AssetParts, input: AssetInput, by: Actor): () 
  * user, until they are emptied.
  *
  * @throws NOT_FOUND; VERSION_MISMATCH; INVALID_TRANSITION; CONFLICT for an address that another asset
- * currently has.
+ * currently has, and at the limits of addresses.
  */
 export function planChange(
   parts: AssetParts,
@@ -174,8 +174,8 @@ function requireTransition(from: Asset['state'], to: Asset['state']): void {
 }
 
 /**
- * Requires that no other asset currently has the addresses. @throws CONFLICT naming the first address that
- * another asset currently has.
+ * Requires that no other asset currently has the addresses, and that there is room for them. @throws CONFLICT naming
+ * the first address that the asset cannot get.
  */
 function requireFree(assets: Assets, field: Identifiers, values: readonly string[], id: string | undefined): void {
   const holder = (value: string): string | undefined => {

@@ -77,7 +77,7 @@ function written(from: AssetState, to: AssetState): Pick<AssetState, 'hostnames'
   };
 }
 
-/** Copies attributes that `to` lacks from `from`. */
+/** Copies attributes that `to` lacks from `from`, and merges texts, names and times. */
 function takeOver(from: AssetState, to: AssetState): void {
   Object.assign(to, written(from, to));
   to.heard = unitedNames(to.heard, from.heard);

@@ -85,7 +85,7 @@ export const newAsset = (id: string, parts: Pick<AssetState, 'source' | 'state' 
 export const hostnamesOf = ({ hostnames, heard, isProxy }: AssetState): readonly string[] =>
   hostnames ?? ownNames(heard, isProxy).map(({ name }) => name);
 
-/** Returns the user's name for the asset, otherwise its best host name, otherwise an address. */
+/** Returns the user's name for the asset, otherwise its best host name, an address, or its id. */
 export const nameOf = (asset: AssetState): string =>
   asset.name ??
   asset.hostnames?.[0] ??

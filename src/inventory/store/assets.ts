@@ -107,7 +107,7 @@ export class Assets implements AssetsPart {
 
   /**
    * Records a scanned host: creates an asset with source `scan` unless the host is known. Returns undefined
-   * at limits.maxAssets.
+   * if the evidence is ignored, or at a limit.
    */
   scanned(
     host: Pick<ScannedHost, 'ip' | 'at' | 'hostnames' | 'mac' | 'os'> & {

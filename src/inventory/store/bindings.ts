@@ -104,7 +104,7 @@ export class Bindings {
   #era = 0;
   #moved = false;
   #collapsed = 0;
-  /** Called for each address whose owners change, with the asset that loses it. */
+  /** Called for each address whose owners change, with the asset from which `reassign` moved it. */
   onMoved: (ip: string, from?: string) => void = () => {};
 
   constructor(tables: InventoryTables, stillThere: LastSeenJournal) {

@@ -46,8 +46,8 @@ export class Gateways {
   }
 
   /**
-   * Returns whether the asset has several IPv4 addresses in use at the same time with this MAC address, or more
-   * addresses than one machine can have.
+   * Returns whether the asset has several IPv4 addresses in use at the same time with this MAC address, which users
+   * have not all confirmed, or more addresses than one machine can have.
    */
   isShared(asset: AssetState, mac: string, ip: string, last: number): boolean {
     if (asset.ips.length < 2 || ip.includes(':')) return false;

@@ -50,7 +50,7 @@ export class LastSeenJournal {
     return seen?.[1] === assetId ? seen[2] : 0;
   }
 
-  /** Yields the entries that have waited longest. The caller must write them to their rows before `write`. */
+  /** Removes and yields the entries that have waited longest. Callers must write them to their rows before `write`. */
   *take(count: number): Generator<SeenAgain> {
     let left = count;
     for (const [ip, seen] of this.#waiting) {

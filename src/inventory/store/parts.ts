@@ -23,7 +23,7 @@ export interface AssetsPart extends TransactionalState {
   readonly count: number;
   /** Number of times since the start that data was dropped, by limit. Only increases. */
   readonly reached: Readonly<Partial<Record<LimitName, number>>>;
-  /** Records that a home host answered. Returns its asset; undefined at the limit of assets. */
+  /** Records that a home host answered. Returns its asset; undefined if the evidence is ignored, or at a limit. */
   hostSeen(host: HostSeen): string | undefined;
   /**
    * Records that a MAC address forwards for other hosts, and therefore does not identify a host. Called

@@ -7,7 +7,7 @@ import { gravestNowhere, gravestOf, type WeighingAlert } from './alert-entries.t
 import { at } from './asset-row.ts';
 import type { InventoryTables } from './tables.ts';
 
-/** Returns the assets at risk by rank. Reads only the assets on the page. */
+/** Returns the assets with the highest risk, at most `limits.maxShownRisks`, and the alerts that belong to no asset. */
 export function readRisks(tables: InventoryTables & AlertTables, lookup: Pick<AssetLookup, 'ranges'>): RiskView {
   const { riskRanks, assets, openAlerts, alerts } = tables;
   const shown = (weighing: readonly WeighingAlert[]): RiskyAlert[] =>

@@ -16,7 +16,7 @@ export type ServiceRow = readonly [
   product: string | null,
   version: string | null,
   source: 0 | 1,
-  /** Time of the scan that found the service closed, epoch milliseconds; 0 while the service is open. */
+  /** Time when a scan found it closed or its asset lost the address, epoch milliseconds; 0 while it is open. */
   closedAt: number,
   connections: number,
   clients: number,

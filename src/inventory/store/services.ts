@@ -36,7 +36,7 @@ export class Services implements ServicesPart {
   beyondAll = 0;
   /** Number of times that evidence was dropped because of limits.maxServicesPerAsset. Only increases. */
   beyondAsset = 0;
-  /** Number of times that evidence was dropped because its transport is not a protocol name. Only increases. */
+  /** Number of times that evidence was dropped because its transport is longer than a protocol name. Only increases. */
   withoutTransport = 0;
   /**
    * Called when the time at which a service was first seen changes (epoch milliseconds). `before` is undefined

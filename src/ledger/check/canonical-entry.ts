@@ -28,7 +28,7 @@ class Literal {
     this.#last = view.getInt32(text.length - 4, true);
   }
 
-  /** Returns whether the bytes are at `at` in memory and end before `end`. */
+  /** Returns whether the text is at `at` in memory and does not extend beyond `end`. */
   isAt(view: DataView, at: number, end: number): boolean {
     const words = this.#words;
     const last = at + this.bytes - 4;
@@ -318,7 +318,7 @@ export class EntryReader {
     }
   }
 
-  /** Consumes a number. All numbers except integers of up to 15 digits are left to the full parser. */
+  /** Consumes a number. All numbers except unsigned integers of up to 15 digits are left to the full parser. */
   #number(): boolean {
     const start = this.#at;
     for (; this.#at < this.#end; this.#at++) {

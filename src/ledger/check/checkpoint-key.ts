@@ -18,8 +18,8 @@ export interface CheckpointKeyEvidence {
 }
 
 /**
- * Verdict on the active checkpoint key. `right`: the key is valid. `open`: the verdict is unknown until the log grows.
- * `replaced`: the key is not valid.
+ * Verdict on the active checkpoint key. `right`: the key is valid. `open`: unknown, because no key is active or the
+ * entry of a new life is not logged yet. `replaced`: the key is not valid.
  */
 export type CheckpointKeyVerdict =
   | { readonly kind: 'right'; readonly kid: string }
@@ -73,7 +73,7 @@ function leadsTo(from: string, to: string, { replaced }: KeyHistory): boolean {
 
 /**
  * Returns whether one of the keys made the log's own signature on a note. A note without the log's signature proves
- * nothing.
+ * nothing and is accepted.
  */
 function isSignedByOne(note: string, keys: readonly KeyFile[]): boolean {
   try {

@@ -227,7 +227,7 @@ export class DatabaseFile {
     }
   }
 
-  /** Returns the value of a stray row in a separate buffer. */
+  /** Returns the value of a stray row in a separate buffer; undefined if it cannot be read. */
   strayValue(n: number, i: number): Buffer | undefined {
     const page = Buffer.allocUnsafe(this.pageBytes);
     const node = this.loadPage(n, leafPage, page) === undefined ? nodeAt(page, i, true) : undefined;
@@ -238,7 +238,7 @@ export class DatabaseFile {
   }
 }
 
-/** Returns the file size without whole pages of zeros at the end. LMDB writes no page of zeros. */
+/** Returns the file size without whole pages of zeros at the end. LMDB writes such pages only in large values. */
 function writtenBytes(file: number, size: number, pageBytes: number): number {
   const piece = Buffer.alloc(pieceBytes);
   for (let end = size; end > 0; ) {

@@ -21,7 +21,10 @@ export function compareKeys(order: KeyOrder, a: Buffer, b: Buffer): number {
   return order === 'bytes' ? Buffer.compare(a, b) : number64(a, 0) - number64(b, 0);
 }
 
-/** Returns the last node whose key is not above `key`. The first node of a branch is below every key. */
+/**
+ * Returns the last node whose key is not above `key`, or node 0 if all keys are above; undefined if the page has no
+ * valid nodes. The first node of a branch is below every key.
+ */
 export function search(page: Buffer, key: Buffer, isLeaf: boolean, order: KeyOrder): number | undefined {
   const nodes = Math.min(page.readUInt16LE(20), page.length - headerBytes) >> 1;
   let low = 0;
@@ -82,8 +85,8 @@ function isBelowAsInteger(a: Buffer, aAt: number, _aEnd: number, b: Buffer, bAt:
 }
 
 /**
- * Returns the start of the key of node `i`; −1 if the node is not within the page. Creates no object, because
- * it is called for every node.
+ * Returns the start of the key of node `i`; −1 if the node is not within the page or has unknown flags. Creates no
+ * object, because it is called for every node.
  */
 export function keyStart(page: Buffer, i: number, isLeaf: boolean): number {
   const key = number16(page, headerBytes + 2 * i) + headerBytes + nodeBytes;
@@ -106,7 +109,7 @@ export interface Node {
   readonly size: number;
 }
 
-/** Returns node `i` of a page; undefined if it is not within the page. */
+/** Returns node `i` of a page; undefined if `keyStart` rejects it. */
 export function nodeAt(page: Buffer, i: number, isLeaf: boolean): Node | undefined {
   const key = keyStart(page, i, isLeaf);
   if (key < 0) return undefined;

@@ -44,7 +44,7 @@ export class EntriesCheck {
   readonly #rows: RowCursor | undefined;
   readonly #reader = new EntryReader();
   readonly #pages: Table | undefined;
-  /** Index of a row that was read ahead, after a gap. */
+  /** Index of the row at the cursor, until the row is consumed. */
   #ahead: number | undefined;
   #more: boolean;
   /** Whether a leaf is missing without a substitute, so that later roots cannot be computed. */
@@ -129,7 +129,11 @@ export class EntriesCheck {
     return this.#ahead;
   }
 
-  /** Compares an entry with its node. @param bytes - the entry, preceded by one byte that is not part of it */
+  /**
+   * Checks the form, the key and, if requested, the signature of an entry, and adds the entry to the indexes.
+   *
+   * @param bytes - the entry, preceded by one byte that is not part of it
+   */
   #checkEntry(index: number, bytes: Buffer): void {
     const { findings, indexes, signatures } = this.#input;
     const reader = this.#reader;

@@ -22,7 +22,7 @@ export interface ExpectedHeads {
   /** The checkpoint stored in ledger.mdb, which was made from a head. */
   readonly kept: string | undefined;
   readonly history: KeyHistory;
-  /** The last restore or rebuild. Heads of sizes between its `to_size` and `from_size` were deliberately abandoned. */
+  /** The last restore or rebuild. Heads of sizes above its `to_size`, up to `from_size`, were abandoned. */
   readonly regression: Regression | undefined;
 }
 

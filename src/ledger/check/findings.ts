@@ -6,7 +6,7 @@ const maxListed = 100;
 /**
  * The meaning of a finding. `derived`: damaged data that can be recomputed from the entries. `content`: entries or
  * heads are missing or altered. `rollback`: the log signed more than the file holds, or something different. `witness`:
- * the log is intact, but a file that monitors it is damaged.
+ * the log is intact, but a key file or a file that monitors the log is damaged.
  */
 type Severity = 'derived' | 'content' | 'rollback' | 'witness';
 

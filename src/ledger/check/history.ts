@@ -20,7 +20,7 @@ interface HistoryInput {
   onDamage(damage: PageDamage): void;
 }
 
-/** Heads known from outside ledger.mdb. */
+/** Records with which the history is compared. */
 interface Outside {
   /** The last head of the history. */
   readonly last: SignedHead | undefined;

@@ -201,7 +201,7 @@ export class ComputedIndexes {
   }
 }
 
-/** Content of the tables whose order differs from the entries'. */
+/** Results of reading the tables that are stored apart from the entries. */
 export interface StoredRows {
   /** The index by kind. */
   readonly kinds: Fingerprint;
@@ -302,7 +302,7 @@ export class StoredIndexes {
     return kinds.without(missing);
   }
 
-  /** Reports entries that are missing from the index by id. Called when the sums show that there are such entries. */
+  /** Reports entries that are missing from the index by id. Called when the sums of index and entries differ. */
   #reportMissingIds(rows: number): void {
     const { file, tables, findings } = this.#input;
     const ids = tables.get('ids');

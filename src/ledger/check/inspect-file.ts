@@ -9,8 +9,8 @@ import { DatabaseFile, NotADatabase, type PageDamage } from './database-file.ts'
  * Returns whether the file is shorter than its pages in use. The caller then degrades the log once it is open, and
  * serves the remaining data.
  *
- * @throws UntrustedLogError if the file cannot be opened as a database; Error with a one-line message if it cannot be
- * read
+ * @throws UntrustedLogError if the file is not a database or an inspected page is damaged; Error with a one-line
+ * message if the file cannot be read
  */
 export function inspectFile(path: string): { readonly cut: boolean } {
   const file = open(path);

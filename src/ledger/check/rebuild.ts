@@ -78,9 +78,9 @@ export interface RebuildReport {
     readonly why: string | undefined;
     /** Known ids of the first thousand lost entries, by index. */
     readonly ids: ReadonlyMap<number, string>;
-    /** Signed heads that auditors may hold: the first hundred, by size. */
+    /** Dropped signed heads, which auditors may hold: the first hundred, by size. */
     readonly heads: readonly SignedHead[];
-    /** Total number of signed heads that auditors may hold. */
+    /** Total number of dropped signed heads. */
     readonly headCount: number;
     /**
      * Lower bound for the count of smaller signed heads that are in no table of the file and exceeded the memory limit.
@@ -132,7 +132,7 @@ export async function rebuild(options: RebuildOptions): Promise<RebuildReport> {
   }
 }
 
-/** Returns signed heads of the current life in anchor and journal. */
+/** Returns heads of the current life in anchor and journal. The signature of the anchor's head is not verified. */
 async function witnessed(dataDir: string, anchorPath: string, keys: PublicKeys): Promise<SignedHead[]> {
   const anchor = await readAnchor(anchorPath).catch(() => undefined);
   const journal = await new Journal(join(dataDir, 'journal.ndjson')).read(keys).catch(() => undefined);
@@ -196,7 +196,7 @@ class Plan {
     this.#options.onStep?.(step);
   }
 
-  /** Returns the new name of the old file. */
+  /** Replaces the file with a rebuilt file. Returns the new name of the old file. */
   async #replace(path: string): Promise<string> {
     const beside = `${path}.rebuilding`;
     await rm(beside, { force: true }); // left by an interrupted run

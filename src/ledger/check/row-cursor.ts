@@ -226,7 +226,8 @@ export class RowCursor {
   }
 
   /**
-   * Advances the branch at `from`, or the nearest ancestor that has another child. Returns its depth, or −1.
+   * Advances the branch at `from`, or the nearest ancestor that has another child. Returns its depth; −1 if there is no
+   * other child, or its keys are not below `#before`.
    */
   #nextBranch(from: number): number {
     for (let depth = from; depth >= 0; depth--) {

@@ -156,8 +156,8 @@ export class Salvage {
   }
 
   /**
-   * Returns the entry as stored, unless its node shows that it was altered and another copy in the file
-   * matches the node.
+   * Returns the stored entry if it matches its node or the node is unknown; otherwise a copy in the file that matches
+   * the node, the stored entry, or any copy that is a valid entry, in this order.
    */
   #choose(index: number, size: number, stored: Buffer | undefined): { bytes: Buffer; hash: Hash } | undefined {
     const wanted = this.#nodes.leaf(index, size);

@@ -25,7 +25,7 @@ interface WalkOptions {
 }
 
 /**
- * Returns every place of an LMDB file at which a tree cannot be followed: meta pages, page numbers, types and bounds of
+ * Returns the first 100 places of an LMDB file at which a tree cannot be followed: meta pages, page numbers, types of
  * pages, nodes, order of keys, pages used twice, and tables whose row count is wrong. Reading such a place with LMDB
  * may end the process. Values are not read, except the lists of free pages.
  */
@@ -118,7 +118,7 @@ class UsedPages extends DatabaseFile {
     this.#used = new Uint8Array(Math.ceil(this.fileBytes / this.pageBytes / 8) + 1);
   }
 
-  /** Marks a page that is not read as used. */
+  /** Marks a page as used without reading it. Returns why the page cannot be followed. */
   takePage(n: number): string | undefined {
     if (!(n > 1 && n < this.pages)) return `there is no page ${n}`;
     if ((n + 1) * this.pageBytes > this.fileBytes) return 'it lies beyond the end of the file';

@@ -20,7 +20,7 @@ export interface Succession {
   /** Id of the `key.rotated` entry, so that appending it again after a crash adds nothing. */
   readonly entry_id: string;
   readonly actor: string;
-  /** Time of the takeover; absent for an immediate one. */
+  /** Time of the takeover; absent for an immediate takeover. */
   readonly due?: string;
 }
 
@@ -135,9 +135,9 @@ export function activated(file: KeyFile, fromSize: number, timeMs: number, endin
 }
 
 /**
- * Returns the key after its end, without its private key. `toSize` is the largest tree whose head it signed,
- * and for entries the index after the last; undefined if unknown. A key that never signed covers the empty
- * tree, which has no heads.
+ * Returns the key after its end, without its private key. `toSize`: for a tree-head key, the size of the largest tree
+ * whose head it signed; for an entry key, the index after its last entry; undefined if unknown. A key that never signed
+ * covers the empty tree, which has no heads.
  */
 export function ended(
   file: KeyFile,
@@ -172,7 +172,8 @@ export function lostPurposes(files: readonly KeyFile[], isActive: (file: KeyFile
 }
 
 /**
- * Returns whether the key is active or pending and its private key exists: in the file, encrypted, or in an ssh-agent.
+ * Returns whether the private key exists: in the file, plain or encrypted, or, if the key is active or pending, in an
+ * ssh-agent.
  */
 export function hasPrivateKey(file: KeyFile): boolean {
   const { d, svc_encrypted, svc_signer, svc_state } = file;

@@ -32,7 +32,7 @@ interface View {
   /** Keys in order of creation, oldest first. */
   readonly ordered: readonly Key[];
   readonly published: PublicJwk[];
-  /** Active keys by purpose. */
+  /** Active keys that can sign, by purpose. */
   readonly active: ReadonlyMap<string, Key>;
   readonly pending: ReadonlyMap<string, Key>;
   /** The life of the active tree-head key, locked or not. */
@@ -170,7 +170,7 @@ export class KeyRing {
     this.#folder.make();
   }
 
-  /** Creates an access-token key in memory only, for a service whose key files are lost. */
+  /** Creates an access-token key in memory, unless there is one. For a service whose key files are lost. */
   createEphemeralAccessKey(timeMs: number): void {
     if (this.active('access-token') !== undefined) return;
     const key = Key.of(activated(newKeyFile('access-token', timeMs), 0, timeMs));
@@ -178,7 +178,8 @@ export class KeyRing {
   }
 
   /**
-   * Returns a new pending key of the current life, or an unused key of the agent. `change` adds it to the ring.
+   * Returns a new pending key of the current life. If new keys of the purpose come from the agent, the key pair is one
+   * that no log has used. `change` adds the key to the ring.
    *
    * @throws SignerError if the agent has no unused key
    */
@@ -241,12 +242,12 @@ export class KeyRing {
     return this.#keys.get(kid);
   }
 
-  /** Returns the active key. */
+  /** Returns the active key of this purpose, if it can sign. */
   active(purpose: LedgerKeyPurpose): Key | undefined {
     return this.#currentView().active.get(purpose);
   }
 
-  /** Returns the key that takes over next. */
+  /** Returns the pending key of this purpose, if it can sign. It takes over next. */
   pending(purpose: LedgerKeyPurpose): Key | undefined {
     return this.#currentView().pending.get(purpose);
   }

@@ -26,8 +26,8 @@ export async function openAgent(
 }
 
 /**
- * Returns the public keys (base64url) in the subfolders of the data folder that hold earlier logs. A key serves one
- * log, but an agent still offers the keys of earlier logs.
+ * Returns the public keys (base64url) in the subfolders of the data folder that hold earlier logs, and in `otherKeys`.
+ * A key serves one log, but an agent still offers the keys of earlier logs.
  */
 async function keysOfEarlierLogs(dataDir: string, otherKeys?: string): Promise<Set<string>> {
   const used = new Set<string>();

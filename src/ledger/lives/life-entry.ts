@@ -112,7 +112,7 @@ export function regressionOf({ reason, at, fromSize, toSize }: LifeRecord) {
 }
 
 /**
- * Returns the entry that began the current life; undefined in the first life.
+ * Returns the entry that began the current life; undefined in the first life, or if the entry is not logged yet.
  *
  * @param rootAt - returns the root of the first `size` leaves
  * @throws UntrustedLogError if the keys belong to another life than the log, or the entry is invalid

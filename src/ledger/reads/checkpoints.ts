@@ -18,7 +18,7 @@ export interface CheckpointSigner {
 export interface CheckpointParts {
   readonly storage: LedgerStorage;
   readonly nodes: VerifiedNodes;
-  /** Returns the latest published head. */
+  /** Returns the latest head visible to the reader. */
   head(): SignedHead | undefined;
   /** Returns the active signing key. @throws UNAVAILABLE without one */
   signer(): CheckpointSigner;
@@ -35,7 +35,7 @@ export class Checkpoints {
     this.#parts = parts;
   }
 
-  /** Returns the latest head as a note. Signs each size and root only once. Throws LOG_EMPTY. */
+  /** Returns the latest head as a note. Signs only if the tree, the origin or the key changed. Throws LOG_EMPTY. */
   latest(): string {
     const head = this.#parts.head();
     if (head === undefined) throw logEmpty();
@@ -60,7 +60,7 @@ export class Checkpoints {
     if (kept === undefined || size >= this.sizeOf(kept)) this.#parts.storage.keepCheckpoint(note);
   }
 
-  /** Returns the stored note; undefined if no note is stored under this origin. */
+  /** Returns the stored note; undefined without a note, or if `sizeOf` rejects it. */
   kept(): string | undefined {
     const note = this.#parts.storage.keptCheckpoint();
     try {

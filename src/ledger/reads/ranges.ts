@@ -1,8 +1,8 @@
 import { invalidField, type ServiceError } from '../../errors.ts';
 
 /**
- * Returns the error for a parameter in a log of `size` leaves. If `low` is above `high`, the log is too small
- * for any value.
+ * Returns the error for a parameter that is out of range in a log of `size` leaves. If `low` is above `high`, the log
+ * is too small for any value.
  */
 export function outOfRange(field: string, low: number, high: number, size: number): ServiceError {
   const leaves = `${size} ${size === 1 ? 'leaf' : 'leaves'}`;

@@ -227,7 +227,7 @@ export class Scrub {
     this.found(error.message, error instanceof EdgeDamagedError);
   }
 
-  /** Saves the progress. If saving fails, a restart begins the pass again. */
+  /** Saves the progress. If saving fails, a restart continues from the progress that was saved before. */
   #save(): void {
     this.#savedAt = Date.now();
     this.#isStale = this.#saving !== undefined;

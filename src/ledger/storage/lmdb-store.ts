@@ -29,7 +29,7 @@ const format = 1;
 const completedRows = 16_384;
 
 /**
- * ledger.mdb. Every table except `ids` and `leaves` grows only at its end.
+ * ledger.mdb. The tables `entries`, `heads` and `history` grow only at their ends.
  *
  *     meta      'format' → {format, state}; 'checkpoint' → the stored checkpoint; 'checkpoint_key' → kid of its
  *               key; 'publication' → periods (JSON); 'instance' → exists once instance.json was written

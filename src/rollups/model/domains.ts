@@ -14,7 +14,7 @@ export class Domains {
 
   /**
    * Returns the registered domain; if the name has no registered domain, the name itself in lower case and
-   * without a final dot.
+   * without a final dot. Cuts the result to 255 characters.
    */
   of(query: string): string {
     const known = this.#remembered.get(query);

@@ -244,7 +244,7 @@ export class EventFold implements FlowConsumer {
     });
   }
 
-  /** Returns the domains of a block's names, numbered in order of appearance. */
+  /** Returns a function that numbers the domains of a block's names in order of appearance, and these domains. */
   #domainsOf(list: TextList): { domains: string[]; of(name: number): number } {
     const domains: string[] = [];
     const numbers = new Map<string, number>();
@@ -300,7 +300,7 @@ interface Floors {
 /** Number of port values: 0 to 65535, and one value for no port. */
 const portNumbers = 65_537;
 
-/** Returns the names of a block's transports, which may be any text that a sensor sends. */
+/** Returns the names of a block's transports, cut to the maximum length, because a sensor may send any text. */
 const transportNames = (list: TextList): string[] =>
   Array.from({ length: list.length }, (_, i) => list.text(i).slice(0, limits.maxTransportLength).toWellFormed());
 

@@ -1,7 +1,7 @@
 import type { AddressList } from '../../events/format/column-readers.ts';
 import { addressWord } from '../../net/ip.ts';
 
-/** Maximum characters of a text that are hashed: twice the maximum of DNS names. */
+/** Maximum characters of a text that are hashed: about twice the maximum of DNS names. */
 const hashedCharacters = 512;
 
 /**

@@ -20,7 +20,7 @@ export interface Part {
 
 /**
  * Returns the smallest set of whole buckets that covers [from, to), in order of time. `from` and `to` are whole
- * minutes. Without an end, the last bucket is the current, incomplete bucket.
+ * minutes. Without `to`, the last part has no end.
  *
  * ```
  *   from                                                         to

@@ -87,7 +87,7 @@ class Writer {
     this.#at += sketch.copy(this.#bytes, this.#at);
   }
 
-  /** Writes a number, rounded to an integer that a double represents exactly. */
+  /** Writes a number, rounded down to an integer from 0 to `Number.MAX_SAFE_INTEGER`. */
   number(value: number): void {
     this.#room(8);
     let rest = value > 0 ? Math.floor(Math.min(value, Number.MAX_SAFE_INTEGER)) : 0;

@@ -27,7 +27,7 @@ export const tops = ['talkers', 'destinations', 'services', 'domains'] as const;
 export type Top = (typeof tops)[number];
 
 /**
- * The precision of a rollup: maximum hashes for an exact count, maximum entries of a list, and maximum bytes.
+ * The precision of a rollup: maximum hashes for an exact count, `most` of each `TopList`, and maximum bytes.
  */
 export interface Fineness {
   readonly hashes: number;

@@ -49,7 +49,7 @@ const keptMs = {
 export const floorOf = (level: Level, nowMs: number): number => startOf(level, nowMs - keptMs[level]);
 
 /**
- * Limits of minute buckets. Connections that begin in a minute may last longer, so up to the bytes of an hour
+ * Limits of minute and hour buckets. Connections that begin in a minute may last longer, so up to the bytes of an hour
  * are accepted.
  */
 const short = {

@@ -39,16 +39,16 @@ export interface RollupsOptions {
 
 /** Number of list entries that count as one row of the inventory when deciding whether to write. */
 const entriesPerRow = 16;
-/** Number of events processed per transaction while rollups are built from stored events. */
+/** Minimum number of events processed per transaction while rollups are built from stored events. */
 const buildRows = 65_536;
-/** Number of old buckets that are removed at a time. */
+/** Maximum old buckets of a level that are removed at a time. */
 const removedAtOnce = 256;
 
 /**
  * Counts for the dashboard and trends, updated as events are stored, in the store thread. This class is part of
  * the inventory, which processes the events and commits its position with the results. `write` stores all
- * changes since the previous call as a delta. If there are too many deltas, `write` also adds them to the
- * buckets, in the same transaction.
+ * changes since the previous call as a delta. If there are too many deltas, `write` instead adds the deltas and
+ * the changes to the buckets.
  */
 export class Rollups implements FlowConsumer, TransactionalState {
   readonly #tables: RollupsOptions['tables'];

@@ -14,7 +14,7 @@ const maxProtocolLength = 32;
 /**
  * Sums flows to edges, by the hour in which the flows began.
  *
- * The result must not grow with an attacker's input. A home host that did not answer is represented by its
+ * The result must not grow with an attacker's input. A home target that did not answer is represented by its
  * network, so scans and forged targets do not create nodes. External hosts are represented by their networks.
  */
 export class EdgeFold implements FlowConsumer {

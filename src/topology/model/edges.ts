@@ -9,7 +9,7 @@ import { copied, Nodes, roomFor } from './nodes.ts';
  */
 export const noHour = 0xffffffff;
 
-/** Maximum of sums of bytes. Capped sums do not depend on the order of adding. */
+/** Maximum of sums of bytes and of connections. Capped sums do not depend on the order of adding. */
 export const most = limits.maxSummedBytes;
 
 /**

@@ -9,7 +9,8 @@ export type Run = Iterator<Segment>;
  * Merges runs into one run, a segment at a time. Rows of the same edge and bucket are added up. At any time,
  * only one segment of each run and one segment of the result are in memory.
  *
- * @param drop - first bucket whose rows are left out, with all later buckets
+ * @param terms - rows in buckets before `from`, and in bucket `below` and later buckets, are left out; `maxRows` is the
+ *   maximum number of rows of a segment of the result
  */
 export function* mergeRuns(
   runs: Iterable<Run>,

@@ -121,7 +121,7 @@ export class Nodes {
   }
 }
 
-/** Returns a power of two above the number. */
+/** Returns the smallest power of two above the number, at least 64. */
 export const roomFor = (count: number): number => Math.max(64, 2 ** Math.ceil(Math.log2(count + 1)));
 
 /** Network blocks as columns, implemented by `Nodes` and segments. */

@@ -9,7 +9,7 @@ export interface Part {
   readonly to: number;
 }
 
-/** The limits of what is still stored. */
+/** The start of the stored hours and of the stored days. */
 export interface Floors {
   /** The earliest hour that is still stored. */
   readonly hour: number;

@@ -39,7 +39,7 @@ export interface UpdateView {
 export const rangesOf = (texts: readonly string[]): AddressRange[] =>
   texts.flatMap((text) => addressRanges(text) ?? []);
 
-/** Returns the step's additions in the view; undefined if the view has none. */
+/** Returns the step's additions and renamed hosts in the view; undefined if the view has none. */
 export function updateOf(step: Step, view: UpdateView): TopologyUpdate | undefined {
   const { segment, fresh, names, renamed, seq } = step;
   const edges = new Edges();
@@ -103,7 +103,7 @@ export function updateOf(step: Step, view: UpdateView): TopologyUpdate | undefin
   };
 }
 
-/** Returns the node with the name of its asset. */
+/** Returns the node with the name of its asset, or with its id as the label if it has no asset. */
 export function named<N extends DescribedNode>(node: N, names: Readonly<Record<string, NodeName>>) {
   const name = node.kind === 'asset' && node.ip !== undefined ? names[node.ip] : undefined;
   return { ...node, ...(name ?? { label: node.id }) };

@@ -27,7 +27,7 @@ async function alertThatIs(status: Status = 'new') {
 const pairs = alertStatuses.flatMap((from) => alertStatuses.map((to) => [from, to] as const));
 
 describe('status', () => {
-  test.for(pairs)('%s → %s', async ([from, to]) => {
+  test.for(pairs)('changes from %s to %s only if the transition is allowed', async ([from, to]) => {
     const { store, reader, id } = await alertThatIs(from);
     const allowed: readonly Status[] = alertTransitions[from];
     const change = store.changeAlert(id, { status: to }, analyst);
@@ -112,12 +112,12 @@ describe('a change', () => {
     },
   );
 
-  test('finds the alert by an id in upper case', async () => {
+  test('leaves the alert readable by its id in upper case', async () => {
     const { reader, id } = await alertThatIs();
     expect(reader.getAlert(id.toUpperCase())).toBeDefined();
   });
 
-  test('that overrides the AI is stored and logged', async () => {
+  test('that overrides the AI verdict is stored and logged', async () => {
     const { store, id } = await alertThatIs();
     const { alert } = await store.changeAlert(
       id,

@@ -37,7 +37,7 @@ async function commit({ store }: Opened, findings: readonly Finding[], atOnce = 
   for (let i = 0; i < findings.length; i += atOnce) await store.commit(batchOf(findings.slice(i, i + atOnce)));
 }
 
-describe('200,000 findings of 50 rules from as many forged addresses within a minute', () => {
+describe('findings from many forged addresses', () => {
   const all = (destination: (n: number) => string) =>
     flood(200_000, (n) => ({
       rule_id: `1:${n % 50}`,
@@ -51,7 +51,7 @@ describe('200,000 findings of 50 rules from as many forged addresses within a mi
     ['at hosts across the home network', (n) => `10.0.${(n >> 3) & 255}.${n & 255}`],
     ['between external hosts', (n) => forged(n + 7)],
   ];
-  test.for(cases)('%s: 50 alerts are visible', async ([, destination]) => {
+  test.for(cases)('%s: 200,000 of 50 rules within a minute give 50 visible alerts', async ([, destination]) => {
     const there = opened({ home });
     await commit(there, all(destination), 10_000);
     const alerts = alertsOf(there);
@@ -70,7 +70,7 @@ describe('200,000 findings of 50 rules from as many forged addresses within a mi
     expect((await there.store.outbox(1000)).length).toBeLessThanOrEqual(100);
   });
 
-  test('in small bodies, the first alerts are suppressed and name the summary alert', async () => {
+  test('in small bodies: the first alerts are suppressed and name the summary alert', async () => {
     const there = opened({ home });
     await commit(
       there,
@@ -269,7 +269,7 @@ describe('a flood', () => {
     expect(counted(alertsOf(there))).toBe(1500);
   });
 
-  test('continues after the store was closed, and a user can end it', async () => {
+  test('raises another summary alert after a user resolved the first', async () => {
     const there = opened({ home });
     await commit(there, flood(200), 20);
     const [fold] = alertsOf(there, 'new');

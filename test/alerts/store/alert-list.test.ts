@@ -158,7 +158,7 @@ describe('lists', () => {
       { sort: 'last_seen', cursor: Buffer.from('["last_seen","asc","x","x",2]').toString('base64url') },
       'cursor',
     ],
-  ] as const)('refuse %s', ([, changes, field]) => {
+  ] as const)('reject %s', ([, changes, field]) => {
     const { reader } = opened();
     expect(() => reader.listAlerts({ ...everything, ...changes } as ListQuery)).toThrow(
       expect.objectContaining({ code: 'INVALID_REQUEST', details: expect.objectContaining({ field }) }),

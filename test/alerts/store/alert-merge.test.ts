@@ -30,7 +30,7 @@ describe('occurrences', () => {
     ['between two alerts, nearer to the later alert', [0, 100, 55], [1, 2]],
     ['late for the first of three alerts', [0, 100, 200, 5], [2, 1, 1]],
   ];
-  test.for(cases)('%s', async ([, minutes, counts]) => {
+  test.for(cases)('%s: at minutes %j, alerts count %j', async ([, minutes, counts]) => {
     expect((await merged(at(...minutes))).map(({ count }) => count)).toEqual(counts);
   });
 
@@ -49,7 +49,7 @@ describe('occurrences', () => {
     ['another title and severity', { title: 'x', severity: 'critical' }, 1],
     ['another spelling of the address', { src_ip: '::ffff:192.0.2.1' }, 1],
   ];
-  test.for(others)('are merged only if rule and addresses are equal: %s', async ([, changes, count]) => {
+  test.for(others)('are merged if rule and addresses are equal: %s %j gives alerts: %d', async ([, changes, count]) => {
     expect(await merged([[finding(), finding(changes)]])).toHaveLength(count);
   });
 
@@ -138,7 +138,7 @@ describe('recurrence', () => {
 });
 
 describe('the log', () => {
-  test('gets an alert once, when it first reaches high', async () => {
+  test('gets an alert once, when its severity first reaches high', async () => {
     const { store, notices } = opened();
     await store.commit(batchOf([finding({ severity: 'medium' })]));
     expect(await store.outbox(10)).toEqual([]);

@@ -29,7 +29,7 @@ function findings(name: string): Finding[] {
 
 describe.skipIf(!existsSync(folder))('alerts of real sensors', () => {
   for (const batchSize of [1, 100, 2000])
-    test(`with 1,162 duplicates become 18 alerts, whose counts add up to 581 per rule, in batches of ${batchSize}`, async () => {
+    test(`of two rules, 1,162 in all, become 18 alerts with 581 per rule, in batches of ${batchSize}`, async () => {
       const { store, reader } = opened();
       const all = findings('duplicate-alerts.eve.ndjson.gz');
       expect(all).toHaveLength(1162);
@@ -41,7 +41,7 @@ describe.skipIf(!existsSync(folder))('alerts of real sensors', () => {
       expect([...counts.values()]).toEqual([581, 581]);
     });
 
-  test('of 548 other kinds are not merged', async () => {
+  test('of different rules or hosts, 548 in all, are not merged', async () => {
     const { store, reader } = opened();
     const names = ['first-org-conf-2015', 'honeypot-2018', 'wrccdc-2017', 'wrccdc-2018'];
     const all = names.flatMap((name) => findings(`${name}.alerts.ndjson`));

@@ -109,7 +109,7 @@ describe('an alert', () => {
   });
 
   test.for([['in_progress'], ['suppressed'], ['in_progress', 'new']] as const)(
-    'that a user made %s stays %s',
+    'with status %s by a user keeps it, unless the user made the alert new again',
     async (statuses) => {
       const there = opened();
       const first = await find(there);
@@ -236,7 +236,7 @@ describe('silences', () => {
     expect(there.reader.getSilence(made[1]!.id, start)).toBeDefined();
   });
 
-  test('of an aborted transaction are not in effect', async () => {
+  test('are in effect although another call aborted their transaction', async () => {
     const there = opened();
     const bad = { blocks: [new ArrayBuffer(3)], findings: [], answer: batchOf([]).answer };
     const [made, failed] = await Promise.allSettled([

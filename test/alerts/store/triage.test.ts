@@ -135,7 +135,7 @@ describe('verdicts of analysts are learned', () => {
     await again.close();
   });
 
-  test('except in an aborted transaction', async () => {
+  test('once, even if another call aborts the transaction', async () => {
     const around = opened({ home });
     const { store, reader } = around;
     const [one, two] = await raised(store, hosts(2));

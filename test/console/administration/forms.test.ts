@@ -33,7 +33,7 @@ describe('faults', () => {
     expect(faultAt(undefined, 'matcher')).toBeUndefined();
   });
 
-  test('are shown exactly once', () => {
+  test('that no field shows are returned as the error of the form', () => {
     expect(faultElsewhere(error, ['reason', 'matcher.src_ip'])).toBeUndefined();
     expect(faultElsewhere(error, ['reason'])).toContain('must be an address');
     expect(faultElsewhere(undefined, [])).toBeUndefined();
@@ -45,7 +45,7 @@ describe('faults', () => {
 });
 
 describe('rules', () => {
-  test('are copied with a new id and "(copy)" in the title', () => {
+  test('are copied with a new id, and with "(copy)" in the title unless the title is quoted', () => {
     const copy = copyOf(firstRule('11111111-1111-4111-8111-111111111111'), 'another');
     expect(copy).toMatch(/^id: another$/m);
     expect(copy).not.toContain('11111111');
@@ -53,7 +53,7 @@ describe('rules', () => {
     expect(copyOf('title: "quoted"\nlevel: low', 'new')).toBe('id: new\ntitle: "quoted"\nlevel: low');
   });
 
-  test('lines are found by their number', () => {
+  test('have bounds for each line number, also beyond the last line', () => {
     const text = 'one\ntwo\n\nfour';
     expect([1, 2, 3, 4, 9].map((line) => text.slice(...lineBounds(text, line)))).toEqual([
       'one',
@@ -64,7 +64,7 @@ describe('rules', () => {
     ]);
   });
 
-  test('are broken if they have errors', () => {
+  test('are broken with errors, else on or off; their log source is described in one line', () => {
     expect(stateOf({ enabled: true, errors: ['line 3: no'] })).toBe('broken');
     expect(stateOf({ enabled: true, errors: [] })).toBe('on');
     expect(stateOf({ enabled: false, errors: [] })).toBe('off');
@@ -107,7 +107,7 @@ test('the list form detects STIX, ignores comments, and rejects content that is 
   expect(lookedAt('x'.repeat(2 ** 25 + 1)).fault).toContain('maximum is 32 MiB');
 });
 
-test('the console shows expiry and state of tokens', () => {
+test('the expiry time of a token follows its lifetime, and its state follows expiry and revocation', () => {
   const now = Date.parse('2026-11-22T08:00:00.000Z');
   expect(expiryOf('30', now)).toBe('2026-12-22T08:00:00.000Z');
   expect(expiryOf('never', now)).toBeUndefined();
@@ -118,7 +118,7 @@ test('the console shows expiry and state of tokens', () => {
   expect(stateOfToken({ expires_at, revoked_at: expires_at }, now)).toBe('revoked');
 });
 
-test('the range of a key excludes its end for entries, and includes its end for sizes', () => {
+test('the console describes the entries or sizes that a key signed, and the effect of revoking a key', () => {
   const key = {
     kid: 'k',
     state: 'retired',
@@ -133,9 +133,9 @@ test('the range of a key excludes its end for entries, and includes its end for 
   const { from_size: _, to_size: __, ...without } = key;
   expect(rangeOf({ ...without, purpose: 'access-token' })).toBeUndefined();
   expect(revocationOf({ ...key, purpose: 'checkpoint', state: 'active' })).toMatch(
-    /give each of them the new key.*replaces it immediately/,
+    /give each of them the new key.*will replace it immediately/,
   );
-  expect(revocationOf({ ...key, purpose: 'transparency-sth' })).not.toContain('replaces it');
+  expect(revocationOf({ ...key, purpose: 'transparency-sth' })).not.toContain('will replace it');
 });
 
 test('the console quotes shell characters in commands', () => {

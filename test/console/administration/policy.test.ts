@@ -50,7 +50,7 @@ test('the policy editor lists changes by operation, for any order of roles', () 
   });
 });
 
-test('the policy editor reports why a text is not a policy, with the rule', () => {
+test('the policy editor reports why a text is not a policy, with the number of an invalid rule', () => {
   expect(readRules('{')).toEqual({ fault: expect.stringContaining('Invalid JSON') });
   expect(readRules('null')).toHaveProperty('fault');
   expect(readRules('[]')).toHaveProperty('fault');

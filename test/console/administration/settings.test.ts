@@ -27,19 +27,19 @@ test.each(withDefaults)('the default of %s survives the round trip through its i
 });
 
 describe('typed values', () => {
-  test('accept grouped digits, and reject other text', () => {
+  test('are integers with or without grouped digits; other text is rejected', () => {
     expect(readDraft('integer', ' 7,776,000_000 ')).toEqual({ value: 7_776_000_000 });
     expect(readDraft('integer', '-1')).toEqual({ value: -1 });
     expect(readDraft('integer', '1.5')).toHaveProperty('fault');
     expect(readDraft('integer', '')).toHaveProperty('fault');
   });
 
-  test('lists have one value per line; blank lines are ignored', () => {
+  test('form lists with one value per line; blank lines are ignored', () => {
     expect(readDraft('list', ' 10.0.0.0/8\n\nfc00::/7 \n')).toEqual({ value: ['10.0.0.0/8', 'fc00::/7'] });
     expect(readDraft('list', '')).toEqual({ value: [] });
   });
 
-  test('objects are JSON; errors are reported', () => {
+  test('are JSON for objects; invalid JSON is reported', () => {
     expect(readDraft('json', '{"admin_hosts":["10.0.0.1"]}')).toEqual({
       value: { admin_hosts: ['10.0.0.1'] },
     });
@@ -62,7 +62,7 @@ test('the settings page formats values in readable units', () => {
   ]);
 });
 
-test('a pending change is a value, null for an absent value, or undefined', () => {
+test('settings have a pending value, null or undefined, a group by their name, and a search over their texts', () => {
   const described = (name: string) => ({
     name,
     variable: `CANDOR_${name.toUpperCase()}`,

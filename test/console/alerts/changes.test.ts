@@ -12,7 +12,7 @@ describe('the reverse change', () => {
     ['new', 'ana', { assignee: '' }],
     ['new', undefined, undefined],
     ['archived', 'ana', undefined],
-  ] as const)('restores an alert that is %s and assigned to %s, if possible', (status, assignee, change) => {
+  ] as const)('for an alert with the status %s and the assignee %s is %j', (status, assignee, change) => {
     const alert = someAlert({ status, ...(assignee !== undefined && { assignee }) });
     expect(reverseOf(alert)).toEqual(change);
   });

@@ -191,14 +191,14 @@ describe('a verified log entry', () => {
     data: { severity: 'high', title: 'Beacon' },
   };
 
-  test('belongs to the alert only with its id and its leaf hash', () => {
+  test('belongs to the alert only if its kind, its subject and its leaf hash match', () => {
     expect(mismatch({ entry, leafHash }, 'a1', hash)).toBeUndefined();
     expect(mismatch({ entry, leafHash }, 'a2', hash)).toMatchObject({ code: 'WRONG_LEAF' });
     expect(mismatch({ entry: { ...entry, kind: 'verdict.overridden' }, leafHash }, 'a1', hash)).toBeDefined();
     expect(mismatch({ entry, leafHash }, 'a1', hash.replace('a', 'b'))).toMatchObject({ code: 'WRONG_LEAF' });
   });
 
-  test('lists the fields that have changed since', () => {
+  test('lists the fields of the alert that have changed since the entry', () => {
     const { changed, severity } = logged({ entry }, someAlert({ title: 'Beacon', severity: 'low' }));
     expect({ changed, severity }).toEqual({ changed: ['severity'], severity: 'high' });
     const cut = { ...entry, data: { severity: 'medium', title: `${'x'.repeat(499)}…` } };

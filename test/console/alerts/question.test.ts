@@ -41,7 +41,7 @@ describe('a view', () => {
     ['mine', { assignee: ['bob'] }],
     ['unassigned', { assigned: ['true'] }],
     ['unassigned', { assignee: ['bob'] }],
-  ] as const)('%s matches nothing with %j', (view, chips) => {
+  ] as const)('named %s matches nothing with the filters %j', (view, chips) => {
     const filters = filtersOf(chips, view, 'ana');
     expect(() => parsed(filters)).not.toThrow();
     for (const status of alertStatuses)
@@ -56,11 +56,11 @@ describe('a view', () => {
     [{ status: ['new', 'resolved'] }, 'all'],
     [{ not_status: ['new'] }, 'all'],
     [{ not_status: ['resolved', 'suppressed', 'archived'] }, 'open'],
-  ] as const)('with the filters %j is %s by default', (chips, view) => {
+  ] as const)('chosen by default for the filters %j is named %s', (chips, view) => {
     expect(usualView(chips)).toBe(view);
   });
 
-  test.each(views)('%s is a valid query of the list', (view) => {
+  test.each(views)('named %s makes a valid query of the list', (view) => {
     expect(() => parsed(filtersOf({}, view, 'ana'))).not.toThrow();
   });
 });
@@ -126,7 +126,7 @@ test('the browser matches changed alerts like the service', () => {
   );
 });
 
-test('the live channel accepts the filters on fields that never change', () => {
+test('the live channel gets only filters on fields that never change, and accepts them', () => {
   const filters = {
     q: 'scan',
     src_ip: ['10.0.0.0/8'],

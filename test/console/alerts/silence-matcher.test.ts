@@ -29,7 +29,7 @@ describe('the silence proposed for alerts', () => {
     });
   });
 
-  test('starts narrow: the rule with the source, else the domain, else the target', () => {
+  test('starts with the rule and the source, else the rule and the domain, else the rule alone', () => {
     expect([...firstChoice(valuesOf([one]))]).toEqual(['rule_id', 'src_ip']);
     expect([...firstChoice(valuesOf([someAlert({ domain: 'a.example' })]))]).toEqual(['rule_id', 'domain']);
     expect([...firstChoice(valuesOf([someAlert()]))]).toEqual(['rule_id']);

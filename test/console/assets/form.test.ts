@@ -24,7 +24,7 @@ const asset: Asset = {
 };
 
 describe('the form', () => {
-  it('has no changes without input', () => {
+  it('has no changes without input, or if only spaces were added around a value', () => {
     expect(changesOf(formOf(asset), formOf(asset))).toEqual({});
     expect(changesOf(formOf(asset), { ...formOf(asset), name: ' printer ' })).toEqual({});
   });
@@ -39,7 +39,7 @@ describe('the form', () => {
     expect(changesOf(emptyForm, { ...emptyForm, name: 'new' })).toEqual({ name: 'new' });
   });
 
-  it('splits lists at newlines and commas; tags may contain spaces', () => {
+  it('splits lists at newlines, commas and spaces, but tags only at newlines and commas', () => {
     expect(itemsOf('ip_addresses', ' 10.0.0.1 10.0.0.2,\n10.0.0.1 ')).toEqual(['10.0.0.1', '10.0.0.2']);
     expect(itemsOf('tags', 'floor 2\n\nfloor 3, lab')).toEqual(['floor 2', 'floor 3', 'lab']);
   });
@@ -69,7 +69,7 @@ describe('the form', () => {
 });
 
 describe('states', () => {
-  it('change from staged to managed or retired, and between managed and retired', () => {
+  it('may change from staged or retired to managed, but not back to staged', () => {
     expect(mayBecome('staged', 'managed')).toBe(true);
     expect(mayBecome('retired', 'managed')).toBe(true);
     expect(mayBecome('managed', 'staged')).toBe(false);

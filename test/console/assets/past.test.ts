@@ -21,7 +21,7 @@ describe('the addresses of an asset', () => {
     ]);
   });
 
-  it('may be lost and regained, MAC addresses included', () => {
+  it('have a separate period after they were lost and regained', () => {
     const mac = { mac_address: '00:1b:63:84:45:e6' };
     const history = [
       entry('01', 'mac_bound', mac),
@@ -50,7 +50,7 @@ describe('the addresses of an asset', () => {
 });
 
 describe('a history line', () => {
-  it('names the user and the value', () => {
+  it('names the actor, the action and the value', () => {
     expect(lineOf(entry('01', 'address_bound', a))).toEqual({
       who: 'Network',
       what: 'added address',

@@ -70,7 +70,7 @@ describe('the last-seen filter', () => {
     expect(shownSeen(at('from=nonsense&to=-271821-04-20T00:00:00.000Z'))).toEqual({ kind: 'any' });
   });
 
-  it.each(['', 'range=24h', 'unseen=30d', 'from=2026-11-01&to=2026-11-02'])('survives a round trip: %s', (search) => {
+  it.each(['', 'range=24h', 'unseen=30d', 'from=2026-11-01&to=2026-11-02'])('is kept in the URL: "%s"', (search) => {
     const written = Object.entries(seenParams(shownSeen(at(search)))).filter(([, value]) => value !== undefined);
     expect(shownSeen(new URLSearchParams(written as [string, string][]))).toEqual(shownSeen(at(search)));
   });

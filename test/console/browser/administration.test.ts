@@ -40,7 +40,7 @@ beforeAll(async () => {
 });
 afterAll(() => open.close());
 
-test('the administration page shows every view without overflow or axe violations, on desktop and phone', async () => {
+test('every administration view has no axe violations, and no overflow on desktop and phone', async () => {
   const page = await open.page({ path: view('rules') });
   for (const { value, title } of views) {
     await page.setViewportSize({ width: 1280, height: 800 });
@@ -53,7 +53,7 @@ test('the administration page shows every view without overflow or axe violation
   }
 });
 
-test('the console rotates a key: announces the log entry, activates the new key and logs it', async () => {
+test('the console rotates a key: announces the log entry, activates the new key and logs the rotation', async () => {
   const page = await open.page({ path: view('keys') });
   await page.getByRole('button', { name: 'Rotate' }).click();
   await dialog(page).getByText(recorded).waitFor(soon);

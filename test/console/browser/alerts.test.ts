@@ -51,7 +51,7 @@ const titled = async (title: string): Promise<Item> => {
 const rows = (page: Page) => page.getByRole('grid', { name: 'Alerts' }).getByRole('row');
 const row = (page: Page, text: string) => rows(page).filter({ hasText: text });
 const detail = (page: Page) => page.getByRole('region', { name: 'Detail' });
-/** Presses keys one after the other, each once the effect of the previous one is shown. */
+/** Presses keys one after the other, and waits for two frames after each, so that its effect is shown. */
 const press = async (page: Page, ...keys: string[]) => {
   for (const key of keys) {
     await page.keyboard.press(key);
@@ -261,7 +261,7 @@ describe('the alerts page', () => {
       .toMatchObject({ assignee: 'admin', count: 2 });
   });
 
-  test('sends keys pressed faster than the service responds in order', async () => {
+  test('applies changes in the order of the keys, even if the service responds slowly', async () => {
     const page = await queue('/alerts?q=Test+rule+34');
     let answered = 0;
     await page.route('**/api/v1/alerts/*', async (route) => {
@@ -476,7 +476,7 @@ describe('the export', () => {
   test.each([
     ['Cancel', (dialog: Locator) => dialog.getByRole('button', { name: 'Cancel' }).click()],
     ['closing the dialog', (dialog: Locator) => dialog.getByRole('button', { name: 'Close' }).click()],
-  ])('is cancelled with %s', async (way, giveUp) => {
+  ])('is cancelled by %s', async (way, giveUp) => {
     const { page, dialog } = await exporting();
     // The response never arrives.
     await page.route('**/api/v1/alerts/export*', () => undefined);
@@ -498,7 +498,7 @@ describe('the export', () => {
 test('the console links an alert to its events and to its asset', async () => {
   const page = await queue('/alerts?q=Test+rule+22');
   await press(page, 'j', 'Enter');
-  await detail(page).getByRole('link', { name: 'Related events' }).click();
+  await detail(page).getByRole('link', { name: 'Related network events' }).click();
   await page.waitForURL(/\/events\?.*src_ip=10\.1\.0\.22/);
   // The record on which the sensor alerted is an event, too.
   await page.locator('.events-count').getByText('2 network events', { exact: true }).waitFor();

@@ -156,14 +156,14 @@ test('the console keeps theme and time zone across reloads', async () => {
   await page.getByRole('button', { name: /admin · UTC/ }).waitFor();
 });
 
-test('the navigation shows page names below the icons on a phone', async () => {
+test('the navigation shows page names on a phone', async () => {
   const page = await open.page({ path: '/status', width: phone });
   await settled(page);
   for (const name of await page.getByRole('navigation', { name: 'Pages' }).locator('li .rail-title').all())
     expect((await name.boundingBox())?.width).toBeGreaterThan(10);
 });
 
-test('the navigation shows a viewer only the permitted pages', async () => {
+test('a viewer starts on the overview and opens the alerts from the navigation', async () => {
   const token = await login(open.service);
   const viewer = { name: 'vera', kind: 'user', roles: ['viewer'], password: 'a viewer of things' };
   expect((await call(open.service, 'createPrincipal', { token, json: viewer })).status).toBe(201);
@@ -195,7 +195,7 @@ test('the console moves the focus to the content with the skip link', async () =
 });
 
 test.each(['//evil.example/x', 'https://evil.example/', '/sign-in', '/nowhere', 'javascript:alert(1)'])(
-  'signing in always leads to a page of the console: %s',
+  'the sign-in page leads to the overview instead of to %s',
   async (to) => {
     const page = await open.page({ path: `/sign-in?to=${encodeURIComponent(to)}` });
     await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor();
@@ -240,7 +240,7 @@ test.each([
 });
 
 test.each(['from=-271821-04-20T00:00:00.000Z', 'from=nonsense&to=9', 'range=constructor'])(
-  'the console ignores an invalid time in the address: %s',
+  'the console ignores an invalid time in the URL: %s',
   async (query) => {
     for (const path of ['alerts', 'events', 'assets', 'topology', 'overview']) {
       const page = await open.page({ path: `/${path}?${query}` });

@@ -110,7 +110,7 @@ test('the console finds an asset by address, with its identity, risk and activit
   await shown.getByText('added address').waitFor();
   await settled(page);
   expect(await violations(page)).toEqual([]);
-  // The section stays closed after being closed.
+  // The detail stays closed, although the filter still matches one asset only.
   await page.keyboard.press('Escape');
   await shown.waitFor({ state: 'detached' });
   await row(page, '10.1.0.1').first().waitFor();
@@ -260,7 +260,7 @@ test('the console lists services with their servers, clients and events', async 
   await page.locator('.events-count').getByText('12 network events', { exact: true }).waitFor();
 });
 
-test('on a phone the list and the detail fill the window', async () => {
+test('on a phone the list and the detail fit the window, and an unknown asset is reported', async () => {
   const page = await assets('/assets', phone);
   expect(await overflow(page)).toBe(0);
   await row(page, '10.1.0.1').first().click();

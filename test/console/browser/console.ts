@@ -97,7 +97,7 @@ export async function openConsole({ data, env, dataDir }: OpenOptions = {}): Pro
 
 function launch(): Promise<Browser> {
   const executablePath = process.env.CHROMIUM;
-  if (executablePath === undefined) throw new Error('CHROMIUM names no browser: npm run test:console does');
+  if (executablePath === undefined) throw new Error('CHROMIUM: must name a browser; npm run test:console sets it');
   // The sandbox needs a separate user or namespaces, which containers seldom allow.
   return chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-dev-shm-usage'] });
 }
@@ -182,7 +182,7 @@ export async function settled(page: Page): Promise<void> {
   );
 }
 
-/** Expects the page to settle at this path and query. An address can be replaced shortly after it appears. */
+/** Expects the page to settle at this path and query. A URL can be replaced shortly after it appears. */
 export async function staysAt(page: Page, path: string): Promise<void> {
   await settled(page);
   const { pathname, search } = new URL(page.url());

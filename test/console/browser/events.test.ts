@@ -95,7 +95,7 @@ async function shows(page: Page, total: string): Promise<void> {
     .waitFor();
 }
 
-test('the console counts all events of a time range exactly, newest first, reversed by its heading', async () => {
+test('the console lists all events of a time range newest first, and reverses the order with the heading', async () => {
   const page = await open.page({ path: '/events' });
   await shows(page, '300 network events');
   expect(await rows(page).first().textContent()).toContain('198.51.100.7');
@@ -104,7 +104,7 @@ test('the console counts all events of a time range exactly, newest first, rever
   expect(search(page).get('sort')).toBe('timestamp');
 });
 
-test('a tab shows how many events of the other table match, if it has the filters', async () => {
+test('a tab shows how many events of the other table match, if that table has all filters', async () => {
   const page = await open.page({ path: '/events?sensor=north' });
   await page.getByRole('button', { name: 'Network 300', exact: true }).waitFor();
   await page.getByRole('button', { name: 'DNS 2', exact: true }).waitFor();
@@ -119,7 +119,7 @@ test('an empty list states the bounds of its time range', async () => {
   await page.getByText(/^No events since \S+ \S+\.$/).waitFor();
 });
 
-test('Enter opens the row after choosing a time by mouse', async () => {
+test('Enter opens the row, not the time menu, after a time was chosen by mouse', async () => {
   const page = await open.page({ path: '/events' });
   await shows(page, '300 network events');
   await page.getByRole('button', { name: 'Time: Last 24 hours' }).click();
@@ -132,7 +132,7 @@ test('Enter opens the row after choosing a time by mouse', async () => {
   expect(await page.getByRole('menu').count()).toBe(0);
 });
 
-test('the console adds, validates, negates and removes filters by keyboard, and keeps them in the address', async () => {
+test('the console adds, validates, negates and removes filters, and keeps them in the URL', async () => {
   const page = await open.page({ path: '/events' });
   await shows(page, '300 network events');
   await page.keyboard.press('/');
@@ -162,7 +162,7 @@ test('the console adds, validates, negates and removes filters by keyboard, and 
   await shows(other, '90 network events');
 });
 
-test('the console reports that nothing matches, and which events exist', async () => {
+test('the console reports that nothing matches, and how many events are stored', async () => {
   const page = await open.page({ path: '/events?dst_port=9' });
   await page.getByText('No matching network events in this range.').waitFor();
   await page.getByText('300 stored in total').waitFor();
@@ -236,7 +236,7 @@ test('the console proves an event, and the command line and the browser verify t
   await page.getByText(`The entry below covers network event ${id}`).waitFor();
 });
 
-test('the console opens an event from its address, even if it is not in the list', async () => {
+test('the console opens the event in the URL even if it is not in the list, and reports an unknown event', async () => {
   const page = await open.page({ path: '/events?sort=timestamp' });
   await moments(page).first().click();
   const id = search(page).get('id')!;
@@ -255,7 +255,7 @@ test('the events page shows values from senders as text', async () => {
   expect(await page.locator('main img, main script').count()).toBe(0);
 });
 
-test('counts the most frequent values, and includes or excludes them', async () => {
+test('the values panel counts the most frequent values, and includes or excludes a value', async () => {
   const page = await open.page({ path: '/events' });
   await shows(page, '300 network events');
   await page.keyboard.press('v');
@@ -270,7 +270,7 @@ test('counts the most frequent values, and includes or excludes them', async () 
   await shows(page, '100 network events');
 });
 
-test('columns are chosen, kept in the address, and remembered', async () => {
+test('columns are chosen, kept in the URL, and remembered', async () => {
   const page = await open.page({ path: '/events' });
   await rows(page).first().waitFor();
   await page.keyboard.press('c');
@@ -367,7 +367,7 @@ test('the console announces newer events, and shows them on request', async () =
   expect(await rows(page).count()).toBe(1);
 });
 
-test('the console exports filtered events as a file, and as a command', async () => {
+test('the console exports filtered events as a file, and shows a command for the export', async () => {
   const page = await open.page({ path: '/overview' });
   // In a browser that can write files, only the system's dialog would be visible.
   await page.addInitScript(() => Reflect.deleteProperty(window, 'showSaveFilePicker'));

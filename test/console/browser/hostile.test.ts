@@ -164,7 +164,7 @@ test("a payload is shown as text and as bytes, with its signature's metadata", a
   expect([await ran(page), await made(page)]).toEqual([undefined, 0]);
 });
 
-test('records that were rejected are shown with their sensor, reason and a sample', async () => {
+test('rejected records are shown with a sample as text', async () => {
   const sensor = await tokenFor(open.service, 'sensor');
   await send(open.service, sensor, `${script}\n{"_path":"conn","ts":"${script}"}`);
   const page = await open.page({ path: '/status' });
@@ -174,7 +174,7 @@ test('records that were rejected are shown with their sensor, reason and a sampl
   expect([await ran(page), await made(page)]).toEqual([undefined, 0]);
 });
 
-test('the console shows hostile text in the address bar as text', async () => {
+test('the console shows hostile text in the URL as text', async () => {
   const hostile = encodeURIComponent(script);
   const page = await open.page({
     path: `/alerts?q=${hostile}&title=${hostile}&id=${hostile}&sort=${hostile}&range=${hostile}`,

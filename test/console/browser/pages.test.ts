@@ -23,7 +23,7 @@ const looks = [
 
 const services = [{ name: 'empty', data: undefined }, ...(hasSharedData ? [{ name: 'real', data: sendRealData }] : [])];
 
-describe.each(services)('the console with a service that is $name', ({ name, data }) => {
+describe.each(services)('the console with $name data', ({ name, data }) => {
   let open: Opened;
   beforeAll(async () => {
     open = await openConsole(data === undefined ? {} : { data });

@@ -62,7 +62,7 @@ async function signedInAsAnn(path: string): Promise<Page> {
 const tokenOf = (page: Page) =>
   page.evaluate(() => (JSON.parse(localStorage.getItem('candor.session') ?? '{}') as { access: string }).access);
 
-test('the console refuses an operation removed from analysts, and then hides it', async () => {
+test('the console reports that an operation removed from analysts is refused, and then hides it', async () => {
   const hers = await signedInAsAnn(`/alerts?view=all&id=${alert}`);
   await hers.getByRole('button', { name: /^Assign to me/ }).waitFor(soon);
   const page = await policyPage('updateAlert');

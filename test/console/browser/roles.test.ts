@@ -79,7 +79,7 @@ test('the console warns a viewer about a hash that is not in the log', async () 
   await page.getByText('NOT_INCLUDED', { exact: true }).waitFor();
 });
 
-test.each([1280, phone])('an auditor starts on a permitted page, and nothing appears offline: %i', async (width) => {
+test.each([1280, phone])('an auditor starts on a permitted page, and is not offline: %i px', async (width) => {
   const page = await openAs('otto', '/', width);
   await page.getByRole('heading', { name: 'Transparency', level: 1 }).waitFor();
   const sockets: string[] = [];

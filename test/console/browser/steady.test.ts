@@ -48,7 +48,7 @@ async function away(page: Page, what: () => Promise<void>): Promise<void> {
 
 test('each alert count on the overview links to a list of that many alerts', async () => {
   const page = await open.page();
-  const panel = page.getByRole('region', { name: 'Alerts last seen', exact: true });
+  const panel = page.getByRole('region', { name: 'Alerts in this range', exact: true });
   await panel.getByRole('link', { name: String(sent), exact: true }).click();
   await page.waitForURL(/\/alerts\?.*view=all/);
   await page.locator('[aria-current=page]', { hasText: `All ${sent}` }).waitFor(soon);
@@ -116,7 +116,7 @@ test('the console loads a page after another page was left while its style sheet
   await page.getByRole('button', { name: 'Issue token' }).waitFor(soon);
 });
 
-test('the console offers to reload the console if a page cannot be loaded', async () => {
+test('the console offers to reload itself if loading a page fails twice', async () => {
   const page = await open.page();
   await settled(page);
   const known = open.problems.length;

@@ -49,7 +49,7 @@ describe.skipIf(!hasSharedData)('the topology', () => {
     );
   });
 
-  test('labels as many nodes as are readable, and the node under the pointer', async () => {
+  test('labels at most 45 nodes, and also the node under the pointer', async () => {
     const page = await open.page({ path: '/topology?range=all' });
     await settled(page);
     const canvas = page.locator('.topology-canvas');
@@ -76,7 +76,7 @@ describe.skipIf(!hasSharedData)('the topology', () => {
       .toContain(small.id);
   });
 
-  test('shows a host from the address bar, with its peers and the link to its asset', async () => {
+  test('shows the host in the URL, with its peers and the link to its asset', async () => {
     const page = await open.page({ path: '/topology?range=all&id=192.168.1.1' });
     await settled(page);
     const detail = page.getByRole('region', { name: 'Detail' });
@@ -92,7 +92,7 @@ describe.skipIf(!hasSharedData)('the topology', () => {
     await page.waitForURL(/\/assets\?id=/);
   });
 
-  test('draws updates, and marks a new edge', async () => {
+  test('counts new nodes and edges of live updates', async () => {
     const page = await open.page({ path: '/topology?range=all' });
     await settled(page);
     await page.getByText('· live').waitFor();

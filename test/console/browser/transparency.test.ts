@@ -104,7 +104,7 @@ describe('a proof', () => {
     await page.getByText('Verified with the keys in the file').waitFor();
   });
 
-  test('is found by entry id and leaf hash, and reports unknown entries', async () => {
+  test('is found by entry id and leaf hash; unknown and invalid ids are reported', async () => {
     const page = await open.page({ path: '/transparency?part=entries' });
     await page.getByRole('row').nth(1).click();
     await page.getByRole('link', { name: 'View proof' }).waitFor();
@@ -150,7 +150,7 @@ describe('a file', () => {
 });
 
 describe('the pin', () => {
-  test('is audited by the command line, and is updated as the log grows', async () => {
+  test('is updated as the log grows, audited by the command line after export, and imported again', async () => {
     const page = await open.page({ path: '/transparency?view=consistency' });
     await page.getByText('First pinned').waitFor();
     const before = await sizeOf(page);
@@ -198,7 +198,7 @@ describe('the pin', () => {
     expect(after.head.tree_size).toBeGreaterThanOrEqual(before.head.tree_size);
   });
 
-  test('is reset only after a warning', async () => {
+  test('is kept if the reset is cancelled, and replaced if it is confirmed', async () => {
     const page = await open.page({ path: '/transparency?view=consistency' });
     const pinnedAt = () =>
       page.evaluate(() => (JSON.parse(localStorage.getItem('candor.pin')!) as { pinned_at: string }).pinned_at);
@@ -354,7 +354,7 @@ describe('the log', () => {
 describe.each([
   { theme: 'dark', width: 1280 },
   { theme: 'light', width: phone },
-] as const)('$theme at $width pixels', ({ theme, width }) => {
+] as const)('the transparency page in the $theme theme at $width pixels', ({ theme, width }) => {
   test.each([
     '?part=heads',
     '?part=keys',
@@ -362,7 +362,7 @@ describe.each([
     '?view=proof&index=3',
     '?view=verify',
     '?view=consistency&first=3&second=8',
-  ])('has no violations: %s', async (view) => {
+  ])('has no overflow or accessibility violations: %s', async (view) => {
     const page = await open.page({ theme, width, path: `/transparency${view}` });
     await settled(page);
     await page.waitForTimeout(500);

@@ -143,7 +143,7 @@ test('the console lists signers as unverified without signing in', async () => {
   expect(await violations(page)).toEqual([]);
 });
 
-test('the console rejects only an altered cosignature', async () => {
+test('the console rejects an altered cosignature, but not the checkpoint', async () => {
   const page = await open.page({ path: '/overview' });
   await page.route('**/checkpoint', async (route) => {
     const answer = await route.fetch();

@@ -73,7 +73,7 @@ describe('the plan of a scan', () => {
     [{ rate: 'much' }, 'rate'],
     [{ rate: String(limits.maxScanRate + 1) }, 'rate'],
     [{ targets: '10.0.0.0/16', ports: '1-1000' }, 'ports'],
-  ])('finds the error in %o before the request', (wrong, field) => {
+  ])('reports the error in %o at the field %s', (wrong, field) => {
     expect(Object.keys(planOf({ ...form, ...wrong }).faults)).toEqual([field]);
   });
 
@@ -110,7 +110,7 @@ describe('an error of the service', () => {
     });
   });
 
-  it('is shown unchanged for other fields', () => {
+  it('is shown unchanged for other fields, or without a field', () => {
     const engine = new ServiceError('INVALID_REQUEST', 'engine cannot be nmap', {
       field: 'engine',
       reason: 'cannot be nmap',

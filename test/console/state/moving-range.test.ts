@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { differsInTimeOnly, movedOn, refreshed } from '../../../src/console/state/moving-range.ts';
 
-test('moving ranges need no refetch interval', () => {
+test('custom ranges and all time have a refetch interval, relative ranges have none', () => {
   expect(refreshed({ name: '24h' }, 30_000)).toEqual({});
   expect(refreshed({ name: '15m' }, 30_000)).toEqual({});
   expect(refreshed({ name: 'all' }, 30_000)).toEqual({ refreshMs: 30_000 });

@@ -61,7 +61,7 @@ describe('saving discards a file', () => {
 
   test.each([
     ['is cut off', broken, 'lost'],
-    ['is refused', refused, 'refused'],
+    ['cannot be fetched', refused, 'refused'],
   ])('that %s', async (_, fetched, message) => {
     const sink = recorded();
     const options = { signal, onProgress: () => undefined, open: async () => sink };

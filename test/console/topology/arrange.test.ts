@@ -17,7 +17,7 @@ test.each([
   ['::1', '::/64'],
   ['2001:0:0:1::9', '2001:0:0:1::/64'],
   ['fe80::1:2', 'fe80::/64'],
-])('%s is shown in %s', (ip, network) => {
+])('the address %s is shown in the network %s', (ip, network) => {
   expect(networkOf({ id: ip, ip })).toBe(network);
 });
 
@@ -26,7 +26,7 @@ test.each([
   [{ label: 'fe80::1:2', ip: 'fe80::1:2' }, ':2'],
   [{ label: 'printer', ip: '10.0.0.7' }, 'printer'],
   [{ label: '10.0.0.0/24' }, 'others'],
-])('%j is called %s within its network', (node, name) => {
+])('the node %j has the label %s within its network', (node, name) => {
   expect(nameWithin(node)).toBe(name);
 });
 
@@ -62,7 +62,7 @@ const graphs = fc.uniqueArray(
   { selector: ({ net, host, home }) => `${net} ${host} ${home}`, maxLength: 300 },
 );
 
-test('every element has exactly one position', () => {
+test('every drawn element has exactly one position, apart from all others', () => {
   fc.assert(
     fc.property(graphs, fc.array(fc.nat(40)), (hosts, opened) => {
       const nodes = hosts.map(({ net, host, home, degree }) =>

@@ -43,7 +43,7 @@ test('a burst of updates gives the same graph as applying the updates one by one
   expect(oneByOne.graph.nodes).toHaveLength(8);
 });
 
-test('elements of the snapshot are neither added nor marked as new', () => {
+test('updates that the snapshot includes change nothing', () => {
   expect(afterUpdates(opened, [update(9, '10.0.1.1'), update(10, '10.0.1.2')], 100)).toEqual(opened);
 });
 

@@ -36,7 +36,7 @@ const covered = (step: readonly Coordinate[]) => ({
 });
 
 describe('the path of an inclusion proof', () => {
-  it("has the steps of tlog's plan, in its order, for every leaf of every size up to 64", () => {
+  it("has the steps of tlog's plan in the same order, for every leaf of every size up to 64", () => {
     for (let size = 1; size <= maxSize; size++)
       for (let leaf = 0; leaf < size; leaf++)
         expect(pathSteps(leaf, size).map(({ sibling }) => sibling)).toEqual(inclusionPlan(leaf, size).map(covered));
@@ -61,7 +61,7 @@ describe('the path of an inclusion proof', () => {
       }
   });
 
-  it('makes exactly the requested number of steps', () => {
+  it('is climbed at most the requested number of steps, and at most one step per hash', () => {
     const path = foldProof(sha256, inclusionPlan(5, 13), hashAt);
     const all = climb(sha256, leaves[5]!, pathSteps(5, 13), path);
     expect(climb(sha256, leaves[5]!, pathSteps(5, 13), path, 2)).toEqual(all.slice(0, 2));
@@ -88,7 +88,7 @@ describe('the earlier tree in the later one', () => {
       }
   });
 
-  it("is divided into the subtrees of tlog's proof, in its order", () => {
+  it("is divided into the subtrees of tlog's proof, in the order of the proof", () => {
     for (let second = 1; second <= maxSize; second++)
       for (let first = 1; first <= second; first++) {
         const walk = consistencyWalk(first, second);
@@ -129,7 +129,7 @@ describe('the earlier tree in the later one', () => {
       }
   });
 
-  it('returns nothing for a proof that is too short', () => {
+  it('is computed only as far as the hashes of the proof and the requested steps allow', () => {
     const walk = consistencyWalk(3, 7);
     expect(climbBoth(sha256, walk, roots[3]!, [])).toEqual({ first: [], second: [] });
     const path = foldProof(sha256, consistencyPlan(3, 7), hashAt);

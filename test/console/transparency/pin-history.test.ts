@@ -58,7 +58,7 @@ describe('stored history', () => {
     expect(readHistory(JSON.stringify(history))).toEqual(history);
   });
 
-  it('is ignored if malformed', () => {
+  it('is read without malformed entries, and is empty if the text is malformed', () => {
     const good = headOf(3, start);
     const bad = [null, 7, {}, { ...good, size: 4 }, { ...good, head: '{}' }, { ...good, at: 'once' }];
     expect(readHistory(JSON.stringify([...bad, good]))).toEqual([good]);

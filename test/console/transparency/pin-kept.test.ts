@@ -109,7 +109,7 @@ describe('stored texts', () => {
     expect(texts.get('a')).toBeNull();
   });
 
-  it('are up to date while the storage is full, and stored when it has room again', () => {
+  it('are held while the storage is full, and written by the next change once it has room', () => {
     const storage = memory();
     const texts = keptTexts(() => storage);
     texts.set('a', 'old');

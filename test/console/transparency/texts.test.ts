@@ -45,7 +45,7 @@ describe('the head in the form of the startup output', () => {
 describe('the compared sizes', () => {
   const history = [12, 9, 9, 4].map((size) => ({ size, root: '', at: '', head: '' }));
 
-  it('are the sizes in the address, or the first pin and the newest head', () => {
+  it('are the sizes in the URL, or the first pin and the newest head', () => {
     expect(comparedSizes('3', '8', history, 12)).toEqual({ first: 3, second: 8 });
     expect(comparedSizes(null, null, history, 12)).toEqual({ first: 4, second: 12 });
     expect(comparedSizes(null, '9', history, 12)).toEqual({ first: 4, second: 9 });
@@ -113,7 +113,7 @@ describe('keys', () => {
   ];
   const keys = new Map(line.map((key) => [key.kid, key]));
 
-  it('are ordered by the time they became active', () => {
+  it('are ordered by the size from which they sign, pending keys last', () => {
     expect(succession(keys, 'transparency-sth').map(({ kid }) => kid)).toEqual(['a', 'b', 'c']);
     const place = placeOfKey(keys, line[1]!);
     expect([place.number, place.of, place.before?.kid, place.after?.kid]).toEqual([2, 3, 'a', 'c']);
@@ -121,8 +121,8 @@ describe('keys', () => {
   });
 });
 
-describe('deceptive text', () => {
-  it('is escaped as in JSON', () => {
+describe('untrusted text', () => {
+  it('has deceptive characters escaped as in JSON', () => {
     expect(withoutTricks('a\u202eb\u200bc\u0007\u2028\ufeff')).toBe('a\\u202eb\\u200bc\\u0007\\u2028\\ufeff');
     expect(withoutTricks('\u{e0001}')).toBe('\\udb40\\udc01');
   });

@@ -48,7 +48,7 @@ test('a range is formatted with only the bounds that are set', () => {
   expect(within(from, to)).toBe(' between 2026-11-20 00:00:00 and 2026-11-20 06:00:00');
 });
 
-test('the bounds of a range within one second have different names', () => {
+test('a range within one second is formatted with milliseconds', () => {
   expect(within('2026-11-20T00:00:00.100Z', '2026-11-20T00:00:00.900Z')).toBe(
     ' between 2026-11-20 00:00:00.100 and 2026-11-20 00:00:00.900',
   );

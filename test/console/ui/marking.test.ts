@@ -18,7 +18,7 @@ describe('selecting', () => {
     expect(ids(through(noMarks, 'b', order))).toBe('b');
   });
 
-  test('selects only this row if the anchor is no longer listed', () => {
+  test('adds only this row if the anchor is no longer listed', () => {
     expect(ids(through(toggled(noMarks, 'gone'), 'b', order))).toBe('bgone');
   });
 
@@ -36,7 +36,7 @@ describe('the neighbour', () => {
     expect(neighbour('a', ['a'], isLeft)).toBeUndefined();
   });
 
-  test('is the first row for an unlisted row', () => {
+  test('is the first remaining row for a row that is not listed', () => {
     expect(neighbour('gone', order, isLeft)).toBe('a');
   });
 });

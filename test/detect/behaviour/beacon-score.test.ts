@@ -49,7 +49,7 @@ describe('beacon score', () => {
     expect(beaconScore(narrow, same(narrow), window)?.timestamps).toBe(0.885);
   });
 
-  it('scores sizes of zero as half, and intervals that vary more than their median as zero', () => {
+  it('has the subscore 0.5 for sizes if all sizes are zero', () => {
     const times = every(300);
     expect(beaconScore(times, same(times, 0), window)?.sizes).toBe(0.5);
   });

@@ -78,7 +78,7 @@ describe('the beaconing detector', () => {
 
   it.each<[string, Partial<Flow>]>([
     ['unanswered connections', { answered: false }],
-    ['other reports of connections', { isFirst: false }],
+    ['later reports of connections', { isFirst: false }],
     ['connections between home hosts', { dst: '10.0.0.9', dstHome: true }],
     ['NTP', { port: 123, transport: 'udp' }],
     ['an aborted handshake', { srcBytes: 80, dstBytes: 44 }],
@@ -93,10 +93,10 @@ describe('the beaconing detector', () => {
 
   it.each<[string, Flow[]]>([
     ['eleven connections', beacon(60 * minute, 11)],
-    ['less than two hours', beacon(minute, 110)],
-    ['a dozen at random times', byChance(15)],
-    ['fifty at random times', byChance(50)],
-    ['hundreds at random times', byChance(500)],
+    ['a pair seen for less than two hours', beacon(minute, 110)],
+    ['fifteen connections at random times', byChance(15)],
+    ['fifty connections at random times', byChance(50)],
+    ['500 connections at random times', byChance(500)],
   ])('does not report %s', (_, flows) => {
     expect(detected(flows)).toEqual([]);
   });
@@ -133,7 +133,7 @@ describe('the beaconing detector', () => {
     );
   });
 
-  it('stores 200,000 pairs with one connection, and evicts pairs beyond that number', () => {
+  it('stores 200,000 pairs with one connection, and drops pairs above its capacity', () => {
     const detector = new BeaconingDetector();
     const detected = (from: number, to: number) => {
       const many = function* () {
@@ -168,7 +168,7 @@ describe('the beaconing detector', () => {
     expect(detector.dropped.forgotten).toBeGreaterThan(200_000);
   });
 
-  it('keeps the most recent pairs', () => {
+  it('counts no connection of busy pairs as late', () => {
     const busy = new BeaconingDetector();
     const deep = function* () {
       for (let i = 0; i < 40_000; i++)
@@ -183,7 +183,7 @@ describe('the beaconing detector', () => {
     expect(busy.dropped.late).toBe(0);
   });
 
-  it('does not report on a quiet day of an office, and reports each beacon of a day with attacks', () => {
+  it('reports nothing on a quiet day of an office, and six findings on a day with attacks', () => {
     expect(detected(officeFlows({ days: 1 }))).toEqual([]);
     const found = detected(officeFlows({ days: 1, attacks: true }));
     expect(found.length).toBe(6);

@@ -99,7 +99,7 @@ describe('brute force from outside', () => {
 });
 
 describe('brute force from a home host', () => {
-  it('is a separate finding, and high if it cannot be an older routine that just became visible', () => {
+  it('is a separate finding: medium in the learning period, and high afterwards', () => {
     expect(detected(logins(40, inside))).toMatchObject([{ severity: 'medium', ends: { src_ip: '10.0.0.5' } }]);
     const later = [...logins(1), ...logins(40, inside).map((flow) => ({ ...flow, time: flow.time + 30 * hour }))];
     expect(detected(later)).toMatchObject([{ severity: 'high' }]);

@@ -54,8 +54,8 @@ describe('a count of distinct texts', () => {
   });
 });
 
-describe('the most frequent', () => {
-  it('are never overcounted, and are undercounted by at most the promised error', () => {
+describe('counts of the most frequent texts', () => {
+  it('are never too high, and are too low by at most the promised error', () => {
     const counters = 8;
     const list = fc.array(fc.nat(30).map(String), { maxLength: 300 });
     const counted = (texts: readonly string[]) => {

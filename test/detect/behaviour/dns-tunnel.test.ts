@@ -108,7 +108,7 @@ describe('DNS tunnels', () => {
     keepsPromises(() => new DnsTunnelDetector(), [...text(60), ...addresses(60, 60_000)]);
   });
 
-  it('are found in bounded memory', () => {
+  it('are tracked in bounded memory, by dropping pairs of client and domain', () => {
     const rng = random(4);
     const detector = new DnsTunnelDetector(undefined, { maxKeys: 100, maxBytes: 200_000 });
     detectionsOf(
@@ -136,7 +136,7 @@ describe.skipIf(!hasDnsFiles)('DNS tunnels in real data', () => {
     });
   });
 
-  it('are not found in an office or a server', () => {
+  it('are not reported above low in an office or at a server', () => {
     expect(find(realLookups(dnsFiles.lan)).filter(({ severity }) => none(severity))).toEqual([]);
     const server = realLookups(dnsFiles.internetHost, ['64.225.56.201/32']);
     expect(find(server).filter(({ severity }) => none(severity))).toEqual([]);
@@ -165,7 +165,7 @@ describe('the score of a tunnel', () => {
     expect(scoreTunnel({ ...bare, names }).byNames).toBeCloseTo(expected, 10);
   });
 
-  it('rises with every part of the content', () => {
+  it('rises with every part of the content, and falls if names do not exist', () => {
     const some: TunnelFigures = { ...bare, names: 50, encodedShare: 0.5, carrierShare: 0.5 };
     const { score } = scoreTunnel(some);
     const more = { encodedShare: 1, carrierShare: 1, uniqueness: 1, payload: 24, answer: 60, names: 90 };

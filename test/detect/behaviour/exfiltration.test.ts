@@ -56,7 +56,7 @@ describe('the exfiltration detector', () => {
     expect(Number(threshold)).toBeGreaterThan(3 * 39 * mega);
   });
 
-  it('reports a host once a day', () => {
+  it('reports a host again only if a later day exceeds the largest earlier day', () => {
     const sighted = detected([...usual(7), ...robbery(2000), ...robbery(2000, {}, 10)]);
     expect(sighted.map(({ severity }) => severity)).toEqual(['medium', 'high']);
     expect(detected([...usual(7), ...robbery(1000), ...robbery(9000, {}, 10)]).at(-1)!.severity).not.toBe('low');
@@ -76,9 +76,9 @@ describe('the exfiltration detector', () => {
     ['less than three times the usual', [...usual(7), ...robbery(115)]],
     ['less than 1.5 times the maximum of a day', [...usual(7), ...robbery(500, {}, 3).slice(0, 8), ...robbery(290)]],
     ['as on other days', usual(20, 400)],
-    ['unanswered', [...usual(7), ...robbery(2000, { answered: false })]],
-    ['internal', [...usual(7), ...robbery(2000, { dstHome: true })]],
-    ['between two external hosts', [...usual(7), ...robbery(2000, { srcHome: false })]],
+    ['sent in unanswered connections', [...usual(7), ...robbery(2000, { answered: false })]],
+    ['sent to a home host', [...usual(7), ...robbery(2000, { dstHome: true })]],
+    ['sent between two external hosts', [...usual(7), ...robbery(2000, { srcHome: false })]],
   ])('does not report volumes that are %s', (name, flows) => {
     const sighted = detected(flows).filter(({ timestamp }) => timestamp >= monday + 7 * dayMs);
     expect(sighted, name).toEqual([]);
@@ -91,7 +91,7 @@ describe('the exfiltration detector', () => {
     ]);
   });
 
-  it('reports one very large upload separately', () => {
+  it('reports one very large upload even without a baseline', () => {
     const upload = aFlow({ time: monday, srcBytes: 300 * mega, dstBytes: 2 * mega });
     expect(detected([upload])).toMatchObject([
       { severity: 'low', evidence: { largest_upload_bytes: 300 * mega, largest_upload_to: '203.0.113.7' } },

@@ -49,7 +49,7 @@ describe('generated names', () => {
     expect(find(family('qakbot', 48, 1_800_000)).at(-1)?.severity).toBe('high');
   });
 
-  it('name the existing domain that the client found at last', () => {
+  it('are reported with the existing domain that the client found after them', () => {
     const rng = random(12);
     const lookups = [
       aLookup({ seq: 1, time: monday - 60_000, query: 'xkqjvzpwmq.com' }),
@@ -87,7 +87,7 @@ describe('generated names', () => {
         query: `${kinds[i % kinds.length]!.make(rng)}.com`,
         ...nobody,
       })),
-      'an outsider': family('dyre', 100).map((lookup) => ({ ...lookup, srcHome: false })),
+      'an outside client': family('dyre', 100).map((lookup) => ({ ...lookup, srcHome: false })),
     };
     for (const [what, lookups] of Object.entries(spared)) expect([what, find(lookups)]).toEqual([what, []]);
   });
@@ -105,7 +105,7 @@ describe('generated names', () => {
     );
   });
 
-  it('are found in bounded memory', () => {
+  it('are tracked in bounded memory, by dropping clients', () => {
     const detector = new GeneratedNamesDetector(undefined, { maxKeys: 50, maxBytes: 50_000 });
     detectionsOf(
       detector,

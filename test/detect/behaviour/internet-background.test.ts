@@ -83,7 +83,7 @@ describe('events that arrive up to an hour late around midnight', () => {
   });
 });
 
-it('a scan is one finding per network, regardless of the number of hosts reached', () => {
+it('background noise is one finding per network, regardless of the number of hosts reached', () => {
   const many = noise(200).map((flow, i) => ({ ...flow, dst: `198.51.100.${i % 50}` }));
   const [one, ...more] = detected(many);
   expect(more).toEqual([]);
@@ -103,7 +103,7 @@ describe('the state of the detector', () => {
     expectSameDetections(() => new InternetBackgroundDetector(), noise(200));
   });
 
-  it('is bounded: sources are estimated, and the most frequent ones are listed exactly', () => {
+  it('is bounded: the number of sources is estimated, and the most frequent source is listed first', () => {
     const detector = fed(new InternetBackgroundDetector(), noise(5000));
     fed(detector, noise(900, { src: '192.0.2.1', port: 3389 }));
     const [found] = detections(detector);

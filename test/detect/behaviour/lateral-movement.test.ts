@@ -57,7 +57,7 @@ describe('a new connection', () => {
     expect(detected([first, reach('5', '1', 9, { port: 3389 })])).toHaveLength(1);
   });
 
-  it('is not reported at a service that other hosts use', () => {
+  it('is not reported at a service that three other hosts use', () => {
     const users = ['6', '7', '8'].map((src) => reach(src, '1', 2, { port: 445 }));
     expect(detected([...users, reach('5', '1', 9, { port: 445 })])).toEqual([]);
     expect(detected([...users.slice(1), reach('5', '1', 9, { port: 445 })])).toHaveLength(1);
@@ -99,7 +99,7 @@ describe('the state of the detector', () => {
   });
 });
 
-it('the detector finds nothing in nine quiet days of an office', () => {
+it('the detector reports nothing above informational in nine quiet days of an office', () => {
   const found = detected(officeFlows({ days: 9, linesPerSecond: 0.1 }));
   expect(found.filter(({ severity }) => severity !== 'informational')).toEqual([]);
 });

@@ -92,7 +92,7 @@ describe('the long-connection detector', () => {
     );
   });
 
-  it('evicts the connections reported longest ago, and counts them', () => {
+  it('drops connections above the maximum, and counts them', () => {
     const detector = new LongConnectionsDetector();
     const many = function* () {
       for (let i = 0; i < longConnections.maxConnections + 100; i++)
@@ -106,7 +106,7 @@ describe('the long-connection detector', () => {
     expect(detected(officeFlows({ days: 1, linesPerSecond: 1 }), 256)).toEqual([]);
   });
 
-  it.skipIf(!hasRealFiles)('raises one alert, with growing figures, for a session that is reported 72 times', () => {
+  it.skipIf(!hasRealFiles)('reports a session of 72 reports once per severity', () => {
     const sighted = detected(realFlows(realFiles.internetHost));
     expect(sighted.map(({ severity }) => severity)).toEqual(['low', 'medium', 'high']);
     for (const { ends } of sighted)

@@ -25,7 +25,7 @@ describe('names', () => {
     ['xkqjvzpwab.example.net', 'probe', 'example.net', 10],
     ['xkqjvzpwab.corp.example.net', 'ordinary', 'example.net', 14],
     ['_ldap._tcp.dc._msdcs.example.net', 'ordinary', 'example.net', 17],
-  ])('include %s, which is %s of %s', (query, kind, domain, payload) => {
+  ])('such as "%s" have the kind %s and the domain "%s"', (query, kind, domain, payload) => {
     expect(names.of(query)).toMatchObject({ text: query, kind, domain, payload });
   });
 
@@ -43,7 +43,7 @@ describe('names', () => {
       expect([label, names.of(`${label}.example.net`).isEncoded]).toEqual([label, false]);
   });
 
-  it('are truncated if too long, and stored while there is room', () => {
+  it('are truncated if too long, and cached while there is room', () => {
     const many = new Names();
     expect(many.of(`${'a'.repeat(5000)}.example.net`).text).toHaveLength(255);
     const first = many.of('first.example.net');

@@ -26,7 +26,7 @@ const use = (port: number, what: Partial<Flow>): Flow =>
 const detected = (flows: Iterable<Flow>) => detectionsOf(new PortScanDetector(), flows);
 
 describe('a home host', () => {
-  it('is reported from 20 unanswered ports, more severely from 100', () => {
+  it('is reported from 20 failed ports, more severely from 100', () => {
     expect(detected(tries(portScanThresholds.insidePorts - 1, inside))).toEqual([]);
     const [some] = detected(tries(portScanThresholds.insidePorts, inside));
     expect(some).toMatchObject({

@@ -39,7 +39,7 @@ describe('the rare-destination detector', () => {
     ]);
   });
 
-  it('lists all known destinations in a finding', () => {
+  it('counts all stored destinations in a finding, and lists the first ten', () => {
     const places = Array.from({ length: 30 }, (_, i) => much({ dst: `192.0.${i}.4`, srcBytes: 2_000_000 + i }));
     const detector = new RareDestinationsDetector();
     const [sighted, ...rest] = detectionsOf(detector, [...usual(8), ...places]);
@@ -70,11 +70,11 @@ describe('the rare-destination detector', () => {
     ['a destination with little data', [...usual(8), much({ srcBytes: 999_999 })]],
     ['a rare port with hardly any data', [...usual(8), much({ port: 4444, srcBytes: 17_000 })]],
     ['a port used by chance', [...usual(8), much({ port: 40_000, transport: 'udp', srcBytes: 30_000 })]],
-    ['inside', [...usual(8), much({ dstHome: true })]],
-    ['visitors', [...usual(8), much({ srcHome: false })]],
+    ['a home destination', [...usual(8), much({ dstHome: true })]],
+    ['an outside source', [...usual(8), much({ srcHome: false })]],
     ['an unanswered connection', [...usual(8), much({ answered: false })]],
     ['a network that was monitored for six days', [...usual(6), much()]],
-    ['a destination with a negative time', [...usual(8), much({ time: -5 })]],
+    ['a connection with a negative time', [...usual(8), much({ time: -5 })]],
   ])('does not report %s', (_, flows) => {
     expect(detected(flows)).toEqual([]);
   });
@@ -108,7 +108,7 @@ describe('the rare-destination detector', () => {
     expect(detector.dropped.forgotten).toBeGreaterThan(2 * (5900 - 4096));
   });
 
-  it('reports nothing above low in quiet weeks of an office', () => {
+  it('reports nothing above informational in nine quiet days of an office', () => {
     const sighted = detectionsOf(new RareDestinationsDetector(), officeFlows({ days: 9, linesPerSecond: 0.3 }));
     expect(sighted.filter(({ severity }) => severity !== 'informational')).toEqual([]);
     expect(sighted.length).toBeLessThanOrEqual(5);

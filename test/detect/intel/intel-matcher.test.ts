@@ -46,7 +46,7 @@ describe('a list', () => {
     ['2001:db8::6', undefined],
     ['2001:db8:2::', undefined],
     ['no address', undefined],
-  ])('finds %s by %s', (address, indicator) => {
+  ])('gives %s the indicator %s', (address, indicator) => {
     expect(matcher.addressHit(address, at)?.indicator).toBe(indicator);
   });
 
@@ -61,11 +61,11 @@ describe('a list', () => {
     ['www.host.example', undefined],
     ['', undefined],
     ['.', undefined],
-  ])('finds the name %s by %s', (name, indicator) => {
+  ])('gives the name %s the indicator %s', (name, indicator) => {
     expect(matcher.domainHit(name, at)?.indicator).toBe(indicator);
   });
 
-  test('is not searched for values longer than names are', () => {
+  test('does not match a value that is longer than any valid name', () => {
     expect(matcher.domainHit(`${'a.'.repeat(2000)}bad.example`, at)).toBeUndefined();
   });
 

@@ -65,7 +65,7 @@ describe('plain lines', () => {
   });
 
   test.each(['', '# bad.example', '; bad.example', '   ', '! of an ad blocker', '\t# x'])(
-    '%j has no indicators',
+    'with %j have no indicators',
     (line) => {
       expect(parsed(line)).toMatchObject({ indicators: 0, rejectedTotal: 0 });
     },
@@ -96,7 +96,7 @@ describe('plain lines', () => {
     ['http://', /without a host/],
     ['198.51.100.999', /not an address/],
     ['bad.example,soon', /ISO 8601/],
-  ])('%s is rejected with its reason', (line, reason) => {
+  ])('with %s are rejected with the reason', (line, reason) => {
     const list = parsed(`good.example\n${line}`);
     expect(textsOf(list)).toEqual(['good.example']);
     expect(list.rejected).toEqual([{ line: 2, value: line, reason: expect.stringMatching(reason) }]);
@@ -187,12 +187,12 @@ describe('STIX', () => {
     [indicator('rule x {}', { pattern_type: 'yara' }), /yara/],
     [indicator("[domain-name:value = 'a.example']", { valid_until: 'soon' }), /valid_until/],
     [indicator("[ipv4-addr:value = '10.0.0.1']"), /home/],
-  ])('%j is rejected with its reason', (object, reason) => {
+  ])('has a reason for rejecting %j', (object, reason) => {
     expect(rejectedOf(bundle(object))).toEqual([expect.stringMatching(reason)]);
     expect(parsed(bundle(object)).rejected[0]).toMatchObject({ object: 0 });
   });
 
-  test('does not affect other parts of an OR by an unsupported part', () => {
+  test('yields the supported parts of an OR that also has an unsupported part', () => {
     const list = parsed(bundle(indicator("[file:hashes.MD5 = 'aa' OR domain-name:value = 'a.example']")));
     expect(textsOf(list)).toEqual(['a.example']);
     expect(list.rejectedTotal).toBe(1);
@@ -274,10 +274,10 @@ describe('input that is designed to take long', () => {
     ['one value of STIX', bundle(indicator(`[url:value = '${'[.]'.repeat(80_000)}']`))],
     ['a pattern without an end', bundle(indicator(`[${"domain-name:value = 'a.example' OR ".repeat(100_000)}`))],
     [
-      'a list of values in one',
+      'a comparison with a million values',
       bundle(indicator(`[domain-name:value IN (${"'a.example',".repeat(1_000_000)}'b.example')]`)),
     ],
-  ])('%s is too long', (_, content) => {
+  ])('is rejected as too long: %s', (_, content) => {
     expect(rejectedOf(content)).toEqual([expect.stringContaining('too long')]);
   });
 

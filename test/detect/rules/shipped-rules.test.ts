@@ -39,7 +39,7 @@ describe('the built-in rules', () => {
       ]);
   });
 
-  test('that raise alerts list false positives, and the ATT&CK tactic if there is one', () => {
+  test('that raise alerts list false positives, and ATT&CK tactics and techniques as their only tags', () => {
     const loud = [
       ...set.rules.filter(({ silent }) => !silent).map(({ document }) => document),
       ...set.correlations.filter(({ raises }) => raises).map(({ document }) => document),
@@ -55,14 +55,14 @@ describe('the built-in rules', () => {
   });
 });
 
-describe.skipIf(!hasShared)("match the specification's own schemas", () => {
+describe.skipIf(!hasShared)("the specification's own schemas", () => {
   const schema = (file: string) => {
     const path = join(shared, 'data/sigma/spec/json-schema', file);
     const { $schema: _, ...rest } = JSON.parse(readFileSync(path, 'utf8')) as Record<string, unknown>;
     return new Ajv2020({ strict: false, validateFormats: false }).compile(rest);
   };
 
-  test.each(files.map(({ name, text }) => [name, text] as const))('%s is valid', (_name, text) => {
+  test.each(files.map(({ name, text }) => [name, text] as const))('accept the rules of %s', (_name, text) => {
     const [rule, correlation] = [
       schema('sigma-detection-rule-schema.json'),
       schema('sigma-correlation-rules-schema.json'),
@@ -83,7 +83,7 @@ describe.each(files.map(({ name, documents: its }) => ({ name, its })))('$name',
     expect(Object.keys(samples).toSorted()).toEqual(its.map(({ title }) => title).toSorted());
   });
 
-  test.each(its.map((document) => [document.title, idOf(document)] as const))('%s', (title, id) => {
+  test.each(its.map((document) => [document.title, idOf(document)] as const))('%s matches its samples', (title, id) => {
     const { matches, spares } = samples[title] ?? { matches: [], spares: [] };
     expect(matches.length * spares.length).toBeGreaterThan(0);
     expect(matches.filter((sample) => !finds(id, sample))).toEqual([]);

@@ -22,6 +22,6 @@ it('candidates are yielded in order and once, and are then removed', () => {
   );
 });
 
-it('the index is empty without rules', () => {
+it('there are no candidates without rules', () => {
   expect(new Candidates(0).take()).toBe(-1);
 });

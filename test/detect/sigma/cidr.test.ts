@@ -50,7 +50,7 @@ test('a list of blocks compares the address that was read last', () => {
   expect(answers).toEqual([true, false, true, true, false, true, false]);
 });
 
-test('lists of the same addresses have the same key', () => {
+test('lists of the same blocks in different notations have the same key', () => {
   const { key } = new Blocks(['10.0.0.0/8', 'fe80::/10']);
   expect(new Blocks(['fe80::1/10', '::ffff:10.1.0.0/112', '10.9.0.0/8']).key).toBe(key);
   expect(new Blocks(['10.0.0.0/9', 'fe80::/10']).key).not.toBe(key);

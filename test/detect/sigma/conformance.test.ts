@@ -862,7 +862,7 @@ const table: Readonly<Record<string, readonly Row[]>> = {
 };
 
 describe.each(Object.entries(table))('%s', (_, rows) => {
-  it.each(rows)('%s: %j', (key, values, cases) => {
+  it.each(rows)('%s: %j gives the specified results', (key, values, cases) => {
     for (const [value, expected] of cases) {
       const record = value === absent ? { other: 'x' } : { other: 'x', f: value };
       expect(holds({ [key]: values }, record), JSON.stringify(value)).toBe(expected);
@@ -997,7 +997,7 @@ describe('invalid modifiers', () => {
     [{ 'f|re': '(a' }, /not closed/],
     [{ 'f|re': '(?=a)b' }, /look-around/],
     [{ 'f|re': String.raw`(a)\1` }, /back reference/],
-  ])('%j', (search, reason) => {
+  ])('are rejected with the reason: %j', (search, reason) => {
     expect(reasonsOf(ruleOf({ s: search, condition: 's' }))).toEqual([expect.stringMatching(reason)]);
   });
 });

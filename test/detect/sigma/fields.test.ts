@@ -224,7 +224,7 @@ describe('log sources', () => {
     [{ product: 'candor', service: 'network_event' }, ['candor.network_event'], []],
     [{ product: 'ecs', service: 'tls' }, ['ecs.tls'], []],
     [{ product: 'ecs' }, ['ecs.connection', 'ecs.dns', 'ecs.http', 'ecs.tls', 'ecs.other'], []],
-  ])('%j', (logsource, kinds, standIns) => {
+  ])('select their kinds of record: %j', (logsource, kinds, standIns) => {
     expect(route(logsource)).toEqual({ kinds, standIns });
   });
 
@@ -235,7 +235,7 @@ describe('log sources', () => {
     [{ category: 'antivirus' }, /category 'antivirus'/],
     [{ category: 'network', service: 'carrier-pigeon' }, /service 'carrier-pigeon'/],
     [{ product: 'zeek', service: 'http', category: 'dns' }, /of 'zeek'/],
-  ])('%j is rejected', (logsource, reason) => {
+  ])('without records are rejected: %j', (logsource, reason) => {
     expect(route(logsource)).toEqual({ reason: expect.stringMatching(reason) });
   });
 });

@@ -200,10 +200,10 @@ detection:
 });
 
 it.each([
-  ['of the document', 'generate: true', true],
-  ['of the section', '  generate: true', true],
-  ['missing', '', false],
-])('the attribute generate %s is parsed', (_, line, generate) => {
+  ['from the document', 'generate: true', true],
+  ['from the section', '  generate: true', true],
+  ['as false if it is missing', '', false],
+])('the attribute generate is read %s', (_, line, generate) => {
   const text = `title: many\ncorrelation:\n  type: event_count\n  rules: [one]\n  group-by: [src_ip]\n  timespan: 1m\n  condition: {gte: 2}\n${line}\n`;
   expect(parseSigma(text)).toMatchObject({ problems: [], documents: [{ generate }] });
 });
@@ -215,7 +215,7 @@ it('an invalid value of generate is reported at its line', () => {
   expect(problemsOf(many('  generate: 1'))).toEqual(['8 correlation.generate: must be true or false']);
 });
 
-describe('invalid YAML names the line of the error', () => {
+describe('invalid YAML is reported at the line of the error:', () => {
   it.each([
     ['a line too deep', '  product: zeek\n', 9, /indented inconsistently/, '    product: zeek\n'],
     ['a line not deep enough', '  product: zeek\n', 9, /indented inconsistently/, ' product: zeek\n'],

@@ -265,7 +265,7 @@ filter:
       expect(problems).toEqual([{ line, field: 'correlation.rules', reason: expect.stringMatching(/more than/) }]);
     });
 
-    it('with an ambiguous name, the line of the name', () => {
+    it('with a repeated key, the line of the key', () => {
       const { documents } = parseSigma(`${sound}---\n${sound}`);
       const rest = parseSigma(before).documents;
       const [refused] = compileRules([...rest, ...documents]).refused.slice(-1);

@@ -96,7 +96,7 @@ describe.skipIf(!existsSync(folder))('the public rules', () => {
       { request_type: 'TGS', cipher: 'rc4-hmac', service: 'cifs/host' },
       'Kerberos Network Traffic RC4 Ticket Encryption',
     ],
-  ])('%s %j is %s', (kind, record, title) => {
+  ])('match the %s record %j: %s', (kind, record, title) => {
     expect(matches(set, kind, record)).toContain(title);
   });
 

@@ -40,8 +40,8 @@ describe('filters', () => {
   it.each([
     ['named rules', filter(['tunnel']), ['Text']],
     ['rules by id', filter(['545a5da6-f103-4919-a519-e9aec1026ee4']), ['Tunnel']],
-    ['any', filter('any'), []],
-    ["rules in pySigma's form", filter('any', 'not s'), []],
+    ['any rule', filter('any'), []],
+    ['any rule, if the filter has the form of pySigma', filter('any', 'not s'), []],
   ])('exclude records from %s', (_, one, left) => {
     const set = compiled([txt, tunnel, one]);
     expect(set.refused).toEqual([]);
@@ -104,8 +104,8 @@ describe('a rule is rejected', () => {
       rule(dns, { Image: 'x' }),
       /needs 'Image', which records of zeek.dns/,
     ],
-    ['that cannot match without one', rule(dns, { query: 'x', Image: 'y' }), /'Image'/],
-    ['that would match all without one', rule(dns, { Image: 'y' }, 'not s'), /'Image'/],
+    ['that cannot match without a field that its records lack', rule(dns, { query: 'x', Image: 'y' }), /'Image'/],
+    ['that would match all records without a field that they lack', rule(dns, { Image: 'y' }, 'not s'), /'Image'/],
     [
       'for hosts, with an exception that no sensor reports',
       {
@@ -116,12 +116,12 @@ describe('a rule is rejected', () => {
       /'Image'/,
     ],
     ['whose status is unsupported', { ...tunnel, status: 'unsupported' }, /cannot be used in its current state/],
-    ['of no sensor', rule({ product: 'windows', category: 'process_creation' }, { a: 'b' }), /'windows'/],
+    ['for records of no sensor', rule({ product: 'windows', category: 'process_creation' }, { a: 'b' }), /'windows'/],
   ])('%s', (_, one, reason) => {
     expect(reasonsOf(one)).toEqual([expect.stringMatching(reason)]);
   });
 
-  it('that has the id of another', () => {
+  it('that has the id of another rule', () => {
     const set = compiled([txt, { ...tunnel, id: txt.id }]);
     expect(set.rules.map(({ title }) => title)).toEqual(['Text']);
     expect(set.refused[0]!.problems).toMatchObject([{ field: 'id', reason: expect.stringMatching(/earlier rule/) }]);

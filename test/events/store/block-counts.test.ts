@@ -10,7 +10,7 @@ const directory = (blocks: readonly (readonly [firstSeq: number, rows: number])[
 });
 
 /**
- * Counts the rows of each block whose sequence is a multiple of three, and returns which blocks were read.
+ * Counts the rows of each block with a sequence divisible by three. Returns the counts, and which blocks were read.
  */
 function ask(counts: BlockCounts, blocks: readonly (readonly [number, number])[], filter = 'f') {
   const read: number[] = [];

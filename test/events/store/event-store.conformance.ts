@@ -378,7 +378,7 @@ export function eventStoreConformance(name: string, create: () => Promise<EventS
         }
       });
 
-      it('are unique: the first event is stored, in the store and within a block', async () => {
+      it('are unique: only the first event with an id is stored, within a block and across blocks', async () => {
         await store.append('network', [withId(1, 'first'), withId(2, 'first')]);
         const second = await store.append('network', [
           withId(3, 'second'),
@@ -408,7 +408,7 @@ export function eventStoreConformance(name: string, create: () => Promise<EventS
         expect(await store.append('dns', [{ ...dns!, id: id(1) }])).toMatchObject({ duplicates: 0 });
       });
 
-      it('are duplicates if they are the id that was given to another event', async () => {
+      it('are duplicates if the store gave the id to another event', async () => {
         await store.append('network', [plain!]);
         const [given] = page('network', everything, 'asc', 1, 1).resources;
         expect(await store.append('network', [{ ...plain!, id: given!.id }])).toMatchObject({

@@ -123,7 +123,7 @@ it.each(tables.flatMap((table) => namesOf(table).map((by) => [table, by] as cons
   },
 );
 
-it('a cancelled count does not read further blocks', () => {
+it('a count that is cancelled between two blocks fails with CANCELLED', () => {
   let left = Number.POSITIVE_INFINITY;
   const { events } = open('network', () => left-- <= 0);
   const filter = { terms: [{ field: 'transport', values: ['tcp'] }] };

@@ -33,7 +33,7 @@ describe('removal of the oldest blocks', () => {
     expect(choose([block('network', 8, 100), block('dns', 7, 100)], 0, 1)).toEqual(['network', 'bytes']);
   });
 
-  it('does not affect a table within its share, regardless of the size of the other table', () => {
+  it('for size does not affect a table within its share; removal for age does', () => {
     const flood = [block('network', 1, 900), block('dns', 7, 100)];
     expect(choose(flood, 0, 1)).toEqual(['network', 'bytes']);
     expect(choose(flood, 6 * hour, 1)).toEqual(['dns', 'age']);
@@ -45,12 +45,12 @@ test.for([
   ['of the oldest block', [3, 5, 7], 3],
   ['of the next block, if a clock was ahead', [2000, 5, 7], 5],
   ['of the oldest block, if the next block has an earlier time', [5, 3, 7], 5],
-  ['now, if all clocks were ahead', [2000, 3000], 100],
+  ['of the call, if all clocks were ahead', [2000, 3000], 100],
 ] as const)('the accepted time of receipt is the time %s', ([, times, believed]) => {
   expect(believedTime({ count: times.length, received: Float64Array.from(times) }, 100)).toBe(believed);
 });
 
-test('the default bound in bytes is half of the volume, and less than the size of the map', () => {
+test('the bound in bytes is as configured, by default half of the volume, at most three quarters of the map', () => {
   const GiB = 2 ** 30;
   expect(byteBound(0, 101)).toBe(50);
   expect(byteBound(77, 101)).toBe(77);

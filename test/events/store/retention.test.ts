@@ -156,7 +156,7 @@ test('events are kept without bounds', async () => {
   expect(ports(reader)).toEqual([1]);
 });
 
-test('an id is not found after its event expired, with an error that reports the expiry; a sender may reuse its explicit id', async () => {
+test('the id of an expired event is not found, and past if made by the service; explicit ids can recur', async () => {
   const { store, reader, clock, dataDir } = opened({ retention: { maxAgeMs, maxBytes: withoutBytes } });
   await add(store, start, [{ src_port: 1 }, { src_port: 2, id: id(2) }, { src_port: 3, id: id(3) }]);
   const [made] = resources(reader.listEvents(query));

@@ -23,7 +23,7 @@ interface Read {
 /** A channel whose commits are in memory; the test controls its replays. */
 export class MemoryChannel implements Channel<Wanted> {
   readonly items: Item[] = [];
-  /** Sequence of the oldest commit that is kept. */
+  /** Sequence of the oldest item that is kept. */
   oldest = 1;
   /** Replays in progress. */
   readonly reads: Read[] = [];
@@ -33,7 +33,7 @@ export class MemoryChannel implements Channel<Wanted> {
   onMatch = (): void => {};
   readonly #part: number;
 
-  /** @param part - messages of one replay */
+  /** @param part - maximum messages of one replay */
   constructor(part: number) {
     this.#part = part;
   }

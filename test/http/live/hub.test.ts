@@ -29,7 +29,7 @@ function setUp(options: { part?: number; clock?: () => number } = {}) {
   return { channel, hub, reached, counts, errors };
 }
 
-/** Settles all current and future replays, until none is left. */
+/** Settles all replays and reads all unread bytes, until none are left for 30 turns of the event loop. */
 async function settle({ channel, hub }: Pick<ReturnType<typeof setUp>, 'channel' | 'hub'>, wires: MemoryWire[]) {
   for (let quiet = 0; quiet < 30; ) {
     quiet = channel.reads.length === 0 && wires.every(({ unread }) => unread === 0) ? quiet + 1 : 0;

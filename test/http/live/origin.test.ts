@@ -28,12 +28,12 @@ describe('no other origin may open a socket', () => {
   test.each([
     ['another host', 'siem.example', 'http://evil.example', false],
     ['another port', 'siem.example:8080', 'http://siem.example:8081', false],
-    ['no port', 'siem.example:8080', 'http://siem.example', false],
+    ['the default port', 'siem.example:8080', 'http://siem.example', false],
     ['another scheme', 'siem.example', 'http://siem.example', true],
     ['a sandboxed page', 'siem.example', 'null', false],
     ["a host that begins like the service's", 'siem.example', 'http://siem.example.evil.example', false],
     ['user information', 'siem.example', 'http://siem.example@evil.example', false],
-    ['nothing', 'siem.example', '', false],
+    ['an empty origin', 'siem.example', '', false],
   ])('%s', (_who, host, origin, isTls) => {
     expect(() => requireOrigin(head(host, origin), isTls, ['https://console.example'])).toThrow(
       expect.objectContaining({ code: 'FORBIDDEN' }),

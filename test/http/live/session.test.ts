@@ -59,7 +59,7 @@ function setUp(
   return { session, wire, hub, channel, reached, errors, say, admitted };
 }
 
-/** Returns the messages sent, without times, which the schema has checked. */
+/** Checks the messages sent against the contract, and returns them without their times. */
 function sent(wire: MemoryWire) {
   for (const message of wire.sent) assertServerMessage(message);
   return wire.sent.map(({ timestamp: _, ...message }) => message);
@@ -117,7 +117,7 @@ describe('a message', () => {
       [subscribe('a'), { type: 'unsubscribe', id: 'a', channel: 'events.network' }],
       [{ type: 'unsubscribed', id: 'a', channel: 'events.network' }],
     ],
-    ['auth, which renews', [{ type: 'auth', token: 'another' }, { type: 'ping' }], [{ type: 'pong' }]],
+    ['auth with another token and a ping', [{ type: 'auth', token: 'another' }, { type: 'ping' }], [{ type: 'pong' }]],
   ])('%s gets a response', async (_, messages, answers) => {
     const { wire, say } = setUp({ identity: {} });
     await say(...messages);
@@ -149,7 +149,7 @@ describe('a message', () => {
       'filters.dst_port',
     ],
     ['since beyond the head', [{ ...subscribe('a'), since: 1 }], 'INVALID_REQUEST', 'a', 'since'],
-    ['unsubscribe of nothing', [{ type: 'unsubscribe', id: 'a' }], 'NOT_FOUND', 'a', 'id'],
+    ['unsubscribe of an unknown id', [{ type: 'unsubscribe', id: 'a' }], 'NOT_FOUND', 'a', 'id'],
     [
       'unsubscribe of a channel without subscriptions',
       [{ type: 'unsubscribe', channel: 'alerts' }],
@@ -247,7 +247,7 @@ describe('credentials', () => {
     ['subscribe before credentials', [subscribe('a')], 4401, 'UNAUTHENTICATED'],
     ['bad credentials', [{ type: 'auth', token: 'bad' }], 4401, 'UNAUTHENTICATED'],
     ['credentials of a role without read access', [{ type: 'auth', token: 'sensor' }], 4403, 'FORBIDDEN'],
-  ])('%s: the socket is closed', async (_, messages, code, error) => {
+  ])('must come first and permit reading: %s, so the socket is closed', async (_, messages, code, error) => {
     const { wire, say, hub } = setUp();
     await say(...messages, subscribe('b'));
     expect(sent(wire)).toMatchObject([{ type: 'error', error: { code: error } }]);
@@ -277,7 +277,7 @@ describe('credentials', () => {
     expect(wire.sent).toHaveLength(before);
   });
 
-  it('are checked again if they expire later than a timer can run', async () => {
+  it('expire on time even if that is later than a timer can run', async () => {
     const { wire } = setUp({ identity: { expiresAt: Date.now() + 2 ** 31 + hour } });
     await vi.advanceTimersByTimeAsync(2 ** 31 + hour - 1);
     expect(wire.closed).toBeUndefined();
@@ -367,7 +367,7 @@ describe('rechecked credentials', () => {
       4401,
     ],
     ['4403 when they may no longer read', async () => ({ ...viewer, mayRead: () => false }), 4403],
-  ])('close with %s', async (_, second, code) => {
+  ])('close the socket with %s', async (_, second, code) => {
     const { session, wire, say, hub } = judged(second);
     await say(subscribe('a'));
     session.recheckCredentials();
@@ -395,9 +395,9 @@ describe('rechecked credentials', () => {
   });
 
   it.each([
-    ['the channel of its path', { channel: 'alerts', filter: [], filters: {} } as never, ['alerts']],
+    ['the channel of the stream path', { channel: 'alerts', filter: [], filters: {} } as never, ['alerts']],
     ['all channels', undefined, Object.keys(channels)],
-  ])('close with 4403 if they may no longer read %s', async (_, preset, lost) => {
+  ])('close the socket with 4403 if they may no longer read %s', async (_, preset, lost) => {
     const mayRead = (name?: string) => name === undefined || !lost.includes(name);
     const checks = [async () => viewer, async () => ({ ...viewer, mayRead })];
     const { session, wire, say, hub } = setUp({ credentials: () => checks.shift()!(), preset });
@@ -438,9 +438,9 @@ describe('rechecked credentials', () => {
 
 describe('credentials of the upgrade', () => {
   it.each([
-    ['close with 4401 if they are bad', async () => Promise.reject(new ServiceError('UNAUTHENTICATED', 'bad')), 4401],
+    ['with 4401 if they are bad', async () => Promise.reject(new ServiceError('UNAUTHENTICATED', 'bad')), 4401],
     [
-      'close with 4403 if they have a role without read access',
+      'with 4403 if they have a role without read access',
       async () => ({
         principalId: 'p',
         jti: 'sensor',
@@ -449,8 +449,8 @@ describe('credentials of the upgrade', () => {
       }),
       4403,
     ],
-    ['close with 1011 if an unexpected error prevents their check', async () => Promise.reject(new Error('bug')), 1011],
-  ])('%s', async (_, identity, code) => {
+    ['with 1011 if an unexpected error prevents their check', async () => Promise.reject(new Error('bug')), 1011],
+  ])('close the socket %s', async (_, identity, code) => {
     const { wire, say } = setUp({ credentials: identity });
     await say({ type: 'ping' });
     expect(sent(wire)).toHaveLength(1);
@@ -510,7 +510,7 @@ describe('a client that exceeds its limits', () => {
     expect(hub.subscriptions).toBe(0);
   });
 
-  it('is refused a subscription when all clients together have too many, and may retry', async () => {
+  it('is refused a subscription when all clients together have too many, and its socket stays open', async () => {
     const { wire, say, hub, reached } = setUp({ identity: {} });
     vi.spyOn(hub, 'subscriptions', 'get').mockReturnValue(limits.maxSubscriptions);
     await say(subscribe('a'));
@@ -560,7 +560,7 @@ it('a closed socket leaves no subscription and no timer', async () => {
   expect(vi.getTimerCount()).toBe(0);
 });
 
-it('a service that stops sends 1001 last', async () => {
+it('a service that stops closes the socket with 1001, and leaves no subscription and no timer', async () => {
   const { session, wire, hub, say } = setUp({ identity: {} });
   await say(subscribe('a'));
   session.stop();

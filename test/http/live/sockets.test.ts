@@ -276,9 +276,9 @@ describe('credentials', () => {
   });
 
   it.each([
-    ['bad credentials in the header', { token: 'nobody' }, 4401, 'UNAUTHENTICATED'],
-    ['bad credentials as a subprotocol', { protocols: ['bearer.nobody'] }, 4401, 'UNAUTHENTICATED'],
-    ['credentials of a sensor', { token: 'sensor' }, 4403, 'FORBIDDEN'],
+    ['in the header that are bad', { token: 'nobody' }, 4401, 'UNAUTHENTICATED'],
+    ['as a subprotocol that are bad', { protocols: ['bearer.nobody'] }, 4401, 'UNAUTHENTICATED'],
+    ['of a sensor', { token: 'sensor' }, 4403, 'FORBIDDEN'],
   ])('%s close the socket, and later messages get no response', async (_, options, code, error) => {
     const client = await new Client('/ws', options).open();
     client.say({ type: 'ping' });
@@ -290,7 +290,7 @@ describe('credentials', () => {
     ['an unknown filter', `${stream}?colour=red`, { token: 'viewer' }, 400, 'INVALID_REQUEST'],
     ['a malformed filter', `${stream}?dst_port=https`, { token: 'viewer' }, 400, 'INVALID_REQUEST'],
     ['a parameter on a path without parameters', '/ws?token=viewer', { token: 'viewer' }, 400, 'INVALID_REQUEST'],
-  ])('are not read if the upgrade gets an error: %s', async (_, path, options, status, code) => {
+  ])('do not prevent the error of an upgrade: %s', async (_, path, options, status, code) => {
     const client = new Client(path, options);
     const [, response] = await once(client.ws, 'unexpected-response');
     expect(response.statusCode).toBe(status);
@@ -318,7 +318,7 @@ describe('credentials', () => {
     ['another protocol is rejected', '/ws', 'Upgrade: h2c', 400, '"field":"upgrade"'],
     ['another version is rejected', '/ws', 'Sec-WebSocket-Version: 8', 400, '"field":"sec-websocket-version"'],
     ['a body is rejected', '/ws', 'Content-Length: 5', 400, '"field":"content-length"'],
-  ])('are checked before the upgrade: %s', async (_what, path, header, status, text) => {
+  ])('are not needed to reject an upgrade: %s', async (_what, path, header, status, text) => {
     const socket = dial(path, [header]);
     const [answer] = await once(socket, 'data');
     expect(String(answer)).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
@@ -342,7 +342,7 @@ describe('credentials', () => {
 describe('a socket is closed', () => {
   it.each([
     ['4400 for a bad message', 'viewer', ['{"type":'], 4400, 'INVALID_REQUEST'],
-    ['4400 for bytes', 'viewer', [Buffer.from('{"type":"ping"}')], 4400, 'INVALID_REQUEST'],
+    ['4400 for a binary message', 'viewer', [Buffer.from('{"type":"ping"}')], 4400, 'INVALID_REQUEST'],
     ['4400 for too many bytes', 'viewer', ['x'.repeat(limits.maxSocketMessageBytes + 1)], 4400, 'INVALID_REQUEST'],
     ['4401 for bad credentials', undefined, [{ type: 'auth', token: 'nobody' }], 4401, 'UNAUTHENTICATED'],
     ['4401 for missing credentials', undefined, [{ type: 'ping' }], 4401, 'UNAUTHENTICATED'],
@@ -583,7 +583,7 @@ it('sockets whose credentials are being checked have a separate limit', async ()
 
 it.each([
   ['refused', ['Authorization: Bearer nobody'], Buffer.alloc(0)],
-  ['that send a close frame', [], Buffer.from([0x88, 0x80, 1, 2, 3, 4])],
+  ['closed by their clients with a close frame', [], Buffer.from([0x88, 0x80, 1, 2, 3, 4])],
 ])(
   'sockets %s, whose clients never close their side, still count beyond the limit of lingering sockets',
   async (_, headers, said) => {

@@ -17,7 +17,7 @@ if (withoutOpenssl !== undefined) console.warn(`skipped: ${withoutOpenssl}`);
 
 const stream = '/api/v1/alerts/stream';
 
-/** The text of a token is a role; a principal with a certificate is named like the certificate. */
+/** Names of active principals. A principal has the name in its certificate, and a role of the same name. */
 const active = new Set<string>();
 function authenticate({ authorization, certificate }: Credentials, now: number): SocketCredentials {
   const as = (role: string, rest: object) =>
@@ -107,7 +107,7 @@ describe.skipIf(withoutOpenssl !== undefined)('sockets over TLS', () => {
     });
   }
 
-  /** Records the events of a socket, in order. `first` is sent as soon as it is open. */
+  /** Opens a socket and records its events in order. `first` is sent as soon as the socket is open. */
   function dial(pair: Pair | undefined, headers: Record<string, string> = {}, path = stream, first?: object) {
     const events: string[] = [];
     const socket = new WebSocket(`wss://127.0.0.1:${server.port}${path}`, {
@@ -189,7 +189,7 @@ describe.skipIf(withoutOpenssl !== undefined)('sockets over TLS', () => {
     await dial(pairs.viewer, { origin: `https://127.0.0.1:${server.port}` }).until('subscribed');
   });
 
-  test('stay open after a new certificate, and end immediately when their authority is no longer trusted', async () => {
+  test('stay open when an authority is added, and end immediately when their own authority is removed', async () => {
     await start();
     const socket = dial(pairs.viewer);
     await socket.until('subscribed');

@@ -104,7 +104,7 @@ it('the topology channel sends only changes that match the filters, by subnet on
   expect(JSON.stringify(subnets.sent[0])).toContain('"source":"10.0.0.0/24"');
 });
 
-it('the topology channel rejects unknown filters', () => {
+it('the topology channel rejects unknown filters and invalid values, and names the field', () => {
   const { subscribe } = setUp();
   for (const [filters, field] of [
     [{ group_by: 'asset' }, 'filters.group_by'],

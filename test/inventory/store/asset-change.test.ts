@@ -138,7 +138,7 @@ describe('a change', () => {
     for (const field of ['os', 'owner', 'notes', 'vendor']) expect(Object.hasOwn(left, field)).toBe(false);
   });
 
-  test('moves addresses, in the given order', async () => {
+  test('replaces the addresses, in the given order', async () => {
     const open = opened();
     const { asset } = await open.store.createAsset({ ip_addresses: ['10.0.0.1', '10.0.0.2'] }, analyst);
     const { asset: changed } = await open.store.changeAsset(
@@ -158,7 +158,7 @@ describe('a change', () => {
     ['retired', 'managed', true],
     ['managed', 'staged', false],
     ['retired', 'staged', false],
-  ] as const)('from %s to %s: %s', async (from, to, allowed) => {
+  ] as const)('of the state from %s to %s is allowed: %s', async (from, to, allowed) => {
     const { store } = opened();
     const { asset } = await store.createAsset({ name: 'a', state: from }, analyst);
     const changed = store.changeAsset(asset.id, { state: to }, analyst);
@@ -206,7 +206,7 @@ describe('a removal', () => {
     expect(again.id).not.toBe(id);
   });
 
-  test('does not assign the history to another asset', async () => {
+  test('does not extend the time in which the previous owner had the address', async () => {
     const open = opened();
     const { store, reader } = open;
     await see(open, { ip: '10.0.0.1', mac: macA }, { ip: '10.0.0.1', mac: macB, at: start + hour });

@@ -160,7 +160,7 @@ describe('the network inventory', () => {
     expect(assetsOf(open.reader).every(({ mac_addresses }) => mac_addresses.length === 0)).toBe(true);
   });
 
-  test('permanently treats the MAC address of an external address as a gateway', async () => {
+  test('permanently treats a MAC address seen with three external addresses as a gateway', async () => {
     const open = opened();
     await see(
       open,

@@ -22,17 +22,17 @@ async function times(changes: Partial<NetworkRecord>, sightings: Parameters<type
 const iso = (ms: number) => new Date(ms).toISOString();
 const latest = iso(start + limits.maxClockLeadMs);
 
-test.each([1e300, 8.7e15, 1e9])('a duration of %d ms does not end later than now', async (duration_ms) => {
+test.each([1e300, 8.7e15, 1e9])('a connection of %d ms ends at the latest allowed time', async (duration_ms) => {
   const seen = { first_seen: iso(start - 1000), last_seen: latest };
   expect(await times({ duration_ms })).toEqual({ asset: seen, service: seen });
 });
 
-test('a sighting in the future counts as seen now', async () => {
+test('a connection in the future counts as seen at the latest allowed time', async () => {
   const seen = { first_seen: latest, last_seen: latest };
   expect(await times({ timestamp: Date.UTC(9999, 11, 31) })).toEqual({ asset: seen, service: seen });
 });
 
-test('service and name records from the future count as seen now', async () => {
+test('service and name records from the future count as seen at the latest allowed time', async () => {
   const at = Date.UTC(9999, 11, 31);
   const service = { kind: 'service', ip: '10.0.0.1', port: 22, transport: 'tcp', at } as const;
   const name = { kind: 'name', ip: '10.0.0.1', name: 'pinned', from: 'dns', at } as const;

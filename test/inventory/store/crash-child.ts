@@ -16,7 +16,7 @@ async function commit(number: number): Promise<void> {
       src_ip: `192.0.2.${(number + i) % 200}`,
       dst_ip: `10.0.${number % 3}.${i % 250}`,
       dst_port: 1 + (i % 997),
-      // Every other connection is reported twice.
+      // Two of three connections have an id, and are reported in two batches.
       ...(i % 3 === 0 ? {} : { connection_id: `C${Math.floor(number / 2)}-${i}` }),
     }),
   ).map((record, i) => (i % 3 === 0 ? record : { ...record, dst_ip: `10.9.0.${i % 250}`, src_ip: '192.0.2.7' }));

@@ -171,7 +171,7 @@ test('risk always follows from the contributing alerts, for any changes of alert
       const highest = Math.max(0, wanted.none.score, ...atRisk.map(({ score }) => score));
       expect(risk.score).toBeGreaterThanOrEqual(highest);
       // The stored score is from the last change of an input. The current score is equal or lower, because the clock
-      // moved without timers.
+      // moved without firing timers.
       for (const { id, score } of wanted.assets)
         expect(open.reader.getAsset(id)!.risk_score).toBeGreaterThanOrEqual(score);
       await open.store.close();

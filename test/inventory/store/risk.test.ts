@@ -102,7 +102,7 @@ describe('as time passes', () => {
     expect(risk.entities_at_risk).toBe(count);
   });
 
-  test('timers do not run if no asset is at risk', async () => {
+  test('no timer of risk scores runs if no asset is at risk', async () => {
     const open = opened();
     await see(open, { ip: '10.0.0.1' });
     await open.store.commit(batchOf([finding()]));

@@ -163,7 +163,7 @@ test('services above the limit are dropped and counted; known services continue'
   expect([services.count, services.beyondAsset, services.beyondAll]).toEqual([5, 2, 1]);
 });
 
-test.each(['\uffff', '😀', '\u{10ffff}', ''])('a transport that sorts like %j is handled normally', (transport) => {
+test.each(['\uffff', '😀', '\u{10ffff}', ''])('services of transport %j are bounded and removed', (transport) => {
   const { within, services, tables, all } = opened({ maxServices: 9, maxServicesPerAsset: 2 });
   within(() => {
     services.seen(asset, seen({ transport }));

@@ -200,7 +200,7 @@ async function lived(steps: readonly Step[]) {
   return { reader, clock, network, dns, close };
 }
 
-/** Returns the time in the list, or the time of the last change if that is earlier. */
+/** Returns the time at which an alert was last seen, or last changed if that is earlier. */
 const countedAt = ({ last_seen, updated_at }: Alert) => (last_seen < updated_at ? last_seen : updated_at);
 
 function compare(
@@ -435,7 +435,7 @@ test('without events all figures are zero', () => {
   }
 });
 
-test('windows start with a bucket and end now', () => {
+test('windows begin at the start of a bucket and end at the current time', () => {
   const { reader } = opened();
   const now = Date.UTC(2026, 10, 20, 17, 5, 30, 250);
   const of = (window: (typeof windows)[number]) => {
@@ -452,7 +452,7 @@ test('windows start with a bucket and end now', () => {
   expect(of('30d')).toEqual([e, to, 86_400, '2026-09-21T00:00:00.000Z', e]);
 });
 
-test('an unusual minute is reported, except among the first minutes', async () => {
+test('an unusual minute is reported, and the first minutes with events are not', async () => {
   const { store, reader, clock } = opened();
   const flowsAt = (age: number, count: number) =>
     Array.from({ length: count }, (_, i) => networkRecord({ timestamp: start - age * minute + i }));

@@ -211,7 +211,7 @@ describe('the graph of the store', () => {
     expect(comparable(caughtUp(reader, snapshot))).toEqual(comparable(now));
   });
 
-  it('reports updates above the size limit of subscriptions', async () => {
+  it('has a step without additions for an update above the size limit of subscriptions', async () => {
     const { store, reader } = opened();
     await commit(
       store,

@@ -97,7 +97,8 @@ export class ExternalTriage {
   }
 
   /**
-   * Returns whether the alert is open, has no analyst verdict, and was triaged again since it was last queued.
+   * Returns whether the alert is open and severe enough, has no analyst verdict, and has a local verdict for which it
+   * was not queued yet.
    */
   #isEligible({ id, severity, status, verdict, ai_verdict }: AlertUpdate['alert']): boolean {
     return (

@@ -21,9 +21,9 @@ const patterns = [
 type Kind = Exclude<(typeof patterns)[number][0], 'ADDRESS'> | 'HOST' | 'NAME';
 
 /**
- * Replaces internal addresses and names with placeholders (HOST-1 for the first address), consistently within
- * one request, and restores them in the response. External addresses are kept because the verdict depends on
- * them.
+ * Replaces internal addresses, and all names, URLs and MAC addresses, with placeholders (HOST-1 for the first
+ * address), consistently within one request, and restores them in the response. External addresses are kept because
+ * the verdict depends on them.
  *
  * Callers must bound the length of texts.
  */
@@ -47,7 +47,7 @@ export class Redactor {
       this.#names = new RegExp(`(?<![\\p{L}\\p{N}])(?:${known.map(escaped).join('|')})(?![\\p{L}\\p{N}])`, 'giu');
   }
 
-  /** Returns a text with internal addresses and names replaced. */
+  /** Returns a text with internal addresses, names, URLs and MAC addresses replaced. */
   text(text: string): string {
     if (!this.#enabled) return text;
     // Placeholders are enclosed in private-use characters, so that later patterns skip the placeholders. These

@@ -51,7 +51,7 @@ function Views({ offered, shown }: { offered: readonly AdministrationView[]; sho
   );
 }
 
-/** Loads and shows the code of a view. */
+/** Loads the code of a view, then shows the view. */
 function Shown({ view }: { view: AdministrationView }) {
   const [loaded, setLoaded] = useState<{ View: ComponentType } | Error | undefined>();
   const load = (again: boolean) => {

@@ -67,7 +67,8 @@ export async function changeMany(
       error,
     };
   }
-  // Shows the expected changes, except on alerts that failed. Other fields arrive over the live channel.
+  // If the service named all alerts that failed, shows the expected changes on the others. Other fields arrive over
+  // the live channel.
   if (tally.failed === tally.failedIds.size)
     putAlerts(
       new Map(

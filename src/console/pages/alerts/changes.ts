@@ -6,7 +6,10 @@ import type { Alert } from './question.ts';
 /** A change in the request format of the API. All functions here are pure. */
 export type Change = AlertUpdateInput;
 
-/** Returns the reverse change: reopens a closed alert; returns one in progress to new and unassigned. */
+/**
+ * Returns the reverse change: reopens a closed alert, returns an alert in progress to new and unassigned, or unassigns
+ * a new alert. Undefined if there is nothing to reverse.
+ */
 export function reverseOf({ status, assignee }: Pick<Alert, 'status' | 'assignee'>): Change | undefined {
   if (status === 'resolved' || status === 'suppressed') return { status: 'in_progress' };
   if (status === 'in_progress') return { status: 'new', assignee: '' };
@@ -48,7 +51,7 @@ export function predicted(alert: Alert, change: Change): Alert {
 
 const decisionFields = ['status', 'verdict', 'severity', 'priority', 'assignee'] as const;
 
-/** Describes the decisions made between two versions of an alert; empty if it only has new occurrences. */
+/** Describes the decisions made between two versions of an alert; empty if only occurrences were added. */
 export function decisions(before: Alert, after: Alert): string[] {
   const lines = decisionFields
     .filter((name) => before[name] !== after[name])

@@ -190,7 +190,7 @@ function RiskReasons({ alert: { risk_score, severity, confidence } }: { alert: A
   if (risk_score === undefined) return <>not scored</>;
   const sure = confidence === undefined ? '' : ` and confidence ${Math.round(confidence * 100)} %`;
   return (
-    <span title={`Out of 100, from severity ${severity}${sure}. Adds to the risk of its assets until resolved.`}>
+    <span title={`Out of 100, from severity ${severity}${sure}. Adds to the assets’ risk while the alert is open.`}>
       <span class="mono">{risk_score}</span>{' '}
       <span class="quiet">
         of 100: {severity}

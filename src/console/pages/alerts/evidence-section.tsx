@@ -12,7 +12,7 @@ import type { Alert } from './question.ts';
 
 const shownFirst = 5;
 
-/** The detector's evidence, sample events and links to all related events. */
+/** The detector's evidence, sample events, and links to the related network events and DNS events. */
 export function Evidence({ alert }: { alert: Alert }) {
   const [all, setAll] = useState(false);
   const ids = [...alert.event_ids].reverse();
@@ -37,9 +37,11 @@ export function Evidence({ alert }: { alert: Alert }) {
         {ids.length > shown.length && (
           <Button onClick={() => setAll(true)}>Show {number(ids.length - shown.length)} more</Button>
         )}
-        <a href={href('events', eventsOf(alert, table) as Params)}>Related events</a>
+        <a href={href('events', eventsOf(alert, table) as Params)}>
+          Related {table === 'dns' ? 'DNS' : 'network'} events
+        </a>
         <a href={href('events', eventsOf(alert, table === 'dns' ? 'network' : 'dns') as Params)}>
-          {table === 'dns' ? 'Network' : 'DNS'} by source
+          Related {table === 'dns' ? 'network' : 'DNS'} events
         </a>
       </div>
     </Section>

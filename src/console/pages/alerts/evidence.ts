@@ -13,7 +13,10 @@ const marginMs = 60_000;
 export const eventTable = ({ domain, dst_port }: Pick<Alert, 'domain' | 'dst_port'>): 'network' | 'dns' =>
   domain !== undefined && (dst_port === undefined || dst_port === dnsPort) ? 'dns' : 'network';
 
-/** Returns URL parameters of the events page: events between the alert's endpoints in its time span. */
+/**
+ * Returns URL parameters of the events page for the alert's time span: network events between the alert's endpoints, or
+ * DNS events of its source, limited to names that contain the alert's domain.
+ */
 export function eventsOf(
   alert: Pick<Alert, 'src_ip' | 'dst_ip' | 'dst_port' | 'domain' | 'count' | 'first_seen' | 'last_seen'>,
   table: 'network' | 'dns',
@@ -122,7 +125,7 @@ function kindOf(field: string, evidence: Readonly<Record<string, Given>>): Kind 
 
 const acronym = /\b(asn|dns|http|icmp|id|ip|ips|ja3|ja4|md5|mime|nxdomain|sha256|smb|ssh|tcp|tls|ttl|txt|udp|url)\b/g;
 
-/** Returns the label of a detector's field; field names of rules are unchanged. */
+/** Returns the label of a field; names with other characters, such as rule fields with dots, are unchanged. */
 const nameOf = (field: string): string =>
   /^[a-z0-9_]+$/.test(field) ? title(words(field).replaceAll(acronym, upper)) : field;
 

@@ -18,7 +18,7 @@ const forms = {
   },
 } as const satisfies Record<AlertExport, object>;
 
-/** Exports all matching alerts to a file. */
+/** Dialog to export all matching alerts to a file. */
 export function ExportDialog({
   query,
   total,

@@ -19,7 +19,6 @@ type Group = CallResult<'groupAlerts'>['data']['groups'][number];
 const maxGroups = 1000;
 const refreshMs = 30_000;
 
-/** Titles of the groupings. */
 export const groupTitles: Readonly<Record<AlertGrouping, string>> = {
   rule_id: 'Rule',
   rule_source: 'Rule source',
@@ -84,7 +83,7 @@ function summary({ groups, alerts, findings, distinct, others, complete }: CallR
 const columnsOf = (by: AlertGrouping): readonly Column<Group>[] => [
   {
     id: 'severity',
-    title: 'Highest',
+    title: 'Severity',
     width: '76px',
     cell: ({ severity }) => <Severity level={severity} short />,
   },
@@ -171,7 +170,7 @@ function RuleName({ id }: { id: string }) {
   );
 }
 
-/** Returns the grouping in the URL. */
+/** Returns the grouping in the URL; undefined if it is absent or not valid. */
 export function shownGrouping(): AlertGrouping | undefined {
   const grouping = place.value.params.get('group');
   return grouping !== null && Object.hasOwn(groupTitles, grouping) ? (grouping as AlertGrouping) : undefined;

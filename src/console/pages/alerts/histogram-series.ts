@@ -6,6 +6,6 @@ export function periodBefore(from: string | undefined, to: string): { from: stri
   return length > 0 ? { from: new Date(start - length).toISOString(), to: from } : undefined;
 }
 
-/** Returns the change from the previous period in per cent; undefined if the previous count was 0. */
+/** Returns the change from the previous period in per cent; undefined if the previous count is 0 or unknown. */
 export const changeOf = (now: number, before: number | undefined): number | undefined =>
   before === undefined || before === 0 ? undefined : ((now - before) / before) * 100;

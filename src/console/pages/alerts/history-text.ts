@@ -24,9 +24,9 @@ const sentences: Readonly<Record<HistoryEntry['action'], string>> = {
 
 export interface HistoryLine {
   readonly what: string;
-  /** The old value, for changes of a single value. */
+  /** The old value of the changed field, or the removed tags. */
   readonly from?: string;
-  /** The new value, for changes of a single value. */
+  /** The new value of the changed field, or the added tags. */
   readonly to?: string;
 }
 

@@ -15,13 +15,13 @@ const nothing: Readonly<Record<View, string>> = {
   all: 'No alerts in this range.',
 };
 
-/** Explains why the queue is empty, with the number of events analysed. */
+/** Explains why the queue is empty. Without alerts and filters, shows the number of events analysed. */
 export function NoAlerts({ view, counts, hasChips }: { view: View; counts: Counts; hasChips: boolean }) {
   const all = counts.all ?? 0;
   if (all > 0 && view !== 'all')
     return (
       <Empty title={nothing[view]}>
-        <p>{counted(all, 'alert in this range is', 'alerts in this range are')} closed or assigned to other users.</p>
+        <p>{counted(all, 'alert in this range is', 'alerts in this range are')} not in this view.</p>
         <p class="row">
           <Button onClick={() => setParams({ view: 'all' })}>Show all</Button>
         </p>

@@ -123,7 +123,7 @@ function Outcome({
       </p>
       <p class="quiet">
         Logged as: {severity}, “<bdi>{title}</bdi>”, <Time at={at} />.
-        {changed.length > 0 && ` Its ${changed.join(' and ')} changed since then.`}
+        {changed.length > 0 && ` The alert’s ${changed.join(' and ')} changed since then.`}
       </p>
     </div>
   );

@@ -6,7 +6,7 @@ import type { TriageDialogProps } from './asked.ts';
 import { Choices } from './choices.tsx';
 import { type Verdict, verdictOptions } from './verdict-options.ts';
 
-/** Resolves alerts with a verdict: digit keys choose, Enter confirms. */
+/** Dialog to resolve alerts: digit keys choose the verdict, Enter confirms. */
 export function ResolveDialog({ what, request: { rows, draft, failure }, onDone, onClose }: TriageDialogProps) {
   const first = rows[0]?.attributes;
   const [verdict, setVerdict] = useState<Verdict | 'none'>(

@@ -59,7 +59,7 @@ export function SilenceDialog({
   rows: readonly AlertRow[];
   /** Number of selected alerts that are not loaded; the silence ignores them. */
   left: number;
-  /** Called to suppress these alerts now. */
+  /** Called with the selected alerts that are open, to suppress them now. */
   onSuppress: (rows: readonly AlertRow[]) => void;
   onClose: () => void;
 }) {
@@ -128,7 +128,7 @@ export function SilenceDialog({
         </Options>
         <div class="alert-two">
           <SelectField
-            label="Up to severity"
+            label="Maximum severity"
             hint="More severe alerts still come through."
             options={severities.map((value) => ({ value, title: title(value) }))}
             value={most}
@@ -189,7 +189,7 @@ function PartValue({
       ) : !fits(values) ? (
         `${number(values.length)} values; at most ${number(limits.maxSilenceValues)} allowed`
       ) : (
-        `any of ${number(values.length)}`
+        `any of ${number(values.length)} values`
       )}
     </span>
   );
@@ -207,7 +207,7 @@ function Matches({ filters, atLeast }: { filters: object; atLeast: boolean }) {
     <p class="quiet">
       Matches {atLeast ? 'at least ' : ''}
       {counted(total, 'alert')} from the last 7 days. {number(newTotal)} of them{' '}
-      {newTotal === 1 ? 'is new and is suppressed when it recurs.' : 'are new and are suppressed when they recur.'}
+      {newTotal === 1 ? 'is new and will be suppressed if it recurs.' : 'are new and will be suppressed if they recur.'}
     </p>
   );
 }

@@ -32,7 +32,7 @@ export function valuesOf(alerts: readonly Alert[]): PartValues {
 /** Returns whether a silence accepts this many values of a field. */
 export const fits = (values: readonly string[]): boolean => values.length <= limits.maxSilenceValues;
 
-/** Returns the initial selection: the rule, and the narrowest other field that all alerts have. */
+/** Returns the initial selection: the rule, and the first of source, domain and target that all alerts have. */
 export function firstChoice(values: PartValues): ReadonlySet<SilencePart> {
   const can = (part: SilencePart) => values[part] !== undefined && fits(values[part]);
   const end = (['src_ip', 'domain', 'dst_ip'] as const).find(can);
@@ -55,7 +55,7 @@ export function silencedFilters({ max_severity, ...parts }: SilenceMatcher): Fil
   };
 }
 
-/** Returns the highest severity of the alerts. */
+/** Returns the highest severity of the alerts; informational for an empty list. */
 export const highestSeverity = (alerts: readonly Alert[]): Severity =>
   alerts.reduce<Severity>(
     (most, { severity }) => (severities.indexOf(severity) > severities.indexOf(most) ? severity : most),
@@ -71,7 +71,7 @@ const phrases: Readonly<Record<SilencePart, string>> = {
   asset_id: 'involving asset',
 };
 
-/** Describes the matcher in a sentence. `named` returns the names of rules and assets. */
+/** Describes the matcher in a sentence. `named` returns the text shown for a value, such as a rule's name. */
 export function sentence(matcher: SilenceMatcher, named: (part: SilencePart, value: string) => string): string {
   const parts = silenceParts.flatMap((part) => {
     const values = matcher[part];

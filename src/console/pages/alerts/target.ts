@@ -13,7 +13,7 @@ export type Target = { readonly rows: readonly AlertRow[] } | Everything;
 
 /** A change that failed, entirely or in part. */
 export interface FailedChange {
-  /** The alerts that were not changed. */
+  /** The alerts to which a retry applies the change. */
   readonly left: Target;
   /** Describes the failure. */
   readonly what: string;

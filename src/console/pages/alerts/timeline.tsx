@@ -15,7 +15,7 @@ import type { AlertRow } from './question.ts';
 
 const maxShown = 100;
 
-/** Every change of the alert with its actor, latest first. */
+/** The latest changes of the alert, each with its actor, latest first. */
 export function Timeline({ alert }: { alert: AlertRow }) {
   const answer = useAnswer(
     'listAlertHistory',

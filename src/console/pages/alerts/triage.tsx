@@ -33,7 +33,7 @@ interface About {
   readonly onRefresh: () => void;
 }
 
-/** Bulk actions. */
+/** Actions on the selected alerts or, without a selection, on the current alert. */
 interface Many extends Omit<Triage, 'reverse'> {
   readonly unassign: () => void;
   readonly reopen: () => void;
@@ -50,8 +50,8 @@ export interface Triaging {
 let lastKey = 0;
 
 /**
- * Returns the triage actions for keys, buttons and dialogs. The actions apply to the selected alerts or, without a
- * selection, to the current alert.
+ * Returns the triage actions for buttons, and the open dialog; registers the shortcut keys. Keys and `many` act on the
+ * selected alerts or, without a selection, on the current alert; `single` acts on the current alert.
  */
 export function useTriage(about: About): Triaging {
   const { rows, marked, current, everything, onMove, onDone } = about;

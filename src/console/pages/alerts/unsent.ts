@@ -3,8 +3,8 @@ import { endedBecause, me, signedIn } from '../../state/session.ts';
 import type { DialogRequest } from './asked.ts';
 
 /**
- * Changes that could not be sent, by user. Each dialog opens again when no other dialog is open, even if the user left
- * the page or the session expired in between. Signing out or reloading discards them.
+ * Changes that failed, by user. The dialog of each change opens again when no other dialog is open, even if the user
+ * left the page or the session expired in between. Signing out or reloading discards the changes.
  */
 interface Unsent extends DialogRequest {
   readonly by: string;
@@ -20,7 +20,7 @@ effect(() => {
 /** Returns the first unsent change of the current user. */
 export const firstUnsent = (): DialogRequest | undefined => unsent.value.find(({ by }) => by === me.value?.id);
 
-/** Keeps a change for retry. Returns false if its user has signed out since. */
+/** Keeps a failed change for retry. Returns false, and keeps nothing, if the user has signed out since. */
 export function keepUnsent(request: DialogRequest, by: string): boolean {
   const now = me.peek()?.id;
   const isGone = signedIn.peek() ? now !== undefined && now !== by : endedBecause.peek() === undefined;

@@ -51,8 +51,8 @@ type OpenDialog =
   | { readonly kind: 'edit' | 'merge' | 'split' | 'remove'; readonly asset: AssetRow };
 
 /**
- * Returns the actions for keys, buttons and dialogs. The actions apply to the selected assets or, without a selection,
- * to the current asset.
+ * Returns the actions for buttons, and the open dialog; registers the shortcut keys. The key `m` acts on the selected
+ * assets or, without a selection, on the current asset.
  */
 export function useActions({
   rows,

@@ -72,9 +72,13 @@ export function AssetAlerts({ asset: { id, attributes } }: { asset: AssetRow }) 
             )}
             <p class="row">
               {pagination.total > data.length && (
-                <a href={href('alerts', { range: 'all', asset_id: id })}>Show all {number(pagination.total)} open</a>
+                <a href={href('alerts', { range: 'all', asset_id: id })}>
+                  Show all {number(pagination.total)} open alerts
+                </a>
               )}
-              <a href={href('alerts', { range: 'all', view: 'all', asset_id: id })}>Show all, including closed</a>
+              <a href={href('alerts', { range: 'all', view: 'all', asset_id: id })}>
+                Show all alerts, including closed ones
+              </a>
             </p>
           </>
         )}

@@ -39,7 +39,7 @@ export async function assetsChanged(): Promise<void> {
   });
 }
 
-/** Refetches everything, including the list, after assets were created or removed. */
+/** Refetches assets, services and histories, including the list, after assets were created or removed. */
 export async function assetsMoved(): Promise<void> {
   const about: readonly CallId[] = ['listAssets', 'getAsset', 'listAssetHistory', 'listAssetServices', 'listServices'];
   await answers.invalidateQueries({ predicate: ({ queryKey }) => about.some((one) => one === queryKey[0]) });

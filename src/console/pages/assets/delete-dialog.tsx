@@ -10,7 +10,7 @@ import { assetsMoved } from './cache.ts';
 import type { AssetRow } from './question.ts';
 import { Refused } from './refused.tsx';
 
-/** Confirms the deletion of an asset and lists what else is deleted. */
+/** Dialog to confirm the deletion of an asset, with the data that is also deleted. */
 export function DeleteDialog({ asset, onDone, onClose }: { asset: AssetRow; onDone: () => void; onClose: () => void }) {
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState<unknown>();
@@ -32,14 +32,14 @@ export function DeleteDialog({ asset, onDone, onClose }: { asset: AssetRow; onDo
     <Dialog title={`Delete ${quoted(name)}?`} onClose={onClose}>
       <p>
         This permanently deletes the asset, its history and its {counted(service_count, 'service')}. Events and alerts
-        are kept. If its addresses are seen again, they become a new staged asset.
+        are kept. If its addresses are seen again, they will become a new staged asset.
       </p>
       {state !== 'retired' && (
         <p class="quiet">
           If the asset is only out of use, retire it instead: its history is kept and records when it is seen again.
         </p>
       )}
-      <p class="quiet">The deletion is recorded in the audit trail.</p>
+      <p class="quiet">The deletion will be recorded in the audit trail.</p>
       <Refused error={error} what="Not deleted" />
       <div class="row">
         <Button kind="danger" busy={busy} onClick={() => void remove()}>

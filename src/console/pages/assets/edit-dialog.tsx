@@ -15,7 +15,7 @@ import type { AssetRow } from './question.ts';
 import { differencesOf } from './states.ts';
 import './edit-dialog.css';
 
-/** Edits an asset or creates one. */
+/** Dialog to create or edit an asset. */
 export function EditDialog({
   asset,
   onDone,

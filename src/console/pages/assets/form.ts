@@ -31,7 +31,7 @@ export function formOf(asset: Asset): AssetForm {
   return Object.fromEntries([...texts, ...lists]) as AssetForm;
 }
 
-/** Splits a list at newlines and commas and, except for tags, at spaces. */
+/** Splits a list at newlines and commas and, except for tags, at spaces. Removes duplicates. */
 export const itemsOf = (field: ListField, text: string): string[] =>
   text
     .split(field === 'tags' ? /[\n,]+/ : /[\s,]+/)
@@ -62,7 +62,7 @@ export interface FormFault {
   /** The form field; undefined if the error does not concern a single field. */
   readonly field: FormField | undefined;
   readonly text: string;
-  /** The asset that already has the address. */
+  /** The ID of the asset that already has the address. */
   readonly holder?: string;
 }
 

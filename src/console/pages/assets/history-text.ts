@@ -17,7 +17,7 @@ const sentences: Readonly<Record<HistoryEntry['action'], string>> = {
 
 export interface HistoryLine {
   readonly who: string;
-  /** The id of the scan that found the asset. */
+  /** The ID of the scan that caused the entry. */
   readonly scan?: string;
   readonly what: string;
   readonly value?: string;

@@ -18,7 +18,7 @@ import { Refused } from './refused.tsx';
 
 const maxOffered = 8;
 
-/** Merges an asset into another asset that the user selects. */
+/** Dialog to merge an asset into another asset that the user selects. */
 export function MergeDialog({
   asset,
   onDone,
@@ -58,9 +58,9 @@ export function MergeDialog({
     <Dialog wide title={`Merge ${quoted(name)} into another asset`} onClose={onClose}>
       <p>
         Use this if both assets are the same machine. The addresses, services, history, alerts, notes and tags of “
-        <bdi>{name}</bdi>” move to the other asset, which keeps its name, owner and criticality. “<bdi>{name}</bdi>” is
-        removed, and links to it lead to the other asset. A merge cannot be undone, but addresses can be split off
-        again.
+        <bdi>{name}</bdi>” will move to the other asset, which keeps its own name, owner and criticality. “
+        <bdi>{name}</bdi>” will be removed, and links to it will lead to the other asset. A merge cannot be undone, but
+        addresses can be split off again.
       </p>
       <Form onSubmit={() => void merge()}>
         <TextField

@@ -50,7 +50,7 @@ export function Peers({ asset: { id, attributes } }: { asset: AssetRow }) {
               <p class="row">
                 {peers.length > shownFirst && (
                   <Button kind="plain" onClick={() => setEvery(!every)}>
-                    {every ? 'Show fewer' : `Show all ${number(peers.length)}`}
+                    {every ? 'Show fewer' : `Show all ${number(peers.length)} peers`}
                   </Button>
                 )}
                 <a href={href('topology', { focus: id })}>Show in topology</a>

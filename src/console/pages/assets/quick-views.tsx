@@ -22,7 +22,7 @@ import './quick-views.css';
 
 const countedEveryMs = 30_000;
 
-/** Selects the list, the quick view and the sort order. */
+/** Selects the list, the time range, the sort order and the quick view. */
 export function QuickViews({ chips, seen, onCreate }: { chips: Filters; seen: Seen; onCreate: () => void }) {
   const { params } = place.value;
   const shown = shownQuickView(params);

@@ -46,7 +46,7 @@ export function RiskOverTime({ asset: { id } }: { asset: AssetRow }) {
   );
 }
 
-/** Builds a step series: each score holds until the next point, the last score until now. */
+/** Builds a step series: each score holds until the next point, the last score until the end of the history. */
 function stepsOf({ points, score, to }: RiskHistory): { times: number[]; series: Series[] } {
   const end = Date.parse(to);
   const times: number[] = [];

@@ -10,7 +10,7 @@ import { assetsMoved } from './cache.ts';
 import type { AssetRow } from './question.ts';
 import { Refused } from './refused.tsx';
 
-/** Splits an asset: the user selects the addresses of the new asset. */
+/** Dialog to split an asset: the user selects the addresses of the new asset. */
 export function SplitDialog({
   asset,
   onDone,
@@ -53,12 +53,12 @@ export function SplitDialog({
   return (
     <Dialog title={`Split ${quoted(name)}`} onClose={onClose}>
       <p>
-        Use this if the asset is actually two machines. The selected addresses move to a new asset with their services
-        and history. If an IP address moves without its MAC address, the MAC address no longer identifies the asset.
-        Otherwise, new events would undo the split.
+        Use this if the asset is actually two machines. The selected addresses will move to a new asset with their
+        services and history. If an IP address moves without its MAC address, the MAC address will no longer identify
+        the asset. Otherwise, new events would undo the split.
       </p>
       {all.length < 2 ? (
-        <p class="quiet">The asset has only one address.</p>
+        <p class="quiet">The asset has fewer than two addresses.</p>
       ) : (
         <>
           {ip_addresses.length > 0 && <Options legend="IP addresses">{ip_addresses.map(choice)}</Options>}

@@ -1,8 +1,8 @@
 import type { ScanRow } from './scans.ts';
 
 /**
- * Counts live scans that are missing from the list because they started after it was fetched; scans on later pages of
- * the list are not new.
+ * Counts live scans that are missing from the list because they were requested after it was fetched; scans on later
+ * pages of the list are not new.
  *
  * @param list - an unfiltered list; `fetchedAt` in epoch milliseconds
  */

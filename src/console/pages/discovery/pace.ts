@@ -17,7 +17,10 @@ export function withSample(samples: readonly Sample[], next: Sample): readonly S
   return [...(firstRecent < 0 ? samples.slice(-1) : samples.slice(Math.max(0, firstRecent - 1))), next];
 }
 
-/** Returns the recent rate in probes per second and the remaining time; undefined if there are too few samples. */
+/**
+ * Returns the recent rate in probes per second and the remaining time; undefined if the samples span less than 500 ms
+ * or show no progress.
+ */
 export function paceOf(
   samples: readonly Sample[],
   total: number,

@@ -35,7 +35,7 @@ export interface Plan {
   readonly mostMs: number;
 }
 
-/** Estimates a scan and checks the form; `plan` is undefined if there are no valid targets. */
+/** Estimates a scan and checks the form; `plan` is undefined without valid targets, ports and rate. */
 export function planOf(form: ScanForm): { readonly plan?: Plan; readonly faults: Faults } {
   const targets = targetsOf(form.targets);
   const ports = portsOf(form.ports);

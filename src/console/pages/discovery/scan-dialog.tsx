@@ -15,7 +15,7 @@ const engines = [
   { value: 'nmap', title: 'Nmap (if installed and enabled)' },
 ];
 
-/** Starts a scan, with a preview of its size and duration. */
+/** Dialog to start a scan, with a preview of its size and duration. */
 export function ScanDialog({
   form: given,
   onStarted,

@@ -20,10 +20,10 @@ export interface LiveScans {
   readonly put: (scan: ScanRow) => void;
 }
 
-/** Maximum number of scans kept. */
+/** Maximum number of scans held in the browser. */
 const maxKept = 200;
 
-/** Follows all scans live; refetches them after the connection was interrupted. */
+/** Follows all scans live; refetches them after each subscription and after lost updates. */
 export function useLiveScans(): LiveScans {
   const scans = useSignal<ReadonlyMap<string, ScanRow>>(new Map());
   const samples = useSignal<readonly Sample[]>([]);

@@ -7,8 +7,7 @@ import { Prose } from './prose.tsx';
 import { SchemaCard } from './schema.tsx';
 
 /**
- * API reference: the operations of `GET /api/v1/openapi.json` that match the search, or the schema in the
- * address.
+ * API reference: the operations of `GET /api/v1/openapi.json` that match the search, or the schema in the URL.
  */
 export function ApiReference({ query }: { query: string }) {
   const document = useAnswer('getOpenApi', {});

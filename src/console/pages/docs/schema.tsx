@@ -2,7 +2,7 @@ import { href } from '../../state/address.ts';
 import { kindOf, nameOf, type Schema } from './open-api.ts';
 import { Prose } from './prose.tsx';
 
-/** A component of the document. */
+/** A schema of the document, with its description and members. */
 export function SchemaCard({ name, schema }: { name: string; schema: Schema }) {
   return (
     <section class="panel" aria-label={name}>

@@ -112,7 +112,7 @@ export const attributes: Readonly<Record<'network' | 'dns', Readonly<Record<stri
   dns,
 };
 
-/** Returns the filter for values of an attribute. */
+/** Returns the name of the filter for values of an attribute. */
 export const filterOf = (attribute: string): string => membersOf[attribute] ?? attribute;
 const membersOf: Readonly<Record<string, string>> = {
   answers: 'answer',

@@ -119,7 +119,7 @@ function Part({ table, group, event }: { table: TableName; group: Group; event: 
   );
 }
 
-/** A time, with its zone on hover and its offset from the time of the event. */
+/** A time, with its zone on hover; for the time of receipt, also with its offset from the time of the event. */
 function Moment({ table, name, of }: { table: TableName; name: string; of: EventAttributes }) {
   const at = Date.parse(String(of[name]));
   const after = at - Date.parse(of.timestamp);

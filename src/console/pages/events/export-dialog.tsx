@@ -12,7 +12,7 @@ import { curlCommand, forms } from './command.ts';
 import type { Question } from './question.ts';
 import { type TableName, tables } from './tables.ts';
 
-/** Exports all matching events to a file, or shows the command for the export. */
+/** Dialog to export all matching events to a file; also shows a command for the same export. */
 export function ExportDialog({
   table,
   question,

@@ -18,7 +18,7 @@ import { createTail } from './tail.ts';
 const keptRows = 2000;
 /** Minimum time between renders in milliseconds, so that a fast stream does not block the browser. */
 const drawnEveryMs = 100;
-/** Stored rows loaded below the stream when it starts. */
+/** Number of stored rows loaded below the stream when it starts. */
 const rowsBefore = 100;
 
 /**
@@ -74,7 +74,7 @@ export function LiveTable({
     onError: (error) => {
       failure.value = error;
     },
-    // The list has all events committed before the subscription, so that no event in between is missed.
+    // Requests the stored events after the subscription, so that no event in between is missed.
     onSubscribed: () => {
       failure.value = undefined;
       if (tail.rows.length > 0) return;

@@ -169,7 +169,10 @@ function Explorer({ table }: { table: TableName }) {
 const titleOf = (table: TableName, total: number | undefined): string =>
   total === undefined ? tables[table].title : `${tables[table].title} ${number(total)}`;
 
-/** Counts the matching events of the other table; undefined if that table lacks one of the filters. */
+/**
+ * Counts the matching events of the other table; undefined in the live view, without permission, or if the other table
+ * lacks one of the filters.
+ */
 function useOtherTotal(other: TableName, { filters, query }: Question, live: boolean): number | undefined {
   const { list } = tables[other];
   const { from, to } = query;
@@ -191,7 +194,7 @@ interface FirstPage {
   };
 }
 
-/** The number of matches, the query time and the number of new events. */
+/** The number of matches, the query time, and the numbers of damaged and new events. */
 function Count({
   table,
   list,

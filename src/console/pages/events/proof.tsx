@@ -72,7 +72,10 @@ function Outcome({ proven: { sealed } }: { proven: Proven }) {
   );
 }
 
-/** Verifies with the keys pinned in this browser or, without a pin, with the keys in the file. */
+/**
+ * Fetches the proof, and verifies the proof with the keys pinned in this browser or, without a pin, with the keys in
+ * the proof.
+ */
 async function prove(table: TableName, id: string): Promise<Proven | AuditFault> {
   const text = await log.get(`/api/v1/events/${table}/${id}/proof`);
   if (text instanceof AuditFault) return text;

@@ -47,7 +47,9 @@ export function RelatedAlerts({ eventId }: { eventId: string }) {
                 ))}
               </ul>
               {pagination.total > data.length && (
-                <a href={href('alerts', { range: 'all', event_id: eventId })}>Show all {number(pagination.total)}</a>
+                <a href={href('alerts', { range: 'all', event_id: eventId })}>
+                  Show all {number(pagination.total)} alerts
+                </a>
               )}
             </>
           )
@@ -117,7 +119,7 @@ function Events({
       </ul>
       {total > rows.length && (
         <p class="quiet">
-          {number(rows.length)} of {number(total)}: <a href={href('events', all('network'))}>all network</a>,{' '}
+          {number(rows.length)} of {number(total)}: <a href={href('events', all('network'))}>all network events</a>,{' '}
           <a href={href('events', all('dns'))}>all DNS events</a>
         </p>
       )}

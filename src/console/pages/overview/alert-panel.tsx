@@ -11,7 +11,7 @@ const worstFirst = [...severities].reverse();
 export function AlertPanel({ dashboard }: { dashboard: Asked<CallResult<'getDashboard'>> }) {
   return (
     <section class="panel overview-alerts" aria-labelledby="overview-alerts">
-      <h2 id="overview-alerts">Alerts last seen</h2>
+      <h2 id="overview-alerts">Alerts in this range</h2>
       <Answered of={dashboard} rows={4}>
         {({ data: { attributes } }) => {
           const counts = attributes.alerts_by_severity as Readonly<Record<SeverityName, number>>;

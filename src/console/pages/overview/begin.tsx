@@ -46,7 +46,7 @@ export function Begin({ dashboard }: { dashboard: Asked<CallResult<'getDashboard
           />
         </li>
         <li>
-          Or point a shipper for Elasticsearch, Splunk HEC or OTLP at this address with the token:{' '}
+          Or point a shipper for Elasticsearch, Splunk HEC or OTLP at this service with the token:{' '}
           <a href={href('docs', { page: 'shippers' })}>configure shippers</a>.
         </li>
       </ol>

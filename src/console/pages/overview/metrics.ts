@@ -48,7 +48,7 @@ export type Change =
   | { readonly kind: 'new' }
   | { readonly kind: 'percent'; readonly percent: number; readonly unusual: boolean };
 
-/** Threshold in per cent below which changes are not shown. */
+/** Threshold in per cent below which changes without anomalies are not shown. */
 const minPercent = 1;
 
 export function changeOf(current: number, previous: number, percent: number | undefined, anomalies: number): Change {

@@ -11,7 +11,6 @@ import { RiskPanel } from './risk-panel.tsx';
 import { TopLists } from './top-lists.tsx';
 import './overview.css';
 
-/** Refresh interval, in milliseconds. */
 const refreshMs = 15_000;
 /** Minimum interval between refreshes that follow alerts, in milliseconds. */
 const minRefreshMs = 3_000;

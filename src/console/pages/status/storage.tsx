@@ -4,7 +4,7 @@ import { Facts, Section } from '../../ui/split.tsx';
 import { Time } from '../../ui/time.tsx';
 import { Findings } from './log-health.tsx';
 
-/** Stored records, their size and retention. */
+/** The numbers of stored items, the size of the store, and retention. */
 export function Storage({ status: { store, retention, ledger } }: { status: Status }) {
   const perEvent = retention.event_bytes / Math.max(1, store.network_events + store.dns_events);
   return (

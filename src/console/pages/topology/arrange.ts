@@ -99,7 +99,7 @@ const gap = 40;
 /** The target ratio of width to height. */
 const aspect = 1.5;
 
-/** Returns the number of columns in a box, which is wider than it is high. */
+/** Returns the number of columns with which a box is about twice as wide as it is high. */
 export const columnsOf = (count: number): number => Math.max(1, Math.ceil(Math.sqrt(count * 2.2)));
 
 interface Size {

@@ -83,7 +83,7 @@ const columnsWith = (alerted: AlertedEdges): readonly Column<Edge>[] => [
   },
 ];
 
-/** The edges of the graph as a table. */
+/** The edges of the graph or, while a node is selected, of this node, as a table. */
 export function EdgeTable({
   graph,
   alerted,
@@ -118,7 +118,7 @@ export function EdgeTable({
       onOpen={({ source }) => onSelect(source)}
       sort={sort}
       onSort={setSort}
-      empty={<Empty title="No edges to the nodes shown." />}
+      empty={<Empty title="No edges between the nodes shown." />}
     />
   );
 }

@@ -10,16 +10,15 @@ interface GraphProps {
   readonly boxes: readonly Box[];
   readonly places: ReadonlyMap<string, Place>;
   readonly bundles: readonly Bundle[];
-  /** The selected node or network; all other elements are dimmed. */
+  /** The selected node or network; elements that are not connected to it are dimmed. */
   readonly selected: string | undefined;
   readonly onSelect: (id: string | undefined) => void;
   /** Opens or closes an external network. */
   readonly onToggle: (network: string) => void;
-  /** Ids of nodes and bundles added since the page was opened. */
+  /** Ids of nodes and edges added since the page was opened. */
   readonly fresh: ReadonlySet<string>;
 }
 
-/** Maximum number of lines drawn. */
 const maxLines = 1500;
 
 /** The interactive graph. The table has the same data. */

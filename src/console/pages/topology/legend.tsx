@@ -14,10 +14,10 @@ export function Legend() {
         Edge with critical alerts
       </Sign>
       <Sign shape={<LineWith mark={<circle class="legend-high" cx="8" cy="8" r="4" />} severity="high" />}>
-        High alerts
+        Edge with high alerts
       </Sign>
       <Sign shape={<LineWith mark={<circle class="legend-medium" cx="8" cy="8" r="3.5" />} severity="medium" />}>
-        Medium alerts
+        Edge with medium alerts
       </Sign>
       <Sign shape={<path class="legend-line" d="M1 13.5 15 13.5 15 8.5 1 12.5Z" />}>Edge (width: bytes)</Sign>
     </ul>

@@ -9,7 +9,7 @@ export interface Bundle {
   readonly edges: readonly Edge[];
   readonly connections: number;
   readonly bytes: number;
-  /** The alerts on the line. Absent for lines between open networks, whose alerts are on the lines between hosts. */
+  /** The alerts on the line. Absent for lines between open networks: their alerts are on the lines between hosts. */
   readonly alerted?: Alerted;
 }
 
@@ -66,5 +66,5 @@ export function bundlesOf(edges: readonly Edge[], shown: ReadonlyMap<string, str
   }));
 }
 
-/** Returns the line width in pixels: one more pixel for each factor of 100 in bytes. */
+/** Returns the line width in pixels, at most 7: one more pixel for each factor of 100 in bytes. */
 export const thickness = (bytes: number): number => Math.min(7, 0.75 + Math.log10(1 + bytes) / 2);

@@ -1,7 +1,7 @@
 import { fingerprint, type LogKey, type SignedHead } from '../../../client/verifier.ts';
 import { bytesToHex } from '../../../tlog/hex.ts';
 
-/** Returns this head in the form that the service prints at startup, so that users can compare them. */
+/** Returns a head in the form that the service prints at startup, so that users can compare both outputs. */
 export function bannerText(head: SignedHead, key: LogKey): string {
   const root = bytesToHex(head.root);
   const rows = [

@@ -100,8 +100,8 @@ function Meaning({ fault, pin, convicting }: { fault: AuditFault; pin: Pin | und
   if (fault.code === 'MALFORMED_PIN' || fault.code === 'OTHER_LOG')
     return (
       <p>
-        The pin stored in this browser cannot be used for this log: it was altered or belongs to another address. This
-        is not evidence against the log. Import a pin that you trust, or reset the pin.
+        The pin stored in this browser cannot be used for this log: it was altered or belongs to a log at another URL.
+        This is not evidence against the log. Import a pin that you trust, or reset the pin.
       </p>
     );
   return (

@@ -1,7 +1,7 @@
 import type { PinnedHead } from '../../state/pin-history.ts';
 
 /**
- * Returns the sizes in the address. Default: this browser's first pin and the newest head, or half of the log if there
+ * Returns the sizes in the URL. Default: this browser's first pin and the newest head, or half of the log if there
  * is no smaller pin.
  */
 export function comparedSizes(

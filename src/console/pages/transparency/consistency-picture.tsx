@@ -121,8 +121,8 @@ interface OldNode {
 }
 
 /**
- * Returns the nodes of the earlier tree that are not in the later tree: hashed from right to left along its edge, above
- * its complete subtrees. Each is placed at its level, centred over its children.
+ * Returns the nodes of the earlier tree that are not in the later tree: they combine the complete subtrees of the
+ * earlier tree, from right to left. Each node is placed at its level, centred over its children.
  */
 export function oldNodes(picture: Picture, first: number): OldNode[] {
   const edge = picture.blocks.filter(({ to }) => to <= first);

@@ -26,11 +26,9 @@ export function ConsistencyView() {
         newest === undefined && state.kind !== 'empty' ? (
           <Loading />
         ) : state.kind === 'empty' ? (
-          <Empty title="The log is empty">
-            Comparing needs two tree heads. Tree heads are signed as entries are added.
-          </Empty>
+          <Empty title="The log is empty">Two sizes of the log can be compared once it has two entries.</Empty>
         ) : (
-          <Empty title="Nothing to compare yet">The log has one entry. The next entry creates a second size.</Empty>
+          <Empty title="Nothing to compare yet">Two sizes of the log can be compared once it has two entries.</Empty>
         )
       ) : sizes.first >= sizes.second ? (
         <Empty title="The earlier size must be smaller than the later one" />

@@ -58,7 +58,7 @@ export function EntryFacts({ bytes }: { bytes: Uint8Array }) {
   );
 }
 
-/** Returns the page of an entry's subject. */
+/** Returns the page of an entry's subject; undefined if the console has no page for the type. */
 function pageOf(type: string) {
   switch (type) {
     case 'alert':

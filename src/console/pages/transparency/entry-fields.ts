@@ -1,4 +1,4 @@
-/** The fields common to all kinds of entries. The texts are hostile and of any length. */
+/** The fields common to all kinds of entries. The texts can be hostile and of any length. */
 export interface EntryShown {
   readonly id: string;
   readonly kind: string;

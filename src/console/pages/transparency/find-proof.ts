@@ -66,7 +66,10 @@ async function fetchBundle(which: string): Promise<Proof | AuditFault> {
   return bundle instanceof AuditFault ? bundle : { kind: 'entry', bundle, text };
 }
 
-/** Returns the index of an alert's entry; an AuditFault if the alert is not logged, or not logged yet. */
+/**
+ * Returns the index of an alert's entry; an AuditFault if the alert is not logged, or not logged yet; undefined if the
+ * user cannot read the alert.
+ */
 async function indexOfAlert(id: string): Promise<number | AuditFault | undefined> {
   if (!may('getAlert')) return undefined;
   try {

@@ -10,8 +10,8 @@ import { type LastPage, pageOf } from './newest-first.ts';
 const heads = 1000;
 
 /**
- * New entries over time, from the newest thousand heads. `newest` identifies the newest head; a change
- * refetches.
+ * New entries over time, from the newest one or two pages of heads. `newest` identifies the newest head; if it changes,
+ * the heads are fetched again.
  */
 export function GrowthChart({ newest }: { newest: string }) {
   const { data } = useQuery<LastPage<'listTreeHeads'>>({

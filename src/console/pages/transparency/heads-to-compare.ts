@@ -44,7 +44,7 @@ export interface Comparison {
   readonly fault: AuditFault | undefined;
 }
 
-/** Fetches both heads and the proof between them, and verifies it. Requires 0 < first < second. */
+/** Fetches both heads and the proof between them, and verifies the proof. Requires 0 < first < second. */
 export async function compareSizes(firstSize: number, secondSize: number): Promise<Comparison | AuditFault> {
   const keys = await fetchAllKeys(log);
   if (keys instanceof AuditFault) return keys;

@@ -1,7 +1,7 @@
 import type { RefObject } from 'preact';
 import { useLayoutEffect, useState } from 'preact/hooks';
 
-/** Tracks the width of an element in whole pixels. */
+/** Returns the current width of an element in whole pixels, or `before` until the width is measured. */
 export function useWidth(element: RefObject<HTMLElement>, before: number): number {
   const [width, setWidth] = useState(before);
   useLayoutEffect(() => {

@@ -83,7 +83,7 @@ function ConfirmDialog({ fingerprint, onClose }: { fingerprint: string; onClose:
       <p>
         <Hash value={fingerprint} what="Fingerprint" whole />
       </p>
-      <p>The browser then pins the log under this key, and no longer expects entries that the log lost.</p>
+      <p>The browser will then pin the log under this key, and will no longer expect entries that the log lost.</p>
       <div class="row">
         <Button kind="primary" onClick={() => void confirm()}>
           The fingerprints match

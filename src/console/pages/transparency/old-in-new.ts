@@ -13,7 +13,7 @@ import type { Leaves } from './audit-path.ts';
  *                                             /    \
  *                                        old 4–5  new 5–6
  *
- * The old subtrees are the right edge of the earlier tree. Its root is computed from these subtrees alone.
+ * The old subtrees are the right edge of the earlier tree. The root of the earlier tree is computed from them alone.
  */
 export type Piece =
   | (Leaves & { readonly age: 'old' | 'new' })
@@ -85,7 +85,7 @@ export interface BothRoots {
   readonly second: readonly Hash[];
 }
 
-/** Computes both roots from the proof. If the walk starts with the earlier root, it starts with `firstRoot`. */
+/** Computes both roots from the proof. `firstRoot` is used only if the walk starts with the earlier root. */
 export function climbBoth(
   sha256: Hasher,
   walk: ConsistencyWalk,

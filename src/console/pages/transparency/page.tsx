@@ -15,7 +15,7 @@ const tabs = [
   { value: 'consistency', title: 'Consistency' },
 ] as const;
 
-/** Transparency page. Everything shown here is verified in this browser. */
+/** Transparency page. Heads, entries and proofs are verified in this browser. */
 export default function Transparency() {
   const view = shownTab('view', tabs);
   // The banners take so much space that the whole page must scroll.

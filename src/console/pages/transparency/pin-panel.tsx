@@ -125,11 +125,11 @@ function ResetDialog({ onClose }: { onClose: () => void }) {
   return (
     <Dialog title="Reset pin" onClose={onClose}>
       <p>
-        Discards the pinned head and trusts whatever the log serves now. If the log was rolled back or changed,
-        resetting the pin hides it.
+        This browser will discard the pinned head and trust whatever the log serves now. If the log was rolled back or
+        changed, the reset will hide this.
       </p>
       <p>
-        Reset only if you know why the pin no longer matches: the address belongs to another log now, or the operator
+        Reset only if you know why the pin no longer matches: this URL now belongs to another log, or the operator
         announced a restored backup. Export the pin first.
       </p>
       <div class="row">
@@ -172,8 +172,9 @@ function ImportDialog({ onClose }: { onClose: () => void }) {
   return (
     <Dialog title="Import pin" onClose={onClose}>
       <p>
-        A pin exported by another browser or written by <code>candor audit</code>. It replaces this browser’s pin, and
-        the log is checked against it immediately. If the log contradicts the pin, the evidence is shown.
+        Choose a pin exported by another browser or written by <code>candor audit</code>. It will replace this browser’s
+        pin, and the log will be checked against it immediately. If the log contradicts the pin, the evidence will be
+        shown.
       </p>
       <input ref={input} type="file" accept=".json,application/json" aria-label="Pin file" />
       {fault !== undefined && <FaultText fault={fault} />}

@@ -17,13 +17,13 @@ import { useChecked } from './log.ts';
 import { ProofShown } from './proof-shown.tsx';
 import './proof-view.css';
 
-/** The proof of the entry in the address. */
+/** The proof of the entry in the URL; of the newest entry if the URL names none. */
 export function ProofView() {
   const { params } = place.value;
   const state = pinState.value;
   const size = 'pin' in state ? state.pin?.head.size : undefined;
   const [index, id] = [params.get('index'), params.get('id')];
-  // Without an entry in the address, show the newest one, and keep it while the log grows.
+  // Without an entry in the URL, shows the newest entry, and keeps this entry while the log grows.
   const newest = useRef<number | undefined>(undefined);
   if (size !== undefined) newest.current ??= size - 1;
   const asked =

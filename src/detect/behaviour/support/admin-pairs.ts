@@ -84,7 +84,7 @@ export class AdminPairs {
     return this.#stale.size;
   }
 
-  /** Records a flow of a home host. */
+  /** Records the time of a flow, if it is the first flow of its home host. */
   saw({ src, time, block, srcPlace }: Readonly<Flow>): void {
     const first = this.#firstOfBlock.get(block, srcPlace);
     if (first !== undefined && time >= first) return;

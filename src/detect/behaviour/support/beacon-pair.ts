@@ -21,7 +21,7 @@ export interface Hour {
   lastSeq: number;
   /** Time of the newest connection, epoch seconds. */
   newest: number;
-  /** Value of `newest` at the last evaluation; 0 before the first evaluation. */
+  /** Time of the pair's newest connection at the last evaluation. Stored in the newest hour, and 0 in other hours. */
   judgedAt: number;
   judgedCount: number;
 }

@@ -153,7 +153,7 @@ export class BeaconPairs {
     });
   }
 
-  /** Creates the record of a pair from its slots. */
+  /** Moves the connections of a pair from the slots to its record. Creates a missing record. */
   #record(key: string, pair: PairHash, second: number, seq: number): Window<Hour> {
     const number = this.slots.look(pair);
     const taken = this.slots.take();

@@ -6,7 +6,7 @@ const terms = {
   bars: 24,
   /** Minimum distance between the quartiles for which the skewness counts. */
   minSpread: 10,
-  /** Bars whose heights differ by at most this share of the highest bar count as equal. */
+  /** Width of a class of heights, as a share of the highest bar. Bars of the same class count as equal. */
   heightSensitivity: 0.05,
   /** Number of bars in use that may have other heights than the two most frequent heights. */
   oddBars: 1,

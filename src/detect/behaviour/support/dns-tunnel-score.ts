@@ -68,7 +68,7 @@ const surelyLong = 48;
 /** Share of the score by names that remains if nothing looks like data: crawlers also look up many host names. */
 const bareNames = 0.4;
 
-/** Returns the confidence that the names carry data. */
+/** Returns the score, which is the confidence that the names carry data, and the parts of the score. */
 export function scoreTunnel(seen: TunnelFigures): TunnelScore {
   const content =
     parts.encoded * seen.encodedShare +

@@ -22,7 +22,6 @@ export interface NameModel {
  */
 export const nameModel: NameModel = { weights: unpack(trained.weights), scale: trained.scale };
 
-/** Version of the model. */
 export const modelVersion = trained.version;
 
 const features = new Uint16Array(maxFeatures);

@@ -51,11 +51,11 @@ export class Window<V> {
    * Slots in the order of their creation. Most keys have one slot, and a list takes half the memory of a map.
    */
   slots: Slot<V>[] = nothing;
-  /** Event time of the latest report; `-Infinity` if nothing was reported. */
+  /** Event time of the latest report except refreshes; `-Infinity` if nothing was reported. */
   toldAt = Number.NEGATIVE_INFINITY;
-  /** Severity rank of the latest report; -1 if nothing was reported. */
+  /** Severity rank of the latest report except refreshes; -1 if nothing was reported. */
   toldRank = -1;
-  /** The largest figure reported since the first report. */
+  /** The largest figure reported since the latest report as `new`. */
   toldFigure = 0;
   /** True if the report is to be refreshed with this evaluation. */
   isRefreshing = false;
@@ -213,7 +213,7 @@ export class Windows<V> {
   }
 
   /**
-   * Returns the keys to which events were added since the last call.
+   * Returns the keys to which events were added since the last call. Drops keys while the total weight is too high.
    *
    * @param refreshes - true to include a limited number of keys that wait for a refresh
    */

@@ -40,8 +40,8 @@ interface Running {
 }
 
 /**
- * Runs correlations over the matches of their rules, in event time. All state comes from inputs; there is no
- * clock.
+ * Runs correlations over the matches of their rules, in event time. All state comes from inputs; the owner passes the
+ * current time.
  *
  * - **Windows.** An input triggers its group if a window of the length of the timespan (both ends included)
  *   that contains the input meets the condition. Bounds such as `lt` and `eq`, and `not` in a condition, are

@@ -132,7 +132,7 @@ export class Behaviour implements Projection {
     this.#delivered('dns', block.firstSeq + to);
   }
 
-  /** Writes the states that are due. */
+  /** Writes one of the states that are due; after `keepAll`, all states with new events. */
   write(): void {
     const now = performance.now();
     const { eventsPerState } = this.#options;
@@ -146,15 +146,15 @@ export class Behaviour implements Projection {
     this.#keepsAll = false;
   }
 
-  /** Schedules all states for the next write, so that the next start has nothing to replay. */
+  /** Schedules all states for the next write, so that the next start has nothing to replay. Makes a refresh due. */
   keepAll(): void {
     this.#keepsAll = true;
     this.#refreshAt = 0;
   }
 
   /**
-   * Refreshes alerts of ongoing activity when no event is pending. Returns the delay until the next refresh,
-   * in milliseconds.
+   * Refreshes alerts of ongoing activity, if due, when no event is pending. Returns the delay until the next refresh,
+   * in milliseconds; undefined if no alert waits for a refresh.
    */
   settle(): number | undefined {
     this.#running ??= this.#recall();
@@ -249,7 +249,7 @@ export class Behaviour implements Projection {
     }
   }
 
-  /** Records that all detectors have received the events before `next`. */
+  /** Records that all detectors have received the events before `next`, and evaluates the detectors. */
   #delivered(table: Table, next: number): void {
     for (const running of this.#running!) {
       if (next <= running.next[table]) continue;

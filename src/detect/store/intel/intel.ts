@@ -22,7 +22,7 @@ type IntelTables = Pick<DetectTables, 'intelLists' | 'intelContents' | 'intelHit
 export class Intel {
   readonly matcher: IntelMatcher;
   readonly #tables: IntelTables;
-  /** Versions of the lists in the matcher. */
+  /** Version of each list when it was last loaded, by id; includes disabled lists. */
   readonly #versions = new Map<string, number>();
   /** Hits since the last write, by list. */
   #hits = new Map<string, { times: number; last: number }>();

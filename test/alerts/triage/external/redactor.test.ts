@@ -28,7 +28,7 @@ describe('internal addresses and names are replaced', () => {
     ['FILESRV01 and filesrv01, not FILESRV012', 'NAME-1 and NAME-1, not FILESRV012', ['FILESRV01']],
     ['at 12:30:45, ratio 3.5', 'at 12:30:45, ratio 3.5'],
     ['münchen.example', 'DOMAIN-1'],
-  ])('%s', ([text, redacted, names]) => {
+  ])('%j becomes %j', ([text, redacted, names]) => {
     expect(redactor(names).text(text)).toBe(redacted);
   });
 

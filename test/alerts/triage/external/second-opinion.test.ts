@@ -116,7 +116,7 @@ describe('a response', () => {
 const valid = JSON.stringify(verdict());
 const wrong: [string, Behaviour, string][] = [
   ['garbage', says('I think it is benign.'), 'malformed'],
-  ['a verdict in a fence', says(`\`\`\`json\n${valid}\n\`\`\``), 'malformed'],
+  ['a verdict in a code fence', says(`\`\`\`json\n${valid}\n\`\`\``), 'malformed'],
   ['a verdict reserved for analysts', says(verdict({ verdict: 'duplicate' })), 'malformed'],
   ['a confidence above 1', says(verdict({ confidence: 1.5 })), 'malformed'],
   ['a confidence as text', says(verdict({ confidence: '0.5' })), 'malformed'],
@@ -125,10 +125,10 @@ const wrong: [string, Behaviour, string][] = [
   ['a response that is not JSON', answers(200, {}, '<html>'), 'malformed'],
   ['no choices', answers(200, {}, '{"choices":[]}'), 'malformed'],
   ['an overlong response', answers(200, {}, valid + ' '.repeat(limits.maxTriageAnswerBytes)), 'too_long'],
-  ['500', answers(500, {}, `no key ${key}`), 'unavailable'],
-  ['429', answers(429), 'unavailable'],
+  ['status 500', answers(500, {}, `no key ${key}`), 'unavailable'],
+  ['status 429', answers(429), 'unavailable'],
   ['a 401 response that repeats the key', answers(401, {}, `bad key ${key}`), 'unauthorised'],
-  ['404', answers(404), 'refused'],
+  ['status 404', answers(404), 'refused'],
   ['a closed connection', (_, __, request) => request.socket.destroy(), 'unreachable'],
 ];
 

@@ -96,7 +96,7 @@ const inputs = (most: number, seconds: number) =>
     { minLength: 1, maxLength: most, size: 'max' },
   );
 
-/** Inputs passed in one call. */
+/** Divides inputs into batches, each of which is passed in one call. */
 const batches = (all: fc.Arbitrary<CorrelationInput[]>) =>
   fc.tuple(all, fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 1 })).map(([inputs, sizes]) => {
     const batches: CorrelationInput[][] = [];

@@ -159,7 +159,7 @@ describe('an episode', () => {
     expect(fired[0]!.joined).toBe(1);
   });
 
-  it('has exact figures of all inputs that are kept, and marks them as incomplete beyond that', () => {
+  it('has exact figures while all inputs are kept, and marks the figures as lower bounds above that number', () => {
     const real = correlator([count(1)]);
     const flood = (n: number) => real.take(at(...Array.from({ length: n }, (_, i) => i / 10_000)), later);
     expect(flood(8000)).toMatchObject([{ count: 8000, value: 8000, atLeast: false }]);
@@ -323,7 +323,7 @@ describe('temporal correlations', () => {
     expect(times(real.take(of(['bb', 0.5], ...flood, ['bb', 7]), later))).toEqual([['begins', 7]]);
   });
 
-  it('chain: many failures, then a success of the same user, as in the specification', () => {
+  it('detect many failures, then a success of the same user, as in the specification', () => {
     const documents = [
       correlation('broken_in', {
         type: 'temporal_ordered',
@@ -350,7 +350,7 @@ describe('temporal correlations', () => {
     expect(fired[0]!.events.at(-1)).toBe('s');
   });
 
-  it('count of counts: each start counts once', () => {
+  it('count each episode of an inner correlation once, as do other types', () => {
     const documents = [
       correlation('hosts', {
         type: 'value_count',
@@ -476,7 +476,7 @@ describe('state', () => {
   });
 });
 
-it('inputs for unknown correlations are counted', () => {
+it('inputs of unknown correlations or rules, or with a wrong number of group values, are counted', () => {
   const real = new Correlator(linked(count(2)).correlations);
   const strange = [input('gone', 'aa', 1), input('many', 'bb', 1), { ...at(1)[0]!, group: ['a', 'b'] }];
   expect(real.take(strange, later)).toEqual([]);

@@ -197,7 +197,7 @@ describe('conditions over rules', () => {
     ['not aa', 'cannot be detected'],
     ['aa or not bb', 'cannot be detected'],
     ['aa and not aa', 'never'],
-  ])('%s: %s', (condition, reason) => {
+  ])('that cannot be used are rejected: %s (%s)', (condition, reason) => {
     const document = correlation('it', { type: 'temporal', rules: ['aa', 'bb'], condition });
     expect(reasons(linkCorrelations([rule('aa'), rule('bb')], [document]))).toEqual({
       it: [expect.stringContaining(reason)],

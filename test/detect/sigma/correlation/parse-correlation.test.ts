@@ -49,7 +49,7 @@ describe.skipIf(!existsSync(samples))('the samples of the specification', () => 
     expect(parsed(document.correlation)).toMatchObject({ type, generate: false, ...expected[name] });
   });
 
-  it('match the schema, which rejects only conditions that are texts', () => {
+  it('match the schema, as does every section that the parser accepts, except text conditions', () => {
     const schema = JSON.parse(readFileSync(join(spec, 'json-schema/sigma-correlation-rules-schema.json'), 'utf8'));
     const validate = new Ajv2020({ strict: false, validateFormats: false }).compile(schema);
     for (const file of readdirSync(samples)) expect(validate(parse(read(file)))).toBe(true);
@@ -174,7 +174,7 @@ describe('a correlation is rejected', () => {
     expect(problems).toEqual([{ line, field, reason: expect.stringMatching(/\w/) }]);
   });
 
-  it('with all its errors together', () => {
+  it('with all its errors reported together', () => {
     expect(parsed({ type: 'x', rules: 7, timespan: 7 })).toHaveLength(4);
   });
 

@@ -60,7 +60,7 @@ export class EveryFifth implements Detector {
   }
 
   merge(): void {
-    throw new Error('not asked for here');
+    throw new Error('not used in these tests');
   }
 
   #count(key: string, last: StoredEventRef): void {

@@ -1,4 +1,7 @@
-/** Reads the session id from an access token. The token is not verified here; the service verifies it. */
+/**
+ * Reads the session ID from an access token; returns an empty object if it has none. The token is not verified here;
+ * the service verifies it.
+ */
 export function sessionOf(token: string): { readonly jti?: string } {
   try {
     const part = token.split('.')[1] ?? '';

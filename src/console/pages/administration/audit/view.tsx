@@ -40,7 +40,7 @@ export default function Audit() {
   );
 }
 
-/** Exports all records that match the filters to a file. */
+/** Button that exports all records that match the filters and the time range to a file. */
 function Export() {
   const { progress, error, start, cancel } = useSaving();
   useEffect(() => {

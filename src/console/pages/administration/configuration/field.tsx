@@ -2,7 +2,7 @@ import { Choice } from '../../../ui/button.tsx';
 import { Field, TextArea, TextField } from '../../../ui/field.tsx';
 import { type Input, inWords, rangeOf, readDraft, type SettingSchema } from './settings.ts';
 
-/** Input for a setting, chosen by its schema. The draft is its text. */
+/** Input for the value of a setting. `draft` is the value as text; see `draftOf`. */
 export function SettingField({
   name,
   schema,
@@ -83,7 +83,7 @@ export function SettingField({
   }
 }
 
-/** Returns the allowed range, and the draft in readable units. */
+/** Returns the allowed values, after the draft in a readable unit if the setting has a unit. */
 function hintOf(name: string, schema: SettingSchema, input: Input, draft: string): string | undefined {
   const read = readDraft(input, draft);
   const words = 'value' in read ? inWords(name, read.value) : undefined;

@@ -41,7 +41,6 @@ export const settingsOf = ({ settings, active, pending }: Config): Setting[] =>
 export const groupOf = ({ name }: Pick<Setting, 'name'>): string =>
   name.includes('.') ? name.slice(0, name.indexOf('.')) : '';
 
-/** The kinds of input. */
 export type Input = 'flag' | 'choice' | 'choices' | 'integer' | 'text' | 'list' | 'json';
 
 export function inputOf({ type, enum: values, items }: SettingSchema): Input {
@@ -100,7 +99,7 @@ export function shown(value: unknown): string {
   return String(value);
 }
 
-/** Formats a number in the unit at the end of the setting's name: `3,600,000` ms is `1 h`. */
+/** Formats the value of a setting whose name ends with `_ms` or `_bytes`: 3,600,000 ms is `1 h`. */
 export function inWords(name: string, value: unknown): string | undefined {
   if (typeof value !== 'number' || value === 0) return undefined;
   if (name.endsWith('_ms')) return duration(value);
@@ -131,7 +130,7 @@ export function rangeOf(
   return [format, pattern && `matching ${pattern}`].filter(Boolean).join(', ') || undefined;
 }
 
-/** Returns the settings whose name, variable or description contains all search terms. */
+/** Returns the settings whose name, variable and description together contain all search terms. */
 export function matching(settings: readonly Setting[], asked: string): Setting[] {
   const parts = asked.toLowerCase().split(/\s+/).filter(Boolean);
   return settings.filter(({ name, variable, description }) => {

@@ -9,7 +9,7 @@ import { Value } from '../../../ui/value.tsx';
 
 type Kind = (typeof indicatorKinds)[number];
 
-/** The indicators of a list. */
+/** The indicators of a list, with a search field and a filter by kind. */
 export function Indicators({ id }: { id: string }) {
   const [kind, setKind] = useState<Kind | 'all'>('all');
   const [text, setText] = useState('');

@@ -16,14 +16,14 @@ import './intel.css';
 
 const fields = ['name', 'description', 'source', 'severity', 'confidence', 'default_valid_days', 'content', 'format'];
 
-/** Dialog to add a list, edit its description, or replace its content. */
+/** Dialog to add a list, edit its properties, or replace its content. */
 export function ListForm({
   list,
   part,
   onClose,
 }: {
   list?: ListItem<'listIntel'>;
-  /** The part of an existing list to edit: its description, or its content. */
+  /** The part to edit: `about` for the properties, `content` for the indicators, `all` for a new list. */
   part: 'all' | 'about' | 'content';
   onClose: () => void;
 }) {
@@ -86,7 +86,7 @@ export function ListForm({
       onSend={send}
       onClose={onClose}
     >
-      {part === 'content' && <p>All current indicators are replaced by the new content.</p>}
+      {part === 'content' && <p>The new content will replace all current indicators.</p>}
       {withAbout && (
         <>
           <div class="admin-two">

@@ -117,7 +117,7 @@ function ListDetail({ list }: { list: IntelRow }) {
         >
           <p>
             {enabled
-              ? 'New events are no longer checked against this list. Existing alerts are kept.'
+              ? 'New events will no longer be checked against this list. Existing alerts are kept.'
               : 'New events will be checked against this list.'}
           </p>
         </Confirm>
@@ -138,7 +138,7 @@ function ListDetail({ list }: { list: IntelRow }) {
           onClose={done}
         >
           <p>
-            Deletes <bdi>{name}</bdi> and its {counted(attributes.indicators, 'indicator')}. Its alerts are kept.
+            Deletes <bdi>{name}</bdi> and its {counted(attributes.indicators, 'indicator')}. Existing alerts are kept.
           </p>
         </Confirm>
       )}

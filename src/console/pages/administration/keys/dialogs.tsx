@@ -50,7 +50,7 @@ export function RotateKey({ purpose: first, onClose }: { purpose?: Rotated; onCl
         {purposes[purpose].rotated}
       </p>
       <p class="quiet">
-        Keys also rotate automatically. The checkpoint key does not: it is replaced only when revoked.
+        By default, keys also rotate automatically. The checkpoint key is replaced only when it is revoked.
       </p>
     </FormDialog>
   );
@@ -68,7 +68,7 @@ export function RetireKey({ of: key, onClose }: { of: KeyRow; onClose: () => voi
       done="Key retired."
       onClose={onClose}
     >
-      <p>The key was published as the next key but has not signed anything. The active key stays in use.</p>
+      <p>The key was published as the next key but has not signed anything. The active key will stay in use.</p>
     </Confirm>
   );
 }

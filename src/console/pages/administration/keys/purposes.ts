@@ -45,10 +45,10 @@ export function rangeOf({ purpose, from_size, to_size }: Key): string | undefine
 
 /** Explains the effect of revoking a key. */
 export function revocationOf({ purpose, state }: Key): string {
-  const next = state === 'active' ? ' A new key replaces it immediately.' : '';
+  const next = state === 'active' ? ' A new key will replace it immediately.' : '';
   switch (purpose) {
     case 'access-token':
-      return `All access tokens signed by this key become invalid; user sessions are renewed with their next request.${next}`;
+      return `All access tokens signed by this key will become invalid; user sessions will be renewed with their next request.${next}`;
     case 'checkpoint':
       return `Witnesses and monitors identify the log by this key: give each of them the new key through another channel.${next}`;
     default:

@@ -61,7 +61,7 @@ function KeyDetail({ of: key }: { of: KeyRow }) {
           facts={[
             ['Purpose', purpose],
             ['State', state],
-            ['Signs', state === 'pending' ? 'not yet active' : rangeOf(key.attributes)],
+            ['Range', state === 'pending' ? 'not yet active' : rangeOf(key.attributes)],
             ['Created', <Time key="m" at={created_at} as="exact" />],
             ['Activated', activated_at && <Time key="a" at={activated_at} as="exact" />],
             ['Retired', retired_at && <Time key="r" at={retired_at} as="exact" />],
@@ -97,7 +97,7 @@ const marks = { pending: '○', active: '●', retired: '·', revoked: '✕' } a
 const columns: readonly Column<KeyRow>[] = [
   {
     id: 'purpose',
-    title: 'Signs',
+    title: 'Purpose',
     width: 'minmax(100px, 150px)',
     sort: 'purpose',
     cell: ({ attributes: { purpose } }) => <span title={purpose}>{purposes[purpose].title}</span>,

@@ -28,7 +28,7 @@ export interface ListViewProps<O extends ListId> {
   readonly actions?: ComponentChildren;
   /** Contents if there are no items and no filters. */
   readonly empty: ComponentChildren;
-  /** Contents of the detail if the item in the address does not exist. */
+  /** Contents of the detail if the item in the URL does not exist. */
   readonly absent?: (id: string) => ComponentChildren;
   readonly rowClass?: (row: ListItem<O>) => string;
 }

@@ -12,13 +12,13 @@ export interface OneOf {
 export interface Opened<Row> {
   readonly id: string | undefined;
   readonly row: Row | undefined;
-  /** Whether a request for the item is running. */
+  /** Whether the list is loading or the item is being fetched. */
   readonly isLoading: boolean;
   readonly error: Error | null;
   readonly refetch: () => void;
 }
 
-/** Returns the item in the address: from the list, or fetched separately if it is not in the list. */
+/** Returns the item in the URL: from the list, or fetched separately if it is not in the list. */
 export function useOpened<Row>(
   { rows, isLoading }: { rows: readonly Row[]; isLoading: boolean },
   one: OneOf | undefined,
@@ -44,7 +44,6 @@ export function useOpened<Row>(
 /** Returns whether the text can be the ID of a stored item. Links from alerts may have a detector's name instead. */
 const isId = (id: string | undefined): boolean => id !== undefined && formats.uuid.test(id);
 
-/** Returns the ID of a resource. */
 export const idOf = (row: unknown): string => (row as { readonly id: string }).id;
 
 export const closeDetail = (): void => setParams({ id: undefined });

@@ -10,7 +10,6 @@ const meanings: Readonly<Record<Role, string>> = {
   auditor: 'reads and verifies the log',
 };
 
-/** Checkboxes for roles. */
 export function RoleBoxes({
   legend,
   offered = roles,

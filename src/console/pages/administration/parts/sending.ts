@@ -3,7 +3,7 @@ import { ServiceError } from '../../../../errors.ts';
 import { answers } from '../../../state/answers.ts';
 import { faultAt, faultElsewhere } from './faults.ts';
 
-/** State of a request that changes something. */
+/** State of a form's request, and the function that sends it. */
 export interface Sending {
   readonly busy: boolean;
   /** Runs the request unless another request of the form is running. Errors are stored for display. */

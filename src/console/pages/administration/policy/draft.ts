@@ -12,13 +12,13 @@ export interface Row {
   readonly tag: string;
   readonly isPublic: boolean;
   readonly roles: readonly Role[];
-  /** Whether the operation is always public, because signing in depends on it. */
+  /** Whether the operation is always public, because signing in or health checks depend on it. */
   readonly isFixed: boolean;
   /** Whether the operation can serve unauthenticated callers. */
   readonly mayBePublic: boolean;
 }
 
-/** Returns all operations, in the order of the contract. */
+/** Returns a row for each operation, in the order of the contract. */
 export function rowsOf(rules: Rules): Row[] {
   const byOperation = new Map(rules.map((rule) => [rule.operation, rule]));
   return operationIds.map((operation) => {

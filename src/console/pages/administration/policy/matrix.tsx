@@ -2,7 +2,10 @@ import { roles } from '../../../../contract/vocabulary.ts';
 import { type Row, type Rules, rowsOf, withPublic, withRole } from './draft.ts';
 import './matrix.css';
 
-/** The access matrix: a row per operation, a column per role. Narrow screens show the roles of a row in words. */
+/**
+ * The access matrix: a row per operation, a column per role. On narrow screens, a read-only matrix shows the roles of a
+ * row in words.
+ */
 export function Matrix({
   rules,
   before,
@@ -10,7 +13,7 @@ export function Matrix({
   onRules,
 }: {
   rules: Rules;
-  /** The policy in effect; changed rows are highlighted. */
+  /** The rules before the edit; rows that differ from them are highlighted. */
   before: Rules;
   search: string;
   /** Called with the edited rules; absent if read-only. */

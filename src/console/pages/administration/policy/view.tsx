@@ -145,8 +145,8 @@ function Shown({ policy }: { policy: Policy }) {
           done="Policy file loaded."
           onClose={() => setAsked(undefined)}
         >
-          <p>The rules in the file take effect immediately, for all users.</p>
-          <p class="quiet">If nothing changed, no entry is recorded.</p>
+          <p>The rules in the file will take effect immediately, for all users.</p>
+          <p class="quiet">If nothing changed, no entry will be recorded.</p>
         </Confirm>
       )}
     </>
@@ -156,7 +156,7 @@ function Shown({ policy }: { policy: Policy }) {
 /** Maximum number of operations named in the notice about a concurrent change. */
 const maxNamed = 5;
 
-/** Notice that another user changed the policy, with a way to continue. */
+/** Notice that the policy was changed during the edit, with a button to reapply the edit. */
 function ConflictNotice({
   base,
   policy,
@@ -222,7 +222,7 @@ function Save({
       }
       onClose={onClose}
     >
-      <p>Takes effect immediately, including in open sessions:</p>
+      <p>These changes will take effect immediately, including in open sessions:</p>
       <ul class="policy-diff" tabIndex={0} aria-label="Changes">
         {diff.map(({ operation, before, after }) => (
           <li key={operation}>

@@ -79,8 +79,8 @@ export function SwitchPrincipal({ principal, onClose }: DialogProps) {
     >
       <p>
         {isActive
-          ? 'All access is rejected from now on: passwords, tokens, certificates and open sessions.'
-          : 'Access is restored according to the assigned roles.'}
+          ? 'All access will be rejected: with passwords, tokens and certificates, and in open sessions.'
+          : 'Access will be restored according to the assigned roles.'}
       </p>
       {me.value?.id === principal.id && (
         <p class="admin-bad">This is your own account: you will be signed out immediately.</p>
@@ -110,7 +110,7 @@ export function ResetPassword({ principal, onClose }: DialogProps) {
       }
       onClose={onClose}
     >
-      <p>All sessions of this user end. The user must sign in with the new password.</p>
+      <p>All sessions of this user will end. The user must then sign in with the new password.</p>
       <NewPassword label="New password" value={password} error={sending.at('password')} onValue={setPassword} />
     </FormDialog>
   );

@@ -102,11 +102,11 @@ export function RuleDetail({ rule }: { rule: ListItem<'listRules'> }) {
           <p>
             {enabled ? (
               <>
-                <bdi>{title}</bdi> no longer raises alerts. Existing alerts are kept.
+                <bdi>{title}</bdi> will no longer raise alerts. Existing alerts are kept.
               </>
             ) : (
               <>
-                <bdi>{title}</bdi> is applied to new events.
+                <bdi>{title}</bdi> will be applied to new events.
               </>
             )}
           </p>
@@ -128,7 +128,7 @@ export function RuleDetail({ rule }: { rule: ListItem<'listRules'> }) {
           onClose={() => setAsked(undefined)}
         >
           <p>
-            Deletes <bdi>{title}</bdi> and its source. Its alerts are kept.
+            Deletes <bdi>{title}</bdi> and its source. Existing alerts are kept.
           </p>
         </Confirm>
       )}
@@ -136,7 +136,7 @@ export function RuleDetail({ rule }: { rule: ListItem<'listRules'> }) {
   );
 }
 
-/** Returns a random UUID in the form the service uses. `crypto.randomUUID` exists only over HTTPS. */
+/** Returns a random UUID of version 4. `crypto.randomUUID` exists only over HTTPS and on localhost. */
 export function newId(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   bytes[6] = (bytes[6]! & 0x0f) | 0x40;

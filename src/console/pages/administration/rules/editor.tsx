@@ -3,7 +3,7 @@ import { lineBounds } from './rule-words.ts';
 import type { Validation } from './validation.ts';
 import './source.css';
 
-/** Rule editor with line numbers. Lines with errors are highlighted. */
+/** Rule editor with line numbers and a list of errors. The numbers of lines with errors are highlighted. */
 export function Editor({
   value,
   onValue,

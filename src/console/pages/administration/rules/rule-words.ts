@@ -37,7 +37,7 @@ detection:
 level: medium
 `;
 
-/** Returns a copy of a rule with a new id and title. */
+/** Returns a copy of a rule with this ID, and with `(copy)` after the title unless the title is quoted. */
 export function copyOf(source: string, id: string): string {
   const withId = /^id:.*$/m.test(source) ? source.replace(/^id:.*$/m, `id: ${id}`) : `id: ${id}\n${source}`;
   return withId.replace(/^title: *(.*)$/m, (_, title: string) =>

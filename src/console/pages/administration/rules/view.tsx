@@ -33,7 +33,7 @@ export default function Rules() {
         detail={(rule) => <RuleDetail key={rule.id} rule={rule} />}
         absent={(id) => <NoRule id={id} />}
         rowClass={({ attributes }) => (stateOf(attributes) === 'off' ? 'admin-off' : '')}
-        empty={<Empty title="No rules">Alerts come from behaviour detectors and intel lists only.</Empty>}
+        empty={<Empty title="No rules">Alerts come only from behaviour detectors, intel lists and sensors.</Empty>}
         actions={
           <>
             {may('reloadRules') && <Button onClick={() => setAsked('reload')}>Reload</Button>}
@@ -55,8 +55,8 @@ export default function Rules() {
           done="Rules reloaded."
           onClose={() => setAsked(undefined)}
         >
-          <p>Changed files take effect immediately. Custom rules created here are not affected.</p>
-          <p class="quiet">If nothing changed, no entry is recorded.</p>
+          <p>Changed files will take effect immediately. Custom rules created here are not affected.</p>
+          <p class="quiet">If nothing changed, no entry will be recorded.</p>
         </Confirm>
       )}
       {reloaded !== undefined && <Reloaded result={reloaded} onClose={() => setReloaded(undefined)} />}
@@ -64,7 +64,7 @@ export default function Rules() {
   );
 }
 
-/** Shown if the id in the address is not a rule: alerts also refer to detectors, sensors and lists. */
+/** Shown if the ID in the URL is not that of a rule: alerts also refer to detectors, sensors and lists. */
 function NoRule({ id }: { id: string }) {
   return (
     <Empty title="Not a rule">
@@ -78,7 +78,7 @@ function NoRule({ id }: { id: string }) {
         </p>
       ) : (
         <p>
-          <bdi class="mono">{id}</bdi> is the name given by a sensor or intel list.
+          Alerts with the ID <bdi class="mono">{id}</bdi> come from a sensor or an intel list, not from a rule.
         </p>
       )}
     </Empty>
@@ -123,7 +123,7 @@ function Reloaded({
   );
 }
 
-const states = { on: 'on', off: 'off', broken: '✕ broken' } as const;
+const states = { on: 'on', off: 'off', broken: '✕ invalid' } as const;
 
 const columns: readonly Column<ListItem<'listRules'>>[] = [
   {

@@ -17,7 +17,7 @@ export const listedParts = {
 export type ListedPart = keyof typeof listedParts;
 export const partNames = Object.keys(listedParts) as ListedPart[];
 
-/** State of the form. */
+/** State of the form. `lists` are texts with one value per line. */
 export interface MatcherDraft {
   readonly lists: Readonly<Record<ListedPart, string>>;
   readonly rule_source: readonly string[];

@@ -22,7 +22,7 @@ import './silences.css';
 
 type SilenceRow = ListItem<'listSilences'>;
 
-/** Silences: suppress alerts about known behaviour for a time. */
+/** Silences, which suppress alerts about known behaviour for a time. */
 export default function Silences() {
   return (
     <ListView
@@ -118,7 +118,7 @@ function SilenceDetail({ silence }: { silence: SilenceRow }) {
           done="Silence deleted."
           onClose={() => setAsked(undefined)}
         >
-          <p>Matching alerts are no longer suppressed. Only the audit trail keeps a record of the silence.</p>
+          <p>Matching alerts will no longer be suppressed. Only the audit trail will keep a record of the silence.</p>
         </Confirm>
       )}
     </Detail>

@@ -92,8 +92,8 @@ function TokenDetail({ token: { id, attributes } }: { token: TokenRow }) {
         >
           <p>
             {isSession
-              ? 'The user must sign in again.'
-              : 'Clients that use this token are rejected from now on. This cannot be undone, but you can issue a new token.'}
+              ? 'The user will have to sign in again.'
+              : 'Clients that use this token will be rejected. This cannot be undone, but you can issue a new token.'}
           </p>
         </Confirm>
       )}
