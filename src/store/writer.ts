@@ -221,6 +221,8 @@ class LmdbStore implements Store {
   readonly #maxAuditRecords: number;
   readonly #now: () => number;
   readonly #freeBytes: () => number;
+  /** Steps of background merging, which take turns. Each returns false if it has nothing to merge. */
+  readonly #mergers: (() => boolean)[];
   #mergeTimer: NodeJS.Timeout | undefined;
   #retentionTimer: NodeJS.Timeout | undefined;
   #inventoryTimer: NodeJS.Timeout | undefined;
@@ -360,6 +362,10 @@ class LmdbStore implements Store {
         this.#awaitFall();
       },
     });
+    this.#mergers = [
+      ...eventTables.map((table) => () => this.#events.mergeSmall(table)),
+      () => this.#topology.mergeSome(),
+    ];
     this.#mergeIn(mergeWhileIdleMs);
     this.#retainIn(mergeWhileIdleMs);
     this.#awaitFall();
@@ -935,8 +941,11 @@ class LmdbStore implements Store {
     if (this.#queue.pending > 0 || !this.#hasRoom()) return;
     try {
       const isBusy = this.#inventory.behind;
-      if (this.#events.mergeSmall() || this.#topology.mergeSome())
-        this.#mergeIn(isBusy ? mergeWhileBusyMs : mergeWhileIdleMs);
+      for (let tried = 0; tried < this.#mergers.length; tried++) {
+        const merge = this.#mergers.shift()!;
+        this.#mergers.push(merge);
+        if (merge()) return this.#mergeIn(isBusy ? mergeWhileBusyMs : mergeWhileIdleMs);
+      }
     } catch (error) {
       if (isDamage(error)) this.#noteDamage(error);
       else if (!isMapFull(error)) throw error;
