@@ -1120,10 +1120,10 @@ export const limits = {
   maxWidenedTopologyEdges: 65_536,
   /**
    * Maximum hourly edges: a row for each hour in which an edge was used, 150 MB in total. The oldest hours
-   * are dropped.
+   * are dropped. Rows that are not merged yet are counted separately, up to the same number.
    */
   maxTopologyHourRows: 2_000_000,
-  /** Maximum daily edges: a row for each day in which an edge was used. The oldest days are dropped. */
+  /** Like `maxTopologyHourRows`, for daily edges: a row for each day in which an edge was used. */
   maxTopologyDayRows: 2_000_000,
   /** How far ahead of the local clock the time of a flow may be to count in its hour and day. */
   topologyHorizonMs: 24 * 3600 * 1000,

@@ -1,4 +1,5 @@
 import { type Level, levels } from '../model/roll-up.ts';
+import { maxSegmentRows } from '../model/segment.ts';
 import { type GraphState, type RunRow, type RunSegment, rowsOf } from './graph-tables.ts';
 
 /** Adjacent runs `[from, to)` of a level. */
@@ -45,27 +46,35 @@ function dueRuns(level: Level, runs: readonly RunRow[]): Neighbours {
 }
 
 /**
- * Returns the runs of a level after removing the oldest buckets to meet a limit on rows, and the first
- * remaining bucket.
+ * Returns the runs of a level after removing the oldest buckets until the largest run meets a limit on rows, and the
+ * first remaining bucket. Rows of other runs do not count, because they may repeat rows of the largest run.
  */
 export function withinRows(
   runs: readonly RunRow[],
   floor: number,
   maxRows: number,
 ): { readonly runs: readonly RunRow[]; readonly floor: number; readonly gone: readonly RunSegment[] } {
-  let rows = runs.reduce((sum, run) => sum + rowsOf(run), 0);
+  const largest = largestOf(runs);
+  let rows = rowsOf(largest);
   if (rows <= maxRows) return { runs, floor, gone: [] };
-  const byEnd = runs.flat().sort((a, b) => a.max - b.max);
   let first = floor;
-  for (const segment of byEnd) {
+  for (const segment of largest) {
     if (rows <= maxRows) break;
     rows -= segment.rows;
     first = segment.max + 1;
   }
-  const gone = byEnd.filter(({ max }) => max < first);
+  const gone = runs.flat().filter(({ max }) => max < first);
   const left = runs.map((run) => run.filter(({ max }) => max >= first)).filter((run) => run.length > 0);
   return { runs: left, floor: first, gone };
 }
+
+/** Returns whether the runs besides the largest run have more segments than half of `maxRows` rows need. */
+export function isCrowded(runs: readonly RunRow[], maxRows: number): boolean {
+  return runs.flat().length - largestOf(runs).length > maxRows / 2 / maxSegmentRows;
+}
+
+const largestOf = (runs: readonly RunRow[]): RunRow =>
+  runs.reduce((largest, run) => (rowsOf(run) > rowsOf(largest) ? run : largest), []);
 
 /** Returns the state with the runs of one level replaced. */
 export function withRuns(state: GraphState, level: Level, runs: readonly RunRow[]): GraphState {
