@@ -509,8 +509,8 @@ export const limits = {
   /** Maximum messages of one WebSocket client that wait while its token is being checked. */
   maxWaitingSocketMessages: 250,
   /**
-   * Maximum time per second that the main thread spends on the filters of live subscriptions. Subscriptions
-   * whose filter was not evaluated read the missed events from disk, in turn.
+   * Maximum time per second that the main thread spends on the filters of live subscriptions and on writing their
+   * messages as JSON. Subscriptions whose filter was not evaluated read the missed events from disk, in turn.
    */
   maxLiveMatchMsPerS: 500,
   /**
@@ -1120,10 +1120,10 @@ export const limits = {
   maxWidenedTopologyEdges: 65_536,
   /**
    * Maximum hourly edges: a row for each hour in which an edge was used, 150 MB in total. The oldest hours
-   * are dropped.
+   * are dropped. Rows that are not merged yet are counted separately, up to the same number.
    */
   maxTopologyHourRows: 2_000_000,
-  /** Maximum daily edges: a row for each day in which an edge was used. The oldest days are dropped. */
+  /** Like `maxTopologyHourRows`, for daily edges: a row for each day in which an edge was used. */
   maxTopologyDayRows: 2_000_000,
   /** How far ahead of the local clock the time of a flow may be to count in its hour and day. */
   topologyHorizonMs: 24 * 3600 * 1000,
@@ -1451,7 +1451,7 @@ export const limitMeanings = {
   maxSocketMessagesPerS: 'A WebSocket client sent messages too quickly and was disconnected.',
   maxWaitingSocketMessages:
     'A WebSocket client sent too many messages before it was authenticated and was disconnected.',
-  maxLiveMatchMsPerS: 'Filters of subscriptions used up their CPU budget, so some subscribers received events later.',
+  maxLiveMatchMsPerS: 'Live subscriptions used up their CPU budget, so some subscribers received events later.',
   socketCloseGraceMs: 'WebSocket clients that did not read their last messages were disconnected.',
   maxSocketMessageBytes: 'WebSocket clients that sent longer messages were disconnected.',
   maxSocketBacklogBytes: 'Slow subscribers missed messages. They received `lagged` and can request a replay.',

@@ -46,7 +46,10 @@ export interface IngestPipelineOptions {
     count(hits: ParsedGroup['hits'], fired?: readonly string[]): void;
   };
   readonly limitReached: (limit: LimitName) => void;
-  /** Called with the stored blocks of each commit, in order. The caller keeps the buffers. */
+  /**
+   * Called with the stored blocks of each commit, in order, after the answers of its bodies. The caller keeps the
+   * buffers. Must not throw.
+   */
   readonly onStored: (blocks: readonly CommittedBlock[]) => void;
 }
 
@@ -201,7 +204,7 @@ export class IngestPipeline {
         ...stated,
       });
       if (!committed.replayed) rules.count(hits, committed.fired);
-      onStored(committed.blocks);
+      setImmediate(onStored, committed.blocks);
       return committed;
     } catch (error) {
       if (bodies.length > 1) this.#refusedAt = performance.now();

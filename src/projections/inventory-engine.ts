@@ -215,11 +215,6 @@ export class InventoryEngine<A extends AssetsPart> {
     return this.#parts().reduce((sum, part) => sum + part.dirty, 0);
   }
 
-  /** True if stored events or sightings are pending. */
-  get behind(): boolean {
-    return this.backlog > 0 || this.#pending.count > 0;
-  }
-
   /**
    * Number of pending events. Excludes events that have to be processed again after an aborted transaction.
    */

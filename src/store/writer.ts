@@ -157,13 +157,10 @@ const auditRecordBytes = 1024;
 const intelRowBytes = 2 ** 17;
 /** Approximate bytes of an asset or a service, with its indexes and history. */
 const scannedRowBytes = 2048;
-/**
- * Pause between steps of merging small blocks (about 10 ms each) under load: long, to keep latency low,
- * but short enough that single events do not accumulate as blocks.
- */
-const mergeWhileBusyMs = 200;
-/** Pause between steps of merging small blocks while the store is idle. */
-const mergeWhileIdleMs = 10;
+/** Minimum pause before a step of merging. */
+const minMergePauseMs = 10;
+/** The pause in units of the duration of the last step: limits merging to a fifth of the thread's time. */
+const mergePauseShare = 4;
 /**
  * Time after which in-memory counters are rebuilt after an aborted transaction, unless another transaction
  * rebuilds them first.
@@ -221,7 +218,10 @@ class LmdbStore implements Store {
   readonly #maxAuditRecords: number;
   readonly #now: () => number;
   readonly #freeBytes: () => number;
+  /** Steps of background merging, which take turns. Each returns false if it has nothing to merge. */
+  readonly #mergers: (() => boolean)[];
   #mergeTimer: NodeJS.Timeout | undefined;
+  #mergePauseMs = minMergePauseMs;
   #retentionTimer: NodeJS.Timeout | undefined;
   #inventoryTimer: NodeJS.Timeout | undefined;
   /** Time of the next write of the inventory, by performance.now(). */
@@ -351,7 +351,7 @@ class LmdbStore implements Store {
     this.#queue = new GroupCommit(transactor, {
       forget: () => this.#reload(),
       hasRoom: () => this.#mayWrite(),
-      onIdle: () => this.#mergeIn(mergeWhileBusyMs),
+      onIdle: () => this.#mergeLater(),
       onDamage: (error) => this.#damaged(error),
       beforeFlush: () => {
         if (this.#halted !== undefined) return;
@@ -360,8 +360,12 @@ class LmdbStore implements Store {
         this.#awaitFall();
       },
     });
-    this.#mergeIn(mergeWhileIdleMs);
-    this.#retainIn(mergeWhileIdleMs);
+    this.#mergers = [
+      ...eventTables.map((table) => () => this.#events.mergeSmall(table)),
+      () => this.#topology.mergeSome(),
+    ];
+    this.#mergeLater();
+    this.#retainIn(limits.retentionStepMs);
     this.#awaitFall();
     this.#goOnIn(0);
     this.#coverReceiptsIn(this.#receiptIntervalMs);
@@ -920,11 +924,11 @@ class LmdbStore implements Store {
   }
 
   /** Schedules a step of background merging, unless one is already due. */
-  #mergeIn(delayMs: number): void {
+  #mergeLater(): void {
     this.#mergeTimer ??= setTimeout(() => {
       this.#mergeTimer = undefined;
       this.#merge();
-    }, delayMs).unref();
+    }, this.#mergePauseMs).unref();
   }
 
   /**
@@ -933,15 +937,26 @@ class LmdbStore implements Store {
    */
   #merge(): void {
     if (this.#queue.pending > 0 || !this.#hasRoom()) return;
+    const began = performance.now();
     try {
-      const isBusy = this.#inventory.behind;
-      if (this.#events.mergeSmall() || this.#topology.mergeSome())
-        this.#mergeIn(isBusy ? mergeWhileBusyMs : mergeWhileIdleMs);
+      const isMerged = this.#mergeOne();
+      this.#mergePauseMs = Math.max(minMergePauseMs, mergePauseShare * (performance.now() - began));
+      if (isMerged) this.#mergeLater();
     } catch (error) {
       if (isDamage(error)) this.#noteDamage(error);
       else if (!isMapFull(error)) throw error;
       this.#reload();
     }
+  }
+
+  /** Returns false if there is nothing to merge. */
+  #mergeOne(): boolean {
+    for (let tried = 0; tried < this.#mergers.length; tried++) {
+      const merge = this.#mergers.shift()!;
+      this.#mergers.push(merge);
+      if (merge()) return true;
+    }
+    return false;
   }
 }
 

@@ -50,8 +50,26 @@ test('a body goes alone to an idle thread immediately; later bodies share the ne
   expect(bodies.map(({ body }) => body.answer.accepted)).toEqual([1, 2, 3, 4, 5]);
   const shares = await Promise.all(bodies.map((body) => body.stored));
   expect(shares.map(({ answer }) => answer.accepted)).toEqual([1, 2, 3, 4, 5]);
+  await settled();
   expect(stored.toSorted((a, b) => a - b)).toEqual([1, 2, 12]);
   expect(pipeline.pending).toBe(0);
+});
+
+test('stored events are published after the answers of their bodies, in the order of the commits', async () => {
+  const { pipeline, tasks, stored } = threads(1);
+  const answers = [1, 2, 3].map((lines) => pipeline.add({ ...input(lines), alone: true }));
+  const order: string[] = [];
+  const answered = answers.map(async (answer) => {
+    const { answer: its } = await (await answer).stored;
+    order.push(`answered ${its.accepted}, published ${stored.length}`);
+  });
+  for (let task = 0; task < 3; task++) {
+    tasks[task]!.end();
+    await answered[task];
+    expect(order.at(-1)).toBe(`answered ${task + 1}, published ${task}`);
+    await settled();
+  }
+  expect(stored).toEqual([1, 2, 3]);
 });
 
 test('batches are limited in size, and a large body is sent alone', async () => {
@@ -140,5 +158,6 @@ test('after a refused group, each body is stored separately, so that only the ca
   expect(tasks.map(({ sizes }) => sizes)).toEqual([[1], [2, 3], [2], [3], [4]]);
   const shares = await Promise.all((await Promise.all(again)).map((body) => body.stored));
   expect(shares.map(({ answer }) => answer.accepted)).toEqual([2, 3, 4]);
+  await settled();
   expect(stored).toEqual([1, 2, 3, 4]);
 });

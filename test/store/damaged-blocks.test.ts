@@ -180,7 +180,7 @@ test('the scrub finds nothing while blocks are merged and removed', () => {
     for (let n = 0; n < 20; n++) {
       small(7);
       scrub.step();
-      if (n === 9) while (store.mergeSmall());
+      if (n === 9) while (store.mergeSmall('network'));
       if (n === 12) store.dropOldest('network');
     }
     while (scrub.state.passEndedAt === undefined) scrub.step();
@@ -191,7 +191,7 @@ test('the scrub finds nothing while blocks are merged and removed', () => {
     const before = heads();
     scrub.state = { ...scrub.state, passEndedAt: undefined, part: 0, next: before.at(-1) };
     for (let n = 0; n < 9; n++) small(300);
-    while (store.mergeSmall());
+    while (store.mergeSmall('network'));
     expect(heads()).not.toContain(before.at(-1));
     while (scrub.state.passEndedAt === undefined) scrub.step();
     expect(scrub.damage()).toMatchObject({ events: [], rows: [] });

@@ -121,12 +121,11 @@ export class EventStore {
   }
 
   /**
-   * Merges one run of small adjacent blocks into one block, in a separate transaction. Returns true if blocks were
-   * merged, so that there may be more. Ids and sequences do not change, and readers keep their snapshot.
+   * Merges one run of small adjacent blocks of a table into one block, in a separate transaction. Returns true if
+   * blocks were merged, so that there may be more. Ids and sequences do not change, and readers keep their snapshot.
    */
-  mergeSmall(): boolean {
-    this.#store.refresh();
-    return this.#sound(() => tables.some((table) => this.#mergeIn(table)));
+  mergeSmall(table: Table): boolean {
+    return this.#sound(() => this.#mergeIn(table));
   }
 
   /**

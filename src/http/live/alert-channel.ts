@@ -4,6 +4,7 @@ import type { AssetSnapshot } from '../../events/asset-lookup.ts';
 import type { AlertUpdate } from '../../store/store.ts';
 import type { LiveBatch, LiveMessage } from './channel.ts';
 import type { FilterMatcher } from './filtered-channel.ts';
+import { LazyMessage } from './lazy-message.ts';
 
 /** The alert changes of one commit. */
 export class LiveAlerts implements LiveBatch<FilterMatcher<Alert>> {
@@ -43,7 +44,7 @@ export class LiveAlerts implements LiveBatch<FilterMatcher<Alert>> {
     let message = this.#messages.get(update);
     if (!message) {
       const { id, ...attributes } = update.alert;
-      message = { seq: update.seq, json: JSON.stringify({ id, type: 'alert', attributes }) };
+      message = new LazyMessage(update.seq, () => JSON.stringify({ id, type: 'alert', attributes }));
       this.#messages.set(update, message);
     }
     return message;

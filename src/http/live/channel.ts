@@ -52,8 +52,8 @@ export interface LiveBatch<Matcher = unknown> {
   /** Approximate memory of the batch in bytes, without texts. */
   readonly bytes: number;
   /**
-   * Returns matching messages, oldest first. The text of each message is created once for all subscribers,
-   * and is cached until `forgetTexts`.
+   * Returns matching messages, oldest first. The text of each message is created when it is first read, once for all
+   * subscribers, and is cached until `forgetTexts`.
    */
   match(matcher: Matcher): readonly LiveMessage[];
   /** Returns all values of the field in this batch. Values may be repeated. */

@@ -2,6 +2,7 @@ import type { Scan } from '../../contract/resources/scan.ts';
 import type { ScanUpdate } from '../../store/store.ts';
 import type { LiveBatch, LiveMessage } from './channel.ts';
 import type { FilterMatcher } from './filtered-channel.ts';
+import { LazyMessage } from './lazy-message.ts';
 
 /** A change of a scan, as a batch. */
 export class LiveScan implements LiveBatch<FilterMatcher<Scan>> {
@@ -32,7 +33,7 @@ export class LiveScan implements LiveBatch<FilterMatcher<Scan>> {
 
   #asMessage(): LiveMessage {
     const { id, ...attributes } = this.#scan;
-    this.#message ??= { seq: this.lastSeq, json: JSON.stringify({ id, type: 'scan', attributes }) };
+    this.#message ??= new LazyMessage(this.lastSeq, () => JSON.stringify({ id, type: 'scan', attributes }));
     return this.#message;
   }
 }

@@ -9,6 +9,7 @@ import { writeEventJson } from '../../events/resource.ts';
 import type { CommittedBlock } from '../../store/store.ts';
 import type { Channel, LiveBatch, LiveMessage, ReplayPart, SubscriptionKey, SubscriptionValue } from './channel.ts';
 import { subscriptionKeyOf, valuesOf } from './event-subscription-key.ts';
+import { LazyMessage } from './lazy-message.ts';
 
 interface EventMatcher {
   readonly filter: EventFilter;
@@ -96,7 +97,7 @@ export class LiveBlock implements LiveBatch<EventMatcher> {
   #message(row: number, owners: BlockAssets): LiveMessage {
     let message = this.#messages.get(row);
     if (!message) {
-      message = { seq: this.#block.firstSeq + row, json: writeEventJson(this.#block, row, owners) };
+      message = new LazyMessage(this.#block.firstSeq + row, () => writeEventJson(this.#block, row, owners));
       this.#messages.set(row, message);
     }
     return message;

@@ -250,9 +250,9 @@ export class Hub {
     if (open) {
       reader.cork(() => {
         if (subscription.dropped > 0) this.#sayLagged(subscription);
-        for (const { seq, json } of unserved) {
+        for (const message of unserved) {
           if (!this.#backlogs.hasRoom(reader)) break;
-          reader.send(`${subscription.prefix}${seq}${timestamp}${json}}`);
+          reader.send(this.#written(subscription, message, timestamp));
           sent++;
         }
       });
@@ -260,6 +260,11 @@ export class Hub {
       this.#backlogs.look(reader);
     }
     if (sent < unserved.length) this.#drop(subscription, unserved.length - sent);
+  }
+
+  #written({ prefix }: Subscription, message: LiveMessage, timestamp: string): string {
+    const json = this.#matchTime.measure(() => message.json);
+    return `${prefix}${message.seq}${timestamp}${json}}`;
   }
 
   #drop(subscription: Subscription, count: number): void {
@@ -322,7 +327,8 @@ export class Hub {
     if (!batches) return 'not yet';
     if (!this.#sendMissed(subscription, [])) return 'reader is slow';
     for (const batch of batches) {
-      const messages = batch.match(matcher);
+      if (!this.#matchTime.isLeft()) return 'not yet';
+      const messages = this.#matchTime.measure(() => batch.match(matcher));
       const all = this.#sendMissed(subscription, messages);
       batch.forgetTexts();
       if (!all) return 'reader is slow';
@@ -341,7 +347,7 @@ export class Hub {
    * sent.
    */
   #sendMissed(subscription: Subscription, messages: readonly LiveMessage[]): boolean {
-    const { reader, prefix } = subscription;
+    const { reader } = subscription;
     if (!this.#backlogs.hasCaughtUp(reader)) return false;
     const timestamp = timestampNow();
     let place = 0;
@@ -349,11 +355,11 @@ export class Hub {
     reader.cork(() => {
       if (subscription.dropped > 0) this.#sayLagged(subscription);
       for (; place < messages.length; place++) {
-        const { seq, json } = messages[place]!;
-        if (seq <= subscription.after) continue;
+        const message = messages[place]!;
+        if (message.seq <= subscription.after) continue;
         if (!this.#backlogs.hasCaughtUp(reader)) return;
-        reader.send(`${prefix}${seq}${timestamp}${json}}`);
-        subscription.after = seq;
+        reader.send(this.#written(subscription, message, timestamp));
+        subscription.after = message.seq;
         sent++;
       }
     });

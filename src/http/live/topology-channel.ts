@@ -5,6 +5,7 @@ import type { StoreReader } from '../../store/store.ts';
 import { type Step, updateOf } from '../../topology/model/update.ts';
 import { viewOf } from '../../topology/model/update-view.ts';
 import type { Channel, LiveBatch, LiveMessage, ReplayPart } from './channel.ts';
+import { LazyMessage } from './lazy-message.ts';
 
 interface TopologyMatcher {
   readonly filter: ParsedFilter;
@@ -54,7 +55,7 @@ class LiveStep implements LiveBatch<TopologyMatcher> {
       this.#assets.refresh();
       const attributes = updateOf(this.#step, viewOf(filter, this.#assets));
       const resource = { id: onlyId, type: 'topology_update', attributes };
-      messages = attributes === undefined ? [] : [{ seq: this.lastSeq, json: JSON.stringify(resource) }];
+      messages = attributes === undefined ? [] : [new LazyMessage(this.lastSeq, () => JSON.stringify(resource))];
       this.#messages.set(key, messages);
     }
     return messages;

@@ -46,11 +46,6 @@ export class PendingSightings {
     this.#recall();
   }
 
-  /** Number of pending batches. */
-  get count(): number {
-    return this.#waiting.length;
-  }
-
   /** The key of the newest stored batch; less than any key before the first batch. Keys are ascending. */
   get newest(): number {
     return this.#next - 1;

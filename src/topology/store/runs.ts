@@ -1,4 +1,5 @@
-import type { Level } from '../model/roll-up.ts';
+import { type Level, levels } from '../model/roll-up.ts';
+import { maxSegmentRows } from '../model/segment.ts';
 import { type GraphState, type RunRow, type RunSegment, rowsOf } from './graph-tables.ts';
 
 /** Adjacent runs `[from, to)` of a level. */
@@ -8,44 +9,72 @@ export interface Neighbours {
   readonly to: number;
 }
 
+/** Maximum runs of one merge, which holds a segment of each of them in memory. */
+const maxMergedRuns = 8;
+
 /**
- * Chooses the runs to merge: the newest run and the runs before it, until a run has more than twice the rows of
- * all newer runs. After the merge, each run is more than twice as long as the next run, so there are about
- * log2(rows) runs, and each row is rewritten about log2(rows) times.
+ * Chooses adjacent runs to merge, in the level with the most of them: runs with at most twice the rows of all newer
+ * runs, and the run after them. If there are more than `maxMergedRuns`, chooses the window with the fewest rows. When
+ * nothing is left to merge, each run is more than twice as long as all newer runs together. Therefore, there are at
+ * most about log2(rows) runs, and a row is rewritten about log2(rows) times on average.
  */
 export function chooseRuns(runs: Readonly<Record<Level, readonly RunRow[]>>): Neighbours | undefined {
-  for (const level of ['hour', 'day', 'ever'] as const) {
-    const its = runs[level];
-    let from = its.length - 1;
-    let newer = from < 0 ? 0 : rowsOf(its[from]!);
-    while (from > 0 && rowsOf(its[from - 1]!) <= 2 * newer) newer += rowsOf(its[--from]!);
-    if (its.length - from > 1) return { level, from, to: its.length };
+  const [most] = levels.map((level) => dueRuns(level, runs[level])).sort((a, b) => b.to - b.from - (a.to - a.from));
+  const { level, from, to } = most!;
+  const size = Math.min(to - from, maxMergedRuns);
+  if (size <= 1) return undefined;
+  const windows = Array.from({ length: to - from - size + 1 }, (_, n) => runs[level].slice(from + n, from + n + size));
+  const rows = windows.map((window) => rowsOf(window.flat()));
+  const first = from + rows.indexOf(Math.min(...rows));
+  return { level, from: first, to: first + size };
+}
+
+/** Returns the newest adjacent runs that are due to be merged; at most one run if no runs are due. */
+function dueRuns(level: Level, runs: readonly RunRow[]): Neighbours {
+  let newer = 0;
+  let to = runs.length;
+  let from = to;
+  for (; from > 0; from--) {
+    const rows = rowsOf(runs[from - 1]!);
+    if (rows > 2 * newer) {
+      if (to - from > 1) break;
+      to = from;
+    }
+    newer += rows;
   }
-  return undefined;
+  return { level, from, to };
 }
 
 /**
- * Returns the runs of a level after removing the oldest buckets to meet a limit on rows, and the first
- * remaining bucket.
+ * Returns the runs of a level after removing the oldest buckets until the largest run meets a limit on rows, and the
+ * first remaining bucket. Rows of other runs do not count, because they may repeat rows of the largest run.
  */
 export function withinRows(
   runs: readonly RunRow[],
   floor: number,
   maxRows: number,
 ): { readonly runs: readonly RunRow[]; readonly floor: number; readonly gone: readonly RunSegment[] } {
-  let rows = runs.reduce((sum, run) => sum + rowsOf(run), 0);
+  const largest = largestOf(runs);
+  let rows = rowsOf(largest);
   if (rows <= maxRows) return { runs, floor, gone: [] };
-  const byEnd = runs.flat().sort((a, b) => a.max - b.max);
   let first = floor;
-  for (const segment of byEnd) {
+  for (const segment of largest) {
     if (rows <= maxRows) break;
     rows -= segment.rows;
     first = segment.max + 1;
   }
-  const gone = byEnd.filter(({ max }) => max < first);
+  const gone = runs.flat().filter(({ max }) => max < first);
   const left = runs.map((run) => run.filter(({ max }) => max >= first)).filter((run) => run.length > 0);
   return { runs: left, floor: first, gone };
 }
+
+/** Returns whether the runs besides the largest run have more segments than half of `maxRows` rows need. */
+export function isCrowded(runs: readonly RunRow[], maxRows: number): boolean {
+  return runs.flat().length - largestOf(runs).length > maxRows / 2 / maxSegmentRows;
+}
+
+const largestOf = (runs: readonly RunRow[]): RunRow =>
+  runs.reduce((largest, run) => (rowsOf(run) > rowsOf(largest) ? run : largest), []);
 
 /** Returns the state with the runs of one level replaced. */
 export function withRuns(state: GraphState, level: Level, runs: readonly RunRow[]): GraphState {

@@ -13,7 +13,7 @@ import { encodeSegments, maxSegmentRows, Segment } from '../model/segment.ts';
 import type { NodeName } from '../model/update.ts';
 import { type GraphState, type RunSegment, rowsOf, type StepRow } from './graph-tables.ts';
 import { currentName, renamedBy } from './names.ts';
-import { chooseRuns, type Neighbours, withinRows, withRuns } from './runs.ts';
+import { chooseRuns, isCrowded, type Neighbours, withinRows, withRuns } from './runs.ts';
 import { copySegments, graphState, lastStep, putSegments, removeSegments, segmentsAfter } from './segments.ts';
 import type { TopologyTables } from './tables.ts';
 
@@ -50,6 +50,12 @@ const overdue = { steps: 512, rows: 262_144 } as const;
 /** Maximum rows of steps that one transaction adds to the runs, in about 50 ms. */
 const takenAtOnce = 16_384;
 
+/**
+ * Rows that a write merges for each row that it adds, while a level is crowded. Merging the rows in all levels takes up
+ * to 15 rows for each.
+ */
+const mergedPerRow = 16;
+
 /** A merge in progress. The runs that it reads do not change before it is finished. */
 interface Job extends Neighbours {
   readonly merged: Generator<Uint8Array<ArrayBuffer>>;
@@ -61,12 +67,23 @@ interface Job extends Neighbours {
  * stores the sums as a step, which subscribers of the channel also receive. `mergeSome` does background work,
  * in separate transactions. After a crash, flows that were only in memory are processed again from the
  * inventory's position, and segments of an unfinished merge are removed at the next start.
+ *
+ * The rows of each level are bounded, even if new edges arrive faster than the background work merges them:
+ *
+ * - After a merge, the oldest buckets of a level are removed until its largest run has at most `hourRows` or `dayRows`
+ *   rows. The largest run of all time has one row for each edge.
+ * - The other runs may repeat rows of the largest run. If they have more than half as many segments as the limit, `write`
+ *   also merges: `mergedPerRow` rows for each row that it adds, which slows ingest down. A write of 20,000 rows merges
+ *   20 segments, in about 20 ms each. Until a large merge ends, these runs grow to at most the limit.
+ * - A merge in progress stores its rows a second time, and has nine segments in memory.
  */
 export class Topology {
   readonly #tables: TopologyTables & Pick<InventoryTables, 'assets' | 'assetAddresses'>;
   readonly #seed: number;
   readonly #transaction: (write: () => void) => void;
   readonly #most: Most;
+  /** Maximum rows of the largest run of each level after a merge. */
+  readonly #maxRows: Readonly<Record<Level, number>>;
   readonly #fold: EdgeFold;
   readonly #renamed = new Set<string>();
   #known: KnownGraph | undefined;
@@ -90,6 +107,8 @@ export class Topology {
       steps: limits.maxTopologyUpdates,
       ...most,
     };
+    const { hourRows, dayRows, edges } = this.#most;
+    this.#maxRows = { hour: hourRows, day: dayRows, ever: edges };
     this.#fold = new EdgeFold(() => now() + limits.topologyHorizonMs, seed);
     this.#removeUnfinished();
   }
@@ -153,6 +172,9 @@ export class Topology {
     if (collapsed) this.#reach('maxTopologyEdges');
     if (collapsed && !this.#stateNow().collapsed) this.#putState({ ...this.#stateNow(), collapsed });
     if (waiting.steps >= overdue.steps || waiting.rows >= overdue.rows) this.#take();
+    const added = opened.reduce((sum, { rows }) => sum + rows, 0);
+    for (let left = mergedPerRow * added; left > 0 && this.#isCrowded(); left -= maxSegmentRows)
+      if (!this.#mergeNext()) break;
   }
 
   /**
@@ -187,6 +209,11 @@ export class Topology {
       this.#take();
       return true;
     }
+    return this.#mergeNext();
+  }
+
+  /** Merges runs into the next segment of a run. Returns false if there are no runs to merge. */
+  #mergeNext(): boolean {
     this.#job ??= this.#begin();
     const job = this.#job;
     if (job === undefined) return false;
@@ -239,15 +266,13 @@ export class Topology {
       taken = key;
       break;
     }
-    let next: GraphState = { ...state, taken };
-    this.#putState(next);
+    this.#putState({ ...state, taken });
     for (const level of levels) {
       const edges = rollUp(segments, level, this.#seed);
       if (edges.count === 0) continue;
       const run = this.#put(encodeSegments(edges));
-      next = this.#stateNow();
-      next = withRuns(next, level, [...next.runs[level], run]);
-      this.#putState(this.#job?.level === level ? next : this.#trimmed(next, level));
+      const next = this.#stateNow();
+      this.#putState(withRuns(next, level, [...next.runs[level], run]));
     }
     for (const { key, value } of tables.topologySteps.getRange({ start: state.taken + 1, end: taken + 1 }))
       if (!value.told) tables.topologyStepEdges.removeSync(key);
@@ -285,10 +310,14 @@ export class Topology {
     this.#putState(this.#trimmed(next, level));
   }
 
+  #isCrowded(): boolean {
+    const { runs } = this.#stateNow();
+    return levels.some((level) => isCrowded(runs[level], this.#maxRows[level]));
+  }
+
   #trimmed(state: GraphState, level: Level): GraphState {
     if (level === 'ever') return state;
-    const most = level === 'hour' ? this.#most.hourRows : this.#most.dayRows;
-    const { runs, floor, gone } = withinRows(state.runs[level], state.floors[level], most);
+    const { runs, floor, gone } = withinRows(state.runs[level], state.floors[level], this.#maxRows[level]);
     removeSegments(this.#tables, gone);
     if (gone.length > 0) this.#reach(level === 'hour' ? 'maxTopologyHourRows' : 'maxTopologyDayRows');
     return { ...withRuns(state, level, runs), floors: { ...state.floors, [level]: floor } };

@@ -106,6 +106,6 @@ test('merges during an export do not change it', () => {
   const { events, append } = open();
   for (let block = 0; block < 40; block++) append(Array.from({ length: 5 }, (_, i) => 1000 + 5 * block + i));
   const before = listed(events, { terms: [] }, 'desc');
-  const meanwhile = () => void events.mergeSmall();
+  const meanwhile = () => void events.mergeSmall('network');
   expect(exported(events, { terms: [] }, 'desc', { meanwhile }).items).toEqual(before);
 });

@@ -119,7 +119,7 @@ it('filtered lists have the same events as a scan of all events, after any appen
         };
         try {
           for (const one of steps) {
-            if (one.kind === 'merge') writer.mergeSmall();
+            if (one.kind === 'merge') writer.mergeSmall('network');
             else if (one.kind === 'drop') {
               const oldest = writer.oldest('network', start);
               if (oldest === undefined) continue;

@@ -135,7 +135,7 @@ class Model {
       case 'count':
         return this.#count();
       case 'merge':
-        this.events.mergeSmall();
+        bothTables.some((one) => this.events.mergeSmall(one));
         return;
       case 'drop':
         this.#count();

@@ -25,7 +25,7 @@ it('another thread reads whole snapshots while blocks are appended and merged', 
     builder.add({ ...record, connection_id: `C${++seq}` });
     if (seq % 20 !== 0) continue;
     env.transactionSync(() => writer.append(builder.finish()));
-    if (seq % 100 === 0) writer.mergeSmall();
+    if (seq % 100 === 0) writer.mergeSmall('network');
     await setImmediate();
   }
   const [{ reads, wrong }] = (await result) as [{ reads: number; wrong: string[] }];

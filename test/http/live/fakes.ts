@@ -31,6 +31,8 @@ export class MemoryChannel implements Channel<Wanted> {
   mostReading = 0;
   /** A hook that runs whenever a batch is matched. */
   onMatch = (): void => {};
+  /** A hook that runs whenever the text of a message of a batch is read. */
+  onText = (): void => {};
   readonly #part: number;
 
   /** @param part - maximum messages of one replay */
@@ -46,7 +48,7 @@ export class MemoryChannel implements Channel<Wanted> {
     const first = this.items.length + 1;
     const items = values.map((value, n) => ({ seq: first + n, value }));
     this.items.push(...items);
-    return new MemoryBatch(items, () => this.onMatch());
+    return new MemoryBatch(items, this);
   }
 
   replay(wanted: Wanted, since: number, limit: number, signal: AbortSignal): Promise<ReplayPart> {
@@ -84,19 +86,29 @@ export class MemoryBatch implements LiveBatch<Wanted> {
   /** Size of a batch; large enough that only a few commits count as recent. */
   readonly bytes = 2 ** 20;
   readonly #items: readonly Item[];
-  readonly #onMatch: () => void;
+  readonly #hooks: Pick<MemoryChannel, 'onMatch' | 'onText'>;
 
-  constructor(items: readonly Item[], onMatch: () => void) {
+  constructor(items: readonly Item[], hooks: Pick<MemoryChannel, 'onMatch' | 'onText'>) {
     this.#items = items;
-    this.#onMatch = onMatch;
+    this.#hooks = hooks;
     this.firstSeq = items[0]!.seq;
     this.lastSeq = items.at(-1)!.seq;
     this.rows = items.length;
   }
 
   match(wanted: Wanted): LiveMessage[] {
-    this.#onMatch();
-    return this.#items.filter((item) => wants(wanted, item)).map(asMessage);
+    const hooks = this.#hooks;
+    hooks.onMatch();
+    return this.#items
+      .filter((item) => wants(wanted, item))
+      .map(asMessage)
+      .map(({ seq, json }) => ({
+        seq,
+        get json() {
+          hooks.onText();
+          return json;
+        },
+      }));
   }
 
   values(): number[] {

@@ -399,3 +399,48 @@ describe('filters that take too long', () => {
     for (const wire of wires) expect(seqs(wire)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
   });
 });
+
+describe('the text of a message', () => {
+  it('is read only if the reader has room for the message', () => {
+    const { channel, hub, counts } = setUp();
+    let texts = 0;
+    channel.onText = () => void texts++;
+    const wire = new MemoryWire(limits.maxSocketBacklogBytes);
+    hub.subscribe(wire, 'a', name, new Set(), undefined);
+    hub.publish(name, channel.commit([1, 2, 3, 4, 5, 6]));
+    hub.publish(name, channel.commit([7, 8, 9]));
+    expect(counts).toEqual({ sent: 2, dropped: 7 });
+    expect(texts).toBe(2);
+  });
+
+  it('is read once if a slow reader catches up from the recent commits', async () => {
+    const parts = setUp();
+    const { channel, hub } = parts;
+    let texts = 0;
+    channel.onText = () => void texts++;
+    for (let n = 0; n < 3; n++) hub.publish(name, channel.commit([1, 2, 3, 4, 5, 6, 7, 8]));
+    const wire = new MemoryWire(limits.maxSocketBacklogBytes / 3);
+    hub.subscribe(wire, 'a', name, new Set(), 0);
+    await settle(parts, [wire]);
+    expect(seqs(wire)).toHaveLength(24);
+    expect(texts).toBe(24);
+  });
+
+  it('counts towards the time for filters, after which subscriptions read from disk', async () => {
+    let now = 0;
+    const parts = setUp({ clock: () => now });
+    const { channel, hub, reached } = parts;
+    channel.onText = () => {
+      now += 20;
+    };
+    const wires = Array.from({ length: 30 }, () => new MemoryWire());
+    for (const wire of wires) hub.subscribe(wire, 'a', name, new Set(), undefined);
+    for (let n = 0; n < 10; n++) hub.publish(name, channel.commit([n]));
+    expect(reached).toContain('maxLiveMatchMsPerS');
+    const before = now;
+    await settle(parts, wires);
+    // Without a limit, the recent commits would be sent to each of the subscriptions.
+    expect(now - before).toBeLessThan(20 * 50);
+    for (const wire of wires) expect(seqs(wire)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
+  });
+});

@@ -84,6 +84,43 @@ it('above the row limit days are removed as well: requests for older ranges retu
   expect(Object.keys(topology.reached).sort()).toEqual(['maxTopologyDayRows', 'maxTopologyHourRows']);
 });
 
+/** Adds the edges of `count` hosts to the runs: enough steps that they are due, in one transaction. */
+function addedToRuns({ topology, transaction, flow }: ReturnType<typeof opened>, count: number, steps: number): void {
+  transaction(() => {
+    for (let step = 0; step < steps; step++) {
+      for (let n = step === 0 ? 0 : count - 1; n < count; n++) flow('10.0.0.1', `10.1.${n >> 8}.${n & 255}`);
+      topology.write();
+    }
+  });
+}
+
+it('rows of the same hour that are not merged yet do not remove the hour', () => {
+  const graph = opened({ hourRows: 40_000, dayRows: 40_000 });
+  const { topology, reader, connections } = graph;
+  for (let times = 0; times < 30; times++) {
+    addedToRuns(graph, 1500, 128);
+    topology.mergeSome();
+  }
+  expect(topology.reached).toEqual({});
+  const range = { from: start, to: start + hour };
+  expect(reader.topology({ ...everything, ...range })).toMatchObject({ to: new Date(range.to).toISOString() });
+  expect(connections(range)).toBe(30 * 1627);
+});
+
+it('without background merging the runs stay few, and each write does a part of the work', () => {
+  const graph = opened({ edges: 1000, hourRows: 1000, dayRows: 1000 });
+  const { tables, connections } = graph;
+  for (let times = 0; times < 30; times++) {
+    const { nextId } = graphState(tables);
+    addedToRuns(graph, 500, 512);
+    const { runs, nextId: next } = graphState(tables);
+    for (const level of Object.values(runs)) expect(level.length).toBeLessThanOrEqual(3);
+    // One segment in each level, and the segments that were merged.
+    expect(next - nextId).toBeLessThanOrEqual(9);
+  }
+  expect(connections({ from: start, to: start + hour })).toBe(30 * 1011);
+});
+
 it('above the edge limit new edges are collapsed without loss of traffic, which the graph states', () => {
   const { topology, reader, flow, commit, connections } = opened({ edges: 50 });
   for (let i = 0; i < 200; i++) {

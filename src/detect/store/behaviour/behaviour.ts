@@ -66,7 +66,8 @@ export interface BehaviourOptions {
  * Therefore, the latest of these findings of each alert refreshes the alert, even if no new event follows (see
  * `settle`). Earlier findings of the alert do not refresh it, because they could join the alert of a later episode.
  *
- * A detector that throws on an event (a bug) is disabled until the next start; the other detectors continue.
+ * A detector that throws on an event (a bug) is disabled until the next start; the other detectors continue. A detector
+ * whose state cannot be restored, such as after a downgrade of V8, starts without the state.
  */
 export class Behaviour implements Projection {
   readonly #options: BehaviourOptions;
@@ -322,8 +323,7 @@ export class Behaviour implements Projection {
 
   #setAside(running: Running, error: unknown): void {
     this.#running = this.#running!.filter((one) => one !== running);
-    const reason = error instanceof Error ? (error.stack ?? error.message) : String(error);
-    process.emitWarning(`detector ${running.detector.card.id} is disabled until the next start: ${reason}`);
+    process.emitWarning(`detector ${running.detector.card.id} is disabled until the next start: ${reasonOf(error)}`);
   }
 
   /** Restores the detectors to their state after the events before the committed position. */
@@ -350,11 +350,18 @@ export class Behaviour implements Projection {
     const running = { detector, next: fresh, unkept: 0, keptAt: performance.now(), keepingMs: 0 };
     const bytes = this.#options.tables.behaviourState.get(detector.card.id);
     if (bytes === undefined) return running;
-    const kept = deserialize(bytes) as KeptState;
-    if (kept.version !== detector.card.version) return running;
-    detector.restore(kept.state);
-    this.#received = Math.max(this.#received, kept.received ?? 0);
-    return { ...running, next: { ...kept.next } };
+    try {
+      const kept = deserialize(bytes) as KeptState;
+      if (kept.version !== detector.card.version) return running;
+      detector.restore(kept.state);
+      this.#received = Math.max(this.#received, kept.received ?? 0);
+      return { ...running, next: { ...kept.next } };
+    } catch (error) {
+      const { id } = detector.card;
+      process.emitWarning(`detector ${id} starts without its stored state: ${reasonOf(error)}`);
+      // A part of the state may have been restored.
+      return { ...running, detector: this.#options.detectors().find(({ card }) => card.id === id)! };
+    }
   }
 
   #redeliver(ends: Readonly<Record<Table, number>>): void {
@@ -434,6 +441,10 @@ export class Behaviour implements Projection {
     }
     return sensors;
   }
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }
 
 /**

@@ -3,14 +3,18 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { serialize } from 'node:v8';
 import fc from 'fast-check';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import type { Alert } from '../../../../src/contract/resources/alert.ts';
+import { openDatabase } from '../../../../src/database/lmdb.ts';
+import { NetworkScanDetector } from '../../../../src/detect/behaviour/network-scan.ts';
 import { PortScanDetector } from '../../../../src/detect/behaviour/port-scan.ts';
 import { BlockBuilder } from '../../../../src/events/format/block-builder.ts';
 import { limits } from '../../../../src/limits.ts';
 import { openReader } from '../../../../src/store/reader.ts';
 import type { IngestBatch, Store, StoreReader } from '../../../../src/store/store.ts';
+import { databaseFile, openTables } from '../../../../src/store/tables.ts';
 import { openStore } from '../../../../src/store/writer.ts';
 import { dnsRecord } from '../../../rollups/store/dns-records.ts';
 import { batchOf, everything, finding, hour, opened, resources, start } from '../../../store/opened.ts';
@@ -210,3 +214,38 @@ test('a detector that throws is disabled, and the events are processed', async (
   expect((await store.status()).events).toEqual({ network: 5, dns: 2 });
   expect(warned.join('\n')).toContain('every-fifth is disabled until the next start: Error: a bug');
 });
+
+test.for([
+  ['cannot be decoded', Buffer.from('a state of another version of V8')],
+  ['is not a state of the detector', serialize({ version: new PortScanDetector().card.version, next: {}, state: {} })],
+] as const)(
+  'a detector whose stored state %s starts without it, and the others keep their state',
+  async ([, state]) => {
+    const warned: string[] = [];
+    const listen = (warning: Error) => warned.push(warning.message);
+    process.on('warning', listen);
+    onTestFinished(() => void process.off('warning', listen));
+    const scan = (src_ip: string) => {
+      const network = new BlockBuilder('network', start);
+      for (let dst_port = 1; dst_port <= 40; dst_port++)
+        network.add(networkRecord({ timestamp: start, src_ip, dst_ip: '10.0.0.1', dst_port, ...unanswered }));
+      return batchOf([], { blocks: [network.finish()] });
+    };
+    const { dataDir, store, reader } = opened();
+    await store.commit(scan('10.1.0.1'));
+    await store.close();
+    const root = openDatabase(join(dataDir, databaseFile));
+    const { behaviourState } = openTables(root);
+    root.transactionSync(() => behaviourState.putSync('port-scan', state));
+    await root.close();
+    const others = vi.spyOn(NetworkScanDetector.prototype, 'restore');
+    onTestFinished(() => others.mockRestore());
+    const again = openStore({ dataDir, alertWindowMs: hour, clock: () => start });
+    onTestFinished(() => again.close());
+    expect(others).toHaveBeenCalledTimes(1);
+    await again.commit(scan('10.1.0.2'));
+    await settled(again);
+    expect(found(reader)).toEqual({ '10.1.0.1': 1, '10.1.0.2': 1 });
+    expect(warned).toEqual([expect.stringContaining('detector port-scan starts without its stored state')]);
+  },
+);
