@@ -267,7 +267,10 @@ describe('errors', () => {
       },
     });
     const [first, second] = [await scans.start(at(server), 'a'), await scans.start(at(server), 'b')];
-    expect(await over(first.id)).toMatchObject({ status: 'failed', error: expect.stringContaining('the scanner or the store failed') });
+    expect(await over(first.id)).toMatchObject({
+      status: 'failed',
+      error: expect.stringContaining('the scanner or the store failed'),
+    });
     expect(await over(second.id)).toMatchObject({ status: 'completed' });
     expect(opens).toBe(2);
   });
