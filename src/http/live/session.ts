@@ -147,11 +147,11 @@ export class Session {
       .catch((error: unknown) => this.#fail(error));
   }
 
-  /** Ends the session because the service is stopping. */
-  stop(): void {
+  /** Ends the session because the service stops serving its connection. */
+  stop(reason = 'the service is stopping'): void {
     if (this.#closed) return;
     this.#leave();
-    this.#wire.close(closeCodes.goingAway, 'the service is stopping');
+    this.#wire.close(closeCodes.goingAway, reason);
   }
 
   async #answer(text: string | undefined): Promise<void> {

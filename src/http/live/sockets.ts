@@ -248,7 +248,7 @@ export function createSockets(services: SocketServices): Sockets {
     leave(transport) {
       for (const ws of [...open]) {
         const data = ws.getUserData();
-        if (data.transport === transport) data.session?.stop();
+        if (data.transport === transport) data.session?.stop('the TLS files changed; connect again');
       }
     },
   };
