@@ -70,7 +70,7 @@ async function merged(variant: string, ends: (n: number) => Partial<Finding>, si
   }
 }
 
-/** Creates silences for blocks that contain none of the addresses. */
+/** Creates silences for address blocks that contain no source of the findings. */
 async function silence(store: Store, count: number): Promise<void> {
   const expires_at = new Date(Date.now() + hour).toISOString();
   await Promise.all(

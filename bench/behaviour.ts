@@ -93,7 +93,7 @@ function costs(tables: Tables, name: string, blocks: readonly EventBlock[]): Ben
   ];
 }
 
-/** Returns the CPU time of the pass without detectors, in microseconds. */
+/** Returns the CPU time of a pass over the blocks without detectors, in microseconds. */
 function passed(blocks: readonly EventBlock[]): number {
   const memory = new ConnectionMemory(rememberedConnections);
   const observations = new Observations();
@@ -115,7 +115,7 @@ interface Ran {
   readonly detectors: readonly Detector[];
 }
 
-/** Runs the same pass with detectors, as the store does. */
+/** Runs a pass over the blocks with detectors, as the store does. */
 function fed(tables: Tables, blocks: readonly EventBlock[], make: () => readonly Detector[]): Ran {
   const memory = new ConnectionMemory(rememberedConnections);
   const observations = new Observations();

@@ -13,7 +13,7 @@ import type { BenchRow } from './result.ts';
 
 const kinds: readonly FormatName[] = ['Zeek conn, JSON', 'Zeek dns, JSON', 'Suricata EVE, flow', 'ECS'];
 const linesPerBody = 5000;
-/** Lines to compress: larger than any compression window, so that more lines would give the same ratio. */
+/** Number of lines to compress. They exceed any compression window, so more lines would give the same ratio. */
 const compressedLines = 60_000;
 
 export async function run(events = 400_000, names: readonly FormatName[] = kinds): Promise<BenchRow[]> {

@@ -89,7 +89,7 @@ async function streaming(browser: Browser, service: Service, seconds: number): P
   await page.keyboard.press('t');
   const sender = sendSteadily(service);
   await page.locator('.table-row').nth(5).waitFor();
-  // The list is redrawn ten times per second. Other animations on the page need every frame.
+  // Requests every frame, as animations do: the list itself is redrawn only ten times per second.
   await page.evaluate('(function next() { requestAnimationFrame(next); })()');
   const session = await context.newCDPSession(page);
   const trace = await traced(session, () => sleep(seconds * 1000));

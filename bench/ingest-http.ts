@@ -71,7 +71,7 @@ async function countedRow(variant: string, service: Service, accepted: number, e
   return { question, variant, value: Math.round(accepted / allS), unit: 'events/s' };
 }
 
-/** Compresses enough bodies for this time, before the measurement begins. */
+/** Compresses enough bodies for a measurement of `seconds`, before the measurement begins. */
 function compressed(bodies: MovingBodies, seconds: number): Pick<MovingBodies, 'next'> {
   const all = Array.from({ length: Math.ceil((seconds * mostLinesASecond) / linesPerBody) }, () =>
     gzipSync(bodies.next(), { level: 1 }),
@@ -86,7 +86,7 @@ function compressed(bodies: MovingBodies, seconds: number): Pick<MovingBodies, '
   };
 }
 
-/** Posts bodies, `concurrency` at a time, and counts the acknowledged bodies. */
+/** Posts bodies, `concurrency` at a time, and counts the acknowledged events. */
 export async function load(
   url: string,
   token: string,
@@ -114,7 +114,7 @@ export async function load(
   return { accepted, elapsedS: (performance.now() - start) / 1000 };
 }
 
-/** Checks that the list's total includes every acknowledged event. */
+/** Checks that the total of the event list includes every acknowledged event. */
 async function queryableRow(service: Service): Promise<BenchRow> {
   const token = await tokenFor(service, 'analyst');
   const headers = { authorization: `Bearer ${token}` };

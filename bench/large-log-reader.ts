@@ -86,8 +86,8 @@ async function someHashes(): Promise<string[]> {
 }
 
 /**
- * Removes the file from the system's cache, or reads it into the cache. No process may have it open. GNU dd
- * requests this with POSIX_FADV_DONTNEED.
+ * Removes the file from the system's cache (GNU dd, with POSIX_FADV_DONTNEED), or reads the file into the cache.
+ * For the removal, no process may have the file open.
  */
 function prepare(cache: 'cold' | 'warm'): void {
   const forget = [`of=${file}`, 'oflag=nocache', 'conv=notrunc,fdatasync', 'count=0', 'status=none'];

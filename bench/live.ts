@@ -12,7 +12,7 @@ import type { BenchRow } from './result.ts';
 
 const counts = [100, 1000, 5000] as const;
 const hostsPerFilter = 10;
-/** Subscribers for each host. An event matches ten times as many subscribers. */
+/** Number of subscribers per host. Each subscriber selects ten hosts, so an event matches 50 subscribers. */
 const subscribersPerHost = 5;
 const eventsPerSecond = 2000;
 /** Sizes of the bodies, in rotation: 100 events on average. */

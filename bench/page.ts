@@ -6,9 +6,9 @@ import type { BenchRow } from './result.ts';
 /** A benchmark as shown on the page. */
 export interface Asked {
   readonly name: string;
-  /** The comment at the top of its file, as `aboutIn` reads it. */
+  /** The comment at the top of the benchmark's file, as `aboutIn` reads it. */
   readonly about: string;
-  /** Reason why it runs only on request. */
+  /** Reason why the benchmark runs only on request. */
   readonly onlyNamed?: string | undefined;
 }
 
@@ -20,7 +20,7 @@ export interface Ground {
   readonly versions: string;
 }
 
-/** Returns the sections of a page by the names of their benchmarks. */
+/** Returns the sections of a page. The key of a section is the name of its benchmark. */
 export function sectionsOf(page: string, names: readonly string[]): Map<string, string> {
   const parts = page.split(/^(?=## )/m).map((part) => [part.split('\n', 1)[0]!.slice(3), part.trimEnd()] as const);
   return new Map(parts.filter(([name]) => names.includes(name)));

@@ -3,9 +3,9 @@ export interface BenchRow {
   readonly question: string;
   readonly variant: string;
   readonly value: number;
-  /** The lowest of the rounds whose median is `value`, if there were several. */
+  /** The lowest figure, if there were several rounds; `value` is then the median. */
   readonly low?: number;
-  /** The highest of the rounds whose median is `value`, if there were several. */
+  /** The highest figure, if there were several rounds; `value` is then the median. */
   readonly high?: number;
   readonly unit: string;
   readonly note?: string;

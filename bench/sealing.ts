@@ -69,7 +69,7 @@ async function serviceRows(): Promise<BenchRow[]> {
   let began = [0, 0];
   for (let round = -1; round < rounds; round++) {
     if (round === 0) began = services.map(({ pid }) => cpuUs(pid));
-    // The rounds alternate which service is first.
+    // The service that receives load first alternates between rounds.
     for (const place of round % 2 === 0 ? [0, 1] : [1, 0]) {
       const { url } = services[place]!;
       const bodies = zeekJsonBodies(lines, linesPerBody);

@@ -56,7 +56,7 @@ function variant(folder: string, name: string, rules: string): Variant {
   return { variant: name, dataDir, rules, bodies: newBodies(), accepted: 0, rates: [], enabled: 0 };
 }
 
-/** Runs one round of a variant. Its service is started when needed, and keeps its state. */
+/** Runs one round of a variant. Starts the variant's service, whose data folder is kept between rounds. */
 async function measure(one: Variant, seconds: number, isFirst: boolean): Promise<void> {
   const service = await startService({
     dataDir: one.dataDir,
@@ -135,7 +135,7 @@ function rowsOf(running: readonly Variant[]): BenchRow[] {
   ];
 }
 
-/** Creates bodies of one site at one time: lookups are spread evenly over the connections. */
+/** Creates bodies with connections and lookups of one period, with the same number of lookups in each body. */
 function newBodies(): MovingBodies {
   const dns = dnsLines(linesPerBody.dns * distinctBodies);
   const conn = [...connLines(7, linesPerBody.conn * distinctBodies, dnsLinesStart)];

@@ -112,8 +112,8 @@ async function issue(admin: Client, role: Role): Promise<string> {
 }
 
 /**
- * Returns the head that the auditor later compares with the log. The tokens that were just issued are the log's first
- * entries.
+ * Returns the head that the auditor later compares with the log. Waits for the log's first entries, which record the
+ * tokens that were just issued.
  */
 async function firstPin(log: LogSource): Promise<Pin> {
   for (let tries = 0; tries < 50; tries++) {
@@ -219,7 +219,7 @@ async function showLimits(admin: Client): Promise<void> {
   say(`Limits reached since the start: ${list || 'none'}`);
 }
 
-/** Waits for an alert that was logged after the pin. Returns a critical one if there is any. */
+/** Waits for an alert that was logged after the pin. Returns a critical alert if there is one. */
 async function firstProvable(alerts: AlertFeed, pin: Pin): Promise<[string, Alert]> {
   for (let tries = 0; tries < 100; tries++) {
     const logged = [...alerts.alerts].filter(

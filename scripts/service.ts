@@ -45,7 +45,7 @@ export function startService(options: ServiceOptions = {}): Promise<Service> {
   const child = spawn(command, options.wrapper ? [...before, process.execPath, ...start] : start, {
     cwd: root,
     env: {
-      // The value set by the launcher.
+      // The value that the launcher, which is skipped here, would set.
       MALLOC_MMAP_THRESHOLD_: String(64 * 1024),
       ...process.env,
       CANDOR_DATA_DIR: dataDir,

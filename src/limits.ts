@@ -33,8 +33,8 @@ export const limits = {
    */
   maxLineBytes: 2 ** 20,
   /**
-   * Maximum records per ingest body. 64 MB of real records (100 bytes and more) stay below this. Without this
-   * limit, a flood of invalid two-byte records, each taking up to 6 µs to reject, would occupy a thread for
+   * Maximum records per ingest body. 64 MB of real records (100 bytes and more) are fewer records than this. Without
+   * this limit, a flood of invalid two-byte records, each taking up to 6 µs to reject, would occupy a thread for
    * minutes.
    */
   maxBodyRecords: 1_000_000,
@@ -60,7 +60,7 @@ export const limits = {
    * Maximum Splunk channels kept per principal, so that no principal can evict the channels of other principals.
    */
   maxSplunkChannelsPerPrincipal: 1024,
-  /** How long Splunk's health check reports the service as full after it rejected a body for lack of space. */
+  /** How long Splunk's health check reports the service as full after the service rejected a body for lack of space. */
   splunkFullMs: 10_000,
   /**
    * Maximum distinct facts about hosts in the records of one body: a day's known_hosts of a large network.
@@ -207,7 +207,9 @@ export const limits = {
   healthStuckMs: 120_000,
   /** Maximum events kept as the sample of one alert. */
   maxAlertEventIds: 20,
-  /** Maximum sensors listed in an alert: the first to report it. Alerts with more sensors are rare. */
+  /**
+   * Maximum sensors listed in an alert: the first sensors that reported the alert. Alerts with more sensors are rare.
+   */
   maxAlertSensors: 20,
   /**
    * Maximum new alerts of one rule and one sensor within a deduplication window; further alerts become one
@@ -550,12 +552,12 @@ export const limits = {
   /** Maximum bytes of the request target and headers. */
   maxHeaderBytes: 16 * 2 ** 10,
   /**
-   * Maximum failed logins within a minute from one address, and of one account from an address where it
-   * signed in before: ten typing errors, or 14,400 guesses a day.
+   * Maximum failed logins within a minute from one address, and of one account from an address where the account signed
+   * in before: ten typing errors, or 14,400 guesses a day.
    */
   maxLoginFailuresPerMinute: 10,
   /**
-   * Maximum failed logins of one account within a minute, from all addresses where it did not sign in before:
+   * Maximum failed logins of one account within a minute, from all addresses where the account did not sign in before:
    * ten attackers at full speed.
    */
   maxAccountLoginFailuresPerMinute: 100,
@@ -723,19 +725,19 @@ export const limits = {
   maxWaitingBodiesPerAddress: 64,
   /**
    * Maximum requests a second from one address, and half of the maximum burst;
-   * `limits.requests_per_s_per_address` changes it. The HTTP server handles 20,000 small requests a second on
+   * `limits.requests_per_s_per_address` changes this limit. The HTTP server handles 20,000 small requests a second on
    * one core; this is a quarter. The fastest sensor sends 30 large requests a second, and an audit of a whole
    * log fewer than 2,000.
    */
   maxRequestsPerSPerAddress: 5000,
   /**
-   * Maximum requests a second of one principal, from all its addresses; `limits.requests_per_s_per_principal`
-   * changes it.
+   * Maximum requests a second of one principal, from all its addresses; `limits.requests_per_s_per_principal` changes
+   * this limit.
    */
   maxRequestsPerSPerPrincipal: 5000,
   /**
    * Maximum unauthenticated reads of the transparency log a second from one address;
-   * `limits.log_reads_per_s_per_address` changes it. An audit of a whole log needs fewer.
+   * `limits.log_reads_per_s_per_address` changes this limit. An audit of a whole log needs fewer.
    */
   maxLogReadsPerSPerAddress: 2000,
   /**
@@ -900,7 +902,10 @@ export const limits = {
    * Number of hosts that a scan probes in turn: each host gets every 128th probe while other hosts remain.
    */
   scanHostsInTurn: 128,
-  /** Maximum further hosts whose last results are pending, a kilobyte each. Slow banners delay fewer hosts. */
+  /**
+   * Maximum further hosts whose last results are pending, a kilobyte each. Slow banners delay the results of fewer
+   * hosts than this.
+   */
   maxUnfinishedScanHosts: 1024,
   /**
    * Maximum open ports of one host that a scan records, more than any real host has. A host with more open ports
@@ -954,13 +959,13 @@ export const limits = {
    */
   maxAddressesPerAsset: 4096,
   /**
-   * Maximum IPv4 addresses seen with one MAC address within an hour, if it belongs to a machine. A router has
-   * the addresses of all machines behind it.
+   * Maximum IPv4 addresses seen with one MAC address within an hour, if the MAC address belongs to a machine. A router
+   * has the addresses of all machines behind it.
    */
   maxAddressesPerMac: 4,
   /**
-   * Maximum IPv4 addresses seen with one MAC address within a day, if it belongs to a machine: more than one
-   * machine gets through successive leases, but fewer than a router with quiet machines behind it shows.
+   * Maximum IPv4 addresses seen with one MAC address within a day, if the MAC address belongs to a machine: more than
+   * one machine gets through successive leases, but fewer than a router with quiet machines behind it shows.
    */
   maxAddressesPerMacDay: 16,
   /**
@@ -1045,7 +1050,7 @@ export const limits = {
    */
   inventoryPauseMs: 500,
   /**
-   * Time that one transaction spends on counting events. Other commits wait for this and for the flush. Later
+   * Time that one transaction spends on counting events. Other commits wait for the counting and for the flush. Later
    * transactions count the remaining events.
    */
   inventoryCountMs: 50,
@@ -1238,7 +1243,7 @@ export const limits = {
   maxCorrelationLookback: 1024,
   /** Maximum state of all groups of all correlations, in units of 16 bytes: 64 MB. */
   maxCorrelationUnits: 4 * 2 ** 20,
-  /** Maximum references to events kept per group of a correlation: half of those in an alert. */
+  /** Maximum references to events kept per group of a correlation: half as many as an alert has. */
   maxCorrelationSamples: 10,
   /** Maximum characters of a grouping or counted value: the longest name has 253. */
   maxCorrelationValueLength: 256,
@@ -1310,7 +1315,7 @@ export const limits = {
   slowRuleMs: 1,
   /** Maximum stored events on which a rule is tested. */
   maxRuleTestEvents: 500_000,
-  /** Time limit of a rule test. A typical rule examines `maxRuleTestEvents` in half of it. */
+  /** Time limit of a rule test. A typical rule examines `maxRuleTestEvents` in half of this time. */
   ruleTestMs: 10_000,
   /**
    * Maximum share of elapsed time in which the rules thread tests and validates rules. After a test of one
@@ -1388,7 +1393,7 @@ export const limits = {
   rollupMinutesMs: 3 * 3600 * 1000,
   /**
    * How long the dashboard's figures are kept by hour and day: the last thirty days, the thirty before, and
-   * the days in which these periods begin. 20 kB each in a busy network: 30 MB.
+   * the days in which these periods begin. In a busy network, each hour and day takes 20 kB: 30 MB in total.
    */
   rollupHoursMs: 62 * 24 * 3600 * 1000,
   /**

@@ -648,7 +648,7 @@ const poolLoss = (pool: string, log: Logger) => (err: Error) =>
   log.error({ err, pool }, 'a pool lost a thread and replaced it');
 
 /**
- * Interval at which the HTTP server reads the token keys. It is notified of most changes; the refresh finds
+ * Interval at which the HTTP server reads the token keys. The server is notified of most changes; the refresh finds
  * changes that the ledger completed at its start, and drops keys whose tokens have all expired.
  */
 const tokenKeysEveryMs = 5000;

@@ -42,7 +42,7 @@ const filesOf = (folders: readonly string[]) => folders.map((folder) => `test/${
 const folders = readdirSync(new URL('.', import.meta.url), { withFileTypes: true })
   .filter((entry) => entry.isDirectory() && !together.flat().includes(entry.name))
   .map(({ name }) => name);
-/** A module can only be replaced before it is loaded. */
+/** Files that replace modules. They need a new process: a module can only be replaced before it is loaded. */
 const replacing = globSync(filesOf(together.flat()), { cwd: root }).filter((file) =>
   /\bvi\.(mock|doMock)\(/.test(readFileSync(join(root, file), 'utf8')),
 );

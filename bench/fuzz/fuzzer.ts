@@ -103,7 +103,8 @@ export class Fuzzer {
         const [outcome, text] = await exchange(this.#service.url, this.#agent, asked);
         this.#seen.collect(text);
         if (counted.has(operation) && outcome.startsWith('2')) this.#count(`succeeded: ${operation}`);
-        // A request may have revoked the token, and session operations reject other credentials as well.
+        // After a 401 the tokens are renewed, because a request may have revoked the token. A 401 of a session
+        // operation is ignored, because it may refer to other credentials.
         const { authorization } = asked.headers;
         const isOwn = holder !== 'forged' && authorization === `Bearer ${this.#tokens[holder]}`;
         if (outcome === '401' && isOwn && routeOf(operation).tag !== 'auth') await this.#renewTokens();

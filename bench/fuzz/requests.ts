@@ -26,7 +26,7 @@ const harmless: Readonly<Partial<Record<OperationId, (random: Random, seen: Seen
   updatePolicy: (_, { rules }) => ({ rules }),
   startScan: (random) => ({ targets: ['127.0.0.1'], ports: String(1 + random.below(65_535)) }),
 };
-/** Operations that succeed rarely, or only with certain bodies: the page shows how often each succeeded. */
+/** Operations that succeed rarely, or only with certain bodies. The results show how often each operation succeeded. */
 export const restrained: ReadonlySet<string> = new Set([...Object.keys(harmless), 'createBackup']);
 /** Probability of a backup by an administrator. More backups would fill the disk. */
 const backupShare = 0.02;
@@ -36,7 +36,7 @@ export function randomRequest(random: Random, tokens: Tokens, seen: SeenIds): Fu
   const route = routeOf(operation);
   const isRare = operation === 'createBackup' && !random.chance(backupShare);
   const holders = Object.keys(tokens).filter((name) => !(isRare && name === 'admin'));
-  // Logging out revokes the token, and a principal has a limited number of them.
+  // Logging out revokes the token, and a principal has a limited number of tokens.
   const holder = operation === 'logout' ? 'forged' : random.pick(holders);
   const headers: Record<string, string> = {};
   if (holder !== 'nobody') headers.authorization = authorization(random, tokens[holder]!);

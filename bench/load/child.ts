@@ -1,5 +1,5 @@
 /**
- * The process that loads the service, separate so that they share only the processor. It follows one plan at a time.
+ * The process that sends load to the service. The two processes share only the processor. Follows one plan at a time.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { random } from '../../scripts/traffic/random.ts';

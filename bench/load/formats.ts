@@ -11,7 +11,7 @@ export interface Format {
   readonly scheme?: string;
   /** Yields `count` lines of the format. Default: `connLines`. */
   readonly lines?: (count: number) => Iterable<string>;
-  /** Creates bodies of these lines, repeating them without end. */
+  /** Creates an endless sequence of bodies, in which the lines recur. */
   readonly bodies: (lines: readonly string[], linesPerBody: number) => MovingBodies;
   /** Returns whether the response reports that the whole body was stored. */
   readonly isTaken: (answer: string) => boolean;

@@ -12,7 +12,7 @@ export interface Loader {
   stop(): Promise<void>;
 }
 
-/** Starts a process that always ends with this process, because its channel closes. */
+/** Starts a process that ends when this process ends, because the channel between them then closes. */
 export function startLoader(): Loader {
   const child = fork(new URL('./child.ts', import.meta.url), {
     execArgv: ['--disable-warning=ExperimentalWarning'],

@@ -25,8 +25,8 @@ export function otlpJson(lines: readonly string[]): Buffer {
 }
 
 /**
- * Encodes the same request in Protocol Buffers (opentelemetry-proto: collector/logs/v1, logs/v1, resource/v1,
- * common/v1).
+ * Encodes an ExportLogsServiceRequest in Protocol Buffers (opentelemetry-proto: collector/logs/v1, logs/v1,
+ * resource/v1, common/v1).
  */
 export function otlpProtobuf(lines: readonly string[]): Buffer {
   const observed = Buffer.alloc(9, (11 << 3) | 1);
@@ -41,7 +41,7 @@ const keyValues = (number: number, of: Readonly<Record<string, string>>) =>
     field(number, field(1, Buffer.from(key)), field(2, field(1, Buffer.from(value)))),
   );
 
-/** Encodes a field with a length: a message of these parts, or bytes. */
+/** Encodes a length-delimited field. Its content is the parts, joined. */
 function field(number: number, ...parts: readonly Buffer[]): Buffer {
   const length = parts.reduce((sum, { length }) => sum + length, 0);
   return Buffer.concat([Buffer.from([(number << 3) | 2, ...varint(length)]), ...parts]);

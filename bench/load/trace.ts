@@ -1,5 +1,5 @@
 /**
- * A trace of Chromium (Trace Event Format), and the responsiveness of a page in it. Times are in
+ * Measures the responsiveness of a page from a trace of Chromium (Trace Event Format). Times in a trace are in
  * microseconds.
  */
 export interface TraceEvent {

@@ -4,7 +4,7 @@ import type { Named } from './candor.ts';
 import type { Peer } from './peer.ts';
 import type { Kind, Question } from './questions.ts';
 
-/** One engine's times for one kind of question, in milliseconds and in order. */
+/** One engine's times for one kind of question, in milliseconds and in the order of the runs. */
 export interface Asked {
   readonly kind: Kind;
   readonly engine: string;

@@ -18,7 +18,7 @@ type Variant = keyof typeof variants;
 
 const concurrency = 4;
 
-/** An event under both names: Candor assigns its own ids, peers use the sensor's. */
+/** An event with both of its ids: Candor assigns its own ids, and peers use the sensor's. */
 export interface Named {
   readonly id: string;
   readonly connectionId: string;
@@ -27,7 +27,7 @@ export interface Named {
 }
 
 export interface Candor extends Peer {
-  /** Returns events of pages from the whole list. */
+  /** Returns the events of `pages` pages that are spread over the whole event list. */
   sample(pages: number): Promise<readonly Named[]>;
   /**
    * Returns milliseconds of requests that do not use the store: the share of HTTP and this client in the times of

@@ -29,11 +29,11 @@ export interface Engine {
 export type Answer = readonly number[];
 
 export interface EngineOptions {
-  /** Location of the engine: the folder with its `node_modules`, or of its programs. */
+  /** Folder with the engine's `node_modules`, or with its programs. */
   readonly packages: string;
   /** Empty folder for data. */
   readonly folder: string;
-  /** Key of the engine's variants. */
+  /** Key of the variant in `variants`. */
   readonly variant: string;
 }
 
@@ -48,8 +48,8 @@ export interface Variant {
   /** Whether acknowledged events survive a power failure. */
   readonly durable: boolean;
   /**
-   * Whether the engine commits every 10,000 lines, like a body that is acknowledged; otherwise it commits a whole
-   * round.
+   * Whether the engine commits after every 10,000 lines, as Candor does after each body; otherwise it commits once
+   * per round.
    */
   readonly perBody: boolean;
 }

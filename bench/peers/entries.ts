@@ -9,7 +9,7 @@ import { installed } from './packages.ts';
 import type { Peer } from './peer.ts';
 import * as postgresql from './postgresql.ts';
 
-/** A participant. In every round, participants run in this order. */
+/** A participant. In every round, participants run in the order of `entries`. */
 export interface Entry extends Omit<Variant, 'note'> {
   readonly engine: 'candor' | 'ClickHouse' | 'DuckDB' | 'PostgreSQL';
   readonly variant: string;

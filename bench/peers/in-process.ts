@@ -12,7 +12,7 @@ export interface Started extends EngineOptions {
   readonly module: string;
 }
 
-/** Calls to the child, in order. The child answers each with one `Reply`. */
+/** A call to the child. The child answers calls in order, each with one `Reply`. */
 export type Call =
   | { readonly method: 'load'; readonly files: readonly string[] }
   | { readonly method: 'ask'; readonly question: Question }
@@ -24,7 +24,7 @@ interface Done {
 }
 
 /**
- * Starts a child, which ends with this process in any case, because its channel closes.
+ * Starts a child that ends when this process ends, because the channel between them then closes.
  * @throws Error with the reason if the engine does not start
  */
 export async function startInProcess({ engine, note, module, ...options }: Started): Promise<Peer> {

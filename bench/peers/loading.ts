@@ -12,7 +12,7 @@ export interface Loaded {
   readonly peer: Peer;
   /** Events per second, by round. */
   readonly rates: number[];
-  /** Events per second until background work was done, in steps of half a second. */
+  /** Events per second until background work ends. The end is measured in steps of half a second. */
   readonly settledRates: number[];
   events: number;
   /** CPU seconds of the counted rounds, from the first line to the last acknowledgement. */

@@ -38,7 +38,7 @@ function family(pid: number): number[] {
   return [pid, ...children.flatMap(family)];
 }
 
-/** Returns the fields from the third on. The second, the name, may have spaces and parentheses. */
+/** Returns the fields from the third on. The second field, the name, may have spaces and parentheses. */
 function stat(pid: number): string[] {
   const text = textOf(`/proc/${pid}/stat`);
   return text.slice(text.lastIndexOf(')') + 2).split(' ');

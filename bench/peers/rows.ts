@@ -66,7 +66,7 @@ export function loadRows(
   ];
 }
 
-/** Returns ratios of the same round, with their median and range. */
+/** Returns rows for Candor's rate divided by other rates of the same round: median and range of the ratios. */
 function ratioRows(all: readonly Loaded[], parsed: readonly number[]): BenchRow[] {
   const ratio = (variant: string, ours: readonly number[], theirs: readonly number[]): BenchRow => {
     const ratios = ours.map((rate, round) => rate / (theirs[round] ?? Number.NaN));

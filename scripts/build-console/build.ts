@@ -11,7 +11,7 @@ const compressible = new Set(['.css', '.js', '.json', '.svg']);
 /**
  * Builds the console of the project in `root` into the folder `built`, with a Brotli and a gzip form of each file that
  * compression makes smaller. The folder is replaced as a whole, so that a service that starts at the same time reads
- * the old or the new build. If two builds run at the same time, the later one remains.
+ * the old or the new build. If two builds run at the same time, the build that ends last remains.
  */
 export async function buildConsole(root: string, built: string): Promise<void> {
   const began = new Date();
@@ -24,7 +24,7 @@ export async function buildConsole(root: string, built: string): Promise<void> {
       build: { outDir: fresh, emptyOutDir: true },
     });
     await compress(join(fresh, 'console'));
-    // Sources that change during the build are newer than the build.
+    // Dates the build to its beginning: sources that change during the build must be newer than the build.
     utimesSync(join(fresh, 'index.html'), began, began);
     replace(built, fresh);
   } finally {
@@ -48,7 +48,7 @@ async function compress(folder: string): Promise<void> {
 }
 
 /**
- * Replaces a folder. A folder cannot be renamed over another one that is not empty, so the old folder is moved away
+ * Replaces a folder. A folder cannot be renamed to the path of a non-empty folder, so the old folder is moved away
  * first.
  */
 function replace(built: string, fresh: string): void {
@@ -64,7 +64,7 @@ function replace(built: string, fresh: string): void {
       renameSync(fresh, built);
       return;
     } catch (error) {
-      // Another build has moved its folder there in between.
+      // Between the two renames, another build has moved its folder to `built`.
       if (!['ENOTEMPTY', 'EEXIST'].includes(String((error as NodeJS.ErrnoException).code))) throw error;
     }
   }

@@ -17,8 +17,8 @@ const sources = [
 ];
 
 /**
- * Returns the reason for a build of the console: `built` has no build, or the path of a source that changed since its
- * build began. Returns undefined if the build is up to date. Compares only modification times, including those of
+ * Returns the reason for a build of the console: `built` has no build, or a source has changed since the build in
+ * `built` began. Returns undefined if the build is up to date. Compares only modification times, including those of
  * folders, which change when a file is removed.
  */
 export function reasonToBuild(root: string, built: string): string | undefined {

@@ -14,7 +14,7 @@ export interface FeedCounts {
 const tickMs = 200;
 /**
  * Maximum simulated time of bodies that are sent together. Detectors accept events up to an hour late, so no sensor may
- * lag more than that.
+ * lag by more than an hour.
  */
 const maxSpanMs = 20 * 60_000;
 

@@ -8,7 +8,7 @@ import { type Random, random } from '../traffic/random.ts';
 import { families } from './families.ts';
 import { ordinary } from './ordinary.ts';
 
-/** The share of names of a kind that counts as generated, 0–1. */
+/** The share (0–1) of a kind's names that the model classifies as generated. */
 export interface Rate {
   readonly id: string;
   readonly heldOut: boolean;
@@ -24,7 +24,7 @@ export interface Rates {
   readonly falsePositives: number;
 }
 
-/** Names of each kind: the standard error of a rate of 1 % is then 0.2 percentage points. */
+/** Number of names of each kind: the standard error of a rate of 1 % is then 0.2 percentage points. */
 const names = 2000;
 
 export function measure(model: NameModel, seed: number): Rates {

@@ -121,7 +121,7 @@ function newSite(rng: Random): Site {
   const inside = addresses(rng, 600, () => `10.20.${rng.int(0, 32)}.${rng.int(1, 255)}`);
   const outside = addresses(rng, 14_400, () => `198.${rng.int(18, 20)}.${rng.int(0, 256)}.${rng.int(1, 255)}`);
   const favourites = inside.map(() => Array.from({ length: 24 }, () => outside[rng.zipf(outside.length)]!));
-  // Internal hosts with a role are at the end of the list, because they have the least traffic there.
+  // Hosts with a role are taken from the end of `inside`, so they cause the least traffic as clients.
   return {
     inside,
     outside,

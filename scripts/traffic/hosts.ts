@@ -23,7 +23,7 @@ export interface Site {
   readonly name: string;
   readonly addresses: readonly string[];
   readonly ipv6: string | undefined;
-  /** Other hosts from which its pages load resources. */
+  /** Other hosts from which the site's pages load resources. */
   readonly parts: readonly string[];
 }
 

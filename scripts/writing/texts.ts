@@ -3,7 +3,7 @@ import { parse as parseYaml } from 'yaml';
 
 /** One paragraph of prose in a source file. */
 export interface Text {
-  /** The line where it begins, from 1. */
+  /** The line where the paragraph begins, from 1. */
   readonly line: number;
   readonly text: string;
 }

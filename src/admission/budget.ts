@@ -31,7 +31,7 @@ export class Budget implements ByteLimit {
   }
 }
 
-/** The same byte limit for each of any number of names, in a table of fixed size. */
+/** A byte limit that applies to each name separately, in a table of fixed size. Names may share a slot of the table. */
 export class BudgetOfEach {
   readonly #limit: number;
   readonly #slots = new KeyedSlots();

@@ -41,10 +41,10 @@ export interface ConnectionOptions {
  * a byte is read.
  *
  * The total follows the filter of uWebSockets.js, which reports each connection once when it opens and once
- * when it closes; an upgraded connection closes as a WebSocket instead. The filter does not identify a closed
- * connection, which no longer has an address. Therefore, the abort handler, which uWebSockets.js calls right
- * after the filter, reduces the count of the address. uWebSockets.js drops the handler with each response, so a
- * handler bound to the address is set in every state:
+ * when it closes. The close of an upgraded connection is reported only by its WebSocket. The filter does not
+ * identify a closed connection, which no longer has an address. Therefore, the abort handler, which uWebSockets.js
+ * calls right after the filter, reduces the count of the address. uWebSockets.js drops the handler with each response,
+ * so a handler bound to the address is set in every state:
  *
  * ```
  *   opened ──request──▶ serving ──response──▶ resting ──request──▶ …
@@ -133,7 +133,7 @@ export class Connections {
   }
 
   /**
-   * Reports a connection that ended before its first request. A request replaces the handler that calls this.
+   * Reports a connection that ended before its first request. A request replaces the handler that calls this method.
    */
   #wentUnused(address: string): void {
     const now = performance.now();

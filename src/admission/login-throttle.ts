@@ -55,7 +55,7 @@ export class LoginThrottle {
 
   /**
    * Checks a password for a name from an address with `isRight`. A wrong password counts for the name and the
-   * address, or for the pair of name and address if it is known. A check that throws does not count.
+   * address, or for the pair of name and address if the pair is known. A check that throws does not count.
    *
    * @throws RATE_LIMITED without calling `isRight`.
    */

@@ -16,7 +16,7 @@ export class Semaphore {
   /**
    * Takes a slot.
    *
-   * @param caller - the id of a principal; without it, the slots of all unauthenticated callers are shared
+   * @param caller - the id of a principal; if absent, the slot counts for all unauthenticated callers together
    * @returns a function that frees the slot; may be called repeatedly
    * @throws OVERLOADED while all slots are in use, RATE_LIMITED while the caller has its maximum number of
    * slots

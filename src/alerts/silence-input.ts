@@ -49,8 +49,8 @@ function canonicalMatcher(matcher: SilenceMatcher): SilenceMatcher {
 }
 
 /**
- * Returns whether the matcher covers nearly all alerts: it lists all rule sources, or blocks that cover half
- * the Internet.
+ * Returns whether the matcher covers nearly all alerts: its only conditions are a maximum severity, all rule sources,
+ * or blocks above the limits of one silence.
  */
 function isAboutAll({ rule_id, category, domain, asset_id, ...matcher }: SilenceMatcher): boolean {
   const { rule_source, src_ip, dst_ip, ip } = matcher;

@@ -75,8 +75,8 @@ function comparable(values: Float64Array, unit: Level, known: number, place: num
 }
 
 /**
- * Returns the median, and a spread that is never 0, because random counts vary by the square root of the
- * expected value.
+ * Returns the median and a spread. The spread is at least the square root of the median, because random counts vary by
+ * that amount.
  */
 function robust(values: readonly number[]): { median: number; spread: number } {
   const median = middle(values);

@@ -8,7 +8,7 @@ import type { TopEntry } from '../sketch/top-list.ts';
 import type { StoreReader } from '../store/store.ts';
 import { points, rollupQuery, shown, type WindowQuery } from './window.ts';
 
-/** Maximum rows shown of each list. */
+/** Maximum rows shown per list. */
 const shownRows = 10;
 
 /** A window, and figures that are not in the store. */

@@ -12,7 +12,6 @@ const shapes = {
   '30d': { lengthMs: 30 * widthMs.day, unit: 'day' },
 } as const satisfies Record<Window, { readonly lengthMs: number; readonly unit: Level }>;
 
-/** A query for a window. */
 export interface WindowQuery {
   readonly window: Window;
   /** Current time, epoch milliseconds. */

@@ -183,7 +183,7 @@ export class BackupFolder implements Backups {
     return this.#running?.id === id ? this.#running.ended : this.get(id);
   }
 
-  /** Cancels the running backup when LMDB has finished the copy that it is writing. */
+  /** Cancels the running backup once LMDB has finished the current copy. */
   async close(): Promise<void> {
     this.#closed = true;
     this.#running?.stop.abort(new BackupError('the service was stopped'));

@@ -18,7 +18,7 @@ import { prepareRestore, staging } from './prepare-restore.ts';
 import { openPrivateKeys, writePrivateKeys } from './private-keys.ts';
 import { type RestoreMarker, readMarker } from './restore-marker.ts';
 
-/** Steps after which a crash leaves a different state, in order. */
+/** Steps of a restore, in order. A crash leaves the state of the last completed step. */
 export type RestoreStep =
   | 'staged'
   | 'marked'

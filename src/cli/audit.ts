@@ -138,7 +138,7 @@ export async function auditOnce(log: LogSource, options: AuditFlags): Promise<Re
   if (!saved) return auditOnce(log, options);
   const [first] = checked?.dates ?? [];
   const misdated = dateFault(checked?.dates ?? []);
-  // The tree is what the log signed, so the pin still moves, and wrong dates are reported only once.
+  // The log signed this tree, so the pin still moves, and wrong dates are reported only once.
   if (misdated !== undefined && first !== undefined) {
     const wanted = [{ leafIndex: first.index, head: first.head }];
     const before = first.before && { pinnedHead: first.before };
@@ -183,8 +183,8 @@ async function signedEntriesReport(
 }
 
 /**
- * Returns the position to continue from: after the entries of the pin, unless all entries are requested or the file of
- * their ids is incomplete.
+ * Returns the position to continue from: after the entries of the pin, unless all entries are requested or the file
+ * with the ids of these entries is incomplete.
  */
 async function startingPoint(
   { allEntries }: AuditFlags,

@@ -37,7 +37,8 @@ export async function dataFolderConfig({ dataDir, anchor }: DataFolderOptions): 
 }
 
 /**
- * Returns the exit code for a command that could not lock the folder: if another process holds it, a retry can succeed.
+ * Returns the exit code for a command that could not lock the folder: if another process holds the folder, a retry can
+ * succeed.
  */
 export function exitCodeOfFolder({ message }: Error): ExitCode {
   return /is in use by another process/.test(message) ? exitCodes.unavailable : exitCodes.failed;

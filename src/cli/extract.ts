@@ -7,7 +7,7 @@ import { CommandError } from '../service/exit-codes.ts';
 /**
  * Writes the parts of a bundle as files for other tools, without overwriting existing files: `entry.json`
  * (the exact bytes of the leaf), `entry.tlog-proof`, and for each timestamp `<side>-<n>.checkpoint` with
- * `<side>-<n>.token` (DER). Returns their names.
+ * `<side>-<n>.token` (DER). Returns the names of the files.
  */
 export async function extract(
   folder: string,

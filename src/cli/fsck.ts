@@ -75,8 +75,8 @@ interface CheckedStore {
 }
 
 /**
- * Returns damage and alterations of siem.mdb, and the log positions in it, if the folder has a siem.mdb. LMDB opens it
- * only if the check of its tree found no damage.
+ * Returns damage and alterations of siem.mdb, and the log positions in it, if the folder has a siem.mdb. LMDB opens
+ * siem.mdb only if the check of the tree found no damage.
  */
 async function checkStore(dataDir: string): Promise<CheckedStore> {
   const path = join(dataDir, 'siem.mdb');
@@ -126,7 +126,7 @@ interface Target {
   readonly anchorPath?: string;
 }
 
-/** Resolves the folder and the ledger file; the path may name either. */
+/** Resolves the folder and the ledger file; the path may name the folder or the file. */
 async function targetOf({ dataDir: path, anchor }: DataFolderOptions): Promise<Target> {
   const isFile = path !== undefined && existsSync(path) && statSync(path).isFile();
   const named = isFile ? dirname(path) : path;

@@ -4,7 +4,7 @@ import { productVersion } from '../service/version.ts';
 
 type MakeCommand = (done: (code: ExitCode) => void) => Command;
 
-/** Commands by name, in the order of `--help`. Each import loads modules that the others don't need. */
+/** Commands by name, in the order of `--help`. Each import loads modules that the other commands don't need. */
 const commands: Readonly<Record<string, () => Promise<MakeCommand>>> = {
   start: async () => (await import('./start.ts')).startCommand,
   backup: async () => (await import('./backup.ts')).backupCommand,
@@ -22,8 +22,8 @@ const commands: Readonly<Record<string, () => Promise<MakeCommand>>> = {
 };
 
 /**
- * Returns the names of the commands to load for parsing: none for `--version`, one if the command line begins with its
- * name, otherwise all. `help` needs all.
+ * Returns the names of the commands to load for parsing: none for `--version`, a single command if the command line
+ * begins with its name, otherwise all. `help` needs all.
  */
 function needed(first: string | undefined): readonly string[] {
   if (first === '--version' || first === '-V') return [];

@@ -50,7 +50,7 @@ export class FolderFiles implements MirrorFolder {
     this.#touched.clear();
   }
 
-  /** Removes partial tiles and bundles that a full one supersedes, and temporary files of a killed run. */
+  /** Removes partial tiles and bundles that a full tile or bundle supersedes, and temporary files of a killed run. */
   async removeSuperseded(): Promise<void> {
     await this.#clean(join(this.#root, 'tile'));
   }

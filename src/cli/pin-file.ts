@@ -48,7 +48,7 @@ export async function savePin(path: string, pin: Pin, before: Pin | undefined): 
 }
 
 /**
- * Saves evidence beside the pin under a unique name; existing files are never overwritten. If it can't be
+ * Saves evidence beside the pin under a unique name; existing files are never overwritten. If the evidence can't be
  * saved, the error contains the evidence, and the exit code is that of misbehaviour.
  */
 export async function saveEvidence(pinFile: string, evidence: string, now: number): Promise<string> {
@@ -94,8 +94,8 @@ export async function recentEvidence(pinFile: string, text: string, now: number)
 }
 
 /**
- * Returns the content of the evidence without the auditor's times, the message and cosigned checkpoints, which differ
- * each time, and the time at which the evidence was found.
+ * Returns the time at which the evidence was found, and the content of the evidence without the parts that differ each
+ * time: the auditor's times, the message and cosigned checkpoints.
  */
 function contentOf(text: string): { readonly content: string; readonly foundAt: string } | undefined {
   const evidence = parseEvidence(text);

@@ -11,9 +11,9 @@ import type { Pin } from '../client/pin.ts';
 export type Trust = Pick<Evidence, 'pinnedKeys' | 'links' | 'keys'>;
 
 /**
- * Determines the keys that both auditors trust, and the rotations from them to the signer of a pinned head. If the pins
- * share no tree-head key, the chain starts at the signer of one pinned head and ends at that of the other. A key that
- * only one pin has is never trusted on its own, because any user can write a pin.
+ * Determines the keys that both auditors trust, and the rotations from these keys to the signer of a pinned head. If
+ * the pins share no tree-head key, the chain starts at the signer of one pinned head and ends at the signer of the
+ * other pinned head. A key that only one pin has is never trusted on its own, because any user can write a pin.
  */
 export async function sharedTrust(one: Pin, other: Pin, log: LogSource | undefined): Promise<Trust | AuditFault> {
   const common = commonKeys(one, other);
@@ -42,7 +42,8 @@ export async function sharedTrust(one: Pin, other: Pin, log: LogSource | undefin
 }
 
 /**
- * Follows the rotations from `roots` to the signer of the other pin. Ends of keys are proven under its head.
+ * Follows the rotations from `roots` to the signer of the other pin. Ends of keys are proven under the head of the
+ * other pin.
  */
 async function linkedTrust(
   roots: KeySet,
@@ -76,7 +77,7 @@ function commonKeys(one: Pin, other: Pin): KeySet | AuditFault {
 
 const isTreeHeadKey = ({ purpose }: LogKey): boolean => purpose === 'transparency-sth';
 
-/** Returns the signer of the pinned head, and the checkpoint keys, whose signatures date it. */
+/** Returns the signer of the pinned head, and the checkpoint keys, whose signatures date the head. */
 function signerOf({ head, keys }: Pin): KeySet {
   return new Map([...keys].filter(([kid, key]) => kid === head.signerKeyId || !isTreeHeadKey(key)));
 }

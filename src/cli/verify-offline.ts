@@ -293,7 +293,7 @@ async function trustOf({ keys, pin }: OfflineOptions): Promise<Trust> {
 
 /**
  * Returns the keys to verify with. A pin has only tree-head and checkpoint keys. Entry keys are taken from the file,
- * which the signed root covers.
+ * because the signed root covers these keys.
  */
 function keysOf({ keys, from }: Trust, ofFile: KeySet): KeySet {
   if (keys === undefined) return ofFile;

@@ -112,8 +112,8 @@ async function online(url: string, options: Options, out: Output): Promise<ExitC
 }
 
 /**
- * Fetches and verifies the entry under the latest head. With a pin, the head must pass an audit against it. Signatures
- * are verified with the given keys, or with those of the log or the audit.
+ * Fetches and verifies the entry under the latest head. With a pin, the head must pass an audit against the pin.
+ * Signatures are verified with the given keys, or with the keys of the log or of the audit.
  */
 export async function prove(
   log: LogSource,

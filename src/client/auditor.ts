@@ -60,7 +60,7 @@ export type AuditResult =
   | (Sound & { readonly status: 'pinned' })
   /** The pinned tree (possibly signed again), or a tree that provably extends it from size `from`. */
   | (Sound & { readonly status: 'unchanged' | 'extended'; readonly from: number })
-  /** The tree of an accepted key, which does not extend the pinned one; `lost` is the reason. */
+  /** A tree signed by an accepted key. The tree does not extend the pinned tree; `lost` states why. */
   | (Sound & { readonly status: 'replaced'; readonly from: number; readonly lost: AuditFault })
   /**
    * The pin must not be changed. `evidence` (JSON, see evidence.ts) is set if statements of the log

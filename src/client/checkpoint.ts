@@ -19,7 +19,7 @@ import { sha256 } from './sha256.ts';
 
 /** Required signatures of a checkpoint. */
 export interface CheckpointPolicy {
-  /** The log's key from a trusted source. Default: the checkpoint keys in its key set. */
+  /** The log's key from a trusted source. Default: the checkpoint keys in the log's key set. */
   readonly logKey?: VerifierKey;
   readonly witnesses?: readonly VerifierKey[];
   /** Number of witnesses that must have cosigned. Default: all. */

@@ -39,8 +39,9 @@ export async function compare(
 }
 
 /**
- * Fetches the checkpoint and checks that it is consistent with the head, because a log that shows different trees to
- * different readers may do so in only one of the two. Returns NotFound if the log serves no checkpoint.
+ * Fetches the checkpoint and checks that it is consistent with the head, because a log may show different trees to
+ * different readers in its checkpoints but not in its heads, or vice versa. Returns NotFound if the log serves no
+ * checkpoint.
  */
 export async function checkpointOf(
   log: LogSource,

@@ -46,7 +46,7 @@ export interface CorroborationPolicy {
 export const maxCorroborations = 16;
 
 /**
- * Fetches cosigned or timestamped checkpoints whose trees extend these trees from the log, without verifying their
+ * Fetches, from the log, cosigned or timestamped checkpoints whose trees extend the trees of `roots`. Does not verify
  * signatures.
  */
 export async function fetchCorroboration(log: LogSource, roots: readonly SizedRoot[]): Promise<Corroboration[]> {

@@ -150,7 +150,7 @@ export async function auditEntries(
   return { tree: leaves.tree, byRevokedKeys: leaves.byRevokedKeys, dates: history.dates.findings };
 }
 
-/** Compares entries with the heads that were signed along the way. */
+/** Compares entries with the heads that the log signed while these entries were appended. */
 class HistoryCheck {
   readonly dates = new EntryDates();
   readonly #heads: AsyncGenerator<SignedHead | AuditFault, void>;

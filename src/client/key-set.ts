@@ -107,9 +107,9 @@ export interface DatedHead {
 }
 
 /**
- * Returns the signer of a head if the key may sign it: it has the purpose, and size and time are in its
- * period. Heads of a revoked key are always rejected, because an attacker with the stolen key can choose the
- * date.
+ * Returns the signer of a head if the key may sign the head: the key has the purpose, and the head's size and time are
+ * in the key's period. Heads of a revoked key are always rejected, because an attacker with the stolen key can choose
+ * the date.
  */
 export function headSigner(keys: KeySet, head: DatedHead): LogKey | AuditFault {
   const key = keyFor(keys, head.signerKeyId, 'transparency-sth');

@@ -6,7 +6,7 @@ import { type LogSource, NotFound } from './log-source.ts';
 import { parseTreeHead, type SignedHead } from './tree-head.ts';
 import { verifyHead } from './verify.ts';
 
-/** A head with its signer, and the key set that contains it. */
+/** A head with its signer, and the key set that contains the signer. */
 export interface HeadWithKeys {
   readonly head: SignedHead;
   readonly keys: KeySet;

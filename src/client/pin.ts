@@ -92,8 +92,8 @@ export function parsePin(text: string): Pin | AuditFault {
 }
 
 /**
- * Returns the keys of a pin of version 2, in which only the signer of the head is trusted, but not its published
- * period.
+ * Returns the trusted keys of a pin of version 2: only the signer of the head, without the published period of that
+ * key.
  */
 function migratedKeys({ signerKeyId: kid }: SignedHead, keys: KeySet): KeySet {
   return new Map([[kid, rootKey(keys.get(kid)!)]]);

@@ -76,7 +76,7 @@ export async function fetchRoot(log: LogSource, size: number): Promise<Hash | Au
 }
 
 /**
- * Computes from the tiles of a log the root for the first size, and a consistency proof from it to the
+ * Computes, from the tiles of a log, the root for the first size and a consistency proof from the first size to the
  * second.
  */
 export async function proofFromTiles(

@@ -11,7 +11,7 @@ import { isSettingName, type SettingName, settingNames } from './settings.ts';
 /** The location of the settings file. */
 export interface ConfigFile {
   readonly path: string;
-  /** Whether CANDOR_CONFIG names the file, which must then exist. Otherwise it is the file in the data folder. */
+  /** Whether CANDOR_CONFIG names the file, which must then exist. Otherwise the file is in the data folder. */
   readonly named: boolean;
 }
 

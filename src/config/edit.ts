@@ -117,8 +117,8 @@ function setInYaml(document: Document, path: readonly string[], value: unknown):
 }
 
 /**
- * Removes a pair, and groups that are empty afterwards. Comments above it stay, because they may be about the following
- * settings.
+ * Removes a pair, and groups that are empty afterwards. Comments above the pair stay, because they may be about the
+ * following settings.
  */
 function removeFromYaml(document: Document, path: readonly string[], more: readonly string[] = []): void {
   const mapping = mappingAt(document, path.slice(0, -1));

@@ -3,7 +3,7 @@ import type { Config } from './settings.ts';
 
 /** The settings of each part of the service. */
 
-/** Name of the placeholder `%home_networks%` in detection rules, whose values are `network.home`. */
+/** Name of the placeholder `%home_networks%` in detection rules. The values of the placeholder are `network.home`. */
 export const homePlaceholder = 'home_networks';
 
 /** Returns the settings of TLS; empty for plain HTTP, without a certificate. */

@@ -22,7 +22,7 @@ export interface StoredSettings {
    * another, and each reads the file again, so that no call undoes the changes of another call or of an editor.
    * Resolves when the file is flushed.
    *
-   * @param stored - called after the file was written, but not if it has these values already
+   * @param stored - called after the file was written; not called if the file already had these values
    * @throws INVALID_REQUEST with `settings.<name>`; CONFLICT if the file cannot be used or written as it is;
    *   UNAVAILABLE if the disk is full or fails. Nothing is stored then.
    */
@@ -43,7 +43,7 @@ export interface Requirement {
  * @param active - the settings of this process: the same environment, loaded at its start
  * @param requirements - a change of their settings that violates a requirement is refused; an existing violation is
  * reported as `problem`
- * @param volumes - default: with the usual deadlines
+ * @param volumes - the queues of work on volumes; default: queues with the usual deadlines
  */
 export function openStoredSettings(
   env: Environment,

@@ -1,6 +1,7 @@
 /**
  * Normalised names of application protocols. Sensors and scanners use different names for the same protocol. Events and
- * services use the names of Suricata (src/app-layer-protos.c), so that one filter finds all of them.
+ * services use the names of Suricata (src/app-layer-protos.c), so that one filter finds all events and services of a
+ * protocol.
  *
  * | Zeek (`service`)  | Suricata (`app_proto`) | nmap            | here   |
  * |-------------------|------------------------|-----------------|--------|
@@ -44,7 +45,7 @@ export function protocolWord(given: string): string {
 export const wantedProtocols = (given: string): readonly string[] =>
   given.toLowerCase() === 'https' ? ['https', 'tls'] : [protocolWord(given)];
 
-/** Returns all names of a protocol, the normalised one first. */
+/** Returns all names of a protocol, the normalised name first. */
 export function protocolSpellings(given: string): string[] {
   const name = protocolWord(given);
   return [name, ...[...words].flatMap(([word, meant]) => (meant === name ? [word] : []))];

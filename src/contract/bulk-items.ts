@@ -36,8 +36,8 @@ export interface BulkWriter {
 }
 
 /**
- * Returns a writer of response items as JSON with these fields. An item without any of the fields is an empty
- * string.
+ * Returns a writer of response items as JSON with these fields. An item that has none of the fields is written as an
+ * empty string.
  */
 export function bulkWriter(fields: BulkFields): BulkWriter {
   const wanted = new Set(fields);

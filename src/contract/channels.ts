@@ -15,8 +15,9 @@ interface Channel {
   /** Type of the resource in the events of the channel. */
   readonly resource: ResourceType;
   /**
-   * Operation that a caller must be allowed to call in order to subscribe: the stream operation of the channel, if it
-   * has one. Typed as string because `OperationId` is derived from the table of routes, which imports this file.
+   * Operation that a caller must be allowed to call in order to subscribe: the stream operation of the channel, if the
+   * channel has a stream. Typed as string because `OperationId` is derived from the table of routes, which imports this
+   * file.
    */
   readonly operation: string;
   /**

@@ -43,10 +43,10 @@ const standsFor: ReadonlyMap<string, string> = new Map(
 );
 
 /**
- * Returns a form that is equal for names that readers cannot distinguish. It ignores compatibility variants
- * (ａｄｍｉｎ, 𝐚𝐝𝐦𝐢𝐧; Unicode normalization form KC), case, the width of spaces, the length of dashes, and
- * confusable letters. Folding runs twice because some characters are confusable before normalization and
- * others after it.
+ * Returns a form that is equal for names that readers cannot distinguish. It ignores compatibility variants (ａｄｍｉｎ,
+ * 𝐚𝐝𝐦𝐢𝐧; Unicode normalization form KC), case, the width of spaces, the length of dashes, and confusable letters.
+ * Folding runs twice because some characters are confusable before normalization, and other characters only after
+ * normalization.
  */
 export function alikeForm(name: string): string {
   return folded(folded(name).normalize('NFKC'));

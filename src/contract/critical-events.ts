@@ -174,7 +174,7 @@ export function checkpointTimestamped(data: EntryData<'checkpoint.timestamped'>)
   return { kind, actor: 'system', subject: { type: entrySubjects[kind], id: data.checkpoint_sha256 }, data };
 }
 
-/** Returns the event for a log that starts a new life; the subject is its new origin. */
+/** Returns the event for a log that starts a new life; the subject is the new origin of the log. */
 export function lifeStarted(
   life: Omit<Given<EntryData<'log.life_started'>>, 'previous'> & {
     readonly previous?: { readonly origin: string; readonly head?: SignedTreeHead | undefined } | undefined;

@@ -40,7 +40,7 @@ export type Pagination = Static<typeof Pagination>;
 const resource = <T extends ResourceType, A extends TSchema>(type: T, attributes: A) =>
   item(type, uuid('Identifier of the resource.'), attributes);
 
-/** Returns the schema of an item, which is an OpenAPI component if its attributes are one. */
+/** Returns the schema of an item. The schema is an OpenAPI component if the schema of the attributes is a component. */
 const item = <T extends string, I extends TSchema, A extends TSchema>(type: T, id: I, attributes: A) => {
   const { title } = attributes as { title?: string };
   return Type.Object(

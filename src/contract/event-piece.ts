@@ -1,7 +1,7 @@
 /**
- * The canonical bytes of a piece: consecutive stored events of one table, whose hash is a leaf of the tree that an
- * `events.sealed` entry commits to. The bytes depend only on the values, not on the storage format. Numbers are
- * little-endian.
+ * The canonical bytes of a piece, which holds consecutive stored events of one table. The hash of the bytes is a leaf
+ * of the tree that an `events.sealed` entry commits to. The bytes depend only on the values, not on the storage format.
+ * Numbers are little-endian.
  *
  * ```
  * piece   "candor-event-piece/v1\n"  text table  f64 first sequence  u32 rows  column …
@@ -18,10 +18,10 @@
  * | `s` | text that rows share | u32 bytes, UTF-8 | index 0 |
  * | `u` | text unique to a row | u32 bytes, UTF-8 | ffffffff, no bytes |
  *
- * Columns are in the order of `columnNames`; later versions append to it. A column without any value is left out. Form
- * 1 has one value, which all rows share. Form 2, used if values differ and always for `u`, has a value per row. Kind
- * `u` has all lengths first, then the UTF-8 of all texts. Kind `s` has the number of distinct texts (u8), the texts in
- * order of first use, and for each row the index of its text, from 1 (u8).
+ * Columns are in the order of `columnNames`; later versions append columns. A column without any value is left out.
+ * Form 1 has one value, which all rows share. Form 2, used if values differ and always for `u`, has a value per row.
+ * Kind `u` has all lengths first, then the UTF-8 of all texts. Kind `s` has the number of distinct texts (u8), the
+ * texts in order of first use, and for each row the index of its text, from 1 (u8).
  */
 export const pieceMagic = 'candor-event-piece/v1\n';
 export type PieceKind = 'n' | 't' | 'b' | 'a' | 's' | 'u';

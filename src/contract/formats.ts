@@ -3,7 +3,7 @@ import { hasForeignSyntax } from './search-text.ts';
 
 /**
  * The string formats used in schemas, with the check and the error message of each. `uuid` and `date-time`
- * are formats of JSON Schema; the others are defined here.
+ * are formats of JSON Schema; the other formats are defined here.
  */
 export const formats = {
   uuid: { test: isUuid, reason: 'must be a valid UUID' },

@@ -23,7 +23,7 @@ import {
 /**
  * The attributes by which lists are filtered and sorted: the parameters of the contract and the specifications of the
  * lists are derived from these tables. The first sort is the default. Filters and sorts that are not attributes, or
- * that read an attribute in another way, are in the specification.
+ * that read an attribute in another way, are in the specification of the list.
  */
 
 /** The kind of an attribute, or the words that it may have. */

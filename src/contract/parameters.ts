@@ -13,8 +13,8 @@ import { Service } from './resources/service.ts';
 import { assetActions, defaultWindow, entryKinds, groupings, severities, verdicts, windows } from './vocabulary.ts';
 
 /**
- * Returns the schema of a filter: an array, which may be repeated and matches any of its values. All other query
- * parameters may occur once. The schemas are for `parseQuery`.
+ * Returns the schema of a filter: a parameter that may be repeated. The filter matches items with any of its values.
+ * All other query parameters may occur once. The schemas are for `parseQuery`.
  */
 export const many = <S extends TSchema>(items: S) =>
   Type.Optional(Type.Array(items, { maxItems: limits.maxFilterValues }));
@@ -23,7 +23,7 @@ type Negated<F extends TProperties> = {
   [K in keyof F & string as F[K] extends TArray ? `${typeof negationPrefix}${K}` : never]: F[K];
 };
 
-/** Returns the negation of each filter made by `many`, which matches items that match none of the values. */
+/** Returns the negation of each filter made by `many`. A negation matches items with none of its values. */
 export function negated<F extends TProperties>(filters: F): Negated<F> {
   const pairs: [string, TSchema][] = Object.entries(filters).flatMap(([name, schema]) => {
     const { items } = schema as Partial<TArray>;

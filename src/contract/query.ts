@@ -29,7 +29,8 @@ const parametersOf = (schema: TObject) => schema.properties as Record<string, TS
 /**
  * Decodes the part of a URL after `?`. The number of parameters is bounded by `limits.maxHeaderBytes`.
  *
- * @throws INVALID_REQUEST naming the parameter whose value is not percent-encoded UTF-8, or `query` for such a name
+ * @throws INVALID_REQUEST naming the parameter whose value is not percent-encoded UTF-8, or `query` if the name of a
+ * parameter is not
  */
 export function decodeQuery(search: string): Map<string, string[]> {
   const raw = new Map<string, string[]>();
@@ -337,9 +338,9 @@ function fromJson<T>(whole: string, filters: Readonly<Record<string, unknown>>, 
 }
 
 /**
- * Returns the only identifier of a leaf that is given.
+ * Returns the identifier of a leaf. Exactly one identifier must be given.
  *
- * @throws INVALID_REQUEST naming `leaf_index` if no identifier is given, or the second one if several are given
+ * @throws INVALID_REQUEST naming `leaf_index` if no identifier is given, or the second identifier if several are given
  */
 export function onlyLeaf(values: {
   readonly leaf_index?: number;

@@ -55,7 +55,6 @@ export const ruleKinds = ['rule', 'correlation', 'filter'] as const;
 export const ruleOrigins = ['shipped', 'folder', 'api'] as const;
 /** Formats of threat intelligence lists. */
 export const intelFormats = ['lines', 'stix'] as const;
-/** Kinds of indicators. */
 export const indicatorKinds = ['address', 'domain'] as const;
 
 /** Kinds of changes of an alert. */

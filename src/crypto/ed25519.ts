@@ -14,7 +14,7 @@ const lowOrder = new Set([
 
 /**
  * Imports a public key; returns undefined unless it has 32 bytes, y below 2^255 − 19, and is not of low order. OpenSSL
- * does not check these conditions. If y is on no curve point, `verifyEd25519` returns false.
+ * does not check these conditions. If no point of the curve has this y, `verifyEd25519` returns false.
  */
 export function importPublicKey(raw: Uint8Array): KeyObject | undefined {
   if (raw.length !== 32 || !isCanonical(raw)) return undefined;

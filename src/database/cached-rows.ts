@@ -28,7 +28,8 @@ export class CachedRows<K extends Key, V, Stored> {
   #added = 0;
   #stored: number;
   /**
-   * Called for each row when it is written, with its previous and its new value; undefined for a missing row.
+   * Called for each row when the row is written, with its previous and its new value. A value is undefined if the row
+   * is missing.
    */
   onWritten: ((before: Stored | undefined, after: Stored | undefined) => void) | undefined;
   readonly #table: Rows<Stored, K>;

@@ -34,7 +34,7 @@ export interface StoreDamage {
 export const asLastResort = 'Only if that does not help';
 
 /**
- * Returns the advice to restore a backup, with the loss that this causes. The advice must come last.
+ * Returns the advice to restore a backup, with the loss that this causes. The advice must be the end of a message.
  *
  * @param when - condition under which a restore helps
  * @param upTo - the last entry that may be lost

@@ -4,7 +4,7 @@ import { isDamage } from './rows.ts';
 /** The part of a database that the queue uses. */
 export interface Transactor {
   /**
-   * Runs `action` in one transaction and returns after its flush; if it throws, the transaction is aborted.
+   * Runs `action` in one transaction and returns after its flush; if `action` throws, the transaction is aborted.
    */
   transactionSync<T>(action: () => T): T;
 }
@@ -87,7 +87,7 @@ export class GroupCommit {
   }
 
   /**
-   * Queues a call. `bytes` is the approximate number of bytes that it writes. Rejects with the call's error,
+   * Queues a call. `bytes` is the approximate number of bytes that the call writes. Rejects with the call's error,
    * or UNAVAILABLE when the disk is full.
    */
   submit<T>(bytes: number, plan: Plan<T>): Promise<T> {

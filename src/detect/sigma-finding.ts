@@ -33,7 +33,10 @@ export function findingOf(
   };
 }
 
-/** Creates the finding of a correlation. Its events come from several batches and are passed separately. */
+/**
+ * Creates the finding of a correlation. The events of the correlation come from several batches and are passed
+ * separately.
+ */
 export function correlationFinding({ key, document }: LinkedCorrelation, fired: Fired): Finding {
   const { how, joined, group, count, timestamp, firstTimestamp, atLeast, ends, senders } = fired;
   const of = group.flatMap(({ field, value }) => (value === null ? [] : [`${field} ${value}`]));

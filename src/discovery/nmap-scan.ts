@@ -124,8 +124,8 @@ export class NmapScan {
 export class TooMuchOutput extends Error {}
 
 /**
- * Returns the arguments of nmap: service and version detection, operating system detection if it can send raw
- * packets (as root), and XML on standard output. Only numbers come from a request.
+ * Returns the arguments of nmap: service and version detection, operating system detection if nmap can send raw packets
+ * (as root), and XML on standard output. Only numbers come from a request.
  */
 export function nmapArguments(ports: readonly number[], rate: number, isRoot = process.getuid?.() === 0): string[] {
   return [

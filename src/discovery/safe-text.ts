@@ -23,6 +23,6 @@ export function safeText(text: string, maxLength: number): string | undefined {
  * is not valid.
  */
 export function safeHostName(name: string): string | undefined {
-  // Internationalised names are in ASCII form there (RFC 5890).
+  // DNS and certificates contain internationalised names in ASCII form (RFC 5890).
   return /^[!-~]{1,254}$/.test(name) ? domainName(name) : undefined;
 }

@@ -299,8 +299,7 @@ export class Scans {
   }
 
   /**
-   * Retries until the state is stored, unless the service stops. Then the next start finds the scan
-   * interrupted.
+   * Retries until the state is stored or the service stops. After a stop, the next start marks the scan as interrupted.
    */
   async #saveSurely({ scan }: Running): Promise<void> {
     for (let reported = false; ; reported = true) {

@@ -13,7 +13,7 @@ export interface Span {
 
 /**
  * Parses targets to ordered, disjoint spans. The network and broadcast addresses of an IPv4 block are left
- * out, except for a /31 (RFC 3021) and if they are listed individually.
+ * out, except in a /31 (RFC 3021), or if these addresses are listed individually.
  *
  * @param allowed - `discovery.allowed_networks`
  * @throws INVALID_REQUEST naming `targets.n`: invalid address, outside the allowed networks, not a unicast

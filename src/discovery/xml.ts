@@ -12,7 +12,9 @@ export class XmlError extends Error {
 }
 
 const maxDepth = 32;
-/** Maximum number of characters from one tag to the end of the next. The longest tags of nmap have a few kilobytes. */
+/**
+ * Maximum number of characters from one tag to the end of the next tag. The longest tags of nmap have a few kilobytes.
+ */
 const maxTagLength = 2 ** 18;
 
 /**
@@ -21,7 +23,8 @@ const maxTagLength = 2 ** 18;
  * bounded; the caller must bound the total length.
  */
 export class XmlReader {
-  // XML 1.1 allows references to control characters, which nmap writes for such bytes in the responses of hosts.
+  // XML 1.1 allows references to control characters. nmap writes such references for control characters in the
+  // responses of hosts.
   readonly #parser = new SaxesParser({ xmlns: false, defaultXMLVersion: '1.1', forceXMLVersion: true });
   #depth = 0;
   #endOfLastTag = 0;

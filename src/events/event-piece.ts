@@ -214,7 +214,7 @@ export class PieceWriter {
 
   /**
    * Writes the list of distinct values and the index of each row's value; only the value if all rows have an equal
-   * value. Returns as `#numbers`.
+   * value. Returns the same values as `#numbers`.
    */
   #list(place: number, runs: readonly RowRun[], words?: TextRun): number | undefined {
     const start = this.#at++;

@@ -51,7 +51,7 @@ export interface Finding {
   readonly group?: string;
   /**
    * Marks a later report of an activity, which is not a new occurrence. `graver` may create an alert if no alert is
-   * open; `grown` and `ongoing` only refresh an alert, `ongoing` without its figures.
+   * open; `grown` and `ongoing` only refresh an alert, and `ongoing` leaves the evidence of the alert unchanged.
    */
   readonly continues?: 'graver' | 'grown' | 'ongoing';
   /**

@@ -12,7 +12,7 @@ export interface TsvHeader {
   readonly path: string | undefined;
   /** The text of the header line `#fields` after its name; empty until the line has arrived. */
   readonly fields: string;
-  /** The same for `#types`. */
+  /** The text of the header line `#types` after its name; empty until the line has arrived. */
   readonly types: string;
 }
 

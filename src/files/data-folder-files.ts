@@ -5,8 +5,8 @@ import { type Kind, kindProblem } from './file-kind.ts';
 interface Content {
   readonly kind: Kind;
   /**
-   * Access that a start needs. If absent, the code that reads the file reports its own errors, and the
-   * service continues.
+   * Access that a start needs. Undefined if the code that reads the file reports its own errors and the service
+   * continues.
    */
   readonly access?: number;
 }

@@ -116,8 +116,8 @@ export function checkFormat(file: string, { restoring = false } = {}): void {
 }
 
 /**
- * Writes the format file. If the disk is full, the next start writes it, because the service can still serve
- * its data.
+ * Writes the format file. If the disk is full, the file stays missing until the next start, because the service can
+ * still serve its data.
  */
 function writeFormat(file: string): void {
   try {

@@ -4,10 +4,9 @@ import { limits } from '../limits.ts';
 import { SerialQueue } from './serial-queue.ts';
 
 /**
- * Runs work on files of a volume that may stop responding, such as a network volume: one task at a time, each
- * with a deadline. A system call cannot be cancelled, and occupies its thread until it returns. Node has four
- * threads for files, compression and passwords; because tasks run one at a time, a volume that hangs occupies
- * only one.
+ * Runs work on files of a volume that may stop responding, such as a network volume: one task at a time, each with a
+ * deadline. A system call cannot be cancelled, and occupies its thread until it returns. Node has four threads for
+ * files, compression and passwords; because tasks run one at a time, a volume that hangs occupies only one thread.
  */
 export class VolumeQueue {
   readonly #name: string;

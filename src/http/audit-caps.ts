@@ -42,8 +42,8 @@ export class AuditCaps {
   /** Number of individual records of this minute, by authenticated caller and kind. */
   readonly #principals = new Map<string, number>();
   /**
-   * Number of individual records of this minute, by unauthenticated caller and kind. These are separate
-   * because the number of such callers is unlimited.
+   * Number of individual records of this minute, by unauthenticated caller and kind. The map is separate from
+   * `#principals` because the number of unauthenticated callers is unlimited.
    */
   readonly #strangers = new Map<string, number>();
   readonly #counted = new Map<string, Counted>();

@@ -18,7 +18,7 @@ import type { Reply } from './reply.ts';
  * cause a transparency log entry, always have an individual record. Reads and changes are counted separately.
  *
  * While no record can be written, changes are refused before they are made, because the store could not write
- * them either. Reads continue, with a warning in the service's log, and their records wait.
+ * the changes either. Reads continue, with a warning in the service's log, and their records wait.
  */
 export interface Audit {
   /** Throws UNAVAILABLE for a change while audit records cannot be written. Must be called before a change is made. */
@@ -191,7 +191,7 @@ export class AuditLog implements Audit {
   }
 
   /**
-   * Writes records and returns whether this succeeded. The store ignores ids that it already has, so a write
+   * Writes records and returns whether the write succeeded. The store ignores ids that it already has, so a write
    * whose outcome is unknown can be retried.
    */
   async #write(records: readonly StoredAuditRecord[]): Promise<boolean> {

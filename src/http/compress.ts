@@ -46,7 +46,7 @@ let running = 0;
  *
  * Only responses to GET and HEAD are compressed. Secrets (tokens, passwords, keys) occur only in responses to
  * POST: the compressed length must not depend on text that a secret shares with the rest of the response
- * (BREACH). Exported lists contain the items of the paged lists, and no secrets either. Responses with an
+ * (BREACH). Exported lists contain the items of the paged lists, which have no secrets. Responses with an
  * ETag are not compressed: they are small, and the ETag identifies their exact bytes.
  */
 export async function compress(

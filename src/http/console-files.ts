@@ -68,8 +68,8 @@ class TooLarge extends Error {
 
 /**
  * Reads the output folder of the console's build: `index.html`, and the files under `console/`, some with
- * `.br` and `.gz` variants. The folder is read only once. If it is missing, too large or unreadable, logs this
- * and returns undefined: the service runs without the console.
+ * `.br` and `.gz` variants. The folder is read only once. If the folder is missing, too large or
+ * unreadable, logs the reason and returns undefined: the service runs without the console.
  */
 export async function readConsole(
   folder: string,

@@ -33,7 +33,7 @@ export async function listEvents(table: Table, context: ListContext): Promise<Re
   return withDamage(services, table, filter, page(list, per_page));
 }
 
-/** Adds to the reply the list of damaged events that are missing from it. */
+/** Adds to the reply the list of damaged events that are missing from the reply. */
 export function withDamage(
   { reader }: Pick<Services, 'reader'>,
   table: Table,

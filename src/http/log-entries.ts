@@ -34,7 +34,7 @@ export function bufferOf({ buffer, byteOffset, byteLength }: Uint8Array): Buffer
 }
 
 /**
- * Returns data about one leaf if the caller may see it. Callers without the role receive the refusal unless
+ * Returns data about one leaf if the caller may see the leaf. Callers without the role receive the refusal unless
  * the leaf is public, so they cannot learn whether a leaf exists.
  *
  * @param refusal - the error for these credentials; undefined if they suffice

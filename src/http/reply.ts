@@ -43,7 +43,7 @@ export type Reply =
       /** Headers other than the content type; `Cache-Control` replaces the general `no-store`. */
       readonly headers?: readonly Header[];
     }
-  /** A body without an envelope whose length is not known in advance. */
+  /** A body without an envelope, of a length that is not known in advance. */
   | {
       readonly kind: 'stream';
       readonly mediaType: string;
@@ -53,7 +53,7 @@ export type Reply =
   /** A response without a body. Status 304 means that the client's cached copy is still valid. */
   | { readonly kind: 'empty'; readonly status: 204 | 304; readonly headers?: readonly Header[] };
 
-/** A body produced in parts while it is sent. Its owner must close it, even if it was not sent. */
+/** A body produced in parts while it is sent. The owner must close the body, even if the body was not sent. */
 export interface Chunks {
   /**
    * Returns the next part, which may be empty; undefined after the last part. Must not be called again before

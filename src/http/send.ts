@@ -34,7 +34,7 @@ export interface Sending {
 
 /**
  * Writes a complete response. Bytes that the socket does not accept immediately are buffered (and counted in
- * the buffer limit), and written as the client reads; `onDone` is called when all are written. Clients that
+ * the buffer limit), and written as the client reads; `onDone` is called when all bytes are written. Clients that
  * do not read are disconnected: by uWebSockets.js after 10 s without progress, here after
  * `limits.replyTimeoutMs`, and immediately when the bytes buffered for all clients together exceed the limit.
  */

@@ -34,7 +34,7 @@ const ciphers = [
 ].join(':');
 
 /**
- * Creates a TLS app. With a client authority, the handshake requests a certificate and fails if it is
+ * Creates a TLS app. With a client authority, the handshake requests a certificate and fails if the certificate is
  * invalid; a missing certificate is accepted.
  */
 export function tlsApp({ cert, key, clientCa }: TlsFiles): uWS.TemplatedApp {

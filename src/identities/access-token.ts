@@ -6,7 +6,7 @@ import { VerifiedTokens } from './verified-tokens.ts';
 
 /** Default lifetime of an access token. Revoking the session invalidates the token earlier. */
 export const accessTokenTtlMs = 15 * 60 * 1000;
-/** Accepted clock skew of external verifiers. */
+/** Maximum difference between the clock and the times in a token at which the token is still accepted. */
 const skewSeconds = 5;
 /** Type that distinguishes access tokens from other JWTs signed with the same key (RFC 9068, section 2.1). */
 const tokenType = 'at+jwt';
@@ -31,11 +31,7 @@ export interface TokenKeys {
 }
 
 export interface AccessTokens {
-  /**
-   * Issues a token.
-   *
-   * @param nowMs - current time, epoch milliseconds
-   */
+  /** @param nowMs - current time, epoch milliseconds */
   issue(claims: Omit<AccessClaims, 'expiresAt'>, nowMs: number): Promise<string>;
   /**
    * Verifies a token. Throws UNAUTHENTICATED unless the token has this issuer and audience and is currently

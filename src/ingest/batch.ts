@@ -25,7 +25,7 @@ export interface ParsedBatch {
    * Facts about hosts, from records that are not events, without duplicates: at most `limits.maxBodySightings`.
    */
   readonly sightings: Sighting[];
-  /** Hosts named in records that are not events: at most `limits.maxBodySightings`. */
+  /** Hosts that HTTP, TLS and QUIC data of the records name: at most `limits.maxBodySightings`. */
   readonly namedHosts: NamedHost[];
   /** Rule matches for correlations, whose `event` refers to a row in `blocks`. */
   readonly facts: CorrelationFact[];
@@ -164,7 +164,7 @@ export class Batch {
     this.#sightings.add(told, at);
   }
 
-  /** Adds a host named in a record that is not an event. */
+  /** Adds a host that the HTTP, TLS or QUIC data of a record names. */
   addNamedHost(host: NamedHost): void {
     this.#namedHosts.add(this.#sensorId === undefined ? host : { ...host, sensor: this.#sensorId });
   }

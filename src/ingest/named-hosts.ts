@@ -26,8 +26,8 @@ export class NamedHosts {
 }
 
 /**
- * Addresses and time of a record that names hosts, as the sensor wrote them. The record is not stored, so all
- * fields are optional.
+ * Unchecked addresses and time of a record that names hosts. The record need not become an event, so every value
+ * may be missing or invalid.
  */
 interface NamingRecord {
   readonly src: unknown;

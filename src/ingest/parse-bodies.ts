@@ -118,7 +118,8 @@ class Grouping {
   }
 
   /**
-   * Removes a failed body's data from the batch: reads the earlier bodies once more, and closes the batch.
+   * Removes the data of the last body, which failed or reached a limit: reads the earlier bodies of the group once
+   * more, and closes the group.
    */
   #readAgain(): void {
     const members = this.#members;

@@ -105,7 +105,7 @@ export class IngestPipeline {
 
   /**
    * Queues a body, and resolves when the body is parsed. Rejects with OVERLOADED when `limits.maxQueuedBodies`
-   * bodies wait, or half as many from that sensor, so that there is room for other sensors; the caller then
+   * bodies wait, or half as many from the body's sensor, so that there is room for other sensors; the caller then
    * keeps the body. Rejects with the parser's error if the whole body is refused.
    */
   add(input: IngestInput, options: BodyOptions = {}): Promise<ParsedShare> {

@@ -103,8 +103,8 @@ function metadata(given: JsonObject | undefined): SuricataMetadata {
 
 /**
  * Returns the name in the record's transaction: DNS question (format 3: `queries`; 2: `query`), TLS server
- * name, HTTP host. The name is an addition to the finding, so an unreadable name and an address are
- * left out.
+ * name, HTTP host. The name is an addition to the finding, so the function omits a name that is unreadable or an
+ * address.
  */
 function domain(r: JsonObject): string | undefined {
   const { dns, tls, http } = r;

@@ -10,12 +10,11 @@ import { requiredTransport, suricataSensor } from './suricata-envelope.ts';
 const dnsRecord = newDnsRecord();
 
 /**
- * Reads a DNS message of EVE, in its three formats (Suricata up to 6, 5 to 8, from 8;
- * doc/userguide/output/eve):
+ * Reads a DNS message of EVE in any of three formats (doc/userguide/output/eve):
  *
- * 1  query and answer; one record per answer, with its rrname, rrtype, ttl, rdata
- * 2  query and answer; the answers in `answers`, the question in rrname and rrtype
- * 3  request and response; the question in `queries`; the source of a response is the responder
+ * 1  (up to Suricata 6) query and answer; one record per answer, with its rrname, rrtype, ttl, rdata
+ * 2  (Suricata 5 to 8) query and answer; the answers in `answers`, the question in rrname and rrtype
+ * 3  (from Suricata 8) request and response; the question in `queries`; the source of a response is the responder
  *
  * A request has no response code, even if the header in format 3 contains one.
  */

@@ -117,7 +117,7 @@ function logOfConnections(record: JsonObject): (typeof ofConnections)[number] | 
   return undefined;
 }
 
-/** Fields, besides `ts`, that only this log has. */
+/** Logs about hosts. `has` lists the fields, besides `ts`, by which a log is recognised. */
 const ofHosts = [
   { name: 'known_services', has: ['host', 'port_num', 'port_proto'], read: zeekKnownService },
   { name: 'software', has: ['host', 'software_type'], read: zeekSoftware },

@@ -440,7 +440,7 @@ export class DurableLedger implements Ledger {
     this.#watchCheckpointKey('if new');
   }
 
-  /** Schedules a signature of the current head for each boundary of the publication schedule. */
+  /** Signs the head that is due at each boundary of the publication schedule. */
   #publishLater(): void {
     const waitMs = this.#publication?.untilNext(this.#parts.clock.now());
     if (waitMs === undefined) return;
@@ -492,7 +492,8 @@ export class DurableLedger implements Ledger {
 
   /**
    * Returns reads of a trusted log. A log that may have been rolled back signs no checkpoint, because the checkpoint
-   * could contradict an earlier one. Checkpoints are public, and are therefore made of published heads by default.
+   * could contradict an earlier checkpoint. Checkpoints are public, and are therefore made of published heads by
+   * default.
    */
   #trustedReads(view: LogView = 'published'): LedgerReads {
     const reads = this.#readable(view);
@@ -687,7 +688,7 @@ export class DurableLedger implements Ledger {
   }
 
   /**
-   * Appends the entry that begins a life, before any other. After a crash the key file still holds the entry,
+   * Appends the entry that begins a life, before any other entry. After a crash the key file still holds the entry,
    * and the next start appends it; appending an entry that is already in the log adds nothing.
    */
   async #beginLife(): Promise<void> {

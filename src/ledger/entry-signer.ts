@@ -32,8 +32,8 @@ export interface EntrySignerParts<T> {
 }
 
 /**
- * Signs entries outside the ledger's thread, where signing took a quarter of the time, and hands them on in order of
- * arrival. Entries of one call stay together.
+ * Signs entries outside the ledger's thread, because signing took a quarter of that thread's time. Hands the entries
+ * on in order of arrival. Entries of one call stay together.
  *
  * If the key is replaced while an entry waits, the entry is signed again, so that a key never signs beyond its
  * `to_size`. Owns the calls that are not yet in the sequencer's queue.

@@ -178,7 +178,7 @@ class Reading implements JournalReading {
     if (head !== undefined && isCurrent(head)) this.heads.push(head);
   }
 
-  /** Applies the last line of an earlier version that later heads of the log confirm. */
+  /** Applies the last unsigned `restored` or `rebuilt` line that is older than the newest head of the log. */
   end(): void {
     const { latest } = this.#judge;
     const times = [...this.heads, ...(latest === undefined ? [] : [latest])].map(({ timestampNs }) => timestampNs);

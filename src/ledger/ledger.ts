@@ -230,7 +230,7 @@ export interface ReadReport {
   readonly scrub: ScrubProgress;
 }
 
-/** Checkpoints as notes: the checkpoint that the service publishes, and one that the log signed for the bundle. */
+/** Checkpoints as notes: the published checkpoint, and a checkpoint that the log signed for the bundle. */
 export interface CheckpointNotes {
   readonly published?: string | undefined;
   readonly signed?: string | undefined;

@@ -111,7 +111,7 @@ export class LogClock {
     const { refused, acceptedUntil = 0n } = memory;
     this.#memory = memory;
     if (refused !== undefined) {
-      // Accepts the wall clock only if it shows an earlier time than the refused one, which means that it was
+      // Accepts the wall clock only if it shows an earlier time than the refused time, which means that the clock was
       // corrected. Until then, heads are dated by the steady clock.
       const from = lastHead !== undefined && lastHead > refused.plausible ? lastHead : refused.plausible;
       const ahead = refused.clock - refused.plausible - stepNs;

@@ -5,7 +5,7 @@ import { logLostAgain, type PositionSource } from './lost-entries.ts';
 
 /** Rows per batch: about one second's worth of entries, about a megabyte. */
 const defaultBatch = 1000;
-/** Delays between attempts after a failure, in milliseconds: doubling from the first to the second. */
+/** Minimum and maximum delay after a failure, in milliseconds. The delay doubles with each further failure. */
 const defaultBackoffMs = [100, 10_000] as const;
 
 /**
@@ -23,7 +23,7 @@ export interface OutboxPumpOptions {
   /** Called after a failed attempt; the rows stay, and the next attempt follows after `waitMs`. */
   onRetry?(error: unknown, waitMs: number): void;
   /**
-   * Called when the ledger permanently refuses a row, which is a bug in the code that wrote it. The row stays
+   * Called when the ledger permanently refuses a row, which is a bug in the code that wrote the row. The row stays
    * in the outbox; other rows continue.
    */
   onRefused(row: UnsignedEntry, error: unknown): void;

@@ -54,9 +54,9 @@ export class PublicationSchedule {
   }
 
   /**
-   * Returns the timestamp of a head that must be signed before any other: the last boundary. Returns
-   * undefined without a delay, or if the last head, signed at `lastNs`, is not older than the boundary, or is
-   * itself public and less than an hour older.
+   * Returns the last boundary, as the timestamp of a head that must be signed before any other head. Returns undefined
+   * without a delay, and if no such head is needed: the last head, signed at `lastNs`, is not older than the boundary,
+   * or is public and less than an hour older than the boundary.
    */
   due(nowNs: bigint, lastNs: bigint): bigint | undefined {
     const delay = this.#delayAt(nowNs);

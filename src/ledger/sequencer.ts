@@ -326,7 +326,7 @@ export class Sequencer {
   }
 
   /**
-   * Signs the tree as of the last boundary of the publication schedule, before anything is added to it. This
+   * Signs the tree as of the last boundary of the publication schedule, before leaves are added to the tree. This
    * is a separate transaction, with a timestamp between those of the heads around it.
    */
   #publishDue(): void {

@@ -22,7 +22,7 @@ export class SignedCheckpoint {
   readonly #parts: SignedCheckpointParts;
   #cached = { note: '', root: '', at: 0 };
   #signing: Promise<unknown> = Promise.resolve();
-  /** The note that will be signed after the current one. */
+  /** The note that will be signed after the current note. */
   #next: Promise<string> | undefined;
 
   constructor(parts: SignedCheckpointParts) {

@@ -43,7 +43,7 @@ export function raiseHeadFindings(log: Trusted, { anchor, journal }: ExternalRec
   }
 }
 
-/** Returns whether the active checkpoint key differs from the one recorded in ledger.mdb. */
+/** Returns whether the active checkpoint key differs from the key recorded in ledger.mdb. */
 export function isCheckpointKeyNew({ storage, keys }: Trusted): boolean {
   return keys.active('checkpoint')?.kid !== storage.checkpointKey();
 }

@@ -13,7 +13,8 @@ type Answer<T> =
   | { readonly kind: 'unanswered'; readonly waitedMs: number };
 
 /**
- * Sends one status request at a time to a thread. Concurrent callers share its result, and wait only briefly.
+ * Sends one status request at a time to a thread. Concurrent callers share the result of the request, and wait only
+ * briefly.
  */
 class StatusRequest<T> {
   readonly #ask: () => Promise<T>;

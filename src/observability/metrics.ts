@@ -202,7 +202,10 @@ export class Metrics implements Observer {
     this.#rates.bytes.add(bytes, now);
   }
 
-  /** Counts a failed sensor request, unless the sender may retry it, because its data is then not lost. */
+  /**
+   * Counts a failed sensor request, unless the sender may retry the request, because the data of a retried request is
+   * not lost.
+   */
   readonly sensorFailed = (call: AuditedCall, error: ServiceError): void => {
     const { status, retry } = errorCodes[error.code];
     if (retry) return;

@@ -122,7 +122,7 @@ export class InventoryEngine<A extends AssetsPart> {
   }
 
   /**
-   * Processes all pending events, in separate transactions, so that little is lost if the process is killed.
+   * Processes all pending events, in separate transactions, so that little work is lost if the process is killed.
    *
    * @param transaction - runs in one transaction, flushed
    * @returns the delay until `checkpoint` is due, in milliseconds; undefined when nothing is pending
@@ -203,7 +203,7 @@ export class InventoryEngine<A extends AssetsPart> {
   }
 
   /**
-   * Writes the whole state at the end of this transaction, because it includes a change that is not in the
+   * Writes the whole state at the end of this transaction, because the state includes a change that is not in the
    * events.
    */
   force(): void {

@@ -5,7 +5,7 @@ import type { FromWorker, MessagePortLike, ToWorker } from './wire.ts';
 
 /**
  * Returns a function that emits notices to the other side of `port`. Notices get no reply. A notice arrives
- * before the results of calls that complete after it.
+ * before the results of calls that complete after the notice was emitted.
  */
 export function emitTo<T>(port: MessagePortLike): (notice: T) => void {
   const send = (message: FromWorker): void => port.postMessage(message);

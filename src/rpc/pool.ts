@@ -63,7 +63,7 @@ export interface RunOptions {
  * Threads that run stateless tasks, started in the order of `run`. Each thread runs one task at a time.
  *
  * Ownership: buffers of the input (found as in `pack`) belong to the pool after `run` and are moved when a
- * thread takes the task. A task that fails with OVERLOADED leaves them to its caller. Buffers of the result
+ * thread takes the task. A task that fails with OVERLOADED leaves its buffers to the caller. Buffers of the result
  * are moved back. `run` throws OVERLOADED when the queue is full; CANCELLED as soon as the signal is aborted;
  * WORKER_LOST for the task of a thread that died; UNAVAILABLE once closed; and the task's own ServiceErrors.
  * Any other error is a bug of the task.

@@ -77,8 +77,8 @@ interface InEffect extends RulesInEffect {
 type Prepared = Omit<InEffect, 'version'> & { readonly problems: ReadonlyMap<string, readonly Problem[]> };
 
 /**
- * Owns the detection rules. Rules of folders and rules created over the API are both stored in siem.mdb, with
- * the flag whether they are enabled. Changes are made one at a time:
+ * Owns the detection rules. Rules of folders and rules created over the API are both stored in siem.mdb, with a flag
+ * that states whether each rule is enabled. Changes are made one at a time:
  *
  * ```
  *   read and parse new texts ─► compile all ─► rows, correlations, entry: one transaction ─► in effect

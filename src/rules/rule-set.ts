@@ -53,8 +53,8 @@ export function headOf({ document }: ParsedRule, where: string): Pick<RuleRow, '
 
 /**
  * Returns the rows of a folder's documents. A document gets the id that it states, if that id is an unused UUID.
- * Otherwise it gets the id of the previous document at its place in the file, or an id derived from the place. A rule
- * with a known id stays enabled or disabled.
+ * Otherwise, the document gets the id of the previous document at the same place in the file, or an id derived from the
+ * place. A rule with a known id stays enabled or disabled.
  *
  * @param taken - ids of other rules
  */

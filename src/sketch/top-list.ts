@@ -27,7 +27,7 @@ export class TopList {
   readonly entries = new Map<string, TopEntry>();
   /** Upper bound of the events of a value that is not in the list. */
   absentEvents = 0;
-  /** Upper bound of the bytes of such a value. */
+  /** Upper bound of the bytes of a value that is not in the list. */
   absentBytes = 0;
 
   readonly #maxBytes: number;

@@ -11,9 +11,9 @@ import {
 } from './wire.ts';
 
 /**
- * A connection to an ssh-agent, opened on demand and reopened after a failure. Requests run one at a time. A
- * failed request closes the connection, because later responses could not be matched to requests. Queued
- * requests fail with it, so that an agent that hangs costs one timeout rather than one per request.
+ * A connection to an ssh-agent, opened on demand and reopened after a failure. Requests run one at a time. A failed
+ * request closes the connection, because later responses could not be matched to requests. Queued requests fail
+ * together with the failed request, so that an agent that hangs costs one timeout rather than one per request.
  */
 export class AgentConnection {
   readonly #path: string;

@@ -65,7 +65,7 @@ export async function inspectStore(folder: string, onLogged: (alert: LoggedAlert
 
 /**
  * Returns all damage in the siem.mdb of a folder without a writer, including ranges of events that the store
- * set aside. The tree of the file must be intact, because LMDB follows it.
+ * set aside. The tree of the file must be intact, because LMDB follows the tree.
  */
 export async function findDamage(folder: string): Promise<readonly string[]> {
   const root = openDatabase(join(folder, databaseFile), { readOnly: true });

@@ -22,12 +22,12 @@ export interface LogPositions {
   readonly last?: EntryPosition;
   /** Ids of entries that wait to be logged, or to be recorded as logged. */
   readonly waiting?: ReadonlySet<string>;
-  /** Why the records cannot be compared with the log, or only partly. */
+  /** Why the records cannot be compared, or cannot be completely compared, with the log. */
   readonly unreadable?: string;
 }
 
 /**
- * Reads the log positions recorded in the siem.mdb of a folder, before the store opens it. The caller must
+ * Reads the log positions recorded in the siem.mdb of a folder, before the store opens the file. The caller must
  * hold the lock on the data folder.
  *
  * @param isSound - whether the tree of the file was checked; the file is then not changed

@@ -37,7 +37,7 @@ export class Outbox {
     return this.#rows;
   }
 
-  /** Sequence of the newest row since the start, including settled rows; 0 if there has been none. */
+  /** Sequence of the newest row since the start, including settled rows; 0 before the first row. */
   get head(): number {
     return this.#last;
   }

@@ -16,14 +16,14 @@ interface Finding {
 const maxRepeats = 16;
 
 /**
- * Tracks the damage of siem.mdb that the main thread knows of. Reads that find a damaged block report it to
- * the store, which sets the block aside, and are repeated.
+ * Tracks the damage of siem.mdb that the main thread knows of. Reads that find a damaged block report the block to the
+ * store, which sets the block aside, and are repeated.
  */
 export class SiemDamage {
   readonly #store: Pick<Store, 'damage' | 'reportDamage'>;
   readonly #nowMs: () => number;
   #finding: Finding | undefined;
-  /** The first alteration found by a proof. Because it is evidence, it is kept until the service stops. */
+  /** The first alteration found by a proof. Kept until the service stops, because an alteration is evidence. */
   #altered: Finding | undefined;
   /** Damaged rows that were already reported. */
   readonly #reported = new Set<string>();

@@ -238,7 +238,7 @@ export interface OutboxRow extends CriticalEvent {
   readonly occurred_at: string;
 }
 
-/** Position in the ledger of an outbox row. */
+/** Position of an outbox row in the ledger. */
 export interface Settlement {
   readonly id: string;
   readonly leaf_index: number;
@@ -471,10 +471,10 @@ export interface Store {
   /** Returns the oldest outbox rows, at most `limit`. Rows remain in the outbox until they are settled. */
   outbox(limit: number): Promise<OutboxRow[]>;
   /**
-   * Puts a critical event that belongs to no change in this database into the outbox, flushed. Callers must
-   * await this before the action of the event takes effect, so that every action is logged. `id` (UUIDv7)
-   * becomes the id of the log entry; a call with an id may be repeated after WORKER_LOST, and the event is
-   * logged once. Throws UNAVAILABLE if the outbox is full.
+   * Puts a critical event that belongs to no change in this database into the outbox, flushed. Callers must await this
+   * call before the action of the event takes effect, so that every action is logged. `id` (UUIDv7) becomes the id of
+   * the log entry; a call with an id may be repeated after WORKER_LOST, and the event is logged once. Throws
+   * UNAVAILABLE if the outbox is full.
    */
   record(event: CriticalEvent, id?: string): Promise<void>;
   /** Removes settled outbox rows and writes their positions in the log to the alerts, in one transaction. */
@@ -492,7 +492,7 @@ export interface Store {
    */
   enterLogLife(life: LogLife): Promise<void>;
   /**
-   * Logs entries again that the log has lost, in one transaction: positions are removed from alerts, and
+   * Logs again the entries that the log has lost, in one transaction: positions are removed from alerts, and
    * alerts with severity high or above get another `alert.raised` outbox row; receipts and events are covered
    * by a new entry in the outbox.
    */
@@ -614,7 +614,7 @@ export interface Store {
   /** Returns the damage known so far. */
   damage(): Promise<StoreDamage>;
   /**
-   * Records damage found by a read. After this resolves, all reads leave out the damaged block.
+   * Records damage found by a read. After this call resolves, all reads leave out the damaged block.
    *
    * @param found - the details of the error of the read
    */

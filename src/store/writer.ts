@@ -923,7 +923,7 @@ class LmdbStore implements Store {
     }
   }
 
-  /** Schedules a step of background merging, unless one is already due. */
+  /** Schedules a step of background merging, unless a step is already scheduled. */
   #mergeLater(): void {
     this.#mergeTimer ??= setTimeout(() => {
       this.#mergeTimer = undefined;

@@ -118,7 +118,8 @@ function isNamed(certificate: X509Certificate, { sid }: SignerInfo): boolean {
 }
 
 /**
- * Checks the signature (RFC 5652 section 5.4). It covers the attributes, which cover the content and the certificate.
+ * Checks the signature (RFC 5652 section 5.4). The signature covers the attributes, and the attributes cover the
+ * content and the certificate.
  */
 function checkSignature(signer: SignerInfo, content: Buffer, certificate: X509Certificate): void {
   const { signedAttrs, digestAlgorithm, signatureAlgorithm, signature } = signer;

@@ -104,7 +104,7 @@ export function verifyInclusion(sha256: Hasher, claim: InclusionClaim): void {
     if (last === 0) throw pathLength(claim.path.length, 'too many');
     if (node % 2 === 1 || node === last) {
       hash = nodeHash(sha256, sibling, hash);
-      // A node that is last in an even position has no sibling on these levels.
+      // The last node of a level has no sibling if its index is even.
       while (node % 2 === 0 && node !== 0) {
         node = node / 2;
         last = Math.floor(last / 2);

@@ -23,7 +23,7 @@ const indexAndWidth = '((?:x[0-9]{3}/){0,5}[0-9]{3})(?:\\.p/([1-9][0-9]{0,2}))?'
 const tilePattern = new RegExp(`^(0|[1-9][0-9]?)/${indexAndWidth}$`);
 const entriesPattern = new RegExp(`^${indexAndWidth}$`);
 
-/** Formats the path of a tile. Fault: bad_tile, as for the other three functions. */
+/** Formats the path of a tile. Fault of this function and of the three functions below: bad_tile. */
 export function tilePath({ level, index, width }: TileAddress): string {
   if (!Number.isInteger(level) || level < 0 || level >= tileLevels) {
     throw new TlogError('bad_tile', `level ${level} of a tile is not an integer from 0 to ${tileLevels - 1}`);

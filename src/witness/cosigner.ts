@@ -182,7 +182,7 @@ export class Cosigner {
   #checkLog(): void {
     if (this.#stop.signal.aborted) return;
     this.#run(
-      // Publish a candidate whose wait is over before a newer one replaces it.
+      // Publish a candidate whose wait is over before a newer candidate replaces it.
       this.#publish()
         .then(() => this.#takeCandidate())
         .finally(() => {

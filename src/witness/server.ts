@@ -5,7 +5,7 @@ import { sizeContentType } from './add-checkpoint.ts';
 import type { Answer, Witness } from './witness.ts';
 
 export interface WitnessServer {
-  /** The http URL that it listens on, without a trailing slash. */
+  /** The http URL that the server listens on, without a trailing slash. */
   readonly url: string;
   /** Completes accepted requests for at most 2 s, then closes. */
   close(): Promise<void>;

@@ -26,8 +26,8 @@ export type Answer =
   | { readonly status: 400 | 403 | 404 | 422 | 503; readonly reason: string };
 
 /**
- * A contradiction of a log: the log signed two trees, neither of which extends the other. Both notes have its
- * signature.
+ * A contradiction of a log: the log signed two trees, neither of which extends the other. Both notes have
+ * the signature of the log.
  */
 export interface Contradiction {
   readonly origin: string;
@@ -99,7 +99,7 @@ export class Witness {
     if (rejection !== undefined) {
       const refused = formatNote({ text: note.text, signatures });
       const isFork = kept !== undefined && (await this.#reportFork(hash, kept, parsed, { keys, refused }));
-      // A forked log may omit the proof. Together with another checkpoint of this size, the note convicts it.
+      // A forked log may omit the proof. Together with another checkpoint of this size, the note convicts the log.
       const isCosigned = kept?.size === checkpoint.size && equalHashes(kept.root, checkpoint.root);
       if (!isFork && !isCosigned) await state.storeRejected(hash, refused, now());
       return rejection;
@@ -114,8 +114,8 @@ export class Witness {
   }
 
   /**
-   * Stores evidence if the rejected checkpoint contradicts the cosigned one and a known key signed both. Returns
-   * whether they prove a fork.
+   * Stores evidence if the rejected checkpoint contradicts the cosigned checkpoint and a known key signed both. Returns
+   * whether the two checkpoints prove a fork.
    */
   async #reportFork(hash: string, kept: LastCosigned, parsed: Parsed, { keys, refused }: Rejected): Promise<boolean> {
     const { state, now, onContradiction } = this.#options;
@@ -194,7 +194,7 @@ function signaturesOf(note: Note, keys: readonly VerifierKey[]): NoteSignature[]
   }
 }
 
-/** Returns why this checkpoint may not be cosigned after the stored one; undefined if it may. */
+/** Returns why this checkpoint may not be cosigned after the stored checkpoint; undefined if it may. */
 function compare(kept: LastCosigned | undefined, { request, checkpoint }: Parsed): Answer | undefined {
   const keptSize = kept?.size ?? 0;
   if (request.oldSize !== keptSize) return { status: 409, size: keptSize };

@@ -199,7 +199,7 @@ describe.each(Object.entries(lists))('%s', (_name, { query, filters, spec }) => 
   });
 });
 
-describe('the kind of a listed attribute is that of the resource', () => {
+describe('the kind of a listed attribute is the kind in the schema of the resource', () => {
   const kindOf = (schema: object): listAttributes.AttributeKind => {
     const { type, format, enum: words } = schema as { type: string; format?: string; enum?: string[] };
     if (words !== undefined) return words;

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { layers } from './layers.ts';
 import { files, type Import, importsOf, root, target } from './read-imports.ts';
 
-/** The one file that may import a vendor's package. */
+/** The only file that may import each package of a vendor. */
 const vendors = {
   'uWebSockets.js': 'src/http/uws.ts',
   piscina: 'src/rpc/pool.ts',
@@ -53,7 +53,7 @@ describe('the layers', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('have a row for every folder of src except the two that compose the others', () => {
+  it('have a row for every folder of src except the two folders that compose all other folders', () => {
     const named = new Set(files.map(layerOf).filter((layer) => layer !== undefined));
     const free = new Set(['main', 'cli']);
     expect([...named].filter((layer) => !free.has(layer) && !Object.hasOwn(layers, layer))).toEqual([]);

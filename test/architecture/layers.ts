@@ -11,7 +11,7 @@ export interface Layer {
 export const layers: Readonly<Record<string, Layer>> = {
   /** the errors of the API */
   errors: { may: [] },
-  /** each limit, with its reason and what it means that it was reached */
+  /** each limit, with its reason and the effect when the limit is reached */
   limits: { may: [] },
   /** UUIDv7 */
   uuid: { may: [] },

@@ -61,7 +61,7 @@ describe('keys of the replaced log', () => {
     for (const file of files.values()) expect(file).not.toHaveProperty('d');
   });
 
-  test('stay revoked if they were, and no private key is copied', async () => {
+  test('stay revoked if they were revoked, and no private key is copied', async () => {
     const revoked = gone(first, { svc_state: 'revoked', svc_to_size: 80 });
     const successor = key({ svc_from_size: 80 });
     const from = folderOf([revoked, successor]);

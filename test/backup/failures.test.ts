@@ -114,7 +114,7 @@ describe('a failed backup reports its reason and leaves no files:', () => {
     await expect(restore(attributes.path!, newFolder())).rejects.toThrow('it is not a file');
   });
 
-  test('a manifest that cannot be read again', async () => {
+  test('a manifest that the manifest parser rejects', async () => {
     const parts = await withBackups({});
     const { id } = await parts.backups.begin('x'.repeat(600));
     expect((await parts.backups.ended(id)).attributes).toMatchObject({
@@ -144,7 +144,7 @@ describe('a failed backup reports its reason and leaves no files:', () => {
     });
   });
 
-  test.skipIf(process.platform !== 'linux')('a folder of the kernel, at each attempt', async () => {
+  test.skipIf(process.platform !== 'linux')('a folder in /proc, at each of several attempts', async () => {
     const parts = await withBackups({ dir: '/proc/x' });
     for (let attempt = 0; attempt < 3; attempt++)
       expect((await backUp(parts)).attributes).toMatchObject({

@@ -150,7 +150,7 @@ describe('a copied data folder', () => {
     renameSync(renamed, original);
   });
 
-  test('is not detected if the setting disables it', async () => {
+  test('is not detected if the setting disables detection', async () => {
     const { copy } = await copied();
     const parts = await openParts(copy, { ledger: { detectCopies: false } });
     expect((await parts.ledger.status()).health).toEqual({ state: 'ok' });

@@ -126,7 +126,7 @@ describe('receipts with lost entries', () => {
     return { dataDir, ids };
   }
 
-  /** Checks at each start that each receipt is in one entry, with a path that results in its root. */
+  /** Checks at two starts that each receipt is in exactly one entry, whose root is the leaf hash of the receipt. */
   async function checkReceipts(dataDir: string, ids: readonly string[]): Promise<void> {
     for (let start = 0; start < 2; start++) {
       const { ledger, pump, reader, findings, close } = await openParts(dataDir);

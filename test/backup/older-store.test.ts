@@ -95,7 +95,7 @@ describe('an older copy of siem.mdb', () => {
 });
 
 describe('an older copy of siem.mdb is not reported', () => {
-  test('after a crash between a commit of the log and its record', async () => {
+  test('after a crash between a commit of the log and the record of the commit', async () => {
     const { dataDir } = await folderAfter(async (parts) => {
       await parts.store.commit(alertsOf(10, 3));
       await parts.ledger.append(await parts.store.outbox(10));
@@ -112,7 +112,7 @@ describe('an older copy of siem.mdb is not reported', () => {
     expect(await reported(dataDir)).toBeUndefined();
   });
 
-  test('after a restore, whose copy has fewer transactions, and in the life that it begins', async () => {
+  test('after a restore, whose copy has fewer transactions, and in the life that the restore begins', async () => {
     let backup = '';
     const { dataDir } = await folderAfter(async (parts) => {
       backup = (await backUp(parts)).attributes.path!;

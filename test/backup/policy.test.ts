@@ -41,7 +41,7 @@ test('the access policy is backed up and restored, regardless of later changes',
   await close();
 });
 
-test('the access policy of a backup of an earlier version, which is in a file, is restored', async () => {
+test('the access policy is restored from the policy file in a backup of an earlier version', async () => {
   const dataDir = newFolder();
   await (await openParts(dataDir)).close();
   await changed(dataDir, ['listAlerts', 'auditor']);
@@ -66,7 +66,7 @@ test('the access policy of a backup of an earlier version, which is in a file, i
   await close();
 });
 
-test('a backup that was made before policies existed restores the default, which is logged', async () => {
+test('a backup that was made before policies existed restores the default policy, which is logged', async () => {
   const dataDir = newFolder();
   const parts = await openParts(dataDir);
   const { attributes } = await backUp(parts);

@@ -106,7 +106,7 @@ test('a restore over a newer log moves existing content aside; entry, journal an
   });
 });
 
-test('a restore replaces the log of an anchor on another path together with its anchor', async () => {
+test('a restore replaces a log together with its anchor on another path', async () => {
   const volume = newFolder();
   const anchorPath = join(volume, 'anchor.json');
   const dataDir = newFolder();
@@ -248,7 +248,7 @@ describe('a restore is rejected', () => {
     expect(readdirSync(dataDir).sort()).toEqual(['format.json', 'lock']);
   });
 
-  test('with a manifest that names files elsewhere', async () => {
+  test('with a manifest that names files outside the backup', async () => {
     const { path } = await backedUp(0);
     const file = join(path, 'manifest.json');
     writeFileSync(file, readFileSync(file, 'utf8').replace('journal.ndjson', '../../outside'));

@@ -46,7 +46,7 @@ test('settings are restored into a folder without settings; existing settings ar
   expect(existsSync(join(replaced.aside!, 'config.json'))).toBe(false);
 });
 
-test('a backup without settings restores none', async () => {
+test('a backup without settings restores no settings', async () => {
   const { path } = await backedUp(undefined);
   const empty = newFolder();
   expect((await restore(path, empty)).settings).toBeUndefined();

@@ -58,7 +58,7 @@ const restored = (more: number) => async (copy: string) => {
   await log.append(more);
 };
 
-/** Writes and signs the log again from changed entries, and appends more if requested. */
+/** Writes and signs the log again from changed entries, and appends more entries if requested. */
 const rewritten =
   (change: (entries: Entry[]) => void, more = 0) =>
   async () => {

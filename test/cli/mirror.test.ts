@@ -186,7 +186,7 @@ test('a forked log does not change the folder, and leaves evidence that convicts
   expect(JSON.parse(readFileSync(String(json.evidence), 'utf8'))).toMatchObject({ convicts: true });
 });
 
-test('candor mirror follows the log with --watch, survives an outage, reports each change once, and ends with a fork', async () => {
+test('candor mirror follows the log with --watch, survives an outage, reports each change once, and ends when the log forks', async () => {
   await log.append(3);
   const copy = await log.snapshot();
   const watched = new Running('mirror', log.url, '--to', folder, '--json', '--watch', '--interval', '1');

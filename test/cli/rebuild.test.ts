@@ -70,7 +70,7 @@ test("candor rebuild reports what it would do, refuses to lose signed entries, a
   });
 });
 
-test('candor rebuild accepts a head from a file, and gives advice if none matches', { timeout }, async () => {
+test('candor rebuild accepts a head from a file, and gives advice if no head matches', { timeout }, async () => {
   const log = await withoutEntry();
   const at = ['--data-dir', log.dataDir];
   flipIn(log, headRow(log.heads[0]!), 3);

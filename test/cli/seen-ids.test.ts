@@ -23,7 +23,7 @@ async function opened(size: number): Promise<IdFile> {
 test('duplicate ids are found within an audit and across audits', async () => {
   const first = await opened(0);
   expect(await first.add(idsFrom(0, 200_000), 0)).toBeUndefined();
-  // More ids than fit the buffer in memory, so that part of them is written.
+  // More ids than fit the buffer in memory, so that some of the ids are written to the file.
   expect(await first.add(idsFrom(200_000, 100_000), 200_000)).toBeUndefined();
   expect(await first.finish()).toBeUndefined();
   await first.close();

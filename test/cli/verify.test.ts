@@ -188,8 +188,8 @@ describe('candor verify of forged statements', () => {
 const witness = formatVerifierKey(keyPair('witness.example/w', 4).public);
 
 /**
- * Acts as a man in the middle: publishes additional keys with the log's keys, and extends its tree of three by
- * one entry.
+ * Acts as a man in the middle: publishes additional keys with the log's keys, and extends the log's tree of three
+ * entries by one entry.
  */
 async function forgeEntry(of: ServedLog): Promise<void> {
   const [sth, event] = ['transparency-sth', 'event-signing'].map((purpose, i) => {

@@ -145,7 +145,8 @@ describe.skipIf(!mayTrace())('flush order', () => {
     ];
     expect(order).toEqual(order.toSorted((a, b) => a - b));
     expect(order[0]).toBeGreaterThan(-1);
-    // strace splits a call that others interrupt: each flush has succeeded before the response begins.
+    // strace splits a call if a call of another thread interrupts the call. Each flush must succeed before the
+    // response.
     const flushes = lines.slice(order[0], order[3]).filter((line) => /fsync(\(.*| resumed.*)= 0$/.test(line));
     expect(flushes).toHaveLength(2);
   });

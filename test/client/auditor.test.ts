@@ -425,7 +425,7 @@ describe('a failed audit has a specific fault code and no new pin', () => {
 describe('published and pinned keys', () => {
   const origins = (from: string, to: string) => replace(new RegExp(`"svc_origin":"${from}"`), `"svc_origin":"${to}"`);
 
-  test('have, if pinned, their periods from log entries, not from later published keys', async () => {
+  test('get their periods, once pinned, from log entries and not from keys published later', async () => {
     await log.append(2);
     const first = pinOf(await check());
     await log.ledger.rotateKey('transparency-sth', 'system');

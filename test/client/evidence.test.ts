@@ -220,7 +220,7 @@ describe('evidence does not convict the log:', () => {
     expect(judge(parts).reason).toMatch(/first seen after its key .* had ended .*cosigned/);
   });
 
-  test('under pinned keys that their format does not trust: in format 1 only the signer of the pinned head is trusted', () => {
+  test('in format 1, under pinned keys other than the signer of the pinned head', () => {
     const both = new Map([...keys, [other.key.kid, other.key]]);
     const parts = { pinnedHead: head(a, 5, 1), head: head(b, 5, 2, other), pinnedKeys: both };
     const text = writeEvidence(evidence(parts));

@@ -19,7 +19,7 @@ beforeAll(async () => {
 afterAll(() => served.service.close());
 afterEach(() => vi.restoreAllMocks());
 
-/** Values of `:alert_id` and other parameters with existing lists. */
+/** Returns the path parameter of a list, such as `alert_id`, with a value for which the list exists. */
 function paramsOf(operation: ListId): Record<string, string> {
   const [, parameter] = /:(\w+)/.exec(routeOf(operation).path) ?? [];
   return parameter === undefined ? {} : { [parameter]: served.ids.get(parameter)! };

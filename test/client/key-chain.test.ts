@@ -91,7 +91,7 @@ class Interceptor {
   readonly x = String(this.#secret.export({ format: 'jwk' }).x);
   readonly fingerprint = createHash('sha256').update(Buffer.from(this.x, 'base64url')).digest('hex');
 
-  /** Signs a head in place of the real one, with the real or another root. */
+  /** Signs a head in place of the real head, with the real root or a different root. */
   async show({ size, otherRoot = false }: { size?: number; otherRoot?: boolean } = {}): Promise<void> {
     const head = await log.ledger.head();
     const root = new Uint8Array(Buffer.from(head.root_hash, 'hex'));

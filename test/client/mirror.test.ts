@@ -67,7 +67,7 @@ class Memory implements MirrorFolder {
 const sorted = (files: Files) => [...files].sort(([a], [b]) => (a < b ? -1 : 1));
 const full = (files: Files) => new Map([...files].filter(([path]) => !path.includes('.p/')));
 
-test('a copy has every tile and bundle of each tree, step by step', async () => {
+test('a copy that grows in steps has every tile and bundle of each tree', async () => {
   const sizes = [1, 2, 255, 256, 257, 511, 512, 700, 65_536, 66_000];
   const trees = treesOf(...sizes);
   const folder = new Memory();

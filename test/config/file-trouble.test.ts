@@ -140,7 +140,7 @@ describe('rules between settings', () => {
 });
 
 describe('files named by settings', () => {
-  test('make a change fail that prevents a start; an existing error is shown, and does not block other changes', async () => {
+  test('are checked: an invalid change fails; an existing error is shown, and does not block other changes', async () => {
     const needed = join(folder, 'witnesses');
     const env = { CANDOR_DATA_DIR: folder, CANDOR_CONFIG: path };
     writeFileSync(path, 'port: 9000\n');

@@ -109,7 +109,7 @@ describe('sources', () => {
   });
 });
 
-describe('refusals name the setting, the actual value and the expected one', () => {
+describe('refusals name the setting, the actual value and the expected value', () => {
   test.each([
     ['CANDOR_PORT', '65536', 'port: got "65536" from CANDOR_PORT, expected an integer from 0 to 65535'],
     ['CANDOR_PORT', '0x50', 'port: got "0x50" from CANDOR_PORT, expected an integer'],

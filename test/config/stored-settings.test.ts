@@ -34,7 +34,10 @@ function nested(values: Values): Record<string, unknown> {
   return root;
 }
 
-/** Functions that write the file before the change and return its path and environment, by form of the file. */
+/**
+ * Functions that write the file before the change and return the path of the file and the environment, by form of the
+ * file.
+ */
 const forms: Readonly<Record<string, (values: Values) => { env: Record<string, string>; path: string }>> = {
   'config.json in the data folder': (values) => {
     const path = join(folder, 'config.json');

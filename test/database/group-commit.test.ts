@@ -48,7 +48,7 @@ test('calls that wait together share one transaction, in order, each with its ow
   expect(list.transactions).toBe(1);
 });
 
-test('work before the flush is done once, at the end of each transaction, inside it', async () => {
+test('work before the flush runs once in each transaction, at its end', async () => {
   const list = new List();
   const queue = new GroupCommit(list, {
     forget: () => undefined,

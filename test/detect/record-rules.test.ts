@@ -49,7 +49,7 @@ describe('records of every format are evaluated, stored or not', () => {
   const web = rule('web', 'category: proxy', 'cs-host: files.example');
   const conn = rule('conn', 'category: firewall', 'dst_port: 4444');
 
-  test('Zeek in its dialects, named and unnamed', () => {
+  test('Zeek in its dialects, with and without the name of the log', () => {
     const http = { trans_depth: 1, request_body_len: 0, method: 'GET', host: 'files.example' };
     const body = [
       line({ ...ids, ...http }),
@@ -99,7 +99,7 @@ describe('records of every format are evaluated, stored or not', () => {
   });
 });
 
-test('a finding names the row of its record, after any preceding records', () => {
+test('a finding names the row of its record, even if other records precede the record', () => {
   const conn = rule('conn', 'category: firewall', 'dst_port: 2');
   const name = rule('name', 'category: dns', 'query: a.example');
   const dns = { _path: 'dns', ...ids, proto: 'udp', trans_id: 1, query: 'a.example' };
@@ -128,7 +128,7 @@ test('invalid fields of an ignored record are left out of the finding', () => {
   for (const end of ['src_ip', 'src_port', 'dst_ip', 'transport']) expect(finding).not.toHaveProperty(end);
 });
 
-test('a body whose records match too often is reported', () => {
+test('a body whose records match too often has a limited number of findings, and the limit is reported', () => {
   const rules = Array.from({ length: 30 }, (_, n) => rule(`r${n}`, 'category: dns', 'query: x'));
   const dns = line({ _path: 'dns', ...ids, proto: 'udp', query: 'x' });
   const parsed = parse(rules, dns.repeat(4000));

@@ -214,7 +214,7 @@ describe('pace', () => {
     const seconds = (performance.now() - began) / 1000;
     expect(counts.services_found).toBe(62);
     expect(server.accepted).toBe(62);
-    // A slow machine takes longer, but no machine takes less.
+    // A slow machine takes longer, but no machine takes less time.
     expect(seconds).toBeGreaterThanOrEqual((62 - 50) / 50);
     expect(server.accepted).toBeLessThanOrEqual(50 * Math.ceil(seconds));
   });

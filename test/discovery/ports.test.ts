@@ -10,7 +10,7 @@ test('lists and ranges are parsed to distinct ports in order', () => {
   expect(parsePorts('65535')).toEqual([65_535]);
 });
 
-test('top100 is a hundred ports and can be combined with others', () => {
+test('top100 is a hundred ports and can be combined with other ports', () => {
   const ports = parsePorts('top100');
   expect(ports).toHaveLength(100);
   for (const usual of [21, 22, 23, 25, 53, 80, 110, 139, 143, 443, 445, 993, 3306, 3389, 5900, 8080])

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { ValueTally } from '../../src/events/query/value-tally.ts';
 
-it('a value tally returns the most frequent values, and counts the others', () => {
+it('a value tally returns the most frequent values, and counts the other values', () => {
   const tally = new ValueTally();
   for (const [value, count] of [
     ['a', 2],

@@ -77,7 +77,7 @@ test.skipIf(process.geteuid?.() !== 0)('a file of another user is reported, or r
   const all = expect.stringContaining('another user owns format.json, keys/one, rules/one and');
   expect(foreignFiles(open)).toEqual([all]);
   chmodSync(open, 0o777);
-  // The user changes after the code was loaded, because that user may not be able to read it.
+  // The user changes after the code was loaded, because that user may not be able to read the code.
   const script = `import('${new URL('../../src/files/data-folder.ts', import.meta.url)}').then(({ takeDataFolder }) => {
       process.setuid(65_534);
       takeDataFolder(process.argv[1]);

@@ -2,7 +2,7 @@ import { VolumeQueue } from '../../src/files/volume-queue.ts';
 
 /**
  * Returns the task queue of a volume that hangs until `answer` is called. On a busy machine a task may exceed
- * its deadline even after that call, so tests repeat it.
+ * its deadline even after that call, so tests repeat the task.
  */
 export async function hangingVolume(): Promise<{ readonly volume: VolumeQueue; answer(): void }> {
   const volume = new VolumeQueue('the volume', 200);

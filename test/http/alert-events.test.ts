@@ -63,7 +63,7 @@ async function served(ids: readonly string[]): Promise<ServedEvent[]> {
   return events;
 }
 
-test('the entry of an alert commits to the events that were committed with it', async () => {
+test('the entry of an alert commits to the events that were stored together with the alert', async () => {
   await send(Array.from({ length: 25 }, (_, n) => query(n, 'a.high.example')));
   const data = await logged('A query for high');
   expect(data).toMatchObject({ count: 25, events_count: 20 });

@@ -146,7 +146,7 @@ describe.each([
     expect(attributes).toMatchObject({ count: 1, last_seen: at(beacon.at(-1)!) });
   });
 
-  test('new ports of a server update the alert of the day until its resolution, and then raise another', async () => {
+  test('new ports of a server update the alert of the day until its resolution, then raise a new alert', async () => {
     const dayMs = 24 * hourMs;
     const noon = Math.floor(Date.now() / dayMs) * dayMs - 12 * dayMs + 12 * hourMs;
     const answers = (...answered: readonly (readonly [port: number, day: number])[]): AttackLine[] =>

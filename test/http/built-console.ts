@@ -27,7 +27,7 @@ export function buildFixture(): BuiltConsole {
   mkdirSync(join(assets, 'sub'), { recursive: true });
   const write = (name: string, content: string | Buffer) => writeFileSync(join(assets, name), content);
   writeFileSync(join(folder, 'index.html'), html);
-  // This compressed document is left over from another build, so the document is compressed again.
+  // A compressed document of another build: the service must compress `index.html` again.
   writeFileSync(join(folder, 'index.html.br'), brotliCompressSync('<!doctype html>old'));
   write('main-BxY3_-9a.js', script);
   write('main-BxY3_-9a.js.br', builtBrotli);

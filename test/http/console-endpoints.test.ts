@@ -207,7 +207,7 @@ describe('the files', () => {
     wire.end();
   });
 
-  test('are sent unchanged in compressed file formats', async () => {
+  test('are sent unchanged if their file format is already compressed', async () => {
     const answer = await ask('/console/mono-Ab12Cd34.woff2', { 'accept-encoding': 'br, gzip' });
     expect(answer.headers.has('content-encoding')).toBe(false);
     expect(Buffer.from(await answer.arrayBuffer()).equals(font)).toBe(true);

@@ -179,7 +179,7 @@ describe('on a running service', () => {
     }
   });
 
-  /** Checks that exactly one audit record names the entry, that of the request. */
+  /** Checks that exactly one audit record, the record of the request, names the entry. */
   async function leadsTo(operation: OperationId, { entry }: Leaf): Promise<void> {
     const records = await on.recordsOf(entry);
     expect(records).toMatchObject([{ operation }]);

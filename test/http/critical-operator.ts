@@ -119,8 +119,8 @@ export class CriticalOperator {
   }
 
   /**
-   * Returns the audit records that name the entry, once there are any, or none after three seconds. The record of
-   * a failure takes up to a second.
+   * Returns the audit records that name the entry, once there are any; an empty list after three seconds. The audit
+   * record of a failed operation takes up to a second.
    */
   async recordsOf({ id }: Entry): Promise<readonly AuditRecord[]> {
     for (let tries = 0; tries < 60; tries++) {
@@ -131,7 +131,7 @@ export class CriticalOperator {
     return [];
   }
 
-  /** Verifies the entry against the signed head, in the bytes that were listed. */
+  /** Verifies the listed bytes of the entry against the signed head. */
   async proven({ leaf_index, canonical, entry }: Leaf): Promise<void> {
     const log = httpLog(this.service.url, { token: this.token });
     const signed = await fetchHead(log);

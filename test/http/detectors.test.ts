@@ -84,7 +84,7 @@ function zeek(seen: Seen, n: number): object {
 const times = <T>(count: number, make: (n: number) => T): T[] => Array.from({ length: count }, (_, n) => make(n));
 const late = start + 9 * day + 8 * hour;
 
-/** Returns connections to three destinations each day that the host and its network already know. */
+/** Returns connections on each day to three destinations, which the host and its network therefore know. */
 const usual = (src: string, days: number): Connection[] =>
   times(3 * days, (n) => ({
     time: start + Math.floor(n / 3) * day + (n % 3) * hour,
@@ -309,7 +309,10 @@ describe.each(['Zeek', 'Suricata'] as const)('in lines of %s', (format) => {
       found = await Promise.all(splits[kind].map((perBody) => alertsIn(inBodies(lines, perBody))));
     });
 
-    /** Returns the addresses in alerts of a detector, by split: each detector has a separate network. */
+    /**
+     * Returns the addresses in the alerts of a detector: one list for each size in `splits`. Each detector has a
+     * separate network.
+     */
     const foundBy = (id: DetectorId): string[][] => {
       const network = `10.1.${detectorIds.indexOf(id) + 1}.`;
       return found.map((alerts) =>

@@ -36,7 +36,7 @@ test.each(named.map(({ path }) => [path]))(
   },
 );
 
-test('more than eight of these paths return 404', async () => {
+test('more than eight paths with an unknown identifier return 404', async () => {
   const statuses = await Promise.all(
     named.map(({ path }) => errorOf(path.replaceAll(/:[a-z_]+/g, '01900000-0000-7000-8000-00000000000f'))),
   );

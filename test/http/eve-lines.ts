@@ -49,7 +49,7 @@ function eveRecord(record: Conn | Dns | Http): object {
   return 'method' in record ? http(record) : dns(record);
 }
 
-/** flow.state of TCP by Zeek's conn_state, and the history of a line without one. */
+/** flow.state of TCP by Zeek's conn_state, and a history for lines without a history. */
 const states: Readonly<Record<string, readonly [state: string, history: string]>> = {
   S0: ['new', 'S'],
   S1: ['established', 'ShADad'],

@@ -33,7 +33,7 @@ async function linesOf(operation: OperationId, query = ''): Promise<unknown[]> {
 
 describe.each(lists)('%s', (operation) => {
   test('returns the whole list, one item per line, equal to its pages', async () => {
-    // The calls themselves add to this list: only the older items must agree.
+    // With an audit log, these calls would add records, so only older records are compared.
     const query = operation === 'listAuditRecords' ? `?to=${Date.now()}` : '';
     const items = await served.itemsOf(operation, query);
     expect(await linesOf(operation, query)).toEqual(items);
@@ -79,7 +79,7 @@ test('HEAD has no body; a list is 401 without credentials, and 404 for an unknow
   expect(none.status).toBe(404);
 });
 
-/** Replaces the n-th query from now on by `act`. */
+/** Runs `act` instead of the n-th query that follows. */
 function atQuery(n: number, act: (signal: AbortSignal) => Promise<never>) {
   const { queries } = served.service.services;
   const run = queries.run.bind(queries) as (...args: unknown[]) => Promise<unknown>;

@@ -73,7 +73,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-/** Returns an expired token for the store. Requests cannot create it: an expiry in the past is rejected. */
+/** Returns an expired token for the store. Requests with an expiry in the past are rejected. */
 function expired(principal: string): Token {
   const issued = Date.now() - 2000;
   return {

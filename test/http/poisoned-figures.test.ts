@@ -255,7 +255,7 @@ const formats: Readonly<Record<string, object>> = {
   },
 };
 
-/** Returns the record once for each of its numbers and each extreme value in its place. */
+/** Returns copies of the record. In each copy, an extreme value replaces one of the numbers. */
 function poisoned(record: object): string[] {
   const text = JSON.stringify(record);
   const places = [...text.matchAll(/(?<=[:[])-?[0-9.]+(?=[,}\]])/g)];
@@ -265,7 +265,7 @@ function poisoned(record: object): string[] {
 }
 const lines = Object.values(formats).flatMap(poisoned);
 
-/** Lines of Suricata in documents of Filebeat's module, which keeps them as texts. */
+/** Suricata lines in documents of Filebeat's module, which embeds each line as a string. */
 const wrappedByModule = [eveFlow, eveAlert, eveAnswer].flatMap((record) => {
   const document = moduleEve(recent(record) as typeof record);
   const original = poisoned(recent(record)).map((line) => ({
@@ -276,7 +276,7 @@ const wrappedByModule = [eveFlow, eveAlert, eveAnswer].flatMap((record) => {
   return original.map((event) => JSON.stringify({ ...document, event }));
 });
 
-/** Returns a log of Zeek with the record once for each of its numbers and each extreme value in its place. */
+/** Returns a Zeek log with copies of the record. In each copy, an extreme value replaces one of the numbers. */
 function tsvOf({ _path, ...record }: { readonly _path: string }): string {
   const fields = Object.entries<unknown>(record);
   const rows = fields.flatMap(([poisonedName, value]) =>
@@ -297,7 +297,7 @@ const typedExtremes: readonly AnyValue[] = [
   ...[0.5, 1e15, 2 ** 53, 1e308, Infinity, -Infinity, NaN].map((doubleValue) => ({ doubleValue })),
 ];
 
-/** Returns the record as a structured body, once for each of its numbers and each typed extreme in its place. */
+/** Returns copies of the record as structured bodies. In each copy, a typed extreme replaces one of the numbers. */
 function typed(record: object): AnyValue[] {
   const text = JSON.stringify(anyOf(record));
   const places = [...text.matchAll(/\{"(intValue|doubleValue)":[^}]+\}/g)];

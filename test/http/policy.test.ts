@@ -111,7 +111,7 @@ describe('the access policy over HTTP', () => {
     expect((await put(rules)).status).toBe(200);
   });
 
-  test('an invalid policy is rejected with the place of the error; a policy that locks out is a conflict', async () => {
+  test('an invalid policy is rejected with the place of the error; no policy may lock administrators out', async () => {
     const { rules } = (await read()).data.attributes;
     const refusals = [
       [...rules, forRoles('dropTables', 'admin')],
@@ -197,7 +197,7 @@ describe('the access policy over HTTP', () => {
     expect((await put(rules)).status).toBe(200);
   });
 
-  test('shared caches keep bundles of entries only while these are public', async () => {
+  test('shared caches keep bundles of entries only while the bundles are public', async () => {
     const { rules } = (await read()).data.attributes;
     const cached = async () =>
       (await service.call('getEntryBundle', 'GET /tile/entries/000.p/1', { token })).headers

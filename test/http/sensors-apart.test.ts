@@ -120,7 +120,7 @@ describe('an explicit id', () => {
     expect(await list('/api/v1/events/network?src_ip=203.0.113.2')).toHaveLength(1);
   });
 
-  test('names events of one sensor in both tables, and is replaced if the service may generate it', async () => {
+  test('may name one event per table for a sensor, and is replaced if the service may generate this id', async () => {
     const id = crypto.randomUUID();
     const query = { ...event(id, '203.0.113.5'), type: 'dns_event', transport: 'udp', kind: 'query' };
     await ingest(honest, query);

@@ -253,7 +253,7 @@ describe('an address that moves to another machine', () => {
     expect(changed.body).toMatchObject({ data: { attributes: { asset_ids: [after.id] } } });
   });
 
-  test('brings all events, alerts and services to the remaining asset once its assets are merged', async () => {
+  test('brings all events, alerts and services to the remaining asset once both assets are merged', async () => {
     const { status } = await call('mergeAsset', `POST /api/v1/assets/${before.id}/merge`, { into: after.id });
     expect(status).toBe(200);
     expect(await portsOf(`asset_id=${before.id}`)).toEqual([]);
@@ -273,7 +273,7 @@ describe('an address that moves to another machine', () => {
     });
   });
 
-  test('leaves its asset an open alert only until the alert is resolved', async () => {
+  test('does not count an alert as open on its asset once the alert is resolved', async () => {
     const [alert] = await list<Alert>('listAlerts', `asset_id=${after.id}`);
     await call('updateAlert', `PUT ${paths.listAlerts}/${alert!.id}`, { status: 'resolved' });
     expect((await assetAt('ip=192.168.7.10')).attributes.open_alerts).toBe(1);

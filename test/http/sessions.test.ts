@@ -52,7 +52,7 @@ describe('a session', () => {
     expect(await Promise.all(statuses)).toEqual([401, 401, 401, 200]);
   });
 
-  test('ends when two clients refresh it at the same time, because one client is not its owner', async () => {
+  test('ends when two clients refresh it at the same time, because one client may be an attacker', async () => {
     const { refresh_token, access_token } = await login();
     const answers = await Promise.all([refresh(refresh_token), refresh(refresh_token)]);
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 401]);

@@ -242,7 +242,7 @@ describe.each([
     await apart(network, 3);
   });
 
-  test('are separated if one request shows all of them', async () => {
+  test('are separated if all their connections are in one request', async () => {
     const { mac, network, at } = place(1);
     await send(line(at(1), mac, 0), line(at(2), mac, minute), line(at(1), mac, 2 * minute));
     await apart(network, 2);
@@ -291,7 +291,7 @@ describe.each([
     expect((await assetOf(at(1))).attributes.mac_addresses).toEqual([mac]);
   });
 
-  test('are distinguished from assets that users merged, before and after', async () => {
+  test('are distinguished from assets that users merged before or after the MAC address was seen', async () => {
     const { mac, network, at } = place(6);
     const [a, b, c] = [at(1), at(2), at(3)];
     await send(line(a, undefined, 0), line(b, undefined, 0));
@@ -478,7 +478,7 @@ describe.each([
     }, 60_000);
   });
 
-  test('are the names that the server announces itself, not names that others announce for it', async () => {
+  test('are the names that the server announces itself, not names that other hosts announce for it', async () => {
     await send(zeek(at(4), undefined, 0), dns('bank.local', at(4), at(66), true));
     await send(dns('printer.local', at(4), at(4), true));
     await vi.waitFor(async () => expect(await hostnamesOf(at(4))).toEqual(['printer.local']), 60_000);

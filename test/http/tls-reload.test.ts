@@ -114,13 +114,13 @@ describe.skipIf(withoutOpenssl !== undefined)('new TLS files', () => {
     expect(await server.reloadTls()).toBe('unchanged');
   });
 
-  test('are ignored if one of them is invalid, and the log names it', async () => {
+  test('are ignored if one of them is invalid, and the log names the invalid file', async () => {
     const live = files();
     const { server, logged } = await serve([slow], { tls: live });
     const bad: [string, () => void][] = [
       [live.cert, () => writeFileSync(live.cert, 'x')],
       [live.key, () => writeFileSync(live.key, 'x')],
-      // Only one of the two files has changed.
+      // Only the key has changed, so the key does not match the certificate.
       [live.key, () => copyFileSync(versions[1]!.key, live.key)],
       [live.clientCa, () => writeFileSync(live.clientCa, '')],
       [live.clientCa, () => renameSync(live.clientCa, `${live.clientCa}.away`)],
@@ -258,7 +258,7 @@ describe.skipIf(withoutOpenssl !== undefined)('new TLS files', () => {
     return { made, events };
   }
 
-  test('close earlier connections after a while: sockets are notified, then everything is closed', async () => {
+  test('close earlier connections after a while, and notify WebSockets before', async () => {
     const live = files();
     const { made, events } = listener(live, 10);
     put(live, versions[1]!);

@@ -69,7 +69,7 @@ test('the log of these tests has entries about keys and other entries', () => {
 });
 
 describe('parameters', () => {
-  /** Each integer parameter of each endpoint, after a query that is valid without it. */
+  /** Each integer parameter of each endpoint, after a query that is valid without the parameter. */
   const integers: [OperationId, string, string][] = [
     ['getTreeHead', '/api/transparency/sth?', 'tree_size'],
     ['getInclusionProof', '/api/transparency/inclusion?', 'leaf_index'],

@@ -43,7 +43,7 @@ describe('bodies of operations that are always public', () => {
   const login = JSON.stringify({ username: 'admin', password });
   const signIn = request('POST /auth/login', `Content-Type: application/json\r\nContent-Length: ${login.length}\r\n`);
 
-  test('are accepted while incomplete bodies of the largest length elsewhere are rejected', async () => {
+  test('are accepted from one address while incomplete long bodies from another address are rejected', async () => {
     service = await openService();
     const { port } = service.server;
     const wires = [];
@@ -114,7 +114,7 @@ describe('bodies of operations that are always public', () => {
     );
   });
 
-  test('have the same limit when decompressed', async () => {
+  test('are also limited in their decompressed length', async () => {
     service = await openService();
     const text = JSON.stringify({ username: 'a', password: 'x'.repeat(limits.maxPublicJsonBodyBytes) });
     const answer = await fetch(`${service.url}/auth/login`, {

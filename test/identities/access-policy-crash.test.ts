@@ -76,7 +76,7 @@ test('a file that was edited after a crash is loaded, although the interrupted c
   ]);
 });
 
-test('an edit that restores the content from before a written change is loaded', async () => {
+test('an edit that restores the previous content, after a change was written to the file, is loaded', async () => {
   const dataDir = await killedAfter('noted');
   const first = await openPolicy(folder());
   const { rules } = first.policy.current;

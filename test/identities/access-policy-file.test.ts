@@ -116,7 +116,7 @@ test('replacing a file keeps its format, its permissions and the symbolic link t
   mkdirSync(join(folder, 'etc'));
   const link = join(folder, 'etc', 'policy.yaml');
   symlinkSync(target, link);
-  const umask = process.umask(0o077); // The rules as the service has them.
+  const umask = process.umask(0o077); // The umask of the service.
   onTestFinished(() => void process.umask(umask));
   const { replace } = await prepareRulesFile(link, rules);
   expect(readFileSync(target, 'utf8')).toBe('rules: []\n');

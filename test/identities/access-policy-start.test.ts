@@ -38,7 +38,7 @@ describe('a start', () => {
     expect(await again.policy.reload(alice)).toEqual(policy.current);
   });
 
-  test('reports the file as rejected from a failed reload until a change writes it', async () => {
+  test('reports the file as rejected from a failed reload until a change writes the file', async () => {
     const { policy, dataDir } = await opened();
     const { rules } = policy.current;
     writeFileSync(join(dataDir, 'policy.json'), '{');
@@ -95,7 +95,7 @@ describe('a start', () => {
     expect([third.policy.current.version, third.warnings]).toEqual([2, []]);
   });
 
-  test('keeps a removed rule removed, and a configured file is authoritative', async () => {
+  test('keeps a removed rule removed, and adds no default rules to the rules of a configured file', async () => {
     const { close, dataDir, policy } = await opened();
     const rules = policy.current.rules.filter(({ operation }) => operation !== 'listAlerts');
     await policy.replace(rules, alice);

@@ -185,7 +185,7 @@ describe('a change that locks out all administrators fails with CONFLICT', () =>
     },
   );
 
-  test('even if suspended principals, machines or users without a password remain; combined roles count', async () => {
+  test('even if suspended principals, machines or users without a password remain; one user must have all required roles', async () => {
     const { policy, addPrincipal } = await opened();
     const given = withRules(
       policy.current.rules,

@@ -98,7 +98,7 @@ export const tls = {
   tls: { client: { server_name: 's.example' }, established: true },
 };
 
-/** A line of conn.log; `ecsConn` is the line after Elastic's integration. */
+/** A line of conn.log; `ecsConn` is the same line as converted by Elastic's integration. */
 export const zeekConn = {
   ts: 1767323045.678,
   uid: 'CAbc',
@@ -162,8 +162,8 @@ export const ecsConn = { '@timestamp': at, ...connection };
 
 const { duration: _, ...eventOfModule } = connection.event;
 /**
- * The same line after Filebeat's module, which leaves the time and the duration to a pipeline: `@timestamp` is
- * the time of reading the line.
+ * The line of `zeekConn` as converted by Filebeat's module, which leaves the time and the duration to a pipeline:
+ * `@timestamp` is the time of reading the line.
  */
 export const moduleConn = {
   ...connection,

@@ -200,7 +200,7 @@ describe('an ECS record of a sensor', () => {
     ]);
   });
 
-  it("names its sensor: the sensor's name before the host's", () => {
+  it("names its sensor: the name in the sensor's record, otherwise the name in the document", () => {
     const named = { ...ecs.ecsEveFlow.suricata.eve, host: 'eve-1', in_iface: 'en0' };
     expect(one(ecs.ecsConn).sensor).toBe('tap-1');
     expect(one({ ...ecs.ecsEveFlow, suricata: { eve: named } }).sensor).toBe('eve-1');

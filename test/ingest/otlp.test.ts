@@ -85,7 +85,7 @@ describe.each(encodings)('a log record in %s', (name) => {
   it.each<[string, object, object]>([
     ['Suricata', flow, { source: 'suricata', state: 'closed' }],
     ['the native format', native, { source: 'native', transport: 'tcp' }],
-  ])('is parsed in each of these forms in another format: %s', (_, record, wanted) => {
+  ])('with a record of another format is parsed as text, list and attributes: %s', (_, record, wanted) => {
     const parsed = sent(name, [
       text(JSON.stringify(record)),
       { body: anyOf(record) },

@@ -138,7 +138,7 @@ test('beyond the limit a body is rejected and left intact', async () => {
   expect(await Promise.all(answers)).toHaveLength(limits.maxQueuedBodies + 1);
 });
 
-test('after a refused group, each body is stored separately, so that only the cause is refused', async () => {
+test('after a refused group, bodies are stored separately, so that only the body at fault is refused', async () => {
   let free = 2 ** 40;
   const { pipeline, tasks, stored } = threads(1, { freeBytes: () => free });
   const first = [1, 2, 3].map((lines) => pipeline.add(input(lines)));

@@ -61,7 +61,7 @@ describe('lines parsed by their shapes', () => {
     expect(readAll(lines)).toBe(3);
   });
 
-  it('have only the values of their own line, in the same object', () => {
+  it('are read into one reused object, which has only the values of the current line', () => {
     const reader = new ShapeParser();
     const line = (ts: string) => conn(ts, 'C');
     readAll([line('1')], reader);

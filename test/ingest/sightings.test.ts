@@ -81,7 +81,7 @@ test.each([
       },
     ],
   ],
-])('a record of %s describes a host, recognised by its path or by its fields', (path, fields, sightings) => {
+])('a record of %s, recognised by its path or by its fields, describes a host', (path, fields, sightings) => {
   const record = { ts, ...fields };
   expect(told({ _path: path, ...record })).toEqual({ sightings, counts: accepted, errors: [] });
   expect(told(record)).toEqual({ sightings, counts: accepted, errors: [] });

@@ -127,7 +127,7 @@ describe('observations from one event', () => {
     ['TCP', { conn_state: 'S0' }, { conn_state: 'SF' }],
     ['an alert’s event before that of its flow', { conn_state: undefined }, { state: 'closed', dst_bytes: 60 }],
     ['a datagram', { transport: 'udp', dst_packets: 0 }, { transport: 'udp', dst_packets: 2 }],
-  ])('a connection that was first reported as unanswered counts once it is answered: %s', (_what, attempt, answer) => {
+  ])('a connection first reported as unanswered is counted when it is answered: %s', (_what, attempt, answer) => {
     const common = { connection_id: 'C1', conn_state: undefined, dst_bytes: undefined };
     const [unanswered, answered] = [
       ssh({ ...common, src_bytes: 50, ...attempt }),

@@ -23,7 +23,7 @@ interface Eve {
 }
 
 describe.skipIf(!hasShared)('real alerts', () => {
-  test.each(files)('%s give a service only for a flow that was opened to it and answered', (name) => {
+  test.each(files)('%s give a service only for a flow that was opened to the service and answered', (name) => {
     const bytes = sharedFile(`suricata/${name}`);
     const text = (name.endsWith('.gz') ? gunzipSync(bytes) : bytes).toString('utf8');
     const answered = new Set(

@@ -338,7 +338,7 @@ test.each([
   expect((await result) ?? 'none').toBe(expected);
 });
 
-test('an entry about a key that was delayed for days is dated by its append', async () => {
+test('an entry about a key is dated by its append if the entry was delayed for days', async () => {
   const { host, dataDir, ledger, reopen } = await started();
   await ledger.rotateKey('event-signing', 'ann');
   const [retired] = (await ledger.keyRecords()).filter(({ state }) => state === 'retired');
@@ -357,7 +357,7 @@ test('an entry about a key that was delayed for days is dated by its append', as
   expect(logged.data).toMatchObject({ ...owed.data, delayed_from: owed.occurred_at });
 });
 
-test('keys and takeovers dated years ahead are due immediately, others by their dates', () => {
+test('keys and takeovers dated years ahead are due immediately, all others on their dates', () => {
   const now = Date.UTC(2026, 0, 1);
   const schedule = { periods: { 'event-signing': 30 * day }, overlapMs: day };
   const file = (atMs: number, due?: number) =>

@@ -102,7 +102,7 @@ test('a log of several segments is checked with the same result in one and in tw
   const log = await bulkLog(size, [5, 65_535, 65_536, 65_537, 100_000, 131_072, 131_073, size]);
   const { dataDir } = log;
   for (const threads of [1, 2]) expect(await fsck({ dataDir, threads })).toMatchObject({ ok: true, size });
-  // An older version leaves this file: start-up adds the missing index entries.
+  // An older version may leave such a file: start-up adds the missing index entries.
   const lastChunk = ['alert.raised', Math.floor((size - 1) / 256)] as never;
   await tamper(log, 'kinds', (rows) => rows.removeSync(lastChunk));
   expect(await fsck({ dataDir, threads: 2 })).toMatchObject({ ok: true, size });
@@ -371,7 +371,7 @@ describe('damage is reported', () => {
     expect(counts.entry_missing).toBe(2 ** 50 - 700);
   });
 
-  test('with a count for each kind and a list of the first hundred', async () => {
+  test('with the number of findings of each code and a list of the first hundred', async () => {
     const log = copyOf(whole);
     await tamper(log, 'entries', (rows) => {
       for (let i = 0; i < 250; i++) rows.putSync(i, flipped(rows.getBinary(i), 30));

@@ -65,7 +65,7 @@ async function broken(step: LedgerStep, nth: number) {
 }
 
 /**
- * Checks that the auditor finds no fault. The auditor cannot verify the key that replaces a revoked one, so the
+ * Checks that the auditor finds no fault. The auditor cannot verify the key that replaces a revoked key, so the
  * operator confirms its fingerprint.
  */
 async function audited(ledger: Awaited<ReturnType<typeof open>>, pin: Pin): Promise<void> {
@@ -178,7 +178,7 @@ test.each(revocations)(
   },
 );
 
-test('a revocation of a retired key that failed before its entry is logged once', async () => {
+test('a revocation of a retired key is logged once, even if it failed before its entry was appended', async () => {
   const { dataDir, ledger, arm, pin } = await broken('old-key-ended', 1);
   const { kid } = (await ledger.keyRecords()).find((key) => key.purpose === 'transparency-sth')!;
   await ledger.rotateKey('transparency-sth', 'ann');

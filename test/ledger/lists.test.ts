@@ -111,8 +111,7 @@ test('pages of entries by kind and range, and of heads, match a filter over all 
       check(storage, all, sizes, asked);
       await storage.close();
 
-      // An earlier version leaves a file in which entries and heads from some point are missing in the
-      // tables.
+      // Simulates the file of an earlier version: `history` lacks the last heads, and `kinds` may be empty.
       const raw = openDatabase(path, { maxDbs: 16 });
       const history = raw.openDB({ name: 'history', encoding: 'binary' });
       raw.transactionSync(() => {

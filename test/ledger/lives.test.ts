@@ -135,7 +135,7 @@ describe('the start of a new life', () => {
   });
 });
 
-test('a life that starts twice before its entry names the last life with entries as the previous life', async () => {
+test('a new life does not name a life without an entry as the previous life', async () => {
   const dataDir = await logOf(3);
   await begin(dataDir);
   const keys = await KeyRing.load(join(dataDir, 'keys'));

@@ -262,7 +262,7 @@ test.skipIf(isRoot)('a folder of the anchor without write permission counts as a
   expect(await codes(ledger)).toEqual([]);
 });
 
-test('a journal that cannot be written becomes a finding; appends continue, and its line is written later', async () => {
+test('an unwritable journal becomes a finding; appends continue, and the pending line is written later', async () => {
   const dataDir = folder();
   const journal = join(dataDir, 'journal.ndjson');
   const before = await open(dataDir);

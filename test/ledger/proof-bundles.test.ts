@@ -47,7 +47,7 @@ test('the bundle of the newest entry carries a checkpoint that covers it', async
   }
 });
 
-test('before publication, readers of the current log get a checkpoint signed for their bundle only', async () => {
+test('before publication, readers of the current log get a checkpoint signed only for their bundle', async () => {
   let now = BigInt(Date.now()) * 1_000_000n;
   const { ledger, get } = await served({ publicationDelayMs: 60_000, clock: () => now });
   now += 1_000_000_000n;
@@ -55,7 +55,7 @@ test('before publication, readers of the current log get a checkpoint signed for
   expect((await get({ leaf_index: 4 })).checkpoint).toMatchObject({ published: false });
   expect(await codeOf(get({ leaf_index: 4 }, 'published'))).toBe('LOG_EMPTY');
   now += 70_000_000_000n;
-  await ledger.append(entries(5, 6)); // signs the head of the boundary before it
+  await ledger.append(entries(5, 6)); // first signs a head for the publication boundary that has just passed
   now += 61_000_000_000n;
   expect((await get({ leaf_index: 4 }, 'published')).checkpoint).toMatchObject({ published: true });
   expect(await codeOf(get({ leaf_index: 5 }, 'published'))).toBe('INVALID_REQUEST');

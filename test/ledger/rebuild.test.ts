@@ -295,7 +295,7 @@ describe('if signed entries are lost', () => {
     expect(await run(log)).toMatchObject({ outcome: 'whole' });
   });
 
-  test('an auditor’s pin counts as a head that the folder lacks', async () => {
+  test('the head of an auditor’s pin is used if the folder lacks that head', async () => {
     const log = withoutEntry(699);
     await tamper(log, 'heads', (rows) => rows.clearSync());
     for (const head of log.heads) {

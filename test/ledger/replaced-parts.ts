@@ -12,7 +12,7 @@ function checkpointFiles(dataDir: string): { path: string; file: Record<string, 
     .filter(({ file }) => file.svc_purpose === 'checkpoint');
 }
 
-/** Adds an active checkpoint key with the dates and origin of the current one. `keepOld`: what becomes of that one. */
+/** Adds an active checkpoint key with dates and origin of the old key. `keepOld`: the old key file after the change. */
 export async function replaceCheckpointKey(dataDir: string, keepOld: 'removed' | 'retired' | 'active'): Promise<void> {
   const [old] = checkpointFiles(dataDir);
   const other = folder();
@@ -36,7 +36,7 @@ export const removeHeads = (dataDir: string, size: number): Promise<void> =>
     for (const key of [...rows.getKeys()]) if ((key as number[])[0] === size) rows.removeSync(key);
   });
 
-/** Removes the numbers of the heads of this size, and renumbers the others so that no number is missing. */
+/** Removes the numbers of the heads of this size, and renumbers the other heads so that no number is missing. */
 export const renumberHeads = (dataDir: string, size: number): Promise<void> =>
   tamper({ dataDir }, 'history', (rows) => {
     const values = [...rows.getKeys()].map((key) => Buffer.from(rows.getBinary(key)!));

@@ -55,7 +55,7 @@ describe('the checkpoint key', () => {
       await replaceCheckpointKey(dataDir, keepOld);
       const codes = { start: ['checkpoint_key_replaced'], fsck: ['checkpoint_key_replaced'] };
       expect(await found(dataDir)).toEqual(codes);
-      expect(await found(dataDir)).toEqual(codes); // the next start does not accept it either
+      expect(await found(dataDir)).toEqual(codes); // the next start does not accept the new key either
     },
   );
 

@@ -405,7 +405,7 @@ test('a copy made during a key change is a complete log with its public keys', a
   }
 });
 
-test('a stop during a rotation waits for its files', async () => {
+test('a stop during a rotation waits until the key files are written', async () => {
   const dataDir = folder();
   const ledger = await open(dataDir);
   const change = codeOf(ledger.rotateKey('transparency-sth', 'ann'));

@@ -43,7 +43,7 @@ test.each(Array.from({ length: Math.ceil(starts / startsOfLog) }, (_, log) => lo
     const count = Math.min(startsOfLog, starts - log * startsOfLog);
     for (let start = 0; start < count; start++) {
       const isKill = random() < 0.6;
-      const hasStore = start % 4 !== 1 && start % 4 !== 2; // so that all sequences of two occur
+      const hasStore = start % 4 !== 1 && start % 4 !== 2; // with all four orders in two successive starts
       answers.push(...(await runChild(dataDir, start, isKill ? 'SIGKILL' : 'SIGTERM', hasStore, random)));
       if (hasStore) seen.withStore++;
       seen[isKill ? 'kills' : 'stops']++;

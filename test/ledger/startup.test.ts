@@ -94,7 +94,7 @@ test('a rollback of database and anchor together is detected by the journal, and
   const newer = await open(dataDir);
   await newer.append(entries(5, 9));
   await newer.close();
-  await (await open(dataDir)).close(); // the journal's line for this start has the head of 9
+  await (await open(dataDir)).close(); // the journal's line for this start has the head of 9 leaves
   for (const name of ['ledger.mdb', 'anchor.json']) copyFileSync(join(dataDir, `old-${name}`), join(dataDir, name));
   await (await openDegraded(dataDir, 'rollback')).close();
   await openDegraded(dataDir, 'rollback');
@@ -133,7 +133,7 @@ test.each([
   await openDegraded(dataDir, 'corrupt');
 });
 
-test('damage in an old page is detected when a proof needs it, and never served', async () => {
+test('a damaged old page is detected when a proof needs the page, and is never served', async () => {
   const dataDir = await logOf(600);
   const root = openDatabase(join(dataDir, 'ledger.mdb'), { maxDbs: 16 });
   const db = root.openDB({ name: 'pages', encoding: 'binary' });

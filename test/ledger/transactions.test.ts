@@ -46,7 +46,7 @@ test('a list of free pages that spans branch pages is read in the order of its t
   const root = openDatabase(path);
   const table = root.openDB({ name: 'rows', encoding: 'binary' });
   root.transactionSync(() => table.putSync(0, Buffer.alloc(100)));
-  const reader = root.useReadTransaction(); // keeps every page that is freed from this point in the list
+  const reader = root.useReadTransaction(); // keeps all pages freed from now on in the free list
   for (let n = 0; n < 1500; n++) root.transactionSync(() => table.putSync(n % 300, Buffer.alloc(100, n)));
   reader.done();
   await root.close();

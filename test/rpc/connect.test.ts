@@ -80,7 +80,7 @@ describe('a call to another thread', () => {
     expect(service).toMatchObject({ pending: 0, inFlightBytes: 0 });
   });
 
-  it('fails with OVERLOADED immediately above the limit of bytes in flight, without sending or detaching buffers', async () => {
+  it('fails immediately with OVERLOADED if it would exceed the limit of bytes in flight, without sending or detaching buffers', async () => {
     const first = service.api.sum(new Uint8Array(60_000));
     expect(service.inFlightBytes).toBeGreaterThanOrEqual(60_000);
     const bytes = new Uint8Array(60_000);

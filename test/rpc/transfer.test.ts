@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { pack } from '../../src/rpc/transfer.ts';
 
 describe('pack', () => {
-  it('moves buffers, and views that cover theirs exactly, at any place in the message', () => {
+  it('moves buffers, and views that cover a whole buffer, at any place in the message', () => {
     const buffer = new ArrayBuffer(8);
     const view = new Float64Array(4);
     const own = Buffer.allocUnsafeSlow(16);

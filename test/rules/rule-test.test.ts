@@ -71,7 +71,7 @@ test('a rule test evaluates the requested time range only', async () => {
   expect(whole(ask({ from: start + 100_000 }))).toMatchObject({ lookedAt: 0, matched: 0, matches: [] });
 });
 
-test('a rule test evaluates a correlation with the installed rules that it names, which are not in the result', async () => {
+test('a rule test evaluates installed rules that a correlation names, but returns no matches of them', async () => {
   const { ask } = await withEvents(20);
   const { documents } = parseSigma(base);
   const result = whole(ask({ source: correlation, documents: packed(documents) }));

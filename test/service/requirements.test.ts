@@ -62,7 +62,7 @@ const outsideSettings = settingNames.filter((name) => {
 });
 const tls = ['tls.cert', 'tls.key', 'tls.client_ca'];
 
-test('settings that name paths, hosts and URLs are the settings that this file lists', () => {
+test('this file lists every setting that names a path, a host or a URL', () => {
   expect(outsideSettings.toSorted()).toEqual(
     [
       ...['backup.dir', 'data_dir', 'detection.rules_dir', 'discovery.nmap', 'host', 'ledger.anchor_path'],
@@ -72,7 +72,7 @@ test('settings that name paths, hosts and URLs are the settings that this file l
   );
 });
 
-test.each(outsideSettings)('%s cannot be changed to something that the service cannot use', async (name) => {
+test.each(outsideSettings)('%s cannot be changed to a value that the service cannot use', async (name) => {
   const env = { CANDOR_DATA_DIR: folder };
   const stored = openStoredSettings(env, loadSettings(env), requirements);
   const unusable =
@@ -116,7 +116,7 @@ test.each([
   ['{}/pipe', /pipe is not a folder/],
   ['{}/keys', /expected another path: keys in the data folder is for other data/],
   ['{}/rules/backups', /expected another path: rules in the data folder/],
-])('a folder of backups in %s is refused', async (path, reason) => {
+])('a backup folder at %s is refused', async (path, reason) => {
   const env = { CANDOR_DATA_DIR: folder };
   for (const name of ['file', 'link', 'pipe']) rmSync(join(folder, name), { force: true });
   writeFileSync(join(folder, 'file'), '');

@@ -129,7 +129,7 @@ describe('a batch', () => {
     ]);
   });
 
-  test('that is invalid fails without affecting others', async () => {
+  test('that is invalid fails without affecting other batches', async () => {
     const { store, reader } = opened();
     const good = () => store.commit({ blocks: [block([networkRecord()])], findings: [], answer: answer(1) });
     const results = await Promise.allSettled([
@@ -161,7 +161,7 @@ describe('a batch', () => {
         }),
       ),
     );
-    // The batches take one transaction; background merges of their blocks may take further ones.
+    // The batches take one transaction; background merges of their blocks may take further transactions.
     expect(transactions() - before).toBeLessThanOrEqual(5);
     expect(committed.map(({ blocks }) => blocks[0]?.first_seq)).toEqual(Array.from({ length: 200 }, (_, i) => i + 1));
     const alerts = alertsIn(notices);
@@ -203,7 +203,7 @@ describe('an Idempotency-Key', () => {
     expect(reader.listEvents(allEvents).total).toBe(1);
   });
 
-  test('that is sent twice at the same time is stored once', async () => {
+  test('that is sent twice at the same time stores the events once', async () => {
     const { store, reader } = opened();
     const both = await Promise.all([store.commit(batch()), store.commit(batch())]);
     expect(both.map(({ replayed }) => replayed)).toEqual([false, true]);

@@ -4,8 +4,7 @@ import { openStore } from '../../src/store/writer.ts';
 import { networkRecord } from './records.ts';
 
 /**
- * Commits batches of one event, one alert and one outbox row, identified by their port; prints each
- * acknowledged one.
+ * Commits batches of one event, one alert and one outbox row, identified by their port; prints each acknowledged batch.
  */
 const [dataDir, from] = process.argv.slice(2);
 const store = openStore({ dataDir: dataDir!, alertWindowMs: 3_600_000 });

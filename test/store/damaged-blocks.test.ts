@@ -108,7 +108,7 @@ const below = (n: number) => Math.floor(random() * n);
 test.each([
   ['a header', headers],
   ['a part', parts],
-] as const)('a flipped bit of %s is found, its block is set aside, and the other blocks are served', (_, table) => {
+] as const)('a flipped bit of %s is found, the block is set aside, and the other blocks are served', (_, table) => {
   const keys = [...table.getKeys()];
   let found = 0;
   for (let n = 0; n < 150; n++) {

@@ -155,7 +155,7 @@ describe('the page tree', () => {
     ).toContain('meta page 1 is damaged');
   });
 
-  test('with a value that claims more bytes than it has pages is rejected', () => {
+  test('with a value that claims more bytes than its pages hold is rejected', () => {
     const size = Buffer.alloc(4);
     size.writeUInt32LE(1_300_000);
     expect(

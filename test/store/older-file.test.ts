@@ -38,7 +38,7 @@ const withoutLater = (root: RootDatabase) => {
   for (const name of later) root.openDB({ name }).dropSync();
 };
 
-test('a file without indexes gets them when it is opened, and they are used', async () => {
+test('a file without indexes gets the indexes when it is opened, and uses them', async () => {
   const { dataDir, admin, second, sessions } = await changedFile(withoutLater);
   await inspectStore(dataDir, ignore);
   for (let time = 0; time < 2; time++) {
@@ -62,7 +62,7 @@ test('a file without indexes gets them when it is opened, and they are used', as
   await inspectStore(dataDir, ignore);
 });
 
-test('an incomplete index by principal is found in a copy, and completed when it is opened', async () => {
+test('an incomplete index by principal is found in a copy, and completed when the file is opened', async () => {
   const { dataDir, admin, sessions } = await changedFile((root) => {
     const index = openRows<true, [string, string, string]>(root, 'principal-tokens');
     for (const key of index.getKeys({ limit: 1 })) index.removeSync(key);

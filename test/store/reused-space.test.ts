@@ -1,4 +1,4 @@
-/** At the bound, new events reuse the space of removed ones: the file stops growing. */
+/** At the bound, new events reuse the space of removed events: the file stops growing. */
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';

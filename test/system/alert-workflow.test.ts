@@ -66,7 +66,7 @@ test('the service raises the alerts of the sensor', () => {
 });
 
 describe('a bulk change', () => {
-  test('changes each alert separately and once, and lists those that could not be changed', async () => {
+  test('changes each alert separately and once, and lists the alerts that could not be changed', async () => {
     const [a, b, archived] = idsOf(0, 1, 2) as [string, string, string];
     for (const status of ['resolved', 'archived']) await ask('updateAlert', { params: [archived], json: { status } });
     const ids = [a, b.toUpperCase(), a, archived, missing];

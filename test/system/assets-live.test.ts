@@ -168,8 +168,7 @@ test('live events and alerts go to subscribers of the asset that had the address
     [2, 3, 4],
   ]);
 
-  // After the merge, subscribers of the remaining asset receive the events of both assets, and their whole
-  // past.
+  // After the merge, subscribers of the remaining asset receive the events of both assets, live and replayed.
   await admin.call('mergeAsset', { params: { asset_id: before }, body: { into: after } });
   await send(dns(5), dns(14));
   await until(byAfter.dns, 3);

@@ -245,7 +245,7 @@ describe('wrong times', () => {
   const rulesOf = async () =>
     new Set((await listAll(service, 'listAlerts', admin)).map(({ attributes }) => attributes.rule_id as string));
 
-  test('are counted as late for bodies in reverse order, older than their window', async () => {
+  test('are counted as late if bodies arrive in reverse order with events older than the window', async () => {
     const days = Array.from({ length: 3 }, (_, day) => skewed(attacks(), (day - 10) * dayMs).join('\n'));
     for (const body of days.reverse()) await send(service, admin, body);
     await counted(service, admin);

@@ -1,8 +1,8 @@
 /**
  * Kill -9 at random moments under load, eight times on one data folder. After each restart the sender repeats
  * unacknowledged bodies under the same Idempotency-Key, as a shipper does. In the end every event is stored
- * exactly once, every alert at or above high is in the log exactly once with a valid proof, and an auditor's
- * pin has held throughout.
+ * exactly once, and every alert at or above high is in the log exactly once with a valid proof. After each restart,
+ * the log is consistent with an auditor's pin.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,6 +1,6 @@
 /**
- * Damages one file of a data folder; the same number gives the same damage. The first numbers cover every file with
- * every kind of damage. Later numbers give random damage, mostly in the databases.
+ * Damages one file of a data folder; the same round gives the same damage. The first rounds cover every file with every
+ * kind of damage. Later rounds give random damage, mostly in the databases.
  */
 import { execFileSync } from 'node:child_process';
 import {
@@ -26,7 +26,7 @@ export interface Case {
 }
 
 export interface Damage extends Case {
-  /** The user to run the service as, if files have another owner. */
+  /** Id of the user that must run the service, if the damaged file belongs to another user. */
   readonly user?: number;
 }
 
@@ -90,7 +90,7 @@ export function damageOne(folder: string, older: string, round: number, given?: 
   }
 }
 
-/** Returns a random file and kind of damage. Most of the bytes are in the databases. */
+/** Returns a random file and kind of damage. Half of the cases are in the databases, which have most of the bytes. */
 function randomCase(files: readonly string[], random: (most: number) => number): Case {
   const pick = <T>(from: readonly T[]): T => from[random(from.length)]!;
   if (random(2) === 0) return { file: pick(files.filter((name) => !name.endsWith('.mdb'))), kind: pick(kinds) };

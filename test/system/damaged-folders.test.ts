@@ -211,7 +211,7 @@ async function judge(service: Service, { file, kind }: Damage): Promise<Pick<Out
   }
   const warnings = service.output.filter((line) => /"level":[456]0/.test(line));
   const said = health.advice ?? JSON.stringify(health.findings ?? warnings.map(told));
-  // The log records that a rule changed, whatever the reason.
+  // Damage to a rule file changes the rule, and the log must have an entry about this change.
   const isRule = file.startsWith('rules/');
   const altered = Object.entries(answers).filter(
     ([name, { status, text }]) => status === 200 && text !== sound[name]!.text && !(isRule && name === 'entries'),

@@ -77,7 +77,7 @@ describe.skipIf(process.platform !== 'linux')(`a service with a limit of ${descr
     await ship(service.url, sensor, shipment('behind', 10));
   });
 
-  test('stores events, rejects changes that it cannot log, and recovers, without any free descriptor', async () => {
+  test('stores events and rejects unlogged changes while no descriptor is free, and recovers afterwards', async () => {
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     const admin = await login(service);
     const create = async (name: string) => {
@@ -87,7 +87,7 @@ describe.skipIf(process.platform !== 'linux')(`a service with a limit of ${descr
     const bodies = Array.from({ length: 5 }, (_, n) => shipment(`without-${n}`, 20));
     await ship(service.url, sensor, bodies[0]!, {}, { agent });
     limitTo(service.pid, 10);
-    // The head of the first entries may fail to reach the anchor; later entries are rejected.
+    // The first changes may succeed, until the log fails to anchor a head; later changes are rejected.
     let status = 201;
     for (let n = 0; status === 201; n++) status = await create(`unlogged ${n}`);
     expect(status).toBe(503);

@@ -1,14 +1,15 @@
 /*
- * Preloaded into a process (LD_PRELOAD): makes writes and flushes of the files in one folder slow, or fail with EIO, as a
- * test says while the process runs. It says so in a small file that both have mapped, FAULTY_DISK_CONTROL: 32-bit words.
+ * Preloaded into a process (LD_PRELOAD): makes writes and flushes of certain files slow, or makes them fail with EIO.
+ * A test controls the faults while the process runs, through a small file that the test and the process have mapped
+ * (FAULTY_DISK_CONTROL). The file consists of 32-bit words:
  *
- *   0  microseconds that each write takes longer     3  writes of less than a page that fail, likewise
- *   1  microseconds that each flush takes longer     4  flushes that fail, likewise
- *   2  writes of pages that fail, from the next on   5  flushes that were asked for so far
- *   6  writes and flushes so far                     7  which of these fails, counted from 1; 0: none
- *   8  also fail after that one
+ *   0  microseconds added to each write              3  number of next small writes (< 512 bytes) that fail
+ *   1  microseconds added to each flush              4  number of next flushes that fail
+ *   2  number of next larger writes that fail        5  number of flushes requested so far
+ *   6  number of writes and flushes so far           7  position of the call that fails, from 1; 0: no call fails
+ *   8  whether all calls after that call fail, too
  *
- * FAULTY_DISK_FILES: what the paths of these files begin with.
+ * FAULTY_DISK_FILES: prefix of the paths of the affected files.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -50,7 +51,7 @@ static int concerns(int fd) {
   return strncmp(path, prefix, strlen(prefix)) == 0;
 }
 
-/* Takes its time; true when the call is to fail. */
+/* Delays the call as the test requires. Returns 1 if the call must fail. */
 static int strikes(int fd, int us, int failing) {
   int before = errno;
   if (!concerns(fd)) {
@@ -64,7 +65,7 @@ static int strikes(int fd, int us, int failing) {
     errno = EIO;
     return 1;
   }
-  /* In pieces: a disk that is quick again is so for whoever waits. */
+  /* Sleeps in short steps, so that waiting calls continue soon after the test ends the delay. */
   for (int slept = 0; slept < atomic_load(&control[us]); slept += 10000) {
     struct timespec pause = {0, 10000000};
     nanosleep(&pause, NULL);

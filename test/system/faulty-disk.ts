@@ -77,7 +77,7 @@ export class FaultyDisk {
     };
   }
 
-  /** Delays each later write and flush by this time. */
+  /** Delays each later write and each later flush by these times. */
   slow(ms: { readonly write: number; readonly flush: number }): void {
     this.#set(words.writeUs, ms.write * 1000);
     this.#set(words.flushUs, ms.flush * 1000);
@@ -97,7 +97,7 @@ export class FaultyDisk {
     this.#set(words.failingFlushes, what.flushes ?? 0);
   }
 
-  /** Makes the n-th write or flush from this call fail with EIO, and all later ones if `staysBroken`. */
+  /** Makes the `call`-th following write or flush fail with EIO; with `staysBroken`, also all later calls. */
   failAt(call: number, { staysBroken = false } = {}): void {
     this.#set(words.calls, 0);
     this.#set(words.failingOn, Number(staysBroken));

@@ -1,6 +1,6 @@
 /**
- * A volume of the anchor, the settings and the backups on which writes never return. The system calls permanently
- * occupy threads of the pool, and cannot be cancelled.
+ * The volume with the anchor, the settings and the backups hangs: writes to the volume never return. These system
+ * calls permanently occupy threads of the pool, and cannot be cancelled.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

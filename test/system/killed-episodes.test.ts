@@ -126,7 +126,7 @@ async function settledFigures(watched: Watched) {
   }
 }
 
-/** After the end of the first slot and of its window, so that the earlier ports no longer count. */
+/** A time after the first slot and after its window, so that the earlier ports no longer count. */
 const again = start + 6 * slotMs + 5 * minuteMs;
 const nextDay = start + 3.7 * hourMs + 26 * hourMs;
 const bodies: readonly (readonly string[])[] = [

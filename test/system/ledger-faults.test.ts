@@ -1,6 +1,6 @@
 /**
- * Each call of a commit, and of writing the files beside the database, fails with EIO and with ENOSPC, and
- * kills the process.
+ * Failures at each system call of a commit, and of writes to the files beside the database: EIO, ENOSPC, or a kill of
+ * the process.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { databaseCalls, faultsAtEachCall, StartingPoint } from './faults-at-each-call.ts';
 import { mayTrace, type TracedRun } from './strace.ts';
 
-/** The head of a meta page, written through a separate descriptor: it makes a transaction valid. */
+/** Bytes of the head of a meta page. LMDB makes a transaction valid by writing this head. */
 const metaBytes = 128;
 const first = 10;
 
@@ -40,7 +40,7 @@ describe.skipIf(!mayTrace())('the log on a failing disk', () => {
     expect(calls).toBeGreaterThanOrEqual(9);
   });
 
-  test('keeps an entry if the process is killed after its commit and before its response', {
+  test('keeps an entry if the process is killed between the commit and the response', {
     timeout,
   }, async () => {
     const calls = await faultsAtEachCall({
@@ -53,7 +53,7 @@ describe.skipIf(!mayTrace())('the log on a failing disk', () => {
     expect(calls).toBe(2);
   });
 
-  test('writes an anchor and a journal that match the log if any of their calls fails', {
+  test('writes an anchor and a journal that match the log, even if a call on one of the files fails', {
     timeout,
   }, async () => {
     const files = ['', 'anchor.json', 'anchor.json.new', 'journal.ndjson'];
@@ -76,8 +76,8 @@ describe.skipIf(!mayTrace())('the log on a failing disk', () => {
 });
 
 /**
- * Counts writes before the failure: after one, LMDB restores the number of an older transaction in the meta
- * page.
+ * Counts writes of meta pages before the failure. LMDB reacts to a failed write of a meta page by writing the number
+ * of an older transaction back, which is not a commit.
  */
 function metaPagesWritten({ calls }: TracedRun): number {
   const failure = calls.findIndex(({ injected }) => injected);

@@ -34,7 +34,7 @@ const cases: readonly Case[] = [
     filters: { not_ip: '198.51.100.1' },
     wanted: ({ src_ip, dst_ip }) => !isIn('198.51.100.1', src_ip, dst_ip),
   },
-  // Items without the field are included.
+  // A negated filter includes items without the field.
   {
     channel: 'events.network',
     filters: { not_app_protocol: 'ssh' },

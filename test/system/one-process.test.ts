@@ -88,7 +88,7 @@ describe('a second process', () => {
       (await list(service, 'listNetworkEvents', await login(service), 'per_page=1')).pagination.total;
     expect(await total(first)).toBe(200);
 
-    // The folder of a process that was refused its port can be started.
+    // The data folder of the process whose port was refused can be used afterwards.
     const third = await started(other);
     expect((await call(third, 'getHealth')).status).toBe(200);
     expect(await third.stop()).toBe(0);
@@ -116,11 +116,11 @@ describe('SIGTERM', () => {
     const slow = slowSend(service, sensor, conns(0, 500));
     await slow.half;
     const others = Array.from({ length: 6 }, (_, n) => send(service, sensor, conns(1000 * (n + 1), 1000)));
-    // All requests have arrived; the unfinished ones must be completed.
+    // After this response all requests have arrived, so the service must complete them.
     await call(service, 'getHealth');
     const stopped = service.stop();
     await new Promise((resolve) => setTimeout(resolve, 200));
-    // A kept-alive connection may still get a Retry-After.
+    // New connections are refused. A kept-alive connection may still get a response with Retry-After.
     await expect(once(connect(Number(new URL(service.url).port), '127.0.0.1'), 'connect')).rejects.toThrow();
     slow.finish();
     expect(await slow.status).toBe(200);

@@ -529,7 +529,7 @@ const absentTiles: Readonly<Record<string, string>> = {
   '/tile/entries/:bundle*': 'x999/000',
 };
 
-/** Returns a request that passes all checks before the operation itself that the route table implies. */
+/** Returns a request that passes the checks implied by the route table. The operation itself may still reject it. */
 function plausible(operation: OperationId): Request {
   const { params, path, body } = routeOf(operation);
   const value = path.endsWith('*') ? (absentTiles[path] ?? '') : absent;
@@ -768,7 +768,7 @@ describe('administration', () => {
   });
 });
 
-test('failed logins are limited, and the error has the time to wait', async () => {
+test('failed logins are rate limited, and the response has a Retry-After header', async () => {
   const json = { username: 'nobody', password: 'wrong password' };
   let last = await call('login', { json });
   for (let n = 0; n < 2 * limits.maxLoginFailuresPerMinute && last.status === 401; n++)

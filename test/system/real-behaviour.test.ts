@@ -14,7 +14,7 @@ interface Recorded {
 }
 type Alert = FoundAlert['attributes'];
 
-/** Sends a network to a separate service before the surrounding tests. */
+/** Sends recorded lines to a separate service before the surrounding tests. Returns the alerts. */
 function recorded(files: readonly string[], env: Readonly<Record<string, string>> = {}): Recorded {
   let service: Service;
   let alerts: FoundAlert[] = [];

@@ -13,7 +13,7 @@ import { hasSharedData, sharedLines } from './shared-data.ts';
 const timeout = 1_800_000;
 const host = '64.225.56.201';
 const tables = ['conn', 'open_conn', 'dns'];
-/** Records per body. The largest nearly fills one. */
+/** Numbers of records per body. The largest bodies are close to the size limit. */
 const splits = [1_000, 15_000, 30_000];
 
 const recordedLines = () =>

@@ -249,7 +249,7 @@ title: No YAML
     expect(await entries()).toEqual(before);
     rmSync(join(dataDir, 'rules/bad.yaml'));
     expect((await ok<{ data: object }>('reloadRules')).data).toMatchObject({ removed: 3, broken: [] });
-    // Records of calls that changed a rule name their entry; the record of the other call does not.
+    // Each call that changed a rule has an entry, which its audit record names. One call changed nothing.
     await expect
       .poll(async () => {
         const audit = await ok<Page>('listAuditRecords', {

@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(async () => void (await service.stop()));
 
-/** Sends bytes and waits for the end of the connection or of the response. */
+/** Sends bytes. Resolves after the first data of the response, or after half a second without data. */
 function raw(bytes: string): Promise<void> {
   const { hostname, port } = new URL(service.url);
   return new Promise((resolve) => {

@@ -13,7 +13,7 @@ test.skipIf(withoutAgent !== undefined)(
     });
     try {
       const health = async () => (await (await fetch(`${service.url}/health`)).json()) as Health;
-      // Returns whether a new token is logged: its entry waits in the outbox while the log cannot sign.
+      // Creates a token, which must be logged. While the log cannot sign, the entry waits in the outbox.
       const logged = () => tokenFor(service, 'viewer');
       const head = () => fetch(`${service.url}/api/transparency/sth`);
       await logged();

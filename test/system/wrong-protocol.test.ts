@@ -1,4 +1,4 @@
-/** The log helps if clients cannot connect, or the service cannot listen. */
+/** The log and errors explain why clients cannot connect, or why the service cannot listen. */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -14,7 +14,7 @@ function folderOf(): string {
   return folder;
 }
 
-test('HTTPS to an HTTP port is explained in the log, and by the commands that use it', async () => {
+test('HTTPS to an HTTP port is explained in the log once, and by commands that try HTTPS', async () => {
   const service = await startService();
   const { port } = new URL(service.url);
   for (let n = 0; n < 3; n++) await fetch(`https://127.0.0.1:${port}/health`).catch(() => undefined);

@@ -59,7 +59,7 @@ test('each file that a service leaves in its data folder has rows', () => {
   expect(files.filter((file) => !inTable.has(file))).toEqual([]);
 });
 
-test('each file that a data folder can have has rows for missing, cut, altered by one bit, and older', () => {
+test('every possible file of a data folder has rows for the states missing, cut, one bit altered and older', () => {
   const inTable = variants('folder');
   const purposes = keyPurposes.filter((purpose) => purpose !== 'witness').map((purpose) => `keys/${purpose}`);
   const names = [...dataFolderNames.filter((name) => ![...folders, ...ofEarlierVersions].includes(name)), ...purposes];

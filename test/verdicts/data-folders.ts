@@ -189,7 +189,7 @@ export class DataFolders {
   }
 }
 
-/** Serves a log at the URL of another. */
+/** Serves a log at the URL of another log. */
 function at(url: string, { url: own }: ServedLog): LogSource {
   const log = httpLog(own);
   return { url, get: (path) => log.get(path), getBytes: (path) => log.getBytes(path) };

@@ -19,7 +19,7 @@ import { rowsOf } from './parties.ts';
  * Modifications of a file. `older` and `other`: the same file of an earlier time, and of another log. `claimed` and
  * `forged`: an attacker adds a line to the journal that claims a restore, without a signature or with a forged entry;
  * ledger.mdb and the anchor are older. `lost`: a folder is in place of the file. `no head`: the history lacks a head.
- * `stopped`: after a transaction whose number is a multiple of 256. `swapped`: another key is in its place.
+ * `stopped`: after a transaction whose number is a multiple of 256. `swapped`: the file holds another key.
  */
 type Damage =
   | 'missing'

@@ -80,7 +80,7 @@ function cloneOf(folder: string): string {
   return copy;
 }
 
-/** Continues a copy of the log with entries that differ from the honest ones. */
+/** Continues a copy of the log with entries that differ from the honest entries. */
 const from =
   (copy: keyof typeof honest, more: number, then: () => Promise<unknown> = async () => {}) =>
   async () => {
@@ -248,7 +248,7 @@ test.each([
   expect(commandOf(await auditOnce(source, { state, interval: 0, entries: false }))).toBe(audited);
 });
 
-test('evidence of two faults with the same code within an hour is kept, and of a repeated fault once', async () => {
+test('two faults of one code within an hour give two evidence files, and a repeated fault gives one', async () => {
   log.now = startedAt + 10_000;
   const state = join(mkdtempSync(join(tmpdir(), 'candor-notes-')), 'state');
   temporary.push(join(state, '..'));

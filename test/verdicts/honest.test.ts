@@ -90,7 +90,7 @@ const delayed = (seconds: number) => async () => {
   log.now += 1000;
 };
 
-/** Appends three entries at this distance, of which the first is published by the end. */
+/** Appends three entries, `seconds` apart. A log with a shorter publication delay then shows the first. */
 async function growing(seconds: number): Promise<void> {
   for (let i = 0; i < 3; i++) {
     log.now += 1000 * seconds;

@@ -26,7 +26,7 @@ const minuteMs = 60_000;
 const startedAt = Date.now() - 60 * minuteMs;
 
 let log: ServedLog;
-/** A pin from before the tree-head key ended, and one that records its end. */
+/** A pin from before the tree-head key ended, and a pin that records the end of the key. */
 let early: Pin;
 let late: Pin;
 let cosigned: Cosigned;

@@ -12,8 +12,8 @@ import { rowsOf } from './parties.ts';
 /**
  * The first three columns: the folder (`rotated`: after a rotation of each key and a revocation of the
  * checkpoint key), the files that are older, and those that are missing. In a rotated folder, older files are
- * those from before the keys ended. `keys` is the folder with all its files; `keys/<purpose>` is the file of
- * the ended key alone, from while it was in use. Then the verdicts as in data-folders.ts.
+ * those from before the keys ended. `keys` is the folder with all its files; `keys/<purpose>` is only the
+ * file of the ended key, as it was while the key was in use. Then the verdicts as in data-folders.ts.
  */
 const rows = rowsOf(`
   now     | ledger.mdb                                                        | anchor.json journal.ndjson                                   | rollback                                            | ok                                                                            | 4 OLD_HEAD      | 4 OLD_HEAD      | 3 UNAVAILABLE | OLD_HEAD      | UNAVAILABLE | unavailable | verified

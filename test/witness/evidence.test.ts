@@ -74,7 +74,7 @@ describe('evidence of a witness', () => {
     }
   });
 
-  test('works for trees of any size, from small requests', async () => {
+  test('is stored for trees of up to 2^53 − 1 leaves, from small requests', async () => {
     const key = keyPair(origin);
     const [first, second] = [2 ** 52 - 3, 2 ** 53 - 1];
     const leaf = (text: string) => leafHash(sha256, new TextEncoder().encode(text));
@@ -108,7 +108,7 @@ describe('evidence of a witness', () => {
     expect((await post(url, log.request(7, 12))).status).toBe(200);
   });
 
-  test('stores the first files, each pair of checkpoints once, across restarts', async () => {
+  test('is stored once for each pair of checkpoints, up to a maximum number of files, across restarts', async () => {
     const log = new TestLog(origin);
     const first = await startWitness(log);
     await post(first.url, log.request(0, 5));
@@ -238,7 +238,7 @@ describe('a fork of every size', () => {
   const [a, b] = [new Oracle(leaves('a')), new Oracle(leaves('b'))];
   const sized = (tree: Oracle, size: number) => ({ size, root: tree.root(0, size) });
 
-  test('is found from the proof of the later tree, and binds it to a different earlier tree', () => {
+  test('is found from the proof of the later tree, which binds that tree to a different earlier tree', () => {
     for (let first = 1; first <= most; first++)
       for (let second = 1; second <= most; second++) {
         const kept = sized(a, first);

@@ -3,8 +3,8 @@ import { canonicalUuid } from '../../uuid.ts';
 import type { AlertParts } from './alert-change.ts';
 
 /**
- * Plans to replace the local verdict of `triagedAt` with the verdict of another model. The plan
- * returns false, and ignores the new verdict, if the alert was removed or triaged again in the meantime.
+ * Plans to replace the local verdict that was set at `triagedAt` with the verdict of another model. The plan returns
+ * false, and ignores the new verdict, if the alert was removed or has been triaged again.
  */
 export function planAiVerdict(
   { tables, alerts }: AlertParts,

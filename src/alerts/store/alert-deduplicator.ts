@@ -73,12 +73,12 @@ const maxTagLength = 100;
  *
  * An attacker who hides an attack on 10.0.0.5 among the same attack from forged sources still causes one alert
  * about 10.0.0.5. An attack forged for fifty hosts causes one alert for the rule, with the number of hosts and
- * the first hosts; critical assets still keep separate alerts. Alerts that began some minutes before the flood,
- * that a user works on, or that already exist are not changed. The flood's first alerts are suppressed and name
- * the summary alert (`folded_into`); unpublished alerts of the same batch become part of the summary alert. The
- * first finding after the flood makes suppressed alerts new again. Severe findings at home hosts have a higher
- * limit: 50 in five minutes instead of in a window, so that each host of an outbreak gets an alert. Addresses are
- * counted by sketches, so that an alert takes a few kilobytes regardless of its size.
+ * the first hosts; critical assets still keep separate alerts. Alerts that began more than five minutes before the
+ * flood, or that a user works on, are not changed. The flood's first alerts are suppressed and name the summary alert
+ * (`folded_into`); unpublished alerts of the same batch become part of the summary alert. After the flood, the next
+ * finding of a suppressed alert makes the alert new again. Severe findings at home hosts have a higher limit: 50 in
+ * five minutes instead of in a window, so that each host of an outbreak gets an alert. Addresses are counted by
+ * sketches, so that an alert takes a few kilobytes regardless of its size.
  *
  * **Sensors.** A finding from a single sensor is counted only in alerts of this sensor, and only against the
  * limits of this sensor. Therefore a sensor cannot hide another sensor's findings in its own alerts or in a
@@ -456,7 +456,7 @@ export class AlertDeduplicator {
     return this.#drafts.get(id)?.alert ?? this.#to.tables.alerts.get(id)?.alert;
   }
 
-  /** Returns a draft of a stored alert; undefined if the alert is resolved or archived. */
+  /** Returns a draft of an alert; undefined if the alert is resolved, archived or not stored. */
   #draft(id: string): AlertDraft | undefined {
     const known = this.#drafts.get(id);
     if (known !== undefined || this.#closed.has(id)) return known;
@@ -472,7 +472,7 @@ export class AlertDeduplicator {
 }
 
 /**
- * Returns the time by which a finding joins alerts: the beginning of the episode for correlations, and the
+ * Returns the time that decides which alerts a finding joins: the beginning of the episode for correlations, and the
  * event time for other findings.
  */
 function beginningOf({ group, began, timestamp }: Finding): number {

@@ -134,7 +134,10 @@ export class AlertDraft {
     this.#raiseSeverity(severity, surer);
   }
 
-  /** Takes over signature and payload; with evidence, also its texts, and with `keyed_by` its addresses and ports. */
+  /**
+   * Copies signature and payload of the finding. If there is evidence, also copies title, description and evidence,
+   * and, with `keyed_by`, addresses and ports.
+   */
   #describe({ title, description, evidence, keyed_by, signature, payload, ...finding }: Finding): void {
     const { alert } = this;
     if (signature !== undefined) alert.signature = signature;

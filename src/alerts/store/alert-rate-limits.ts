@@ -69,8 +69,8 @@ const hourMs = 3_600_000;
  * the future are counted by the time of receipt, separately from current findings.
  *
  * Silenced findings are counted separately per silence, so they do not count towards the limits of visible
- * findings. Findings from a single sensor are counted per sensor, so a sensor cannot use up the limits of
- * another.
+ * findings. Findings from a single sensor are counted per sensor, so a sensor cannot use up the limits of another
+ * sensor.
  *
  * An instance serves one batch; the windows are written at the end of the batch.
  */

@@ -29,7 +29,7 @@ export const mustBeRaised = (row: Pick<AlertRow, 'raised' | 'alert'>): boolean =
  */
 export class Alerts {
   /**
-   * Sequence of the newest change. Only this class changes the sequence. It is read again after an aborted
+   * Sequence of the newest change. Only this class changes the sequence. The sequence is read again after an aborted
    * transaction.
    */
   #seq = 0;

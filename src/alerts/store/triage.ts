@@ -104,7 +104,7 @@ export class Triage {
     return { ai_verdict: { ...verdict, model, at: new Date(nowMs).toISOString() } };
   }
 
-  /** Learns from the alert's verdict if it changed, after undoing the lesson of the previous verdict. */
+  /** Learns from the alert's verdict if the verdict changed, after undoing the lesson of the previous verdict. */
   taughtBy(before: AlertRow | undefined, after: Row, nowMs: number): Pick<AlertRow, 'taught'> {
     const verdict = after.alert.verdict;
     const former = before?.taught;

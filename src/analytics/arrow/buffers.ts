@@ -4,7 +4,7 @@
  */
 import type { ArrowColumn, ArrowKind, ColumnValues } from './columns.ts';
 
-/** One column, or a part of one. */
+/** A column, or an inner node of a column. */
 export interface ArrowNode {
   readonly length: number;
   readonly nulls: number;

@@ -20,7 +20,7 @@ export const i16 = (value: number) => ({ bytes: 2, value }) as const;
 export const i32 = (value: number) => ({ bytes: 4, value }) as const;
 export const i64 = (value: number) => ({ bytes: 8, value }) as const;
 
-/** Writes a buffer with this root table. Its length is a multiple of eight. */
+/** Writes a buffer with this root table. The buffer's length is a multiple of eight. */
 export function writeFlatBuffer(root: FlatTable): Uint8Array {
   const builder = new Builder(4096);
   builder.forceDefaults(true);

@@ -40,8 +40,8 @@ export function arrowEvents(
 }
 
 /**
- * Writes a record batch if there are items. The first part also gets the start of the stream, and the last part its
- * end. The buffer is separate, so it can be transferred.
+ * Writes a record batch if there are items. The first part also gets the start of the stream, and the last part gets
+ * the end of the stream. The buffer is separate, so it can be transferred.
  */
 function writePart({ columns, isFirst, isLast }: ArrowPart, rows: ArrowRows): Uint8Array<ArrayBuffer> {
   const messages = [

@@ -2,7 +2,7 @@ import { shownKeys } from '../state/keys.ts';
 import { Dialog } from '../ui/dialog.tsx';
 import './key-help.css';
 
-/** Lists the shortcut keys of everything that is currently on screen, except of dialogs. */
+/** Lists the shortcut keys of everything that is currently on screen, except the keys of dialogs. */
 export function KeyHelp({ onClose }: { onClose: () => void }) {
   const layers = shownKeys().filter(({ keys, name }) => Object.keys(keys).length > 0 && !name.startsWith('Dialog'));
   return (

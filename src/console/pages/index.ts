@@ -9,7 +9,7 @@ export interface PageEntry {
   /** Second key of the shortcut `g …`. */
   readonly key: string;
   readonly icon: string;
-  /** The operation that the page requires. The page is hidden from users who lack it. */
+  /** The operation that the page requires. The page is hidden from users without this permission. */
   readonly needs: OperationId;
   readonly load: ImportPage;
 }

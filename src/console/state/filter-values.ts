@@ -4,8 +4,8 @@ import type { FilterField } from './filters.ts';
 export type ReadValues = { readonly values: readonly string[] } | { readonly fault: string };
 
 /**
- * Parses the text typed as a filter value: one value or, if values cannot contain commas or spaces, several values
- * separated by them. Values are validated like in the service, so that invalid values never reach the URL.
+ * Parses the text typed as a filter value: one value or, if values cannot contain commas or spaces, several values with
+ * these separators. Values are validated like in the service, so that invalid values never reach the URL.
  */
 export function readValues(field: FilterField, text: string): ReadValues {
   const trimmed = text.trim();

@@ -6,7 +6,7 @@ const maxTries = 4;
  * about the old pin, and the new pin is checked instead. Resolves to undefined if the pin keeps changing.
  *
  * @param kept - returns the pin as stored; null if there is no pin
- * @param take - called synchronously with the verdict, while the pin that it is about is still stored
+ * @param take - called synchronously with the verdict, while the checked pin is still stored
  */
 export async function takeVerdict<Verdict, Taken>(
   kept: () => string | null,

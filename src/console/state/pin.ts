@@ -70,7 +70,7 @@ export function keptPin(): Pin | AuditFault | undefined {
 }
 
 /**
- * Fetches the newest head, verifies its signature and that it extends the pin, and pins it.
+ * Fetches the newest head, verifies its signature and its consistency with the pin, and pins the head.
  *
  * @param acceptedKey - fingerprint of a key that the user has confirmed
  */
@@ -109,8 +109,8 @@ export async function replacePin(): Promise<PinState> {
 }
 
 /**
- * Replaces this browser's pin by an imported pin and checks the log against it. A pin that is malformed or of another
- * log changes nothing. A pin that the log contradicts is kept, because it is evidence against the log.
+ * Replaces this browser's pin by an imported pin and checks the log against the imported pin. A pin that is malformed
+ * or of another log changes nothing. A pin that the log contradicts is kept, because it is evidence against the log.
  */
 export async function importPin(text: string): Promise<PinState | AuditFault> {
   const pin = parsePin(text);

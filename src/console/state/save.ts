@@ -1,6 +1,6 @@
 import { ServiceError } from '../../errors.ts';
 
-/** The destination of a download: a file on disk, or memory until it is complete. */
+/** The destination of a download: a file on disk, or memory until the download is complete. */
 export interface Sink {
   write(chunk: Uint8Array<ArrayBuffer>): Promise<void>;
   /** Completes the file. */

@@ -88,7 +88,7 @@ export const fetchAsUser = async (url: RequestInfo | URL, init?: RequestInit): P
   return answer;
 };
 
-/** Time within which refusals count as one. A refusal triggers whoAmI, which can be refused as well. */
+/** Time within which several refusals count as one refusal. A refusal triggers whoAmI, which can be refused as well. */
 const forgetRefusalMs = 5000;
 /**
  * Time of the service's last refusal of an operation, in epoch milliseconds. The user's permissions may have changed

@@ -2,7 +2,7 @@ import type { Column } from './columns.ts';
 import { number } from './format.ts';
 import { Time } from './time.tsx';
 
-/** Columns of one attribute of resources, aligned to the end; rows can be sorted by it. */
+/** Columns of one attribute of resources, aligned to the end; rows can be sorted by the attribute. */
 
 type Sizes = Pick<Column<unknown>, 'width' | 'from'>;
 type With<Attribute extends string, Value> = {

@@ -4,7 +4,7 @@ import './button.css';
 interface ButtonProps extends Omit<JSX.ButtonHTMLAttributes<HTMLButtonElement>, 'size' | 'ref'> {
   /** `primary`: the main action; `danger`: an action with severe effects; `plain`: without a frame. */
   readonly kind?: 'normal' | 'primary' | 'danger' | 'plain';
-  /** The keyboard shortcut of the same action. */
+  /** The keyboard shortcut of the action. */
   readonly hint?: string;
   readonly busy?: boolean;
   readonly children: ComponentChildren;

@@ -39,7 +39,7 @@ export interface Drawn {
 /**
  * Returns bars by severity, and the previous period as a line, aligned by bucket.
  *
- * @param before - omitted from the chart if its buckets have another width
+ * @param before - the previous period; omitted from the chart if its buckets have another width
  */
 export function barsOf(histogram: Bars, before?: Bars): Drawn {
   const times = timesOf(histogram);

@@ -4,7 +4,7 @@ import './menu.css';
 
 export interface MenuItem {
   readonly title: string;
-  /** Target of a link; set either this or `run`. */
+  /** Target of a link; set either `href` or `run`. */
   readonly href?: string;
   /** Action of a button. */
   readonly run?: () => void;

@@ -53,7 +53,7 @@ function CustomRange({ from, to, onClose }: { from: string | undefined; to: stri
   const bad = (text: string) =>
     text !== '' && Number.isNaN(read(text)) ? 'Enter a time like 2026-11-20 23:15:00' : undefined;
   const wrongOrder = read(start) >= read(end) ? 'End must be after the start.' : undefined;
-  // The offset is that at the entered time, which may be in daylight saving time.
+  // Shows the UTC offset at the entered time, because the offset changes with daylight saving time.
   const hint = (text: string) => {
     const at = read(text);
     return `Time zone: ${zoneName(Number.isNaN(at) ? Date.now() : at)}. Leave empty for no limit.`;

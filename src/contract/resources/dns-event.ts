@@ -22,7 +22,7 @@ export const DnsAnswer = part('One record of the answer section.', {
 });
 export type DnsAnswer = Static<typeof DnsAnswer>;
 
-/** Attributes that native input can set; the service determines the others. */
+/** Attributes that native input can set; the service determines the other attributes. */
 const inputAttributes = {
   timestamp: timestamp('Time of the query, or of the response if only that was seen.'),
   src_ip: address('Address of the client, also for a response.'),

@@ -104,7 +104,6 @@ export const IntelListUpdateInput = shape('IntelListUpdateInput', {
 });
 export type IntelListUpdateInput = Static<typeof IntelListUpdateInput>;
 
-/** One indicator of a list. */
 export const IntelIndicator = shape('IntelIndicator', {
   value: text('Address, CIDR block or domain.'),
   kind: oneOf(indicatorKinds, 'Kind of indicator: addresses or a domain.'),

@@ -11,7 +11,7 @@ const sent = (who: string) =>
     `IP bytes sent by the ${who}. Values above what a 100 Gbit/s link can carry in the duration plus 20 s are excluded from sums, charts and behavioural detection.`,
   );
 
-/** Attributes that native input can set; the service determines the others. */
+/** Attributes that native input can set; the service determines the other attributes. */
 const inputAttributes = {
   timestamp: timestamp('Start of the connection.'),
   duration_ms: optional(real('Time from the first to the last packet, in milliseconds.', { minimum: 0 })),

@@ -8,9 +8,9 @@ import type { Role } from '../vocabulary.ts';
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 
 /**
- * The body of a request. `json` is parsed and validated as a whole against `schema`; `resource` is the resource that it
- * changes, used to distinguish read-only fields from unknown fields. `ingest` is passed as bytes to the ingest pool,
- * which validates each record separately; its `schema` is documentation only.
+ * The body of a request. `json` is parsed and validated as a whole against `schema`; `resource` is the resource that
+ * the body changes, used to distinguish read-only fields from unknown fields. `ingest` is passed as bytes to the ingest
+ * pool, which validates each record separately; its `schema` is documentation only.
  */
 export type RequestBody =
   | {

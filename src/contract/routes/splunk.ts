@@ -32,7 +32,7 @@ const channelHeaders = parameters({
 const collectHeaders = parameters({ ...channelHeaders.properties, ...receiptHeader });
 
 const ofSplunk = { tag: 'shippers', protocol: 'splunk' } as const;
-/** Media types. Splunk accepts any media type, and a missing one, so clients are not consistent. */
+/** Accepted media types. Splunk accepts any media type and a missing media type, and clients rely on this. */
 const mediaTypes = [anyMediaType] as const;
 const answered = (description: string) => ({ 200: json(anyObject(description)) });
 

@@ -173,8 +173,8 @@ const pairs = (room: Pick<BeaconPairsOptions, 'connections' | 'records' | 'maxWe
   });
 
 /**
- * Returns true if a pair has enough connections over enough time, and was not evaluated recently or has grown enough
- * since. Records the evaluation, or defers the pair if only the evaluation is too recent.
+ * Returns true if a pair has enough connections over enough time and its next evaluation is due, and records the
+ * evaluation. Defers a pair with enough connections whose last evaluation is too recent.
  */
 function isPairEvaluationDue(window: Window<Hour>, pairs: BeaconPairs): boolean {
   let count = 0;

@@ -116,7 +116,7 @@ export interface DetectorCard {
   readonly mitre: { readonly tactics: readonly string[]; readonly techniques: readonly string[] };
 }
 
-/** Events and keys that were not counted since the detector was created. */
+/** Late events and dropped keys since the detector was created, and keys that wait for a report. */
 export interface DropCounts {
   /** Events older than the window of their key. */
   readonly late: number;
@@ -141,8 +141,8 @@ export type Emit = (detection: Detection, due?: Due) => void;
  *
  * Events arrive in the order of their sequences. `evaluate` reports changes, and is called before each commit, and
  * after at most a few thousand events. State is plain data that structured clone accepts. If two detectors each
- * received a part of the events, the merged detector reports the same as a detector that received all events. Reports
- * depend on the events, not on how the events were split.
+ * received a part of the events, the merged detector makes the same reports as a detector that received all events.
+ * Reports depend on the events, not on how the events were split.
  */
 export interface Detector {
   readonly card: DetectorCard;

@@ -45,8 +45,8 @@ type Thresholds = { readonly [K in keyof typeof lateralMovementThresholds]: numb
 
 /**
  * Reports home hosts that log in to, or administer, hosts that they never reached before. The detector learns the
- * habits for a week and reports nothing in that time. Memory: at most 20 MB with all tables full; only home hosts
- * are stored, as targets only if they answered.
+ * habits for a week and reports nothing in that time. Memory: at most 20 MB with all tables full; only home hosts are
+ * stored, and targets are stored only if they answered.
  */
 export class LateralMovementDetector implements Detector {
   readonly card: DetectorCard = {

@@ -64,8 +64,8 @@ interface Connection {
  * matched by its id, or without an id by the addresses and the start time. Long connections between home hosts are
  * normal and not reported.
  *
- * Memory: at most 8,192 connections of an hour or more, 1.4 KB each if all texts are long, 11 MB. Connections
- * that were reported longest ago are dropped first, and would be reported as new.
+ * Memory: at most 8,192 connections of an hour or more, 1.4 KB each if all texts are long, 11 MB. The connections with
+ * the oldest sensor reports are dropped first. A further report of a dropped connection makes a new finding.
  */
 export class LongConnectionsDetector extends WindowedDetector<Connection> implements Detector {
   readonly card: DetectorCard = {

@@ -58,7 +58,7 @@ export const networkScanThresholds = {
    * other hosts, so further ports, except login ports, are counted together.
    */
   maxPortsOfSource: 256,
-  /** Number of hashes by which targets are counted: exact below, then with an error of 6 %. */
+  /** Number of hashes by which targets are counted: exact below this number, then with an error of 6 %. */
   counted: 257,
   /** Maximum ports named in a finding. */
   namedPorts: 20,

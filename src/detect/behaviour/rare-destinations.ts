@@ -64,7 +64,7 @@ interface Day {
    * accesses.
    */
   readonly marks: number[];
-  /** Index of the destination with the fewest bytes; negative if it must be determined again. */
+  /** Index of the destination with the fewest bytes; negative if the index must be determined again. */
   least: number;
   newest: number;
   /** Time of the first connection; absent in states of earlier versions. */
@@ -320,7 +320,7 @@ function addBytes(
     known.bytesOut += bytesOut;
     known.bytesIn += bytesIn;
     if (seq < known.seq) known.seq = seq;
-    // Another destination that grows cannot become the smallest.
+    // A destination that grows cannot become the smallest, so only growth of the smallest destination matters.
     if (i === day.least) day.least = -1;
     return;
   }

@@ -23,7 +23,7 @@ export interface IntelContact {
   /** The looked-up name, if any. */
   readonly domain?: string;
   readonly direction?: 'inbound' | 'outbound' | 'internal' | 'external';
-  /** True if the other address sent any data back. */
+  /** True if the responder answered. */
   readonly answered: boolean;
   readonly event?: Finding['event'];
 }

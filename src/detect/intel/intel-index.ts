@@ -241,8 +241,8 @@ function hashOf6([a, b, c, d]: Words, prefix: number, seed: number): number {
 }
 
 /**
- * Hashes the text from `start` on, from its end to its start, so that the parent domains are hashed on the
- * way.
+ * Hashes the part of a name from `start` to the end, last character first, as `hashed` does. In this order, one pass
+ * over a name also yields the hashes of the parent domains.
  */
 function hashOfName(name: string, start: number, seed: number): number {
   let h = seed;

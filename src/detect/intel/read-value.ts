@@ -21,8 +21,8 @@ const defangedScheme = /^(?:h[tx*]{2}p(s?)|fxp(s?)|meow(s?)):\/\//i;
 
 /**
  * Reads an address (with or without a port), a CIDR block, a domain (`*.`, `.` and `||…^` around the domain are
- * removed), or the host of a URL. Defanged values are accepted. Returns the reason for other texts, and for values that
- * would match far more than intended.
+ * removed), or the host of a URL. Defanged values are accepted. Returns the reason for rejecting other texts, and
+ * values that would match far more than intended.
  *
  * @param home - home networks
  */

@@ -13,7 +13,7 @@ const supportedPaths: ReadonlySet<string> = new Set([
 
 /**
  * Parses a pattern (STIX 2.1, section 9) of alternative comparisons: `[a = 'x' OR b = 'y'] OR [c IN ('z', 'w')]`.
- * Returns the reason for a pattern that is invalid, or that requires several comparisons to match together.
+ * Returns the reason for rejecting a pattern that is invalid, or that requires several comparisons to match together.
  */
 export function parsePattern(pattern: string): readonly Comparison[] | { readonly reason: string } {
   if (pattern.length > limits.maxIntelPatternLength) return { reason: 'has a pattern that is too long' };

@@ -11,7 +11,7 @@ export interface Logsource {
 /** Maturity of a rule. */
 export type RuleStatus = (typeof ruleStatuses)[number];
 
-/** Attributes of all kinds of documents. Texts are well-formed and bounded. */
+/** Attributes that all kinds of documents share. Texts are well-formed and bounded. */
 export interface Head {
   readonly title: string;
   readonly id?: string;

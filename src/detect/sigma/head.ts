@@ -9,7 +9,7 @@ const maxTitleLength = 256;
 const maxDescriptionLength = 65_535;
 const maxLineLength = 2048;
 
-/** Reads the attributes of all kinds of documents. Lengths and formats follow the specification's schemas. */
+/** Reads the attributes that all kinds of documents share. Lengths and formats follow the specification's schemas. */
 export function readHead(
   document: JsonObject,
   { line, lines }: Pick<YamlDocument, 'line' | 'lines'>,

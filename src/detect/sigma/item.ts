@@ -15,7 +15,7 @@ import { requiredLiterals } from './regex/required-literals.ts';
 export const views = ['raw', 'folded', 'raw dashes', 'folded dashes'] as const;
 export type View = (typeof views)[number];
 
-/** A case-folded text that is contained in any match of a test. */
+/** A case-folded literal part of the texts that a test matches. */
 export interface Literal {
   readonly text: string;
   readonly where: 'whole' | 'start' | 'end' | 'anywhere';
@@ -33,7 +33,7 @@ export type Test =
       readonly matches: (text: string) => boolean;
       /** The only text that the test matches, in the form of the view; undefined if several texts match. */
       readonly exact?: string;
-      /** Literals of which each matching text contains at least one; undefined if no literals are known. */
+      /** Literals such that each matching text contains at least one of them; undefined if no literals are known. */
       readonly literals: readonly Literal[] | undefined;
     }
   | { readonly kind: 'blocks'; readonly blocks: Blocks }
@@ -242,7 +242,7 @@ function textTest(tokens: readonly Token[], cased: boolean, windash: boolean): T
   return exact === undefined ? test : { ...test, exact };
 }
 
-/** Returns the longest literal part; for texts with dashes, the longest part between dashes. */
+/** Returns the longest literal part; with `windash`, the longest part between dashes. */
 function literalsOf(tokens: readonly Token[], windash: boolean): readonly Literal[] | undefined {
   const candidates = tokens.flatMap((token, at): Literal[] => {
     if (typeof token !== 'string') return [];

@@ -7,8 +7,9 @@ import type { RecordKind } from './record.ts';
 export interface Routed {
   readonly kinds: readonly RecordKind[];
   /**
-   * Kinds that replace the records for which the rule was written. The rule applies to these kinds only if they have
-   * all its fields, because, if a field of an exception were missing, the rule would match records that it excludes.
+   * Kinds that replace the records for which the rule was written. The rule applies to such a kind only if the kind has
+   * all fields of the rule. If a field of an exception were missing, the rule would match records that the exception
+   * excludes.
    */
   readonly standIns: readonly RecordKind[];
 }

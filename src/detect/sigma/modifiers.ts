@@ -81,8 +81,8 @@ const encode = (bytes: (text: string) => Uint8Array) =>
 const flag = (name: 'i' | 'm' | 's') => row(['regex'], (value) => ({ ...value, [name]: true }));
 
 /**
- * Every modifier of Sigma 2.1.0 that changes a value. `all` and `neq`, which combine values, and `expand`,
- * which precedes all other modifiers, are in item.ts.
+ * Every modifier of Sigma 2.1.0 that changes a value. `all` and `neq`, which combine values, and `expand`, which is
+ * applied before all other modifiers, are in item.ts.
  */
 const table = {
   contains: widen(true, true),

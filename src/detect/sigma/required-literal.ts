@@ -8,7 +8,7 @@ export interface RequiredLiteral {
 }
 
 /**
- * Returns literals of which any matching record contains at least one; undefined if there are no such
+ * Returns literals such that every matching record contains at least one of them; undefined if there are no such
  * literals. Among parts that must all match, the set whose shortest literal is the longest is chosen.
  */
 export function witnessesOf(formula: Formula): readonly RequiredLiteral[] | undefined {

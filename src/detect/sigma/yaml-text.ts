@@ -57,7 +57,7 @@ export function readYaml(text: string, keepsLine: (path: Path) => boolean): read
   return [...read, broken(line, line, `exceeds the maximum of ${limits.maxSigmaDocuments} documents in a text`)];
 }
 
-/** Creates a document without content. Its only problem may be on another line. */
+/** Creates a document without content. The only problem is on line `at`, which may differ from the first line. */
 function broken(line: number, at: number, reason: string): YamlDocument {
   const problems = [{ line: at, field: '', reason }];
   return { content: undefined, line, lines: new Map(), at: () => line, problems };

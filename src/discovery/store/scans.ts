@@ -21,7 +21,7 @@ const isOver = ({ status }: Scan): boolean => status !== 'queued' && status !== 
 
 /**
  * Plans to store a new scan, or the new state of a scan. Beyond `max`, the oldest finished scans are removed;
- * `forgot` is called for each.
+ * `forgot` is called for each removed scan.
  */
 export function planScan(
   tables: ScanTables,
@@ -70,7 +70,10 @@ export function unfinishedScans({ scans }: ScanTables): StoredScan[] {
   );
 }
 
-/** Returns one page of scans with the exact total. If the scans are sorted by time of request, reads only the page. */
+/**
+ * Returns one page of scans with the exact total. Reads only the page if the scans are sorted by time of request and
+ * filtered by time at most.
+ */
 export function listScans(tables: ScanTables, query: ListQuery, cancelled: () => boolean): ListPage {
   const { shown, ...rest } =
     query.sort === 'requested_at' && boundsOnlyTime(query)

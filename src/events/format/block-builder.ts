@@ -26,7 +26,7 @@ const firstCapacity = 512;
  *
  * `add` throws INVALID_REQUEST with the field for an invalid record (a malformed address, a number that is
  * negative or not finite, a time outside the years 1970–9999, a word that is not in its list), and leaves the
- * block unchanged. It throws a RangeError when the block is full (`limits.maxBlockRows`).
+ * block unchanged. `add` throws a RangeError when the block is full (`limits.maxBlockRows`).
  */
 export class BlockBuilder<T extends Table> {
   readonly table: T;
@@ -58,8 +58,8 @@ export class BlockBuilder<T extends Table> {
   }
 
   /**
-   * Adds a record and returns its row. Texts of dictionaries are not copied until `finish`, and until then keep the
-   * original strings of slices in memory.
+   * Adds a record and returns its row. Texts of dictionaries are not copied until `finish`. Until then, a text that is
+   * a slice of another string keeps this string in memory.
    */
   add(record: RecordOf<T>): number {
     const row = this.#nextRow();

@@ -32,7 +32,7 @@ const uniqueName = { kind: 'unique', q: true } as const;
 const oneOf = <const V extends readonly string[]>(values: V) => ({ kind: 'enum', values }) as const;
 
 /**
- * Every stored column of both tables. Records (records.ts), filters and resources are derived from it.
+ * Every stored column of both tables. Records (records.ts), filters and resources are derived from these columns.
  * `received_at` and `sensor_id` are not in the record, because the builder holds one value of each per request body.
  * The order determines the block format and the pieces that the log covers (event-piece.ts), so append new columns.
  * The number of columns is part of the block format: a new column needs a new magic in block-format.ts.

@@ -14,7 +14,7 @@ import type { ValueTally } from './value-tally.ts';
 export type Rows = Uint32Array;
 
 /**
- * Adds the values of these rows to the tally, each once per row. Returns the number of rows without a value.
+ * Adds the values of these rows to the tally, each value once per row. Returns the number of rows without a value.
  */
 export type CountValues = (block: EventBlock, rows: Rows, tally: ValueTally) => number;
 

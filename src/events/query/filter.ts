@@ -17,8 +17,8 @@ export interface EventFilter {
 }
 
 /**
- * A term for one field: an attribute of the resource, `ip` (source or destination address), `asset_id` (asset of
- * either), or `answer` (data of a DNS answer). Address values may be CIDR blocks. A negated term matches exactly the
+ * A term for one field: an attribute of the resource, `ip` (source or destination address), `asset_id` (asset of either
+ * address), or `answer` (data of a DNS answer). Address values may be CIDR blocks. A negated term matches exactly the
  * events that the term does not match, including events without the attribute.
  */
 export interface FilterTerm {

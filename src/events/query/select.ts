@@ -27,7 +27,7 @@ export interface CompiledFilter {
  * Compiles a filter.
  *
  * @param assets - the lookup for terms that name assets
- * @throws INVALID_REQUEST with the field if the table does not have it or a value is malformed
+ * @throws INVALID_REQUEST with the field if the table does not have the field or a value is malformed
  */
 export function compileFilter(table: Table, filter: EventFilter, assets: AssetLookup = noAssets): CompiledFilter {
   const terms: Term[] = filter.terms.map((term) => {

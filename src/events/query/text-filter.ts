@@ -6,7 +6,7 @@ import { finish, step as mix } from '../../sketch/hash.ts';
  * 1,000 other texts. A block of 8,160 ids that does not match is not read. This saves 0.1 ms.
  *
  * The hash has no secret: a sender that chooses its ids can set at most 8 different bits with each id. The
- * sender can raise the share of false matches for other ids from 0.3 to 4 %, or make blocks match ids that it
+ * sender can raise the share of false matches for other ids from 0.3 to 4 %, or make blocks match ids that the sender
  * knows. Such blocks are then read as they would be without a filter; results are always correct.
  */
 const bitsPerRow = 12;

@@ -156,7 +156,7 @@ export class BlockStore {
     const aside = new Set(this.damage(table).map(({ firstSeq }) => firstSeq));
     for (const { key, value } of this.#headers.getRange(before)) {
       const start = key[1]!;
-      if (key[0] === code && aside.has(start)) return seq; // its header may be damaged
+      if (key[0] === code && aside.has(start)) return seq; // the header of this block may be damaged
       const { rows } = StoredHeader.open(table, start, ownBytes(value));
       if (key[0] === code && start + rows > seq) return start;
     }
@@ -427,7 +427,7 @@ export class BlockStore {
   }
 }
 
-/** Yields the ids that senders gave the events of a block, as in the index, and the sequences of the events. */
+/** Yields the ids that senders gave the events of a block, in lower case as in the index, and the events' sequences. */
 export function* explicitIdsOf(block: EventBlock): Generator<{ readonly id: string; readonly seq: number }> {
   const ids = block.texts('id');
   if (ids.list.length === 0) return;

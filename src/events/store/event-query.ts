@@ -188,8 +188,8 @@ export class EventQuery {
   }
 
   /**
-   * Sorts the events in the window, block by block, until no other block can contain an event that comes first, or
-   * until `enough` returns true.
+   * Sorts the events in the window, block by block, until no further block can contain an event of the result, or until
+   * `enough` returns true.
    */
   #collect(
     blocks: number[],

@@ -224,7 +224,7 @@ export class EventStore {
     }
   }
 
-  /** Verifies the block that contains a sequence, in a transaction, and sets it aside if it is damaged. */
+  /** Verifies the block that contains a sequence, in a transaction, and sets the block aside if it is damaged. */
   check(table: Table, seq: number): boolean {
     try {
       const { directory } = this.#known(table);
@@ -296,8 +296,8 @@ export class EventStore {
   }
 
   /**
-   * Returns a part of an export: at most `size` events that follow its position. Stops after reading about `scanRows`
-   * rows, at the end of a block.
+   * Returns a part of an export: at most `size` events that follow the position in `query`. Stops after reading about
+   * `scanRows` rows, at the end of a block.
    */
   export(
     query: EventExportQuery,
@@ -634,7 +634,7 @@ export class EventStore {
     return this.#store.openBorrowed(directory.table, directory.firstSeq[place]!, directory.rows[place]!);
   }
 
-  /** Returns the events as JSON, in their order. */
+  /** Returns the events as JSON, in the order of `found`. */
   #written(directory: BlockDirectory, search: EventQuery, found: readonly Position[]): readonly string[] {
     const resources = new Array<string>(found.length);
     this.#visit(directory, search, found, ({ block, row, assets }, index) => {

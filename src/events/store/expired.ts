@@ -48,7 +48,7 @@ export class Expired {
     this.#outbox = outbox;
   }
 
-  /** Counts a removed block. Must be called in the transaction that removes it. */
+  /** Counts a removed block. Must be called in the transaction that removes the block. */
   note({ table, from, to, receivedFrom, received, bytes }: OldBlock, reason: ExpiryReason): void {
     const row = this.#table.get([table, reason]);
     const { untold } = row ?? {};

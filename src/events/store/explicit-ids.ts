@@ -2,7 +2,7 @@ import type { EventBlock } from '../format/block.ts';
 import { scopedId } from '../scoped-id.ts';
 
 /**
- * Standing of an explicit id. `free`: it may be used. `repeated`: the event is a duplicate. `foreign`:
+ * Standing of an explicit id. `free`: the id may be used. `repeated`: the event is a duplicate. `foreign`:
  * another sensor has the id, or only the service may assign it.
  */
 type Standing = 'free' | 'repeated' | 'foreign';
@@ -19,7 +19,7 @@ export const standingBeside = (owner: string | undefined, sensor: string | undef
 export interface Unrepeated {
   /** Rows to store; absent if all rows are stored. */
   readonly kept?: Uint32Array;
-  /** The explicit ids, by row after storing. */
+  /** The explicit ids, by row of the stored block. */
   readonly ids: ReadonlyMap<number, string>;
   /** True if some ids differ from the ids in the block. */
   readonly isRenamed: boolean;
@@ -63,7 +63,7 @@ export function withoutRepeated(block: EventBlock, stored: StandingOf): Unrepeat
   return kept.length === block.rows ? { ids, isRenamed } : { kept: Uint32Array.from(kept), ids, isRenamed };
 }
 
-/** Returns the id under which the event is stored; undefined if the service assigns one. */
+/** Returns the id under which the event is stored; undefined if the service assigns the id. */
 function ownId(given: string, sensor: string | undefined, standingOf: StandingOf): string | 'repeated' | undefined {
   let id = given;
   for (let foreign = 0; foreign < maxForeignIds; foreign++) {

@@ -22,10 +22,10 @@ export interface KeptClock {
 /**
  * The clock that measures the age of events. Deletion is final, so a single jump of the host's clock (an empty
  * battery, a resumed virtual machine, a wrong time server) must not expire months of events immediately. When
- * the host's clock is ahead by more than an hour, this clock runs `limits.retentionClockRate` times as fast as
- * time passes while the service runs, and accepts the host's time after `limits.retentionLeapMs`. Until then,
- * this clock reports its lag. This clock is never ahead of the host's clock. If the host's clock is set back
- * and then corrected, this clock continues from its previous time.
+ * the host's clock is ahead by more than an hour, this clock runs `limits.retentionClockRate` times as fast as time
+ * passes while the service runs. After `limits.retentionLeapMs`, this clock accepts the host's time. Until then, this
+ * clock reports its lag. This clock is never ahead of the host's clock. If the host's clock is set back and then
+ * corrected, this clock continues from its previous time.
  *
  * ```
  *   host's clock   ────────────┐ jump        ┌──────────────
@@ -33,9 +33,9 @@ export interface KeptClock {
  *   this one       ─────────────────────────┘ …               (days later)
  * ```
  *
- * The state is stored periodically, so that a start with a wrong host's clock does not expire events either. After a
- * long downtime, this clock catches up in the same way. Without events there is nothing to protect, and this clock
- * follows the host's clock.
+ * The state is stored periodically, so that a start while the host's clock is wrong does not expire events either.
+ * After a long downtime, this clock catches up in the same way. Without events there is nothing to protect, and this
+ * clock follows the host's clock.
  */
 export class RetentionClock {
   readonly #options: RetentionClockOptions;

@@ -22,7 +22,7 @@ interface RetentionOptions {
   readonly steadyMs: () => number;
   /** Returns whether the volume has room for writes that can be postponed. */
   readonly hasRoom: () => boolean;
-  /** Runs the writes in one transaction, and flushes it to disk. */
+  /** Runs the writes in one transaction, and flushes the transaction to disk. */
   readonly transaction: (write: () => void) => void;
   /** Duration of a step. Default: limits.retentionStepMs. */
   readonly stepMs?: number;
@@ -69,7 +69,7 @@ export class Retention {
     return this.#clock.behindMs;
   }
 
-  /** The time of the retention clock, epoch milliseconds. Jumps of the host's clock hardly affect it. */
+  /** The time of the retention clock, epoch milliseconds. Jumps of the host's clock hardly affect this time. */
   get believedMs(): number {
     return this.#clock.now();
   }
@@ -138,7 +138,7 @@ export class Retention {
     return bounds && chooseExpired(this.#counted(), bounds, over, this.#clock.now());
   }
 
-  /** Returns whether the state of the clock must be stored. On a full volume, it is not stored. */
+  /** Returns whether the state of the clock must be stored. On a full volume, the state is not stored. */
   #isClockDue(): boolean {
     const { bounds, hasRoom } = this.#options;
     return bounds !== undefined && hasRoom() && this.#clock.isDue;
@@ -166,7 +166,7 @@ export class Retention {
   }
 }
 
-/** Number of blocks that may be removed before their ids. */
+/** Number of blocks that may be removed before their ids are removed. */
 const retiredBlocksAhead = 2;
 
 /** Factor for the length of a step when events are far above the bound. */
@@ -182,7 +182,7 @@ const retiredBlocksPerStep = 16;
  * into.
  *
  * @param maxBytes - 0 if not configured
- * @param volumeBytes - 0 if the system does not report it
+ * @param volumeBytes - size of the volume; 0 if the system does not report the size
  */
 export function byteBound(maxBytes: number, volumeBytes: number): number {
   const most = (mapSize / 4) * 3;

@@ -13,7 +13,7 @@ import { DamagedBlockError } from './damaged-range.ts';
  * ```
  *
  * Version 1 has only the header. The length of the checksums in version 2 is never a power of two, so a single wrong
- * bit in the header's length cannot make one version look like the other.
+ * bit in the header's length cannot make a header of one version look like a header of the other version.
  */
 const crcBytes = 4;
 const sealsBytes = (table: Table): number => crcBytes * (2 * columnNames[table].length + 1);

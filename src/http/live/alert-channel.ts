@@ -9,7 +9,7 @@ import { LazyMessage } from './lazy-message.ts';
 /** The alert changes of one commit. */
 export class LiveAlerts implements LiveBatch<FilterMatcher<Alert>> {
   /**
-   * This is undefined because sequences are skipped: several changes of one alert within a commit are one
+   * Undefined, because sequences are skipped: several changes of one alert within a commit are one
    * update, with the last sequence.
    */
   readonly firstSeq = undefined;

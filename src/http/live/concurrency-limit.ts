@@ -14,7 +14,7 @@ export class ConcurrencyLimit {
 
   /**
    * Takes a slot. Resolves to true when the caller has the slot, which it must free with `end`; resolves to
-   * false if `signal` was aborted before.
+   * false if `signal` was aborted before the caller got a slot.
    */
   take(signal: AbortSignal): Promise<boolean> {
     if (signal.aborted) return Promise.resolve(false);

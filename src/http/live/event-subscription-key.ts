@@ -106,8 +106,8 @@ const columnsOf = (field: string): readonly ColumnName[] =>
   field === 'ip' ? ['src_ip', 'dst_ip'] : [field as ColumnName];
 
 /**
- * Returns the values in the form that `fields` describes; undefined if one of them has no such form, as CIDR
- * blocks and wildcards.
+ * Returns the values in the form that `fields` describes; undefined if a value has no such form, such as a CIDR
+ * block or a wildcard.
  */
 function wanted(column: Column | undefined, values: FilterTerm['values']): SubscriptionValue[] | undefined {
   const written = values.map((value) => write(column, value));

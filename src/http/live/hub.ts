@@ -27,7 +27,7 @@ export interface Reader extends Backlogged {
  * ```
  *
  * `after` is the sequence up to which a subscription has been served: messages up to this sequence are not
- * sent again. It is exact during a replay; in the live state, it may lag, but not behind the start of the
+ * sent again. `after` is exact during a replay; in the live state, it may lag, but not behind the start of the
  * subscription.
  */
 interface Subscription {

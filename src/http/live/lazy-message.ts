@@ -1,6 +1,6 @@
 import type { LiveMessage } from './channel.ts';
 
-/** A message whose text is created when it is first read, because no reader may have room for the message. */
+/** A message whose text is created when it is first read. It is never created if no reader has room for the message. */
 export class LazyMessage implements LiveMessage {
   readonly seq: number;
   readonly #write: () => string;

@@ -3,7 +3,7 @@ import type { LiveBatch } from './channel.ts';
 
 /**
  * The latest batches of a channel, in order and without gaps. A replay that has read from disk up to these batches
- * continues with them, so that it ends although new batches arrive.
+ * continues with the batches here, so that the replay ends although new batches arrive.
  */
 export class RecentBatches {
   #batches: LiveBatch[] = [];
@@ -33,7 +33,7 @@ export class RecentBatches {
     this.#floor = head;
   }
 
-  /** Returns the batches after `seq`, oldest first; undefined if one of them is missing. */
+  /** Returns the batches after `seq`, oldest first; undefined if a batch is missing. */
   since(seq: number): LiveBatch[] | undefined {
     if (seq < this.#floor) return undefined;
     let first = this.#batches.length;

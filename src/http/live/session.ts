@@ -127,7 +127,7 @@ export class Session {
     this.#options.hub.remove(this.#wire);
   }
 
-  /** Ends the session because its token or session was revoked. */
+  /** Closes the socket because its token, or the user's login session, was revoked. */
   revoke(): void {
     this.#end('unauthenticated', new ServiceError('UNAUTHENTICATED', 'the credentials were revoked'));
   }

@@ -157,7 +157,7 @@ export function createSockets(services: SocketServices): Sockets {
     front: SocketFront,
   ): WebSocketBehavior<SocketData> => ({
     // The session responds to messages over its own limit with an error and a close code. For messages over
-    // this length, uWebSockets.js closes the connection.
+    // `maxPayloadLength`, uWebSockets.js closes the connection.
     maxPayloadLength: 4 * limits.maxSocketMessageBytes,
     // The hub stops sending at a much smaller backlog. Only a client that sends requests and never reads reaches this
     // limit.
@@ -189,7 +189,7 @@ export function createSockets(services: SocketServices): Sockets {
   /**
    * Responds with 101, or lets the HTTP server respond with the reason for the refusal. Credentials are
    * checked afterwards, and failures are reported by close codes, which browsers show to a page, unlike
-   * statuses. The upgrade must be synchronous: during a later upgrade, uWebSockets.js reads the corked state
+   * statuses. The upgrade must be synchronous: in an asynchronous upgrade, uWebSockets.js reads the corked state
    * from memory that is no longer the response, and closes new sockets at random.
    */
   const upgrade = (

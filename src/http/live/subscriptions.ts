@@ -41,7 +41,10 @@ export class Subscriptions {
     this.#limitReached = parts.limitReached;
   }
 
-  /** Returns whether the credentials may read any channel on such a socket. */
+  /**
+   * Returns whether the credentials may open the socket, and may read the channel of `preset`, or any channel if
+   * there is no preset.
+   */
   static areOpenTo(mayRead: MayRead, preset: Preset | undefined): boolean {
     return mayRead() && (preset === undefined ? channelNames.some(mayRead) : mayRead(preset.channel));
   }

@@ -74,9 +74,9 @@ class LiveStep implements LiveBatch<TopologyMatcher> {
 const bytesPerRow = 300;
 
 /**
- * A batch for changes up to a sequence that were not published. The next batch starts after these changes, so a
- * subscription that has not reached these changes reads them from disk. Changes that are too large to publish are then
- * reported as a gap.
+ * An empty batch for changes up to a sequence that were not published. The batch starts after these changes, so the hub
+ * finds a gap, and live subscriptions read the changes from disk. Changes that are too large to publish are then
+ * reported as lost.
  */
 class UnpublishedSteps implements LiveBatch<TopologyMatcher> {
   readonly firstSeq: number;

@@ -18,8 +18,7 @@ export const splunkHandlers = {
   splunkRaw: (context) => collect(context, 'splunk_raw'),
 
   /**
-   * Returns which bodies are on disk, by the ids in the responses to them: true for each id issued on the
-   * channel.
+   * Returns which bodies are on disk: true for each id that the channel issued in a response to a body.
    */
   async splunkAck(context) {
     const { services, headers, query, identity, body } = context;
@@ -62,8 +61,8 @@ async function asked({ arrived, coding }: Context<'splunkAck'>['body'], maxBytes
 }
 
 /**
- * Returns whether the body is uncompressed. Vector declares a coding for these bodies too, but does not
- * compress them.
+ * Returns whether the body is uncompressed. Vector declares a coding for bodies of `splunkAck` too, but does not
+ * compress these bodies.
  */
 function isPlain({ bytes }: ArrivedBody): boolean {
   return /^\s*\{/.test(Buffer.from(bytes).toString('latin1', 0, 16));

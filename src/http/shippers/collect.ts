@@ -13,9 +13,10 @@ import { splunkReply } from './splunk-reply.ts';
  *
  * Splunk keeps the events before the first invalid event, and no events after it. Candor keeps all valid events, and
  * responds with a success that lists the invalid events. After 400, most shippers drop the body, some retry the body
- * forever, and some resend the events after the invalid event. As in Splunk, 400 means that no event was kept because
- * of the envelopes, and refers to the first event. A body whose complete events are all of unsupported kinds is a
- * success, because syslog-ng would retry it forever.
+ * forever, and some resend the events after the invalid event.
+ *
+ * As in Splunk, the response is 400 if every event was rejected because of its envelope; it describes the first event.
+ * A body with events of unsupported kinds only is a success, because syslog-ng would retry the body forever.
  */
 export async function collect(
   context: Context<'splunkEvent'> | Context<'splunkRaw'>,

@@ -24,8 +24,8 @@ const tokens: ReadonlyMap<string, (value: string) => string | undefined> = new M
 ]);
 
 /**
- * Returns whether the value is a token of this service. Such a token is not decoded, because as base64 it may
- * contain a colon by chance.
+ * Returns whether the value is a token of this service. Such a token must not be decoded as base64, because the
+ * decoded bytes may contain a colon by chance.
  */
 const isToken = (value: string): boolean => /^candor_|\./.test(value);
 

@@ -41,7 +41,7 @@ export class SplunkCollector {
     return next;
   }
 
-  /** Records that a body must be sent again later, at `now` (milliseconds of a monotonic clock). */
+  /** Records that a body was refused at `now` (milliseconds of a monotonic clock), and must be sent again. */
   refused(now: number): void {
     this.#fullUntil = now + limits.splunkFullMs;
   }

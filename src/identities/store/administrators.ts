@@ -15,7 +15,7 @@ export function indexAdministrator({ administrators }: IdentityTables, principal
   else administrators.removeSync(principal.id);
 }
 
-/** Builds the index of administrators if a file has none. Must be called in a transaction. */
+/** Builds the index of administrators if the index is empty. Must be called in a transaction. */
 export function completeAdministrators(tables: IdentityTables): void {
   if (entryCount(tables.administrators) > 0) return;
   for (const { value } of tables.principals.getRange())

@@ -24,7 +24,7 @@ export class ProtobufReader {
   start = 0;
   /** End of a bytes field's value, exclusive. */
   stop = 0;
-  /** Upper 32 bits of the value of any other field, unsigned. */
+  /** Upper 32 bits of the value of a field with another wire type, unsigned. */
   high = 0;
   /** Lower 32 bits of that value, unsigned. */
   low = 0;

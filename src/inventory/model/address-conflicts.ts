@@ -11,7 +11,7 @@ interface Claims {
 }
 
 /**
- * Detects IP addresses that so many MAC addresses claim within a day that some must be forged. The real MAC
+ * Detects IP addresses that so many MAC addresses claim within a day that some claims must be forged. The real MAC
  * address is unknown, so all claims are ignored for a day. Stores the claims of the `most` addresses that were
  * claimed last. Times are event times.
  */

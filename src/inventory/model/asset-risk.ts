@@ -16,7 +16,7 @@ const weights = { low: 0.5, medium: 1, high: 1.5, critical: 2.4 } as const satis
 export const halfLifeMs = 7 * 24 * 3_600_000;
 /** Maximum alerts that contribute to a score: each further alert would weigh less than a hundredth. */
 export const countedAlerts = 32;
-/** Maximum probability from one alert, so that several severe alerts weigh more than one. */
+/** Maximum probability from one alert, so that several severe alerts weigh more than one severe alert. */
 const maxProbability = 0.999;
 
 /** The score and the rank of an alert. The rank does not change with time, because all alerts decay alike. */
@@ -52,7 +52,7 @@ export function rankOf(score: number, seenMs: number): number {
   return Math.log2(evidenceOf(score)) + seenMs / halfLifeMs;
 }
 
-/** Returns the evidence of an alert at a time, at most its evidence when it was last seen. */
+/** Returns the evidence of an alert at a time, at most the evidence when the alert was last seen. */
 export function evidenceAt({ score, rank }: Weight, nowMs: number): number {
   return Math.min(evidenceOf(score), 2 ** (rank - nowMs / halfLifeMs));
 }

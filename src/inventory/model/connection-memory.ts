@@ -25,7 +25,7 @@ const bytesAt = 4;
  *   bytes: maximum so far, f64, with the sign set (even of 0) until a report says that the connection was answered
  * ```
  *
- * A key may be in either of two buckets and goes to the one with more room. No connection is evicted until two
+ * A key may be in either of two buckets and goes to the bucket with more room. No connection is evicted until two
  * fifths of the slots are used (with a single bucket of four: a fiftieth). With half as many connections as
  * slots, 1 in 60,000 is evicted; with as many connections as slots, 1 in 12 is evicted. The evicted connection is
  * the one with the oldest report among the eight connections in the two buckets. Each lookup confuses two keys

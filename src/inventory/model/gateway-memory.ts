@@ -44,8 +44,8 @@ export class GatewayMemory {
 }
 
 /**
- * Collects, per MAC address of a block, the first external addresses seen with it, as indices into the block's lists.
- * Collects no more addresses than identify a gateway.
+ * Collects, per MAC address of a block, the first external addresses seen with the MAC address, as indices into the
+ * block's lists. Collects no more addresses than identify a gateway.
  */
 export class ExternalEnds {
   readonly #places: Int32Array;

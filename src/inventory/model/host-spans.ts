@@ -71,8 +71,8 @@ export class HostSpans {
 
 /**
  * Returns the spans of one address in order of their starts, regardless of the order in which they were
- * collected. A span that overlaps the start of a span with another MAC address is cut at that start, because
- * only its own start and end are known. If more than limits.maxSpansPerAddress spans remain, all spans of each
+ * collected. A span that overlaps the start of a span with another MAC address is cut at that start, because only the
+ * start and the end of the cut span are known. If more than limits.maxSpansPerAddress spans remain, all spans of each
  * MAC address are merged, and returned in order of their ends.
  */
 export function inOrder(spans: readonly HostSeen[]): {

@@ -22,8 +22,8 @@ export interface Binding {
 }
 
 /**
- * A time span in which an address was in use: its connections began in the span, with only short pauses between
- * them. Epoch milliseconds.
+ * A time span in which an address was in use: its connections began in the span, with only short pauses between the
+ * connections. Epoch milliseconds.
  */
 export interface Use {
   readonly from: number;
@@ -47,8 +47,8 @@ export function continued(before: Use | undefined, next: Use): Use {
 }
 
 /**
- * Returns whether two addresses were in use at the same time: a connection of one address began between two
- * connections of the other. A replaced address is not in use, even while peers still send to the address.
+ * Returns whether two addresses were in use at the same time: a connection of one address began between two connections
+ * of the other address. A replaced address is not in use, even while peers still send to the address.
  */
 export const overlap = (a: Use | undefined, b: Use | undefined): boolean =>
   a !== undefined && b !== undefined && a.from <= b.to && b.from <= a.to;
@@ -72,7 +72,7 @@ export interface Known {
 type Decision =
   /** Nothing is recorded: the evidence is old, and the address had no owner at that time. */
   | { readonly kind: 'ignore' }
-  /** The evidence belongs to a known asset and, with `extends`, to its binding. */
+  /** The evidence belongs to a known asset and, with `extends`, extends the binding in force. */
   | { readonly kind: 'seen'; readonly asset_id: string; readonly extends: boolean }
   /** The owner of the address had no MAC address, and gets this MAC address. */
   | { readonly kind: 'adopt'; readonly asset_id: string }
@@ -88,7 +88,8 @@ export const beginning = 0;
  *
  * 1. Without a MAC address, the evidence belongs to the owner of the address, or to a new asset.
  * 2. With the MAC address of an asset, the address belongs to that asset from then on.
- * 3. With a new MAC address, the owner gets the MAC address if it has none; otherwise, a new asset is created.
+ * 3. With a new MAC address, the owner gets the MAC address if the owner has no MAC address; otherwise, a new asset is
+ *   created.
  * 4. Evidence older than the newest evidence of the address does not move the address.
  */
 export function decide(seen: { readonly first: number; readonly last: number }, known: Known): Decision {

@@ -65,7 +65,7 @@ const used = ({ clients = [] }: HeardName): number => clients.length;
 
 /**
  * Compares names by trust. Among names that hosts announced themselves, the newest comes first, because hosts
- * are renamed. Among names used by others, the name with the most users comes first, and then the oldest.
+ * are renamed. Among names used by other hosts, the name with the most users comes first, and then the oldest name.
  */
 const byTrust = (a: HeardName, b: HeardName): number =>
   trust(a.from) - trust(b.from) ||

@@ -57,8 +57,8 @@ export interface FlowFact {
   app: string | undefined;
   /**
    * 1 in the first report of a connection, otherwise 0. If the responder is a home host, also 1 in the first
-   * report that shows that the connection was answered. Its earlier reports were counted as attempts on the
-   * network of the host, not on the host.
+   * report that shows that the connection was answered. Earlier reports of the connection were counted as attempts on
+   * the network of the host, not on the host.
    */
   connections: number;
   /** Whether this is the first report of the connection. */

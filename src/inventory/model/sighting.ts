@@ -27,6 +27,6 @@ export type Sighting = { readonly at: number } & (
       readonly version?: string;
     }
   | { readonly kind: 'system'; readonly ip: string; readonly os: string }
-  /** The host opened a tunnel for a client, so clients see certificates of other servers there. */
+  /** The host opened a tunnel for a client, so clients see certificates of other servers at this host. */
   | { readonly kind: 'proxy'; readonly ip: string }
 );

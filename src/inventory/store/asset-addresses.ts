@@ -22,7 +22,7 @@ export class AssetAddresses {
    */
   bindAddress(asset: AssetState, ip: string, binding: Binding, by: By, at: number): boolean {
     const { bindings } = this.#known;
-    // If its creation is the asset's only record, the asset has no address yet.
+    // If the creation is the asset's only record, the asset has no address yet.
     const isNew = asset.nextRecord === 1;
     if (!isNew && !bindings.mayHave(asset.id, ip)) {
       this.#known.leftOut(bindings.hasRoom ? 'maxAddressesPerAsset' : 'maxAssetAddresses');
@@ -78,7 +78,10 @@ export class AssetAddresses {
     return this.#known.bindings.latest(ip)?.last ?? 0;
   }
 
-  /** Returns the MAC address if it can identify one machine, and is known or there is room; otherwise undefined. */
+  /**
+   * Returns the MAC address if it can identify one machine, and if it is known or there is room for another MAC
+   * address. Returns undefined otherwise.
+   */
   identifying(mac: string | undefined): string | undefined {
     if (mac === undefined || !identifies(mac)) return undefined;
     const owner = this.#known.bindings.macOwner(mac);

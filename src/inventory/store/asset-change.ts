@@ -61,8 +61,8 @@ export function planCreate(parts: AssetParts, input: AssetInput, by: Actor): () 
 }
 
 /**
- * Plans a user's change of an asset. Attributes that the network also reports are then controlled by the
- * user, until they are emptied.
+ * Plans a user's change of an asset. Attributes that the network also reports are then controlled by the user, until
+ * the user empties them.
  *
  * @throws NOT_FOUND; VERSION_MISMATCH; INVALID_TRANSITION; CONFLICT for an address that another asset
  * currently has, and at the limits of addresses.
@@ -174,8 +174,8 @@ function requireTransition(from: Asset['state'], to: Asset['state']): void {
 }
 
 /**
- * Requires that no other asset currently has the addresses, and that there is room for them. @throws CONFLICT naming
- * the first address that the asset cannot get.
+ * Requires that no other asset currently has the addresses, and that there is room for the addresses. @throws CONFLICT
+ * naming the first address that the asset cannot get.
  */
 function requireFree(assets: Assets, field: Identifiers, values: readonly string[], id: string | undefined): void {
   const holder = (value: string): string | undefined => {

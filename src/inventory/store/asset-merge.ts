@@ -14,7 +14,7 @@ import { person } from './history.ts';
  *
  * @param version - the version that `id` must have
  * @throws NOT_FOUND; VERSION_MISMATCH; CONFLICT when both are the same asset, when the result would have too
- * many addresses, and when it would exceed a limit on users' texts, which are never dropped.
+ * many addresses, and when the result would exceed a limit on users' texts, which are never dropped.
  */
 export function planMerge(
   parts: AssetParts,
@@ -77,7 +77,7 @@ function written(from: AssetState, to: AssetState): Pick<AssetState, 'hostnames'
   };
 }
 
-/** Copies attributes that `to` lacks from `from`, and merges texts, names and times. */
+/** Copies from `from` the attributes that `to` lacks, and merges texts, names and times. */
 function takeOver(from: AssetState, to: AssetState): void {
   Object.assign(to, written(from, to));
   to.heard = unitedNames(to.heard, from.heard);
@@ -94,8 +94,8 @@ function takeOver(from: AssetState, to: AssetState): void {
 /**
  * Plans the split of an asset. A new asset gets these IP and MAC addresses with all their bindings, the names
  * learned from them, and the services at addresses that the new asset has after the split. If an IP address was
- * seen with a MAC address that stays, that MAC address belongs to several machines. It is no longer used to
- * identify a machine, because new traffic would otherwise undo the split.
+ * seen with a MAC address that stays, that MAC address belongs to several machines. That MAC address is no longer used
+ * to identify a machine, because new traffic would otherwise undo the split.
  *
  * @throws NOT_FOUND; VERSION_MISMATCH; INVALID_REQUEST for an address that the asset does not have; CONFLICT
  * when the asset would keep no addresses, and at limits.maxAssets.

@@ -36,8 +36,8 @@ interface Head {
   earlier: number;
   use?: Use | undefined;
   /**
-   * Data for the fast path: in the era `era`, evidence that begins at or after `from` adds nothing new. A
-   * user's change begins another era.
+   * Data for the fast path: in the era `era`, evidence that begins at or after `from` adds nothing new. A user's change
+   * begins a new era.
    */
   calm?: { readonly from: number; readonly era: number };
 }
@@ -345,7 +345,7 @@ export class Bindings {
   }
 
   /**
-   * Collapses the oldest bindings of an address into one, with the owner of the newest of these bindings.
+   * Collapses the oldest bindings of an address into one binding, with the owner of the newest of these bindings.
    * @returns the number of removed bindings
    */
   #collapse(ip: string): number {

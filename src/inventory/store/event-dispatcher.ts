@@ -11,7 +11,7 @@ import type { AssetsPart, TransactionalState } from './parts.ts';
 import type { HostAt } from './pending-sightings.ts';
 import type { Services } from './services.ts';
 
-/** Another projection of the same events, row by row, committed with the same positions. */
+/** A further projection of the events of the inventory, row by row, committed with the positions of the inventory. */
 export interface Projection extends FlowConsumer, TransactionalState {
   /** Receives rows [from, to) of a block of DNS events. */
   dns?(block: EventBlock, from: number, to: number): void;

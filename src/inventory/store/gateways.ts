@@ -46,8 +46,9 @@ export class Gateways {
   }
 
   /**
-   * Returns whether the asset has several IPv4 addresses in use at the same time with this MAC address, which users
-   * have not all confirmed, or more addresses than one machine can have.
+   * Returns whether several machines share the MAC address. This is the case if the asset has more addresses than one
+   * machine can have, or has several IPv4 addresses, not all confirmed by users, in use with the MAC address at the
+   * same time.
    */
   isShared(asset: AssetState, mac: string, ip: string, last: number): boolean {
     if (asset.ips.length < 2 || ip.includes(':')) return false;
@@ -67,7 +68,7 @@ export class Gateways {
   /**
    * Marks the MAC address as the address of a gateway. The IP addresses found with the MAC address belong to
    * other machines. Each address moves with its bindings to the asset that had it before, or to a new asset,
-   * except the first address and those that users confirmed.
+   * except the first address and the addresses that users confirmed.
    */
   become(mac: string, at: number | undefined): void {
     const { bindings } = this.#known;
@@ -93,7 +94,7 @@ export class Gateways {
   }
 
   /**
-   * Moves an address to another asset for the time in which only the MAC address connected it with this asset.
+   * Moves an address to another asset for the time in which only the MAC address connected the address with this asset.
    */
   #takeApart(asset: AssetState, ip: string, mac: string, when: number): AssetState | undefined {
     const { bindings, rows, history } = this.#known;

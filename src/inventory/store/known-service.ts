@@ -121,8 +121,8 @@ export function unite(service: KnownService, into: KnownService): void {
 }
 
 /**
- * Returns the closing time of merged services; 0 if they are open. They are closed only if the port was found
- * closed after the last answer.
+ * Returns the closing time of merged services; 0 if the merged service is open. The merged service is closed only if
+ * the port was found closed after the last answer.
  */
 function closedOf(a: KnownService, b: KnownService): number {
   const closedAt = Math.max(a.closedAt, b.closedAt);

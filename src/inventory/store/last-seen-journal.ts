@@ -13,7 +13,7 @@ const spareRows = 10_000;
  * Writing the journal, with consecutive entries of 60 bytes, takes 10 ms. Entries wait in memory, oldest first,
  * until they are written to the rows.
  *
- * An entry applies to an address while the address belongs to the asset, and only if its time is the latest.
+ * An entry applies to an address while the address belongs to the asset, and only if the entry's time is the latest.
  * Applying an entry twice, or after the row was written, has no effect. There are at most as many entries as
  * addresses (limits.maxAssetAddresses, 150 bytes each).
  */
@@ -42,7 +42,7 @@ export class LastSeenJournal {
   }
 
   /**
-   * Returns the time when the address was last seen with this asset, if it is later than the time in the row;
+   * Returns the time when the address was last seen with this asset, if that time is later than the time in the row;
    * otherwise 0.
    */
   lastOf(ip: string, assetId: string): number {
@@ -50,7 +50,10 @@ export class LastSeenJournal {
     return seen?.[1] === assetId ? seen[2] : 0;
   }
 
-  /** Removes and yields the entries that have waited longest. Callers must write them to their rows before `write`. */
+  /**
+   * Removes and yields the entries that have waited longest. Callers must write the entries to the rows of their
+   * addresses and assets before `write`.
+   */
   *take(count: number): Generator<SeenAgain> {
     let left = count;
     for (const [ip, seen] of this.#waiting) {

@@ -166,8 +166,8 @@ export class OpenAlerts {
   }
 
   /**
-   * Finds the alerts of a moved address, because they may no longer belong to an asset, or may belong to one
-   * now. Most addresses have no alerts.
+   * Finds the alerts of a moved address, because a move can change whether these alerts belong to an asset. Most
+   * addresses have no alerts.
    */
   #moved(ip: string, bindings: Bindings): void {
     const range = { ...entriesAt(ip), limit: limits.maxCountedAlerts };

@@ -26,8 +26,8 @@ export interface AssetsPart extends TransactionalState {
   /** Records that a home host answered. Returns its asset; undefined if the evidence is ignored, or at a limit. */
   hostSeen(host: HostSeen): string | undefined;
   /**
-   * Records that a MAC address forwards for other hosts, and therefore does not identify a host. Called
-   * whenever a sensor shows this.
+   * Records that a MAC address forwards for other hosts, and therefore does not identify a host. Called whenever a
+   * sensor shows that the MAC address forwards.
    */
   gatewaySeen(mac: string): void;
   /** Records a sighting of a sensor. A name of an unknown host does not create an asset. */
@@ -53,7 +53,7 @@ export interface ServicesPart extends TransactionalState {
    */
   moveAddresses(fromAsset: string, owners: ReadonlyMap<string, string>): void;
   /**
-   * Closes the asset's services at an address that it lost at `at` (epoch milliseconds). A closed service opens
+   * Closes the asset's services at an address that the asset lost at `at` (epoch milliseconds). A closed service opens
    * when it answers again.
    */
   closeAt(ip: string, assetId: string, at: number): void;

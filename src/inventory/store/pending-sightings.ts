@@ -51,7 +51,7 @@ export class PendingSightings {
     return this.#next - 1;
   }
 
-  /** Returns whether a batch with this key or an older one is pending. */
+  /** Returns whether a batch with this key or an older batch is pending. */
   waitsFor(key: number): boolean {
     const first = this.#waiting[0];
     return first?.key !== undefined && first.key <= key;

@@ -46,7 +46,7 @@ export class SeenHosts {
   seen(host: HostSeen, from: Source): AssetState | undefined {
     const { bindings } = this.#known;
     const { ip, mac: seenMac } = host;
-    // Limits the times, because later owners could not get the address after times from a clock that is ahead.
+    // Limits the times, because a time from a clock that is ahead would keep later owners from getting the address.
     const last = Math.min(host.last, this.#known.now() + limits.maxClockLeadMs);
     const first = Math.min(host.first, last);
     const identifying = this.#addresses.identifying(seenMac);
@@ -78,7 +78,7 @@ export class SeenHosts {
           bindings.stillThere(ip, last, mac === undefined ? owner!.first : Number.POSITIVE_INFINITY);
           return owner;
         }
-        // Evidence without a MAC address does not show that the machine with this MAC address still has the
+        // Evidence without a MAC address does not show that the machine with the binding's MAC address still has the IP
         // address.
         if (decision.extends && (mac !== undefined || inForce!.mac === undefined)) bindings.extend(ip, inForce!, last);
         const asset = this.#known.require(decision.asset_id);
@@ -143,8 +143,8 @@ export class SeenHosts {
   }
 
   /**
-   * Records when the address was in use, if the evidence belongs to the newest binding and has its MAC
-   * address.
+   * Records when the address was in use, if the evidence belongs to the newest binding and has the MAC address of that
+   * binding.
    */
   #noteUse({ ip, first, began }: HostSeen, mac: string | undefined, last: number): void {
     const latest = this.#known.bindings.latest(ip);

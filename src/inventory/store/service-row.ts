@@ -16,7 +16,10 @@ export type ServiceRow = readonly [
   product: string | null,
   version: string | null,
   source: 0 | 1,
-  /** Time when a scan found it closed or its asset lost the address, epoch milliseconds; 0 while it is open. */
+  /**
+   * Time when a scan found the service closed or its asset lost the address, epoch milliseconds; 0 while the service is
+   * open.
+   */
   closedAt: number,
   connections: number,
   clients: number,

@@ -12,8 +12,8 @@ import type { InventoryTables } from './tables.ts';
 export class ServiceRows {
   readonly #tables: InventoryTables;
   /**
-   * Services by key. A service is moved to the end at most once between two writes, because moving takes
-   * longer than finding it.
+   * Services by key. A service is moved to the end at most once between two writes, because moving a service takes
+   * longer than finding a service.
    */
   readonly #cache = new Map<string, KnownService>();
   readonly #dirty = new Set<KnownService>();

@@ -214,7 +214,7 @@ function isAt(page: Uint8Array, n: number, hash: Hash): boolean {
   return true;
 }
 
-/** Returns whether every node of a page above its first row is the hash of the two nodes below it. */
+/** Returns whether every node above the first row of a page is the hash of the two nodes below that node. */
 function isHashed(page: Buffer, width: number): boolean {
   const at = (i: number) => page.subarray(i * hashBytes, (i + 1) * hashBytes);
   let below = 0;

@@ -27,8 +27,8 @@ export interface ExpectedHeads {
 }
 
 /**
- * Yields heads that the history must have but lacks. Each commit signs one head. A retired tree-head key signed the
- * first head of its last size.
+ * Yields heads that the history must have but lacks: heads in anchor and journal, the head of the checkpoint, and the
+ * last head of each retired tree-head key, which is the first head of its size.
  */
 export function* missingHeads(
   heads: HeadLookup,

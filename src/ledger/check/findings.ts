@@ -102,7 +102,7 @@ export const findingCodes = {
   journal_signature: { severity: 'witness', advice: watch },
   journal_ahead: { severity: 'rollback', advice: rolledBack },
   journal_root: { severity: 'rollback', advice: rolledBack },
-  /** A key file records a larger size of the log. */
+  /** A key file records a larger size than the log has. */
   keys_ahead: { severity: 'rollback', advice: rolledBack },
   /** siem.mdb records entries, or a life of the log, that the log does not have. */
   store_ahead: { severity: 'rollback', advice: rolledBack },
@@ -139,7 +139,7 @@ export function isDamage(codes: readonly FindingCode[]): boolean {
 /** Findings in a form that can be sent to another thread. */
 export type FoundThings = Pick<Findings, 'list' | 'counts'>;
 
-/** Collects findings: lists the first of each code and counts all of them. */
+/** Collects findings: lists the first `maxListed` findings of each code, and counts all findings. */
 export class Findings {
   readonly list: FsckFinding[] = [];
   readonly counts: Partial<Record<FindingCode, number>> = {};

@@ -289,7 +289,7 @@ class LogCheck {
     }
   }
 
-  /** Keeps one segment in progress per thread, and one more waiting. */
+  /** Keeps one segment in progress per thread, and one further segment waiting for any thread. */
   async *#inWorkers(
     pool: Pool<FsckTasks>,
     threads: number,

@@ -14,8 +14,8 @@ interface HeadsInput {
 }
 
 /**
- * Checks the history of heads alone: each row must be a head, in the order of sizes and of time, and numbered
- * as in the table `history`. Signatures and roots are checked with the entries. Returns the last head.
+ * Checks the history of heads without the entries: each row must be a head, in the order of sizes and of time, and
+ * numbered as in the table `history`. Signatures and roots are checked with the entries. Returns the last head.
  */
 export function checkHeads(input: HeadsInput): SignedHead | undefined {
   const { findings } = input;
@@ -52,7 +52,7 @@ export function* readHeads(
   }
 }
 
-/** Checks that a key of the log, which covers the size, signed the head. */
+/** Checks that the head is signed by a key of the log that covers the head's size. */
 export function checkSignature(head: SignedHead, keys: PublicKeys, findings: Findings): void {
   const key = keys.get(head.keyId, 'transparency-sth');
   const name = `the head of ${head.size} leaves`;

@@ -180,7 +180,7 @@ class IdRows {
   }
 }
 
-/** Index sums computed from the entries of all segments, and their shares of the index by id. */
+/** Index sums computed from the entries of all segments, and the segments' shares of the index by id. */
 export class ComputedIndexes {
   readonly ids: Fingerprint;
   readonly kinds: Fingerprint;
@@ -243,7 +243,7 @@ export class StoredIndexes {
 
   /**
    * Reads the tables that are stored apart from the entries. Runs while segments are being checked:
-   * afterwards one thread alone would wait for the disk, 0.7 s of 10 at 3 million leaves.
+   * afterwards, a single thread would wait for the disk (0.7 of 10 s at 3 million leaves).
    *
    * @param size - leaves of the last head
    */

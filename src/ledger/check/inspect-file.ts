@@ -2,7 +2,8 @@ import { corrupt, halfWritten } from '../distrust.ts';
 import { DatabaseFile, NotADatabase, type PageDamage } from './database-file.ts';
 
 /**
- * Inspects ledger.mdb before LMDB maps it: LMDB does not validate page numbers, and an invalid one ends the process.
+ * Inspects ledger.mdb before LMDB maps it: LMDB does not validate page numbers, and an invalid page number ends the
+ * process.
  * Reads the meta pages, the list of free pages, and the paths to the first and the last row of each table, which a
  * start and the first appends need. Other pages are checked when they are read, or by `candor fsck`.
  *

@@ -41,7 +41,7 @@ export class HeadVerdictCache {
     this.#pass = new HeadsPass(known, keys);
   }
 
-  /** Compares the next heads of up to `size` leaves, which must be the tree's size, with its root. */
+  /** Compares the next heads, of up to `size` leaves, with the root of the tree. The tree must have `size` leaves. */
   compare(size: number, root: () => Hash): void {
     for (const { number, head } of this.#pass.upTo(size)) {
       const isNew = this.#pass.isNew(head);
@@ -56,7 +56,7 @@ export class HeadVerdictCache {
       this.#refuse(number, this.#pass.isNew(head) ? head : undefined);
   }
 
-  /** The largest head that matches the leaves, the newest of its size. */
+  /** The largest head that matches the leaves; the newest if several heads have that size. */
   get last(): SignedHead | undefined {
     return this.#last;
   }

@@ -1,7 +1,7 @@
 import type { KeyFile } from '../keys/key-file.ts';
 import type { UnsignedEntry } from '../ledger.ts';
 
-/** The log's entries about its keys that start-up and fsck need. */
+/** The data about keys, from entries of the log, that start-up and fsck need. */
 export interface KeyHistory {
   /** Retired tree-head keys with the size of the largest tree whose head each signed. */
   readonly retired: readonly { readonly kid: string; readonly toSize: number }[];

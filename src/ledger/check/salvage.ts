@@ -29,7 +29,7 @@ export interface Salvaged {
   readonly stoppedAt: { readonly index: number; readonly why: string } | undefined;
 }
 
-/** Maximum entries whose ids are searched, readable or not. */
+/** Maximum entries, readable or not, whose ids are searched. */
 const maxAsked = 100_000;
 
 const noDamage = () => {};

@@ -15,7 +15,7 @@ export const ledgerPurposes = [
 
 /** How a pending key takes over. */
 export interface Succession {
-  /** Id of the key that was active when this one was created. */
+  /** Id of the key that was active when this key was created. */
   readonly replaces: string;
   /** Id of the `key.rotated` entry, so that appending it again after a crash adds nothing. */
   readonly entry_id: string;
@@ -265,7 +265,7 @@ export function parseKeyFile(text: string): KeyFile {
 }
 
 interface Check {
-  /** The expected value, which completes "<member> is …". */
+  /** The problem with an invalid value; completes "<member> is …", such as "not a UUID". */
   readonly wanted: string;
   test(value: unknown): boolean;
 }

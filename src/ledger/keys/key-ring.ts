@@ -127,8 +127,8 @@ export class KeyRing {
   }
 
   /**
-   * Attaches an ssh-agent: keys whose files name an agent sign with it, and new keys of its purposes come
-   * from it.
+   * Attaches an ssh-agent: keys whose files name an agent sign with this agent, which also provides the new keys of
+   * its purposes.
    */
   useAgent(agent: AgentKeys): void {
     this.#agent = agent;

@@ -18,7 +18,7 @@ interface AgeRecord {
   readonly last?: readonly number[];
   /**
    * Why siem.mdb is older than the folder. Set from the first start with the older file until the newer file is back or
-   * the operator accepts the older one. Until then the other fields describe the newer file.
+   * the operator accepts the older file. Until then the other fields describe the newer file.
    */
   readonly older?: string;
   /**

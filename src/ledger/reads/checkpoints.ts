@@ -20,13 +20,13 @@ export interface CheckpointParts {
   readonly nodes: VerifiedNodes;
   /** Returns the latest head visible to the reader. */
   head(): SignedHead | undefined;
-  /** Returns the active signing key. @throws UNAVAILABLE without one */
+  /** Returns the active signing key. @throws UNAVAILABLE if no key is active */
   signer(): CheckpointSigner;
-  /** Returns the log's name in notes. @throws UNAVAILABLE without one */
+  /** Returns the log's name in notes. @throws UNAVAILABLE if the log has no name */
   origin(): string;
 }
 
-/** Formats tree heads as C2SP tlog-checkpoints. Owns the most recently signed one. */
+/** Formats tree heads as C2SP tlog-checkpoints. Owns the most recently signed checkpoint. */
 export class Checkpoints {
   readonly #parts: CheckpointParts;
   #signed: { readonly text: string; readonly keyId: number; readonly note: string } | undefined;

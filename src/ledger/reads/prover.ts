@@ -69,8 +69,8 @@ export class Prover {
   }
 
   /**
-   * Returns an existing leaf. If `kinds` is given, the entry must be of one of them, because the index of kinds is not
-   * part of the tree.
+   * Returns an existing leaf. If `kinds` is given, also checks that the entry is of one of these kinds, because the
+   * index of kinds is not part of the tree and may be wrong.
    *
    * @throws DamagedError unless the bytes hash to the leaf and are of one of `kinds`
    */

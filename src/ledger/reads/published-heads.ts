@@ -17,12 +17,12 @@ export class PublishedHeads implements HeadView {
   readonly #nowNs: () => bigint;
   /** Number of heads at the start of the history that are all published. */
   #leading = 0;
-  /** Numbers of the published heads after the leading ones, 8 bytes each. */
+  /** Numbers of the published heads after the leading heads, 8 bytes each. */
   readonly #later: number[] = [];
   #scanned = 0;
   /**
-   * Numbers of the heads that vouch for a new key. Each is the first head to cover the key's `key.rotated` entry,
-   * signed by the old key.
+   * Numbers of the heads that vouch for a new key. Each such head is signed by the old key, and is the first to cover
+   * the `key.rotated` entry of the new key.
    */
   readonly #vouching = new Set<number>();
   /** Number of `key.rotated` entries that were read. */

@@ -37,7 +37,7 @@ import { VerifiedNodes } from './verified-nodes.ts';
 
 /** Minimum time between reloads of the key folder while keys are lost, in milliseconds. */
 const keysEveryMs = 500;
-/** Age from which a folder's modification time reveals every later change, in milliseconds. */
+/** Minimum age of a folder's modification time at which any later change is certain to alter it, in milliseconds. */
 const settledMs = 100;
 
 export interface ReaderOptions {
@@ -241,7 +241,7 @@ export class SnapshotReader implements LogReader {
     if (known?.size !== last?.size || known?.timestampNs !== last?.timestampNs) this.#latest = head;
   }
 
-  /** Keys are on disk before they sign, so keys loaded for an earlier head may lack the signer of this head. */
+  /** Whether a reload may find the unknown signer of the latest head. Keys are on disk before they sign. */
   get #mayHaveNewSigner(): boolean {
     if (this.#latest === undefined || this.#keys.get(this.#latest.keyId) !== undefined) return false;
     if (this.#latest !== this.#keysLoadedFor) return true;

@@ -117,7 +117,7 @@ export class VerifiedNodes {
     this.#edgeOf = undefined;
   }
 
-  /** Verifies all hashes of a full page, each pair once: the two at its top, then row by row below them. */
+  /** Verifies all hashes of a full page, each pair once: the top pair of the page, then row by row downwards. */
   #verifyPage(page: Page): void {
     const { verified, bytes } = page;
     for (let row = pageRows - 1; row >= 0; row--) {

@@ -39,7 +39,7 @@ const completedRows = 16_384;
  *     heads     [size, timestamp / 1024 ns] → signed 48 bytes ‖ signature ‖ key id
  *     history   number of the head, from 0 → its size and timestamp (head-history.ts)
  *     leaves    [segment, bucket] → rows of the leaf-hash index (leaf-index.ts)
- *     runs      [level, run, bucket] → the same, merged (leaf-runs.ts)
+ *     runs      [level, run, bucket] → rows of merged segments (leaf-runs.ts)
  *     kinds     [kind, chunk] → leaf indices (kind-index.ts)
  */
 export class LmdbStorage implements LedgerStorage {
@@ -62,7 +62,7 @@ export class LmdbStorage implements LedgerStorage {
   #kindIndex: KindIndex | undefined;
 
   /**
-   * Opens the file, or creates an empty one. With `readOnly`, opens an existing file for a reader in addition to the
+   * Opens the file, or creates an empty file. With `readOnly`, opens an existing file for a reader in addition to the
    * owner.
    */
   constructor(path: string, { readOnly = false } = {}) {

@@ -244,7 +244,10 @@ export class EventFold implements FlowConsumer {
     });
   }
 
-  /** Returns a function that numbers the domains of a block's names in order of appearance, and these domains. */
+  /**
+   * Returns the domains of a block's names in order of appearance, and a function that returns the index of a name's
+   * domain.
+   */
   #domainsOf(list: TextList): { domains: string[]; of(name: number): number } {
     const domains: string[] = [];
     const numbers = new Map<string, number>();

@@ -75,8 +75,8 @@ function readSeries(tables: RollupTables, query: RollupQuery, deltas: readonly C
     Float64Array
   >;
   /**
-   * Returns the index of a bucket in the series. A bucket that begins in the future, because of another clock,
-   * counts as the current bucket.
+   * Returns the index of a bucket in the series. A bucket that begins in the future, because the clock was ahead when
+   * the bucket was written, counts as the current bucket.
    */
   const placeOf = (start: number) => Math.min(buckets - 1, (start - seriesFrom) / widthMs[unit]);
   const all = keysOf(unit, seriesFrom, endOf(query));

@@ -137,9 +137,9 @@ export class Rollups implements FlowConsumer, TransactionalState {
   }
 
   /**
-   * Builds the rollups of a file without rollups from its events. If only the alerts are counted by another
-   * time, recounts only the alerts. Runs once, and begins again at the next start after an interruption. Takes
-   * 3 µs per event.
+   * Builds the rollups from the stored events, if the file has no rollups. If only the alerts are counted by a time
+   * other than `last_seen`, recounts only the alerts. Runs once, and begins again at the next start after an
+   * interruption. Takes 3 µs per event.
    */
   complete(events: EventStore): void {
     if (this.#state.built) {

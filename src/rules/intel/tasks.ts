@@ -29,8 +29,8 @@ export interface ReadIntel {
 export function intelTasks(reader: Pick<StoreReader, 'listIntel' | 'listIndicators' | 'intelSeed'>) {
   return {
     /**
-     * Reads the body. Throws INVALID_REQUEST for invalid JSON, and PAYLOAD_TOO_LARGE if the body without its
-     * content exceeds the limit of other bodies.
+     * Reads the body. Throws INVALID_REQUEST for invalid JSON, and PAYLOAD_TOO_LARGE if the body without its `content`
+     * field exceeds the limit of other bodies.
      */
     readIntel: ({ bytes, home }: IntelBody): ReadIntel => {
       const body = parseJson(new Uint8Array(bytes));

@@ -21,7 +21,8 @@ export function describeNode(blocks: Blocks, node: number, isHome: boolean): Des
 }
 
 /**
- * Maximum bytes of an edge or node in use from `first` to `last`, which may include an hour of earlier data.
+ * Maximum bytes of an edge or node in use from `first` to `last`. The bytes may include data from the hour before
+ * `first`.
  */
 export const mostIn = (first: number, last: number): number => linkBytes(last - first + 3_600_000);
 

@@ -25,7 +25,7 @@ export class EdgeFold implements FlowConsumer {
   #targets: Known | undefined;
   /** Hour of the previous flow. */
   #hour = noHour;
-  /** Start of that hour. */
+  /** Start of the hour of the previous flow. */
   #hourStart = Number.NaN;
   #horizon = Number.NEGATIVE_INFINITY;
   /** Protocol name of the last row, which most consecutive rows share. */

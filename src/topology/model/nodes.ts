@@ -3,7 +3,7 @@ import { finish } from '../../sketch/hash.ts';
 
 /**
  * Distinct network blocks, identified by small numbers. A block is the 128 bits of its first address, as four
- * words, and its prefix length: 128 for one host. An IPv4 address is its IPv4-mapped IPv6 address, so
+ * words, and its prefix length: 128 for one host. An IPv4 address is stored as its IPv4-mapped IPv6 address, so
  * `192.0.2.0/24` has a prefix of 120. A block's identity does not include `home`, which is set after the block
  * was seen as a home network.
  */

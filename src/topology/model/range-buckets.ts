@@ -21,7 +21,7 @@ export interface RangeBuckets {
   readonly parts: readonly Part[];
   /** Start of the time that the parts cover, epoch milliseconds; absent if there is no limit. */
   readonly from?: number;
-  /** End of that time, epoch milliseconds; absent if there is no limit. */
+  /** End of the time that the parts cover, epoch milliseconds; absent if there is no limit. */
   readonly to?: number;
 }
 

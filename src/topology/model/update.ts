@@ -39,7 +39,10 @@ export interface UpdateView {
 export const rangesOf = (texts: readonly string[]): AddressRange[] =>
   texts.flatMap((text) => addressRanges(text) ?? []);
 
-/** Returns the step's additions and renamed hosts in the view; undefined if the view has none. */
+/**
+ * Returns the step's additions and renamed hosts in the view; undefined if the view has no additions and no renamed
+ * hosts.
+ */
 export function updateOf(step: Step, view: UpdateView): TopologyUpdate | undefined {
   const { segment, fresh, names, renamed, seq } = step;
   const edges = new Edges();

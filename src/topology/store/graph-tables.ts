@@ -16,7 +16,7 @@ import type { NodeName } from '../model/update.ts';
  */
 export interface StepRow {
   /**
-   * Whether subscribers receive the step. If the step is too large for them, the row has no other fields, and
+   * Whether subscribers receive the step. If the step is too large for subscribers, the row has no other fields, and
    * the edges of the step are removed after they are in the runs.
    */
   readonly told: boolean;

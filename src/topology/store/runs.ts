@@ -9,14 +9,14 @@ export interface Neighbours {
   readonly to: number;
 }
 
-/** Maximum runs of one merge, which holds a segment of each of them in memory. */
+/** Maximum runs of one merge, which holds a segment of each run in memory. */
 const maxMergedRuns = 8;
 
 /**
- * Chooses adjacent runs to merge, in the level with the most of them: runs with at most twice the rows of all newer
- * runs, and the run after them. If there are more than `maxMergedRuns`, chooses the window with the fewest rows. When
- * nothing is left to merge, each run is more than twice as long as all newer runs together. Therefore, there are at
- * most about log2(rows) runs, and a row is rewritten about log2(rows) times on average.
+ * Chooses adjacent runs to merge, in the level with the most runs to merge: runs with at most twice the rows of all
+ * newer runs, and the run after them. If there are more than `maxMergedRuns`, chooses the window with the fewest rows.
+ * When nothing is left to merge, each run is more than twice as long as all newer runs together. Therefore, there are
+ * at most about log2(rows) runs, and a row is rewritten about log2(rows) times on average.
  */
 export function chooseRuns(runs: Readonly<Record<Level, readonly RunRow[]>>): Neighbours | undefined {
   const [most] = levels.map((level) => dueRuns(level, runs[level])).sort((a, b) => b.to - b.from - (a.to - a.from));

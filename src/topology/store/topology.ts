@@ -43,7 +43,7 @@ interface Most {
  */
 const due = { steps: 128, rows: 16_384 } as const;
 /**
- * Numbers of waiting steps and rows at which steps are added to the runs immediately, so that they do not slow
+ * Numbers of waiting steps and rows at which steps are added to the runs immediately, so that waiting steps do not slow
  * readers down.
  */
 const overdue = { steps: 512, rows: 262_144 } as const;
@@ -51,8 +51,8 @@ const overdue = { steps: 512, rows: 262_144 } as const;
 const takenAtOnce = 16_384;
 
 /**
- * Rows that a write merges for each row that it adds, while a level is crowded. Merging the rows in all levels takes up
- * to 15 rows for each.
+ * Rows that a write merges for each row that it adds, while a level is crowded. Merging in all levels processes up to
+ * 15 rows for each added row.
  */
 const mergedPerRow = 16;
 
@@ -72,9 +72,10 @@ interface Job extends Neighbours {
  *
  * - After a merge, the oldest buckets of a level are removed until its largest run has at most `hourRows` or `dayRows`
  *   rows. The largest run of all time has one row for each edge.
- * - The other runs may repeat rows of the largest run. If they have more than half as many segments as the limit, `write`
- *   also merges: `mergedPerRow` rows for each row that it adds, which slows ingest down. A write of 20,000 rows merges
- *   20 segments, in about 20 ms each. Until a large merge ends, these runs grow to at most the limit.
+ * - The other runs may repeat rows of the largest run. If the other runs have more than half as many segments as the
+ *   limit, `write` also merges: `mergedPerRow` rows for each row that it adds, which slows ingest down. A write of
+ *   20,000 rows merges 20 segments, in about 20 ms each. Until a large merge ends, these runs grow to at most the
+ *   limit.
  * - A merge in progress stores its rows a second time, and has nine segments in memory.
  */
 export class Topology {

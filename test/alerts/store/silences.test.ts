@@ -71,7 +71,7 @@ describe('an alert', () => {
     notNamed(next);
   });
 
-  test('names the remaining silence when another has ended', async () => {
+  test('names the remaining silence when another silence has ended', async () => {
     const { there } = await silenced(ofRule, hour);
     const first = await find(there);
     there.clock.now = start + hour;
@@ -94,7 +94,7 @@ describe('an alert', () => {
     const graver = await find(there, { severity: 'high' });
     expect(graver).toMatchObject({ ...isNew, severity: 'high' });
     notNamed(graver);
-    // A less severe finding does not hide it again.
+    // A less severe finding does not hide the alert again.
     expect(await find(there)).toMatchObject({ id: graver.id, ...isNew, count: 3 });
     there.clock.now += 1000;
     await there.store.createSilence(silence({ ...ofRule, max_severity: 'medium' }), analyst);
@@ -109,7 +109,7 @@ describe('an alert', () => {
   });
 
   test.for([['in_progress'], ['suppressed'], ['in_progress', 'new']] as const)(
-    'with status %s by a user keeps it, unless the user made the alert new again',
+    'with status %s by a user keeps the status, unless the user made the alert new again',
     async (statuses) => {
       const there = opened();
       const first = await find(there);

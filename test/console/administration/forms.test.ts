@@ -25,7 +25,7 @@ import { invalidField, ServiceError } from '../../../src/errors.ts';
 describe('faults', () => {
   const error = invalidField('matcher.src_ip.2', 'must be an address');
 
-  test('are shown at their field or at the field that contains it', () => {
+  test('are shown at their field, or at the field that contains their field', () => {
     expect(faultAt(error, 'matcher.src_ip.2')).toBe('Must be an address');
     expect(faultAt(error, 'matcher.src_ip')).toBe('Value 3: must be an address');
     expect(faultAt(error, 'matcher')).toBe('Src_ip.2: must be an address');

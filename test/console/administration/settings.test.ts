@@ -62,7 +62,7 @@ test('the settings page formats values in readable units', () => {
   ]);
 });
 
-test('settings have a pending value, null or undefined, a group by their name, and a search over their texts', () => {
+test('settings have a pending value and a group, and are found by words of their name and description', () => {
   const described = (name: string) => ({
     name,
     variable: `CANDOR_${name.toUpperCase()}`,

@@ -51,7 +51,9 @@ const titled = async (title: string): Promise<Item> => {
 const rows = (page: Page) => page.getByRole('grid', { name: 'Alerts' }).getByRole('row');
 const row = (page: Page, text: string) => rows(page).filter({ hasText: text });
 const detail = (page: Page) => page.getByRole('region', { name: 'Detail' });
-/** Presses keys one after the other, and waits for two frames after each, so that its effect is shown. */
+/**
+ * Presses keys one after the other, and waits for two frames after each key, so that the effect of the key is shown.
+ */
 const press = async (page: Page, ...keys: string[]) => {
   for (const key of keys) {
     await page.keyboard.press(key);
@@ -100,7 +102,7 @@ beforeAll(async () => {
 });
 afterAll(() => open.close());
 
-test('the console triages ten alerts by keys alone, moving to the next one each time', async () => {
+test('the console triages ten alerts by keys alone, moving to the next alert each time', async () => {
   const page = await queue('/alerts?q=Test+rule');
   await press(page, 'j', 'Enter');
   await detail(page).getByRole('heading', { name: 'Test rule 1', exact: true }).waitFor();

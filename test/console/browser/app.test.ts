@@ -177,7 +177,7 @@ test('a viewer starts on the overview and opens the alerts from the navigation',
   await page.getByText('A thing to be found').waitFor();
 });
 
-test("the console prefers a key sequence to the page's action for its last key", async () => {
+test("the console prefers a key sequence to the page's action for the last key of the sequence", async () => {
   const page = await open.page({ path: '/alerts' });
   await settled(page);
   await page.keyboard.press('j');

@@ -29,8 +29,8 @@ export interface Opened {
   readonly service: Service;
   readonly browser: Browser;
   /**
-   * Opens a page in a new browser context, which shares nothing with other pages. It is closed when the test ends, so
-   * it can only be used in tests and throws in a hook.
+   * Opens a page in a new browser context, which shares nothing with other pages. The page is closed when the test
+   * ends, so this function can only be called in tests and throws in a hook.
    */
   page(options?: PageOptions): Promise<Page>;
   /** Problems of pages so far: script errors, CSP violations, and responses with status 500 and above. */

@@ -82,7 +82,7 @@ function busyMs(events: readonly TraceEvent[]): number {
 }
 
 const rows = (page: Page) => page.locator('.table-row');
-/** Returns the places to click to open rows: other parts are values, which have menus. */
+/** Returns the places to click to open rows: the other parts of a row are values, which have menus. */
 const moments = (page: Page) => page.locator('.table-row time');
 const count = (page: Page) => page.locator('.events-count [role=status]');
 const detail = (page: Page) => page.getByRole('region', { name: 'Detail' });

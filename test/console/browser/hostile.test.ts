@@ -144,7 +144,7 @@ test('a user agent and a file name are text in the evidence of an alert', async 
   expect([await ran(page), await made(page)]).toEqual([undefined, 0]);
 });
 
-test("a payload is shown as text and as bytes, with its signature's metadata", async () => {
+test("a payload is shown as text and as bytes, with the IDS signature's metadata", async () => {
   const page = await open.page({ path: '/alerts' });
   await page
     .getByRole('row')

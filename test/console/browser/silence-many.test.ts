@@ -1,4 +1,7 @@
-/** A silence for more alerts than are loaded: it reports how many alerts it does not cover, and these stay open. */
+/**
+ * A silence for more alerts than are loaded: the console reports how many alerts the silence does not cover, and these
+ * alerts stay open.
+ */
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { login, tokenFor } from '../../../scripts/service.ts';

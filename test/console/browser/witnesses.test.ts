@@ -31,7 +31,7 @@ const startWitness = (name: string, ...args: string[]): Promise<Service> =>
   startScript(
     'src/cli/main.ts',
     ['witness', '--state', join(folder, name), '--name', `${name}.example/w`, '--log', vkey, ...args],
-    // The state folder is kept, because it outlives the process.
+    // `stop()` deletes this folder, so it must not be the state folder.
     mkdtempSync(join(folder, 'scratch-')),
   );
 

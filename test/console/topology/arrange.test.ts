@@ -30,7 +30,7 @@ test.each([
   expect(nameWithin(node)).toBe(name);
 });
 
-test('a node that is a network belongs to itself', () => {
+test('the network of a node without an address is the block in its id', () => {
   expect(networkOf({ id: '10.0.0.0/8' })).toBe('10.0.0.0/8');
 });
 

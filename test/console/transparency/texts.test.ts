@@ -70,7 +70,7 @@ describe('the compared sizes', () => {
 });
 
 describe('an entry', () => {
-  it('has a title for kinds that have more information than their subject', () => {
+  it('has a title if the data of its kind has more information than the subject', () => {
     const titleOf = (kind: string, data: object) => entryOf({ kind, data }).title;
     expect(titleOf('alert.raised', { severity: 'high', title: 'Scan' })).toBe('high: Scan');
     expect(titleOf('principal.role_changed', { from: ['viewer'], to: ['admin', 'analyst'] })).toBe(

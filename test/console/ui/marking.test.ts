@@ -30,7 +30,7 @@ describe('selecting', () => {
 describe('the neighbour', () => {
   const isLeft = (id: string) => id !== 'c';
 
-  test('is the next remaining row, else the previous one', () => {
+  test('is the next remaining row, else the previous row', () => {
     expect(neighbour('b', order, isLeft)).toBe('d');
     expect(neighbour('e', order, isLeft)).toBe('d');
     expect(neighbour('a', ['a'], isLeft)).toBeUndefined();

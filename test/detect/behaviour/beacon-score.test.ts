@@ -37,7 +37,7 @@ describe('beacon score', () => {
     expect(beaconScore(doubled, same(doubled), window)?.timestamps).toBe(1);
   });
 
-  it('uses skewness if the quartiles are ten apart, from the medians of the halves', () => {
+  it('uses skewness if the quartiles, which are medians of the halves, are ten apart', () => {
     // Intervals 10 20 30 | 40 | 70 80 90: quartiles 20, 40, 80; skewness 20/60; MAD 30 of 40.
     const times = [0];
     for (const interval of [10, 20, 30, 40, 70, 80, 90]) times.push(times.at(-1)! + interval);
@@ -77,7 +77,7 @@ describe('beacon score', () => {
     expect(bars(rising)).toBeCloseTo(0.446, 3);
   });
 
-  it('scores the duration if at least six parts are used, by their share or their longest run across midnight', () => {
+  it('scores the duration with at least six used parts, by covered share or longest run across midnight', () => {
     const duration = (hours: readonly number[]) => {
       const times = hours.flatMap((hour) => [0, 600, 1200].map((s) => window.from + hour * 3600 + s));
       return beaconScore(times, same(times), window)?.duration;

@@ -54,7 +54,7 @@ describe('the beaconing detector', () => {
     expect(detected(beacon(60 * minute, 25)).map(({ severity }) => severity)).toEqual(['low']);
   });
 
-  it('evaluates pairs with more connections than it stores by the start of each hour', () => {
+  it('evaluates a pair with too many connections to store by the first connections of each hour', () => {
     const sighted = detected(beacon(5000, 12 * 720));
     expect(sighted.at(-1)).toMatchObject({ severity: 'medium', evidence: { interval_seconds: 5 } });
     expect(Number(sighted.at(-1)!.evidence.connections_scored)).toBeLessThan(
@@ -101,7 +101,7 @@ describe('the beaconing detector', () => {
     expect(detected(flows)).toEqual([]);
   });
 
-  it('reports beacons from outside and mail polling with one severity less', () => {
+  it('reports beacons from outside and mail polling one severity level lower', () => {
     const inbound = { src: '198.51.100.1', srcHome: false, dst: '10.0.0.9', dstHome: true };
     expect(detected(beacon(5 * minute, 288, inbound)).at(-1)).toMatchObject({ severity: 'low' });
     expect(detected(beacon(5 * minute, 288, { port: 993 })).at(-1)).toMatchObject({ severity: 'low' });
@@ -111,7 +111,7 @@ describe('the beaconing detector', () => {
     });
   });
 
-  it('gives a higher severity if one of many hosts connects to the destination, and a lower one if half of the hosts do', () => {
+  it('raises the severity of destinations of few hosts, and lowers the severity of destinations of many hosts', () => {
     const others = (count: number, dst: string) =>
       Array.from({ length: count }, (_, i) => aFlow({ src: `10.0.1.${i}`, dst, time: start }));
     const alone = detected([...others(60, '198.51.100.9'), ...beacon(5 * minute, 300)]);
@@ -194,7 +194,7 @@ describe('the beaconing detector', () => {
   describe.skipIf(!hasRealFiles)('real traffic', () => {
     const above = (severity: string) => severities.indexOf(severity as 'low') > severities.indexOf('low');
 
-    it('reports only the beacon to the recorded Internet host above low', () => {
+    it('reports with a severity above low only the beacon to the recorded Internet host', () => {
       const sighted = detected(realFlows(realFiles.internetHost));
       const pairs = sighted.filter(({ severity }) => above(severity)).map(({ ends }) => ends);
       expect(pairs.length).toBeGreaterThan(0);

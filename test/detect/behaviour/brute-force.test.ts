@@ -69,7 +69,7 @@ describe('brute force from outside', () => {
     expect(detected(days).map(({ evidence }) => evidence.sources)).toEqual([1, 2, 2]);
   });
 
-  it('is more severe if a session follows that is not a failed login', () => {
+  it('is more severe if a session that is not a failed login follows', () => {
     const [one, two] = detected([...logins(40), session()]);
     expect([one, two].map((found) => found?.severity).sort()).toEqual(['high', 'medium']);
     const high = [one, two].find((found) => found?.severity === 'high');

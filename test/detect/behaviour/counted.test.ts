@@ -35,7 +35,7 @@ describe('a set of ports', () => {
 });
 
 describe('a count of distinct texts', () => {
-  it('is exact below its size, approximate above, and the same in any order and grouping', () => {
+  it('is exact below the maximum, approximate above the maximum, and independent of order and grouping', () => {
     const texts = Array.from({ length: 20_000 }, (_, i) => `203.0.${i >> 8}.${i & 255}`);
     const whole = emptySample();
     for (const text of texts) addToSample(whole, text, 512);

@@ -34,7 +34,7 @@ describe('DNS tunnels', () => {
     expect(more.at(-1)).toBe('high');
   });
 
-  it('are found by address queries only, in a burst and slowly over a day', () => {
+  it('are found if they use only address queries, in a burst or slowly over a day', () => {
     expect(find(addresses(200, 50)).at(-1)?.severity).toBe('medium');
     expect(find(addresses(500, 50)).at(-1)?.severity).toBe('high');
     const slow = find(addresses(288, 300_000)).at(-1);
@@ -93,7 +93,7 @@ describe('DNS tunnels', () => {
     for (const [what, lookups] of Object.entries(spared)) expect([what, find(lookups)]).toEqual([what, []]);
   });
 
-  it('are at most low if only the number of names is high', () => {
+  it('have at most severity low if only the number of names is high', () => {
     const hosts = series(5000, 1000, (i) => ({ query: `printer-${i}.corp.example` }));
     expect(find(hosts).map(({ severity }) => severity)).toEqual(['low']);
   });

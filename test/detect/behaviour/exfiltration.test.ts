@@ -23,7 +23,7 @@ function usual(days: number, megabytes = 40, what: Partial<Flow> = {}): Flow[] {
   );
 }
 
-/** Returns the exfiltration on the following day, in parts. */
+/** Returns twenty flows that together send this many megabytes on day `days`. */
 function robbery(megabytes: number, what: Partial<Flow> = {}, days = 7): Flow[] {
   return Array.from({ length: 20 }, (_, i) =>
     aFlow({
@@ -100,7 +100,7 @@ describe('the exfiltration detector', () => {
     expect(detected([{ ...upload, srcBytes: 249 * mega }])).toEqual([]);
   });
 
-  it('counts data that clients fetch from a host separately', () => {
+  it('counts data that clients fetch from a host separately from data that the host sends', () => {
     const fetched = (flow: Flow) => ({
       ...flow,
       src: flow.dst,

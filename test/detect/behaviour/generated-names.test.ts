@@ -41,7 +41,7 @@ describe('generated names', () => {
     expect(find(family(id, 200)).at(-1)?.severity).toBe('high');
   });
 
-  it.each(['suppobox', 'matsnu'])('cannot be distinguished from chosen names for %s, which consist of words', (id) => {
+  it.each(['suppobox', 'matsnu'])('of %s consist of words and cannot be distinguished from chosen names', (id) => {
     expect(find(family(id, 200))).toEqual([]);
   });
 

@@ -46,7 +46,7 @@ it('background noise is reported once there are fifty sources, then for each com
 });
 
 describe('events that arrive up to an hour late around midnight', () => {
-  /** Returns the alert after all flows: the number of findings, and the latest one. */
+  /** Returns the alert after all flows: the number of findings, and the latest finding. */
   const alertAfter = (flows: readonly Flow[]) => {
     const detector = new InternetBackgroundDetector();
     const reports: [Detection, Due][] = [];

@@ -20,7 +20,7 @@ const reach = (src: string, dst: string, days: number, what: Partial<Flow> = {})
     port: 22,
     ...what,
   });
-/** These hosts were active from the beginning. */
+/** Flows of hosts that were active from the beginning. */
 const known = ['5', '6', '7', '8', '9'].map((src) => aFlow({ src: `10.0.0.${src}`, time: start }));
 const walk = (targets: number, days: number, gapMs = 5 * minute, src = '5'): Flow[] =>
   Array.from({ length: targets }, (_, i) => reach(src, String(i + 1), days + (i * gapMs) / day));
@@ -63,7 +63,7 @@ describe('a new connection', () => {
     expect(detected([...users.slice(1), reach('5', '1', 9, { port: 445 })])).toHaveLength(1);
   });
 
-  it('is not reported for an administrator who does not reach more hosts than ever before', () => {
+  it('is not reported for an administrator who reaches at most as many new hosts as known hosts', () => {
     const habit = walk(5, 1);
     const errands = walk(10, 9).slice(5);
     expect(detected([...habit, ...errands])).toEqual([]);

@@ -48,7 +48,7 @@ describe('the long-connection detector', () => {
     [8, ['medium']],
     [12, ['high']],
     [700, ['high']],
-  ])('reports a connection of %d hours as %j if the sensor reports it only at its end', (hours, severities) => {
+  ])('reports a connection of %d hours as %j if the sensor reports only the end', (hours, severities) => {
     expect(detected([aFlow({ port: 4444, duration: hours * hour })]).map(({ severity }) => severity)).toEqual(
       severities,
     );

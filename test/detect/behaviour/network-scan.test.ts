@@ -52,7 +52,7 @@ describe('a home host', () => {
     expect(detected(sweep(300, { ...outbound, transport: 'udp', port: 6881 }))).toEqual([]);
   });
 
-  it('is not reported if most targets answer, if it tries another port at each target, or for one target', () => {
+  it('is not reported if most targets answer, if each target gets a different port, or for a single target', () => {
     const answered = sweep(60, { ...inside, answered: true, state: 'closed' }).map((flow) => ({
       ...flow,
       dst: flow.dst.replace('10.1.', '10.2.'),

@@ -13,7 +13,7 @@ const answer = (port: number, days: number, what: Partial<Flow> = {}): Flow =>
 const serving = [0, 1, 3, 6].flatMap((days) => [answer(443, days), answer(25, days)]);
 const detected = (flows: Iterable<Flow>) => detectionsOf(new NewServiceDetector(), [...serving, ...flows], 5);
 
-describe('a server that answers on another port', () => {
+describe('a server that answers on a new port', () => {
   it('is reported once if it has been known for a week', () => {
     expect(detected([answer(8080, 6.9), answer(8080, 9)])).toEqual([]);
     const found = detected([answer(8080, 7), answer(8080, 7.1), answer(8080, 20)]);
@@ -47,7 +47,7 @@ describe('a server that answers on another port', () => {
     expect(detected([answer(50_000, 2), answer(60_000, 10)])).toEqual([]);
   });
 
-  it('is reported with all new ports of its day; the next day is separate', () => {
+  it('is reported with all its new ports of one day; new ports of the next day are a separate finding', () => {
     const found = detected([answer(8080, 9), answer(8081, 9.2), answer(22, 10)].flatMap((flow) => Array(5).fill(flow)));
     expect(found.map(({ about, evidence }) => [about, evidence.ports])).toEqual([
       ['2026-11-11', [8080]],

@@ -75,7 +75,7 @@ describe('a home host', () => {
 });
 
 describe('an outside host', () => {
-  it('is reported from 300 ports, and from 100 if it used one of them', () => {
+  it('is reported from 300 ports, and from 100 ports if it used a port that answered', () => {
     expect(detected(tries(299, outside))).toEqual([]);
     expect(detected(tries(300, outside))).toMatchObject([{ severity: 'low' }]);
     expect(detected([...tries(99, outside), use(22, outside)])).toEqual([]);

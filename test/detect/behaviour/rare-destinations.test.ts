@@ -57,7 +57,7 @@ describe('the rare-destination detector', () => {
     ]);
   });
 
-  it('reports an unused port of a known destination', () => {
+  it('reports a known destination on a port that no host used before', () => {
     const known = { dst: '198.51.0.9', port: 4444, srcBytes: 30_000 };
     expect(detected([...usual(8), much(known)])).toMatchObject([{ severity: 'informational' }]);
     const before = usual(8).slice(6, 9);
@@ -134,7 +134,7 @@ describe('first seen', () => {
     expect([seen.see(1, 2, 100), seen.see(1, 2, 90), seen.see(1, 2, 20)]).toEqual([100, 90, 90]);
   });
 
-  it('mistakes a name for another only if both of its cells are occupied', () => {
+  it('treats a new name as known only if other names occupy both of its cells', () => {
     const seen = new FirstSeen(1024, 30);
     seen.see(1, 2, 100);
     expect(seen.see(1, 3, 105)).toBe(105);

@@ -117,7 +117,7 @@ describe('plain lines', () => {
     expect([list.endless, list.ends.counts]).toEqual([1, [1, 1, 1]]);
   });
 
-  test('with a repeated value expire with the latest of its expiries', () => {
+  test('with a repeated value give one indicator, which has the latest expiry', () => {
     const list = parsed('bad.example,2027-01-01\nbad.example,2026-01-01\nx.example,2026-01-01\nX.example');
     const index = new IntelIndex(list.index);
     expect([0, 1].map((n) => index.at(n).until)).toEqual([Date.UTC(2027, 0, 1), undefined]);
@@ -259,8 +259,8 @@ test('the expiry of indicators is exact to the second, and coarser if there are 
 });
 
 describe('input that is designed to take long', () => {
-  test('is rejected once it has more values than a list may have, valid or not', () => {
-    // Half of the lines are invalid, the other half repeats one value.
+  test('is rejected if it has more values than allowed, including invalid values', () => {
+    // Half of the lines are invalid, and half of the lines repeat one value.
     const lines = '?\nn.example\n'.repeat(limits.maxIntelValuesPerList / 2);
     expect(parseIntel(`${lines}?\n`, 'lines', terms)).toEqual({
       fault: expect.stringContaining(`more than ${limits.maxIntelValuesPerList} values`),

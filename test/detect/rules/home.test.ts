@@ -35,7 +35,7 @@ describe('rules about home hosts use the home networks of the site', () => {
     (ip) => expect(found(site, [socks('203.0.113.9', ip)])).toEqual([]),
   );
 
-  test('without a setting, the home networks are the private ones', () => {
+  test('without a setting, the home networks are the private networks', () => {
     expect(found(undefined, [socks('203.0.113.9')])).toEqual([]);
     expect(found(undefined, [socks('10.20.16.5')])).toHaveLength(1);
   });

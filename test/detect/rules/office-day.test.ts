@@ -7,7 +7,7 @@ const hourMs = 3_600_000;
 /** A Tuesday, from midnight. */
 const start = Date.UTC(2026, 0, 6);
 
-/** Evaluates the lines of the demo office's sensors, in bodies of a thousand. */
+/** Evaluates the lines of the demo office's sensors, in bodies of a thousand lines. */
 function watch(seed: number, hours: number, wanted: (line: TrafficLine) => boolean): Watch {
   const seen = new Watch();
   let lines: string[] = [];

@@ -3,11 +3,11 @@ import { expect, test } from 'vitest';
 import { Address, Blocks } from '../../../src/detect/sigma/cidr.ts';
 import { addressRanges, compareAddress, parseAddress } from '../../../src/net/ip.ts';
 
-/** Addresses that often fall into the same blocks, in both families. */
 const part = fc.constantFrom(0, 1, 9, 10, 127, 128, 255);
 const ipv4 = fc.tuple(part, part, part, part).map((parts) => parts.join('.'));
 const ipv6 = fc.tuple(part, part).map(([a, b]) => `2001:db8:${a.toString(16)}::${b.toString(16)}`);
 const mapped = ipv4.map((ip) => `::ffff:${ip}`);
+/** Addresses that often fall into the same blocks, in both families. */
 const address = fc.oneof(ipv4, ipv6, mapped);
 const block = fc.oneof(
   address,

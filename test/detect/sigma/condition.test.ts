@@ -18,7 +18,7 @@ function evaluate(condition: Condition, facts: ReadonlyMap<string, boolean>): bo
   }
 }
 
-/** A condition as text, and as JavaScript over `f`, whose operators bind in the same order. */
+/** A condition as text, and as a JavaScript expression over `f`. JavaScript's operators have the same precedence. */
 const expression = fc.letrec<{ either: [string, string]; both: [string, string]; part: [string, string] }>((tie) => ({
   either: fc
     .array(tie('both'), { minLength: 1, maxLength: 3 })

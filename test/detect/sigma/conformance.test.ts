@@ -1002,7 +1002,7 @@ describe('invalid modifiers', () => {
   });
 });
 
-it('names of built-in object properties are fields like others', () => {
+it('names of built-in object properties are ordinary field names', () => {
   expect(holds({ constructor: 'x' }, {})).toBe(false);
   expect(holds({ 'constructor|exists': true }, {})).toBe(false);
   expect(holds({ '__proto__|exists': true }, {})).toBe(false);

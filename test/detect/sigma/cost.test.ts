@@ -17,7 +17,7 @@ const costOf = (search: unknown): number => {
 };
 
 describe('the cost of a rule', () => {
-  it('grows from whole values over parts and expressions to those with many states', () => {
+  it('is lowest for whole values, higher for parts and expressions, highest for expressions with many states', () => {
     const searches = [
       { query: 'www.example.org' },
       { 'query|contains': 'example' },

@@ -241,7 +241,7 @@ filter:
       expect(problems).toEqual([{ line, field: `correlation.${field}`, reason: expect.stringMatching(reason) }]);
     });
 
-    it('in a cycle of several correlations, each names the reference that leads back to it', () => {
+    it('in a cycle of several correlations, each correlation names the reference that leads back to itself', () => {
       const next = (name: string, more: string) =>
         `---\ntitle: ${name}\nname: ${name}\ncorrelation: {type: temporal, timespan: 1m, group-by: [], rules: [${more}]}\n`;
       const { line, problems } = refusalOf(

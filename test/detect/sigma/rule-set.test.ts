@@ -60,7 +60,7 @@ describe('filters', () => {
     ['a or b', [true, false, false, false]],
     ['all of them', [true, true, true, false]],
   ])(
-    'keep the records that the condition %s selects, for records that match neither search, a, b and both',
+    'with the condition %s keep the expected records among four: no match, a match of a, of b, and of both',
     (condition, left) => {
       const own = { rules: 'any', a: { src_ip: '10.0.0.53' }, b: { dst_port: 53 }, condition };
       const set = compiled([tunnel, { title: 'Ours', logsource: dns, filter: own }]);
@@ -128,7 +128,7 @@ describe('a rule is rejected', () => {
   });
 });
 
-it('a field that is missing in an exception only is reported, and the rule runs', () => {
+it('a missing field that only an exception uses is reported, and the rule runs', () => {
   const rule = {
     title: 'R',
     logsource: dns,

@@ -53,7 +53,7 @@ class Blocks {
 const placesIn = ({ count, firstSeq, rows }: BlockDirectory) =>
   Array.from({ length: count }, (_, i) => [firstSeq[i], rows[i]]);
 
-test('after any changes of blocks, an updated directory equals a new one', () => {
+test('after any changes of blocks, an updated directory equals a new directory', () => {
   const step = fc.record({
     append: fc.array(fc.integer({ min: 1, max: 9 })),
     merges: fc.array(fc.tuple(fc.nat(20), fc.integer({ min: 1, max: 4 })), { maxLength: 40 }),

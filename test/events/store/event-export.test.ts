@@ -84,7 +84,7 @@ test.each([
     }
 });
 
-test('events stored during an export are not in it', () => {
+test('events stored during an export are not in the export', () => {
   const { events, append } = open();
   append(Array.from({ length: 50 }, (_, i) => 1000 + i));
   for (const order of ['asc', 'desc'] as const) {
@@ -102,7 +102,7 @@ test('if few events match, a part ends after a number of rows, and the next part
   expect(exported(events, none, 'desc', { scanRows: 1_000_000 }).parts).toBe(1);
 });
 
-test('merges during an export do not change it', () => {
+test('merges during an export do not change the export', () => {
   const { events, append } = open();
   for (let block = 0; block < 40; block++) append(Array.from({ length: 5 }, (_, i) => 1000 + 5 * block + i));
   const before = listed(events, { terms: [] }, 'desc');

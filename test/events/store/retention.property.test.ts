@@ -272,7 +272,7 @@ test.for([
       const oldest = model.now - bounds.maxAgeMs;
       if (bounds.maxAgeMs > 0)
         for (const table of bothTables) {
-          // A block has events of one day, and is removed when the last of them is too old.
+          // A block has events of one day, and is removed when the last of these events is too old.
           expect(model.stored(table).filter(({ received }) => received < oldest - day)).toEqual([]);
           if (bounds.maxBytes === 2 ** 37) {
             const gone = model.all[table].length - model.stored(table).length;

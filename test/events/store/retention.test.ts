@@ -120,7 +120,7 @@ describe('the retention clock', () => {
     expect([clock.now(), clock.behindMs]).toEqual([start, 0]);
   });
 
-  test('continues where it was when the host’s clock was set back and then corrected', () => {
+  test('continues from its previous time after the host’s clock was set back and corrected', () => {
     const { at, clock } = open(start - 1000);
     pass(at, hour);
     expect(clock.now()).toBe(start + hour);
@@ -149,14 +149,14 @@ describe('the retention clock', () => {
   });
 });
 
-test('events are kept without bounds', async () => {
+test('events are kept if no bounds are set', async () => {
   const { store, reader } = opened();
   await add(store, 0, [{ src_port: 1 }]);
   await store.close();
   expect(ports(reader)).toEqual([1]);
 });
 
-test('the id of an expired event is not found, and past if made by the service; explicit ids can recur', async () => {
+test('an expired event is not found; a service-assigned id is past, and an explicit id can be reused', async () => {
   const { store, reader, clock, dataDir } = opened({ retention: { maxAgeMs, maxBytes: withoutBytes } });
   await add(store, start, [{ src_port: 1 }, { src_port: 2, id: id(2) }, { src_port: 3, id: id(3) }]);
   const [made] = resources(reader.listEvents(query));
@@ -264,7 +264,7 @@ test('the oldest events are removed above the bound in bytes; a flood of one tab
   expect((await inspectStore(dataDir, () => undefined)).events).toEqual(events);
 });
 
-test('the log gets an entry immediately, then at most hourly about all removals, even across a restart', async () => {
+test('removals are logged immediately, then in at most one entry an hour, even across a restart', async () => {
   const open = opened({ retention: { maxAgeMs, maxBytes: withoutBytes } });
   const { dataDir, reader, clock } = open;
   let store: Store = open.store;

@@ -230,7 +230,7 @@ describe('a subscription', () => {
     expect(seqs(wire)).toEqual(Array.from({ length: 53 }, (_, n) => n + 1));
   });
 
-  it('reads from disk commits that were not published', async () => {
+  it('reads unpublished commits from disk', async () => {
     const parts = setUp();
     const { channel, hub } = parts;
     const wire = new MemoryWire();
@@ -426,7 +426,7 @@ describe('the text of a message', () => {
     expect(texts).toBe(24);
   });
 
-  it('counts towards the time for filters, after which subscriptions read from disk', async () => {
+  it('adds its time to the time of filters; beyond the limit, subscriptions read from disk', async () => {
     let now = 0;
     const parts = setUp({ clock: () => now });
     const { channel, hub, reached } = parts;

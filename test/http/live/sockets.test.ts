@@ -501,7 +501,7 @@ describe('a stalled reader', () => {
     await Promise.all([stalled.subscribed(), quick.subscribed()]);
     stalled.ws.pause();
     const history = 'S'.repeat(4000);
-    // The system buffers some megabytes before the first unread byte is counted here.
+    // The system buffers some megabytes before the service counts the first unread byte.
     while (!reached.includes('maxSocketBacklogBytes')) {
       publish(
         Array.from({ length: 20 }, () => 443),
@@ -585,7 +585,7 @@ it.each([
   ['refused', ['Authorization: Bearer nobody'], Buffer.alloc(0)],
   ['closed by their clients with a close frame', [], Buffer.from([0x88, 0x80, 1, 2, 3, 4])],
 ])(
-  'sockets %s, whose clients never close their side, still count beyond the limit of lingering sockets',
+  'sockets %s, whose clients never close their side, count as open beyond the limit of lingering sockets',
   async (_, headers, said) => {
     const lingering = limits.maxClosingSocketsPerAddress;
     for (let n = 0; n < lingering + 20; n++) {

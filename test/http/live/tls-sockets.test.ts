@@ -147,7 +147,7 @@ describe.skipIf(withoutOpenssl !== undefined)('sockets over TLS', () => {
     expect(await dial(pairs.sensor).until('closed 4403')).toEqual(['error', 'closed 4403']);
   });
 
-  test('belong to the principal of their token if they have one; a bad token is refused', async () => {
+  test('belong to the principal of their token if they have a token; a bad token is refused', async () => {
     await start();
     await dial(pairs.sensor, { authorization: 'Bearer analyst' }).until('subscribed');
     await dial(pairs.viewer, { authorization: 'Bearer x' }).until('closed 4401');

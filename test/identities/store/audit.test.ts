@@ -43,7 +43,7 @@ describe('the audit log', () => {
     expect(read(reader.listAudit(all))).toEqual(records.toReversed());
   });
 
-  test('has each record once, even if the call is repeated', async () => {
+  test('has each record once, even if the record is added again', async () => {
     const { store, reader } = opened({ maxAuditRecords: 3 });
     const records = [0, 1, 2].map((n) => record(n));
     for (let n = 0; n < 3; n++) await store.addAudit(records);

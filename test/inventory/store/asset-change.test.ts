@@ -340,7 +340,7 @@ describe('a split', () => {
     expect(reader.assets.at('10.0.0.2', 0)).toBe(asset.id);
   });
 
-  test('of a MAC address moves the addresses that it was seen with', async () => {
+  test('of a MAC address moves the addresses that the MAC address was seen with', async () => {
     const open = opened();
     const { store, reader } = open;
     const { asset } = await store.createAsset({ name: 'two', mac_addresses: [macA, macB] }, analyst);

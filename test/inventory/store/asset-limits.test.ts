@@ -69,7 +69,7 @@ describe('bounds and reports data forged by attackers:', () => {
   test.each([
     ['in order', 1],
     ['backwards', -1],
-  ])('MAC addresses of one address, %s, which are not accepted for a day', async (_, step) => {
+  ])('MAC addresses of one IP address, %s: they are not accepted for a day', async (_, step) => {
     const open = opened();
     const day = 86_400_000;
     open.clock.now = start + 10 * day;

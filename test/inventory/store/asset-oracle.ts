@@ -31,8 +31,8 @@ export class AssetOracle {
   machines: Machine[] = [];
   turns = new Map<string, Turn[]>();
   /**
-   * Owners by MAC address, and whether the address belongs to a gateway, so that it does not identify a
-   * machine.
+   * Owners by MAC address, and whether the MAC address belongs to a gateway. The MAC address of a gateway does not
+   * identify a machine.
    */
   macs = new Map<string, { owner: Machine | undefined; gateway: boolean; byPeople: boolean }>();
 
@@ -239,7 +239,7 @@ export class AssetOracle {
     other.macs = macs;
   }
 
-  /** Current addresses in order of assignment: the first is the one that a gateway keeps. */
+  /** Current addresses in order of assignment. A gateway keeps the first address. */
   readonly order = new Map<Machine, string[]>();
 
   /** Merges a device without an address, known only by this MAC address, into the machine. */

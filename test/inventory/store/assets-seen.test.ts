@@ -101,7 +101,7 @@ describe('the network inventory', () => {
     expect(lookup.ranges(second.id)).toEqual([{ ip: '10.0.0.1', from: start + hour, to: Number.POSITIVE_INFINITY }]);
   });
 
-  test('also makes two assets within one block of events, in any order', async () => {
+  test('makes two assets of a moved address even within one block of events, in any order', async () => {
     const open = opened();
     await open.store.commit(
       batchOf([], {
@@ -131,7 +131,7 @@ describe('the network inventory', () => {
     expect(holder(open.reader, '10.0.0.2')).toMatchObject({ id: asset!.id, ip_addresses: ['10.0.0.2'] });
   });
 
-  test('finds the machine of an asset that a user entered by its address before its MAC address was known', async () => {
+  test('adds the MAC address to an asset that a user entered with only an IP address', async () => {
     const open = opened();
     const { asset } = await open.store.createAsset({ name: 'db', ip_addresses: ['10.0.0.1'] }, analyst);
     await see(open, { ip: '10.0.0.1', mac: macA }, { ip: '10.0.0.7', mac: macA, at: start + minute });

@@ -7,7 +7,7 @@ import { everything, opened, resources } from '../../store/opened.ts';
 
 type Line = Readonly<Record<string, string | number | undefined>>;
 
-/** Services by `address port/transport`: connections, and the addresses that used it. */
+/** By service (`address port/transport`): the number of connections, and the client addresses. */
 type Found = Map<string, { connections: number; clients: Set<string> }>;
 
 const established = ['S1', 'SF', 'S2', 'S3', 'RSTO', 'RSTR'];

@@ -181,7 +181,7 @@ describe('a device known by its MAC address', () => {
     expect(assetsOf(open.reader)).toMatchObject([{ id: asset!.id, ip_addresses: [ip], name: 'printer' }]);
   });
 
-  test('is merged into the machine with an address that turns out to have its MAC address', async () => {
+  test('is merged into the machine that is later seen with the same MAC address', async () => {
     const open = await device();
     await see(open, { ip, at: start + 5 });
     expect(assetsOf(open.reader)).toHaveLength(2);

@@ -349,7 +349,7 @@ function bytesOf(reader: StoreReader): number {
   return [...most.values()].reduce((sum, bytes) => sum + bytes, 0);
 }
 
-test('a folder without rollups gets them when it is opened', async () => {
+test('a folder without rollups gets rollups when it is opened', async () => {
   const { dataDir, store, reader, clock } = opened({ home: ['10.0.0.0/8'] });
   for (let i = 0; i < 5; i++)
     await store.commit(
@@ -395,7 +395,7 @@ test('a folder without rollups gets them when it is opened', async () => {
   expect(got).toEqual(want);
 });
 
-test('a folder that counted alerts by the time they were raised counts them by the time last seen', async () => {
+test('a folder that counted alerts by the time they were raised counts alerts by the time last seen', async () => {
   const { dataDir, store, reader, clock } = opened();
   const findings = [0, 5, 50].map((age) => finding({ rule_id: `${age}`, timestamp: start - age * hour }));
   for (const one of findings) await store.commit(batchOf([one]));

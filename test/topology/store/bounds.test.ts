@@ -84,7 +84,7 @@ it('above the row limit days are removed as well: requests for older ranges retu
   expect(Object.keys(topology.reached).sort()).toEqual(['maxTopologyDayRows', 'maxTopologyHourRows']);
 });
 
-/** Adds the edges of `count` hosts to the runs: enough steps that they are due, in one transaction. */
+/** Adds the edges of `count` hosts to the runs, in one transaction with so many steps that the steps are due. */
 function addedToRuns({ topology, transaction, flow }: ReturnType<typeof opened>, count: number, steps: number): void {
   transaction(() => {
     for (let step = 0; step < steps; step++) {
@@ -121,7 +121,7 @@ it('without background merging the runs stay few, and each write does a part of 
   expect(connections({ from: start, to: start + hour })).toBe(30 * 1011);
 });
 
-it('above the edge limit new edges are collapsed without loss of traffic, which the graph states', () => {
+it('new edges above the limit are collapsed without loss of traffic, and the graph is marked as truncated', () => {
   const { topology, reader, flow, commit, connections } = opened({ edges: 50 });
   for (let i = 0; i < 200; i++) {
     flow(`10.0.0.${i}`, `203.0.${i}.1`);

@@ -23,7 +23,7 @@ it('merges runs of equal lengths although a short run follows', () => {
   expect(choose({ hour: [500, 500, 500, 10] })).toEqual({ level: 'hour', from: 0, to: 3 });
 });
 
-it('merges at most eight runs at once, those with the fewest rows', () => {
+it('merges at most eight runs at once: the runs with the fewest rows', () => {
   const rows = [50, 50, 50, 9, 9, 9, 9, 9, 9, 9, 9, 50, 50];
   expect(choose({ day: rows })).toEqual({ level: 'day', from: 3, to: 11 });
 });

@@ -54,7 +54,7 @@ const maxReasonLength = 1000;
 export class ExternalTriage {
   readonly #options: SecondOpinionOptions;
   readonly #queue = new Map<string, AlertUpdate['alert']>();
-  /** Time of the last local verdict by alert id. An alert is queued once per local verdict. */
+  /** Time of the last local verdict, by alert id. An alert is queued once per local verdict. */
   readonly #seen = new Map<string, string>();
   readonly #stop = new AbortController();
   readonly #inFlight = new Set<Promise<void>>();
@@ -97,8 +97,8 @@ export class ExternalTriage {
   }
 
   /**
-   * Returns whether the alert is open and severe enough, has no analyst verdict, and has a local verdict for which it
-   * was not queued yet.
+   * Returns whether the alert is open and severe enough, has no analyst verdict, and has a local verdict for which the
+   * alert was not queued yet.
    */
   #isEligible({ id, severity, status, verdict, ai_verdict }: AlertUpdate['alert']): boolean {
     return (

@@ -2,8 +2,8 @@ import type { IsHome } from '../../../net/home-networks.ts';
 import { addressBytes } from '../../../net/ip.ts';
 
 /**
- * Patterns to replace in texts, in order, because a name may contain an address. Domain names are recognised by
- * a dot, so some other words are replaced as well; this only hides a word from the model.
+ * Patterns to replace in texts, in order, because a name may contain an address. Domain names are recognised by a dot,
+ * so some other words with a dot are replaced as well. This only hides these words from the model.
  */
 const patterns = [
   ['URL', /\b[a-z][a-z0-9+.-]{1,20}:\/\/[^\s"'<>]+/gi],
@@ -21,9 +21,9 @@ const patterns = [
 type Kind = Exclude<(typeof patterns)[number][0], 'ADDRESS'> | 'HOST' | 'NAME';
 
 /**
- * Replaces internal addresses, and all names, URLs and MAC addresses, with placeholders (HOST-1 for the first
- * address), consistently within one request, and restores them in the response. External addresses are kept because
- * the verdict depends on them.
+ * Replaces internal addresses, and all names, URLs and MAC addresses, with placeholders (HOST-1 for the first address),
+ * consistently within one request. Restores the original texts in the response. External addresses are kept because the
+ * verdict depends on them.
  *
  * Callers must bound the length of texts.
  */

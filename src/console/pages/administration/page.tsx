@@ -31,7 +31,7 @@ export default function Administration() {
   );
 }
 
-/** Links to the views. Filters and the open item of one view are not carried over to another. */
+/** Links to the views. A link drops the filters and the open item of the current view. */
 function Views({ offered, shown }: { offered: readonly AdministrationView[]; shown: AdministrationView | undefined }) {
   return (
     <nav class="admin-views" aria-label="Administration views">

@@ -48,7 +48,10 @@ function updatedPage(page: Page, alerts: ReadonlyMap<string, AlertRow>): Page {
   );
 }
 
-/** Returns the same object if nothing in it changed, so that nothing is rendered again. */
+/**
+ * Returns `whole` itself if all parts are unchanged, so that nothing is rendered again; otherwise returns a copy with
+ * the new parts.
+ */
 function unlessSame<T, K extends keyof T>(whole: T, name: K, parts: readonly unknown[]): T {
   const before = whole[name] as readonly unknown[];
   return parts.every((part, index) => part === before[index]) ? whole : { ...whole, [name]: parts };

@@ -12,9 +12,9 @@ const maxAttempts = 5;
 
 /**
  * Changes one alert if it is still the version on screen (If-Match). The change is shown optimistically and rolled back
- * on failure. New occurrences do not conflict with the change; another user's decision does.
+ * on failure. New occurrences do not conflict with the change, but a decision of another user does.
  *
- * @returns the failure with the current alert; undefined if the alert was changed, which a toast confirms
+ * @returns the failure with the current alert; undefined after a successful change, which a toast confirms
  */
 export async function tryChange(seen: AlertRow, change: Change): Promise<FailedChange | undefined> {
   const { status, title } = seen.attributes;

@@ -23,8 +23,8 @@ interface Tally {
  * Applies one change to many alerts: those listed, or all that match a filter. `onProgress` receives the number of
  * alerts processed.
  *
- * @returns whether all or only some of the alerts changed, which a toast reports; the failure if no alert changed or if
- * a request failed
+ * @returns `all` if no alert failed, otherwise `some`; a toast reports the numbers. Returns the failure if a request
+ * failed, or if the service rejected the change of every alert
  */
 export async function changeMany(
   target: Target,
@@ -67,8 +67,8 @@ export async function changeMany(
       error,
     };
   }
-  // If the service named all alerts that failed, shows the expected changes on the others. Other fields arrive over
-  // the live channel.
+  // If the service named all alerts that failed, shows the expected changes on the other alerts. Other fields arrive
+  // over the live channel.
   if (tally.failed === tally.failedIds.size)
     putAlerts(
       new Map(

@@ -23,7 +23,7 @@ const keyTo: Readonly<Partial<Record<AlertStatus, string>>> = {
   new: 'u',
 };
 
-/** Explains why a status change is not allowed and which changes are; undefined if it is allowed. */
+/** Explains why a status change is not allowed, and lists the allowed changes; undefined for an allowed change. */
 export function refusal(from: AlertStatus, to: AlertStatus): string | undefined {
   if (mayBecome(from, to)) return undefined;
   const ways: readonly AlertStatus[] = alertTransitions[from];

@@ -15,7 +15,7 @@ export interface AddressSpan {
 /**
  * Returns the periods in which an asset had its IP and MAC addresses: current addresses first, then latest first.
  *
- * @param history - of one asset, in any order
+ * @param history - the history of one asset, in any order
  * @param current - the current addresses
  */
 export function addressSpans(history: readonly HistoryEntry[], current: readonly string[]): AddressSpan[] {
@@ -36,7 +36,8 @@ export function addressSpans(history: readonly HistoryEntry[], current: readonly
   for (const address of current) if (open(address) === undefined) spans.push({ address });
   const isCurrent = ({ address, to }: AddressSpan) => to === undefined && current.includes(address);
   const latest = ({ from, to }: AddressSpan) => Date.parse(to ?? from ?? '1970-01-01T00:00:00Z');
-  // An address that was not removed and is not current was lost in a split, whose time is in the history.
+  // Omits addresses that moved to another asset in a split: such an address has no removal in the history and is not
+  // current.
   return spans
     .filter((span) => span.to !== undefined || isCurrent(span))
     .sort((a, b) => Number(isCurrent(b)) - Number(isCurrent(a)) || latest(b) - latest(a));

@@ -74,7 +74,7 @@ export function AssetList() {
   );
 }
 
-/** Opens the asset of an address filter if there is exactly one, once per address. */
+/** Opens the asset of an address filter, once per address, if the filter matches exactly one asset. */
 function useOpenOnly(
   list: {
     readonly rows: readonly AssetRow[];

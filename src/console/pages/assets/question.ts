@@ -117,7 +117,8 @@ export function seenQuery(seen: Seen, nowMs: number, lengthMs: Lengths): { from?
 }
 
 /**
- * Returns the address filter if it is a single address, not a block: links with such a filter should open its asset.
+ * Returns the address of the address filter if the filter is a single address, not a block. Links with such a filter
+ * should open the asset of the address.
  */
 export function onlyAddress(params: URLSearchParams): string | undefined {
   const [ip, ...more] = params.getAll('ip');

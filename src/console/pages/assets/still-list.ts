@@ -13,7 +13,7 @@ export function useStillList<O extends 'listAssets' | 'listServices'>(operation:
   const seen = shownSeen(params);
   const sort = params.get('sort') ?? defaultSort;
   const [refreshes, setRefreshes] = useState(0);
-  /** Identifies the query, and changes with it. */
+  /** Key that identifies the query. */
   const which = JSON.stringify([chips, seen, sort]);
   const filters = useMemo<Filters>(
     () => ({ ...chips, ...seenQuery(seen, recently.peek(), ranges) }),

@@ -13,7 +13,7 @@ import { countedFields, shareOf } from './value-shares.ts';
 
 const shownValues = 50;
 
-/** The most frequent values of an attribute in the matching events, with buttons to filter by each. */
+/** The most frequent values of an attribute in the matching events, with buttons to filter by each value. */
 export function ValuesPanel({
   table,
   question,

@@ -6,8 +6,8 @@ const factor = 3;
 
 /**
  * Returns the URL parameters of a wider range. A relative range becomes the next longer relative range, or all time. A
- * custom range becomes three times as long around its middle, a relative range if it would then extend beyond now, or
- * all time if it is longer than 30 days.
+ * custom range becomes three times as long around its middle, or a relative range if the longer range would extend
+ * beyond now. A custom range of more than 30 days becomes all time.
  */
 export function widerRange({ name, from, to }: TimeRange, lengths: typeof ranges, nowMs: number): Params {
   const named = (range: RangeName): Params => ({

@@ -32,7 +32,7 @@ export interface Place {
   readonly y: number;
 }
 
-/** Returns the network of a node: /24 for IPv4, /64 for IPv6, or the node's own block if it is a network. */
+/** Returns the network of a node: /24 for IPv4, /64 for IPv6, or the node's own block if the node is a network. */
 export function networkOf({ id, ip }: Pick<Node, 'id' | 'ip'>): string {
   if (ip === undefined) return id;
   return networkOfLength(ip, ip.includes(':') ? 64 : 24) ?? id;
@@ -167,7 +167,7 @@ export function shownAs(boxes: readonly Box[]): Map<string, string> {
 /** Returns the element id of an open network. */
 export const boxId = (network: string): string => `box ${network}`;
 
-/** Returns the drawn network of each node: its box, or the node itself if it is the only node. */
+/** Returns the drawn network of each node: its box, or the node itself if it is the only node of an open box. */
 export function shownAsNetworks(boxes: readonly Box[]): Map<string, string> {
   const shown = new Map<string, string>();
   for (const { id: box, nodes, isOpen } of boxes)

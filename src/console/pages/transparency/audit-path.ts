@@ -17,8 +17,8 @@ export interface PathStep {
 }
 
 /**
- * Returns the steps from a leaf to the root (RFC 6962, section 2.1.1), one for each hash of the path, in its
- * order. Sizes and indices are safe integers with 0 ≤ leafIndex < treeSize.
+ * Returns the steps from a leaf to the root (RFC 6962, section 2.1.1), one for each hash of the path, in the order of
+ * the path. Sizes and indices are safe integers with 0 ≤ leafIndex < treeSize.
  */
 export function pathSteps(leafIndex: number, treeSize: number): PathStep[] {
   const steps: PathStep[] = [];

@@ -26,7 +26,7 @@ export function BrokenLog() {
       </p>
       <p>
         The log is consistent again
-        {convicts(kept.text) ? ", but the contradicting signatures can't be withdrawn" : ''}. The evidence is saved in
+        {convicts(kept.text) ? ', but the contradicting signatures can’t be withdrawn' : ''}. The evidence is saved in
         this browser.
       </p>
       <div class="row">

@@ -64,7 +64,7 @@ function Standing({ state }: { state: PinState }) {
       return (
         <span class="log-proven">
           <Tick state="good" />
-          signed, and consistent with this browser's pin <span class="quiet">{relative(state.at, now.value)}</span>
+          signed, and consistent with this browser’s pin <span class="quiet">{relative(state.at, now.value)}</span>
         </span>
       );
   }

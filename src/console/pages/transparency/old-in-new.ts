@@ -13,7 +13,8 @@ import type { Leaves } from './audit-path.ts';
  *                                             /    \
  *                                        old 4–5  new 5–6
  *
- * The old subtrees are the right edge of the earlier tree. The root of the earlier tree is computed from them alone.
+ * The old subtrees are the right edge of the earlier tree. The root of the earlier tree is computed from these subtrees
+ * alone.
  */
 export type Piece =
   | (Leaves & { readonly age: 'old' | 'new' })
@@ -59,8 +60,8 @@ export function consistencyWalk(first: number, second: number): ConsistencyWalk 
   let piece = oldInNew(first, second);
   while (piece.age === 'both') {
     const { left, right, from, to } = piece;
-    // The boundary lies within one child or between the children. If it lies between them, the walk continues with the
-    // left child.
+    // The boundary lies within one child or between the children. If the boundary lies between the children, the walk
+    // continues with the left child.
     const goesLeft = right.age === 'new';
     const beside = goesLeft ? right : left;
     steps.push({

@@ -30,15 +30,15 @@ export function PinCheck({ head, signed }: { head: SignedHead; signed: LogKey | 
       </Check>
     );
   if (pin === undefined) return <Check state="open" title="This browser has not pinned the log yet" />;
-  if (value === undefined) return <Check state="waiting" title="Fetching the proof for this browser's pin" />;
+  if (value === undefined) return <Check state="waiting" title="Fetching the proof for this browser’s pin" />;
   if (value instanceof AuditFault)
     return (
       <Check
         state={value.kind === 'misbehaviour' ? 'bad' : 'open'}
         title={
           value.kind === 'misbehaviour'
-            ? "This head contradicts this browser's pin"
-            : "Not compared with this browser's pin"
+            ? 'This head contradicts this browser’s pin'
+            : 'Not compared with this browser’s pin'
         }
       >
         <FaultText fault={value} />
@@ -51,7 +51,7 @@ export function PinCheck({ head, signed }: { head: SignedHead; signed: LogKey | 
         ? `extends it from ${number(pin.size)} to ${number(head.size)}`
         : `covers the first ${number(head.size)} of its ${number(pin.size)} entries`;
   return (
-    <Check state="good" title={`Consistent with this browser's pin: ${relation}`}>
+    <Check state="good" title={`Consistent with this browser’s pin: ${relation}`}>
       This browser would detect if the log changed or removed earlier entries.
     </Check>
   );

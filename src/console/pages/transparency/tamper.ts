@@ -4,8 +4,8 @@ const isLetterOrDigit = (byte: number): boolean =>
   (byte >= 0x30 && byte <= 0x39) || (byte >= 0x41 && byte <= 0x5a) || (byte >= 0x61 && byte <= 0x7a);
 
 /**
- * Returns a copy in which the letter or digit nearest to `near` is replaced by another. If the input has neither, one
- * bit of the byte in the middle is flipped. Empty input is returned unchanged.
+ * Returns a copy in which the letter or digit nearest to `near` is replaced by a different letter or digit. If the
+ * input has no letters or digits, one bit of the byte in the middle is flipped. Empty input is returned unchanged.
  */
 export function changeOneCharacter(bytes: Uint8Array, near = Math.floor(bytes.length / 2)): Uint8Array {
   const changed = bytes.slice();

@@ -93,8 +93,8 @@ export function layOut(shape: Shape, width: number): Picture {
 }
 
 /**
- * Returns the weight of a subtree's width. Larger subtrees get more width, but not in proportion: the largest has as
- * many leaves as all others together.
+ * Returns the weight of a subtree's width. Larger subtrees get more width, but not in proportion: the largest subtree
+ * has as many leaves as all other subtrees together.
  */
 const weightOf = (part: Leaves): number => 1 + 0.35 * levelsOf(part);
 
@@ -114,7 +114,7 @@ export function pathShape(leafIndex: number, treeSize: number): Shape {
   return open({ from: 0, to: treeSize });
 }
 
-/** Returns the later tree, expanded along the boundary behind the earlier one. */
+/** Returns the later tree, expanded along the boundary behind the leaves of the earlier tree. */
 export function boundaryShape(first: number, second: number): Shape {
   const shapeOf = (piece: Piece): Shape =>
     piece.age === 'both'

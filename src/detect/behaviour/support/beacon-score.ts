@@ -105,8 +105,8 @@ export function regularity(seconds: readonly number[]): number {
 }
 
 /**
- * Counts connections per 24th of the window. Earlier connections count in the first part, later connections
- * in the last.
+ * Counts connections per 24th of the window. Connections before the window count in the first part, and connections
+ * after the window in the last part.
  */
 export function countBars(times: readonly number[], { from, to }: ScoreWindow): number[] {
   const bars = new Array<number>(terms.bars).fill(0);

@@ -10,8 +10,8 @@ import { finish, fnv } from '../../../sketch/hash.ts';
  *     marks             │ a │ b │ c  │ d  │ …  a value of the owner for each text
  *     texts             │ x │ y │              of the first few
  *
- * Plain data. The hashes are not keyed: an attacker who chooses texts can make their own count too large, or
- * too small with the effort of finding collisions.
+ * Plain data. The hashes are not keyed, so an attacker who chooses the texts can make the count of these texts too
+ * large. To make the count too small, the attacker must find collisions.
  */
 export interface DistinctSketch {
   hashes: Uint32Array;

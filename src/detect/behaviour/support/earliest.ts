@@ -7,7 +7,7 @@ import { putAt } from './put-at.ts';
  */
 const maxKept = 10;
 
-/** Returns the `maxKept` lowest of the sequences in an ascending list and a sequence. May return the given list. */
+/** Adds a sequence to an ascending list and returns the `maxKept` lowest sequences. May return the given list. */
 export function keepEarliest(seqs: number[], seq: number): number[] {
   if (seqs.length === maxKept && seq >= seqs[maxKept - 1]!) return seqs;
   let at = seqs.length;

@@ -19,7 +19,7 @@ export function mergeEvaluations(into: LastEvaluation, from: LastEvaluation): vo
 }
 
 /**
- * Returns true if a key is to be evaluated at this count and event time; records the evaluation in its newest
+ * Returns true if a key is to be evaluated at this count and event time; records the evaluation in the key's newest
  * slot.
  */
 export function isEvaluationDue(window: Window<LastEvaluation>, count: number, time: number): boolean {

@@ -80,7 +80,7 @@ export class Names {
 function look(text: string): Name {
   const top = text.slice(text.lastIndexOf('.') + 1);
   const found = top === 'arpa' || top === text || localSuffixes.has(top) ? '' : (registeredDomain(text) ?? '');
-  // The suffix list may fold case differently, and return a domain that does not end the name.
+  // The suffix list may fold case differently, and return a domain that is not a suffix of the name.
   const domain = text === found || text.endsWith(`.${found}`) ? found : '';
   const labels = domain === '' || domain === text ? [] : text.slice(0, -domain.length - 1).split('.');
   let payload = 0;

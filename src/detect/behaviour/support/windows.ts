@@ -59,7 +59,7 @@ export class Window<V> {
   toldFigure = 0;
   /** True if the report is to be refreshed with this evaluation. */
   isRefreshing = false;
-  /** Weight when it was last determined. */
+  /** The most recently determined weight. */
   weight = 0;
   /** Value of the newest slot, which is used most. */
   value: V | undefined;

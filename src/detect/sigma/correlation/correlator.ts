@@ -161,7 +161,7 @@ export class Correlator {
 
   /**
    * Returns the time of an input. An input ahead of the owner's clock counts with the current time. With its own time,
-   * it would make inputs of sensors with correct clocks count as late. Small leads are common and not counted.
+   * the input would make inputs of sensors with correct clocks count as late. Small leads are common and not counted.
    */
   #time(timestamp: number, nowMs: number): number {
     if (timestamp <= nowMs) return timestamp;

@@ -79,7 +79,7 @@ export class Entries<Value> {
     return sum;
   }
 
-  /** Sets the weight of entries at these times to zero, because they are counted elsewhere. */
+  /** Sets the weight of entries at `counted` times to zero, because the figures of an episode include these entries. */
   unweigh(counted: (time: number) => boolean): void {
     this.#cut();
     const weights = this.#weights ?? this.#times.map(() => 1);
@@ -103,8 +103,8 @@ export class Entries<Value> {
   }
 
   /**
-   * Merges neighbours in pairs, with the time of the later neighbour. If the number is odd, the first entry is not
-   * merged.
+   * Merges neighbours in pairs, with the time of the later neighbour. If the number of entries is odd, the first entry
+   * is not merged.
    */
   halve(merge: (one: Value, other: Value) => Value): void {
     const times: number[] = [];

@@ -31,7 +31,8 @@ class EventCount implements Measure {
 
 /**
  * Counts inputs. The newest 2n - 1 inputs decide whether a window with n inputs contains a new input: n inputs of the
- * last timespan, including the new input, and n - 1 earlier inputs. An upper bound needs all inputs, or their sum.
+ * last timespan, including the new input, and n - 1 earlier inputs. An upper bound needs all inputs, or their total
+ * number.
  */
 export function eventCount({ threshold = {} }: CorrelationDocument): TypeCounting {
   const meets = compileThreshold(threshold);

@@ -8,7 +8,7 @@ export interface Fired {
   readonly correlation: string;
   /**
    * `begins`: a new episode. `grows`: new figures of a reported episode. `joins`: new figures of an episode that was
-   * reported as several episodes, which was reported `joined` times too often.
+   * first reported as several episodes; `joined` of these reports were superfluous.
    */
   readonly how: 'begins' | 'grows' | 'joins';
   readonly joined: number;

@@ -64,7 +64,7 @@ export class Groups {
     for (let group = this.#oldest; group !== undefined; group = group.newer) yield group;
   }
 
-  /** Returns the group with these values, and marks the group as touched at a time. */
+  /** Returns the group with these values, or creates the group. Marks the group as touched at a time. */
   at(values: readonly Value[], time: number): Group {
     if (time > this.clock) this.clock = time;
     this.#expire();

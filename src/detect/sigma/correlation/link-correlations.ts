@@ -15,8 +15,8 @@ import { type Resolved, resolveCorrelations } from './resolve-correlations.ts';
  * - A correlation may group by fields that an inner correlation does not group by (as in the specification's
  *   own example). These fields are read from the last input of the inner correlation.
  *
- * @param unavailable - rules that were refused or are disabled, and correlations that cannot run, with the
- *   reason, which also applies to correlations that name them
+ * @param unavailable - rules that were refused or are disabled, and correlations that cannot run, each with the reason;
+ *   correlations that name them are refused with this reason
  */
 export function linkCorrelations(
   rules: readonly RuleDocument[],

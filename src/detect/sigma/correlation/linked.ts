@@ -44,8 +44,8 @@ export interface LinkedCorrelation {
   /** Keys of the rules, in the order of the correlation. */
   readonly rules: readonly string[];
   /**
-   * Combinations of rules, one of which must have occurred; undefined if the number of rules or another value
-   * is compared.
+   * Combinations of rules; the condition is met if at least one combination is present. Undefined if the number of
+   * rules, or a value other than rules, is compared.
    */
   readonly alternatives: readonly Alternative[] | undefined;
   readonly carried: readonly string[];

@@ -45,8 +45,8 @@ export interface Counting {
   /** True if the measure uses the number of inputs per entry. */
   readonly weighsInputs: boolean;
   /**
-   * Number of inputs around a late input up to which all windows with that input are evaluated, if more
-   * inputs can lower the number.
+   * Maximum inputs within a timespan of a late input for evaluating all windows that contain the late input. Applies
+   * only if more inputs can stop the condition from being met.
    */
   readonly lookback: number;
   measure(): Measure;

@@ -83,8 +83,8 @@ class Percentile implements Measure {
 }
 
 /**
- * Counts sums and averages of all inputs. When there are too many inputs to store individually, neighbours in
- * time are added up.
+ * Implements `value_sum` and `value_avg` over all inputs. When there are too many inputs to store individually,
+ * neighbours in time are added up.
  */
 export function valueTotal({ type, threshold = {} }: CorrelationDocument): TypeCounting {
   const meets = compileThreshold(threshold);
@@ -99,8 +99,8 @@ export function valueTotal({ type, threshold = {} }: CorrelationDocument): TypeC
 }
 
 /**
- * Counts a percentile. The percentile is exact while all values of the window are stored; otherwise it is the
- * percentile of the newest values.
+ * Implements `value_percentile` with `percentile`. The percentile is exact while all values of the window are stored;
+ * otherwise it is the percentile of the newest values.
  */
 export function valuePercentile({ percentile = 50, threshold = {} }: CorrelationDocument): TypeCounting {
   const meets = compileThreshold(threshold);

@@ -13,7 +13,7 @@ const notNames = new Set(['and', 'or', 'not', 'of', 'them', '1', 'all']);
 
 /**
  * Parses a condition over rules, which has the syntax of conditions over search identifiers. Unknown names
- * are accepted, because the condition may use a rule's name and the list of rules its id.
+ * are accepted, because the condition may use the name of a rule that the correlation lists by id.
  *
  * @param known - names and ids of the rules, for `1 of` and `all of`
  * @returns a text with the problem for an invalid condition

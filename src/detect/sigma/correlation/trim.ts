@@ -4,8 +4,7 @@ import type { Counted } from './measure.ts';
 /**
  * Reduces entries to about `keep`.
  *
- * @returns the earliest time from which windows may begin and still be exact; -Infinity if all windows are
- *   exact
+ * @returns the earliest time at which an exact window may begin; -Infinity if all windows are exact
  */
 export type Trim = (entries: Entries<Counted>, keep: number) => number;
 

@@ -3,9 +3,9 @@ import * as made from './computed.ts';
 import { allOf, firstOf, nestedPath, zeekPath } from './paths.ts';
 
 /**
- * Locations of a field in records: by kind, otherwise by the part of the kind before the dot. A text is a path in the
- * names of that family. In a list of paths, the first path that exists in the record is used. A field without an entry
- * for `ecs` has its first name in ECS records, if that name is an ECS name.
+ * Locations of a field in records: by kind, otherwise by the family of the kind, which is the part before the dot. A
+ * text is a path in the names of the family. In a list of paths, the first path that exists in the record is used. A
+ * field without an entry for `ecs` has its first name in ECS records, if that name is an ECS name.
  */
 export type Places = Readonly<Record<string, string | readonly string[] | Accessor>>;
 

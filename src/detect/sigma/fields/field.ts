@@ -12,7 +12,7 @@ export interface Field {
   /** Key that is equal for all names with the same meaning. */
   readonly key: string;
   readonly read: Accessor;
-  /** True if records of the kind can have the field. Other fields are looked up in sensor records as well. */
+  /** True if records of the kind can have the field. Sensor records are also searched for fields that are not known. */
   readonly known: boolean;
 }
 

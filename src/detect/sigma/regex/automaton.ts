@@ -47,7 +47,7 @@ export class Automaton {
   readonly #classOfStart: readonly number[];
   /** One character of each class. */
   readonly #members: readonly number[];
-  /** Kind of that character, by class; see `edge`. */
+  /** Kind of the character in `#members`, by class; see `edge`. */
   readonly #edges: readonly number[];
   readonly #asserts: boolean;
   /** The classes accepted by each state that consumes a character. */

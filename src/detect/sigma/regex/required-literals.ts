@@ -2,8 +2,8 @@ import { foldedUnit } from './char-set.ts';
 import type { Regex } from './parse-regex.ts';
 
 /**
- * Returns case-folded texts of which any match contains at least one; undefined if there are no such texts.
- * The longest texts are chosen, so that an index excludes most other texts.
+ * Returns case-folded literals such that every match contains at least one of them; undefined if there are no such
+ * literals. The longest literals are chosen, so that an index excludes most values that do not match.
  */
 export function requiredLiterals(tree: Regex): readonly string[] | undefined {
   const found = inside(tree);
@@ -12,7 +12,7 @@ export function requiredLiterals(tree: Regex): readonly string[] | undefined {
 }
 
 /**
- * Texts found for a part of the expression. `exact` is the only text that the part can match, ignoring case.
+ * Literals found for a part of the expression. `exact` is the only text that the part can match, ignoring case.
  */
 interface Found {
   readonly exact: string | undefined;
@@ -68,7 +68,7 @@ function choice(parts: readonly Regex[]): readonly string[] | undefined {
   return all;
 }
 
-/** Returns the set with the longer shortest text. */
+/** Returns the set whose shortest literal is longer. */
 function better(a: readonly string[] | undefined, b: readonly string[] | undefined): readonly string[] | undefined {
   return shortest(b) > shortest(a) ? b : a;
 }

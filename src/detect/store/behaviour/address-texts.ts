@@ -2,8 +2,8 @@ import type { AddressList } from '../../../events/format/column-readers.ts';
 import { hashText } from '../../behaviour/support/distinct-sketch.ts';
 
 /**
- * Bits of the slot number in the cache of IPv4 address texts. A slot holds one address, by hash; another
- * address with that slot evicts it. The cache takes 2 MB when full.
+ * Bits of the slot number in the cache of IPv4 address texts. The hash of an address selects its slot. A slot holds one
+ * address, and a new address replaces the previous address. The cache takes 2 MB when full.
  */
 const slotBits = 15;
 

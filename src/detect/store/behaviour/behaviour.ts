@@ -284,7 +284,7 @@ export class Behaviour implements Projection {
         else this.#noteRecalled(card, detection, due);
       };
     this.#evaluate(refreshes, emitFor);
-    // The next events may move windows, so the figures of the period that ended must be reported before.
+    // The next events may move windows, so the figures of the period that ended must be reported first.
     for (let round = 1; isAtNewTime && round < limits.maxRefreshRounds && this.#hasStale(); round++)
       this.#evaluate(true, emitFor);
     if (!refreshes || isRecalling) return;
@@ -403,8 +403,8 @@ export class Behaviour implements Projection {
   }
 
   /**
-   * Returns the ids of the stored events that show the detection, and the principals that sent these events, or the
-   * newest events between the addresses of the detection.
+   * Returns the ids of the stored events that show the detection. Also returns the principals that sent these events or
+   * the newest events between the detection's addresses.
    */
   #shownBy(detection: Detection): { readonly ids: string[]; readonly sensors: string[] } {
     const { events } = detection;

@@ -84,7 +84,7 @@ export function planIntelChange(
     changed_at: at,
     version: before.version + 1,
   };
-  // With a default validity, uploading unchanged content is a change, because it restarts the validity.
+  // With a default validity, uploading unchanged content is a change, because the upload restarts the validity.
   const isSame = isDeepStrictEqual(plain(before, isOther), plain(after, isOther));
   if (isSame) return () => ({ id, list: intelOf(tables, id, before, nowMs), unchanged: true });
   if (isOther) requireRoom(tables, after.content, before.content);
@@ -175,7 +175,7 @@ function requireList({ intelLists }: DetectTables, listId: string, version: numb
 }
 
 /**
- * Checks the limit on indicators, counting the new content instead of the old.
+ * Checks the limit on indicators, counting the new content instead of the previous content.
  *
  * @throws CONFLICT
  */

@@ -153,7 +153,7 @@ const directions: Readonly<Record<`${boolean}-${boolean}`, NonNullable<IntelCont
   'false-false': 'external',
 };
 
-/** Returns the sensor's time, at most `limits.maxClockLeadMs` after receipt. */
+/** Returns the sensor's time, limited to `limits.maxClockLeadMs` after receipt. */
 const timeOf = (block: EventBlock, row: number, time: number): number =>
   Math.min(time, block.numbers('received_at').at(row) + limits.maxClockLeadMs);
 

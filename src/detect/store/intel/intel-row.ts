@@ -27,7 +27,7 @@ export interface IntelContent extends IntelFacts {
   readonly index: ArrayBuffer;
 }
 
-/** A list as stored; its index is in another table. */
+/** A list as stored. The index of the list is in the table `intelContents`. */
 export interface IntelRow extends IntelSettings {
   readonly content: IntelFacts;
   readonly content_changed_at: string;

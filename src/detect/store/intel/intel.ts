@@ -35,7 +35,7 @@ export class Intel {
   }
 
   /**
-   * Applies a change of a list, within the transaction that writes it.
+   * Applies a change of a list, within the transaction that writes the change.
    *
    * @param index - the indicators of the list, if they changed; ownership passes to this object
    */
@@ -147,7 +147,7 @@ export class Intel {
   }
 }
 
-/** Creates the seed of all indexes, if the file has none. Must be called in a transaction. */
+/** Creates the seed of all indexes, if the file has no seed. Must be called in a transaction. */
 export function completeIntelSeed({ intelState }: Pick<DetectTables, 'intelState'>, newSeed: () => number): void {
   if (intelState.get('seed') === undefined) intelState.putSync('seed', newSeed());
 }

@@ -168,7 +168,7 @@ function compare({ document, holds, grows }: Given, batches: CorrelationInput[][
   expect(reported.real.counters.late).toBe(naive.late);
 }
 
-describe('episodes equal the episodes of an evaluation that keeps all inputs and repeats every window', () => {
+describe('episodes equal the episodes of an evaluation that keeps all inputs and re-evaluates every window', () => {
   const anyGiven = fc.oneof(counting(any), measuring, sharing, meeting);
 
   it('in any order, with few inputs', () => {

@@ -90,7 +90,7 @@ describe('windows', () => {
     expect([fired(6), fired(5)]).toEqual([[['begins', 6]], []]);
   });
 
-  it('accept inputs that are late by up to a timespan, and count inputs that are later', () => {
+  it('accept inputs that are late by up to a timespan, and count inputs that are too late', () => {
     const real = correlator([count(2)]);
     expect(times(real.take(at(20), later))).toEqual([]);
     expect(times(real.take(at(9.999), later))).toEqual([]);
@@ -105,7 +105,7 @@ describe('windows', () => {
     expect(times(real.take(of('behind', 1, 2), later))).toEqual([['begins', 2]]);
   });
 
-  it('do not treat inputs as late because the clock of another sensor is ahead', () => {
+  it('do not treat inputs as late if the clock of another sensor is ahead', () => {
     const real = correlator([count(3)]);
     expect(times(real.take(at(60), now))).toEqual([]);
     expect(times(real.take(at(-1, 0), now))).toEqual([['begins', 0]]);
@@ -151,7 +151,7 @@ describe('an episode', () => {
     ]);
   });
 
-  it('that was reported as two episodes is merged into one', () => {
+  it('that was reported as two episodes is merged into one episode', () => {
     const real = correlator([count(2)], { delayMs: 60_000 });
     expect(real.take(at(0, 1, 18, 19), later)).toHaveLength(2);
     const fired = real.take(at(9), later);
@@ -159,7 +159,7 @@ describe('an episode', () => {
     expect(fired[0]!.joined).toBe(1);
   });
 
-  it('has exact figures while all inputs are kept, and marks the figures as lower bounds above that number', () => {
+  it('has exact figures while all inputs are kept, and figures marked as lower bounds afterwards', () => {
     const real = correlator([count(1)]);
     const flood = (n: number) => real.take(at(...Array.from({ length: n }, (_, i) => i / 10_000)), later);
     expect(flood(8000)).toMatchObject([{ count: 8000, value: 8000, atLeast: false }]);
@@ -306,7 +306,7 @@ describe('temporal correlations', () => {
     ]);
   });
 
-  it('ignore the order of inputs with equal times', () => {
+  it('do not treat inputs with equal times as ordered', () => {
     expect(times(correlator([pair('temporal_ordered')]).take(of(['aa', 1], ['bb', 1]), later))).toEqual([]);
   });
 
@@ -387,7 +387,7 @@ describe('memory', () => {
     expect([real.size, real.counters.forgotten]).toEqual([1, 0]);
   });
 
-  it('that is scarce keeps the inputs that conditions need', () => {
+  it('that is scarce is used for the inputs that conditions need', () => {
     const real = correlator([count(3)], { units: 4000 });
     const of = (group: string, n: number) =>
       Array.from({ length: n }, (_, i) => ({ ...at(i / 1000)[0]!, group: [group] }));

@@ -47,7 +47,7 @@ export function correlator(documents: readonly CorrelationDocument[], limits: Pa
 
 export const now = 1_000_000_000;
 
-/** Returns an input of the only group, unless overridden; its time is in seconds after `now`. */
+/** Returns an input of the only group, unless overridden. `seconds` is the time after `now`. */
 export function input(
   correlation: string,
   rule: string,

@@ -19,7 +19,7 @@ describe('names', () => {
     expect(keys(result.feeds.keys())).toEqual(['alpha', 'beta']);
   });
 
-  it('that are unknown, ambiguous or twice the same rule reject this correlation only', () => {
+  it('that are unknown, ambiguous or name one rule twice reject only the correlation with these names', () => {
     const rules = [rule('alpha', { id: 'first' }), rule('twin'), rule('other', { id: 'twin' })];
     const result = linkCorrelations(rules, [
       counting('good', ['alpha']),
@@ -36,7 +36,7 @@ describe('names', () => {
     expect(result.refused[0]!.problems[0]).toMatchObject({ line: 7, field: 'correlation.rules[0]' });
   });
 
-  it('of rejected rules reject the correlation with the same reason, and correlations that depend on it', () => {
+  it('of rejected rules reject the correlation for the same reason, and also its outer correlations', () => {
     const broken = rule('broken');
     const problem = { line: 3, field: 'detection', reason: 'no such modifier' };
     const documents = [counting('outer', ['inner']), counting('inner', ['broken'])];
@@ -78,7 +78,7 @@ describe('names', () => {
     expect(keys(result.refused.map((one) => one.document))).toEqual([`level_${depth}`]);
   });
 
-  it('that two correlations share select the first', () => {
+  it('that two correlations share select the first correlation', () => {
     const result = linkCorrelations([rule('alpha')], [counting('same', ['alpha']), counting('same', ['alpha'])]);
     expect([result.correlations.length, result.refused.length]).toEqual([1, 1]);
   });
@@ -130,7 +130,7 @@ describe('fields', () => {
     expect(result.refused[0]!.problems).toMatchObject([{ field: 'correlation.aliases.peer.beta' }]);
   });
 
-  it('that an outer correlation needs, and the inner one does not group by, are passed through all levels', () => {
+  it('that an outer correlation needs pass through inner correlations that do not group by them', () => {
     const { feeds, correlations } = linked(
       correlation('top', { type: 'temporal', rules: ['middle', 'other'], 'group-by': ['who'] }),
       counting('middle', ['bottom'], { 'group-by': ['host'], aliases: { who: { bottom: 'user' } } }),

@@ -14,16 +14,19 @@ interface Group {
   readonly inputs: CorrelationInput[];
   newest: number;
   touched: number;
-  /** Number of inputs of each window that met the condition, by its end; the most recently found are last. */
+  /**
+   * Number of inputs of each window that met the condition, by the end of the window. Windows are in the order in which
+   * they were found.
+   */
   readonly met: Map<number, number>;
 }
 
 /**
- * The definition in its simplest form, for a correlation that no other correlation names: keeps all inputs
+ * The definition of episodes in the simplest form, for a correlation that no other correlation names: keeps all inputs
  * and evaluates every window again.
  *
  * @param reachMs - maximum age of an input, relative to the newest input of its group
- * @param holds - for a temporal type with an expression: evaluates it for the rules that are present
+ * @param holds - for a temporal type with an expression: evaluates the expression for the rules that are present
  */
 export class Naive {
   readonly #document: CorrelationDocument;

@@ -219,7 +219,7 @@ test.for([
   ['cannot be decoded', Buffer.from('a state of another version of V8')],
   ['is not a state of the detector', serialize({ version: new PortScanDetector().card.version, next: {}, state: {} })],
 ] as const)(
-  'a detector whose stored state %s starts without it, and the others keep their state',
+  'a detector whose stored state %s starts without the state, and other detectors keep their states',
   async ([, state]) => {
     const warned: string[] = [];
     const listen = (warning: Error) => warned.push(warning.message);

@@ -87,7 +87,7 @@ test('an indicator applies to events within its validity', async () => {
   expect(hitsOf(reader, id)).toBe(1);
 });
 
-test('events are matched against a list only if they are stored after it was added or changed', async () => {
+test('events are matched against a list only if stored after the list was added or changed', async () => {
   const { store, reader } = opened({ home });
   await store.commit(lookups('bad.example', 'other.example'));
   await settled(store);

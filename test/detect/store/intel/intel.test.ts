@@ -139,13 +139,13 @@ test('indicators expire at their own time, or after the default validity of the 
   expect(first?.attributes).toMatchObject({ valid_until: '2026-11-21T00:00:00.000Z' });
   expect(second?.attributes).toMatchObject({ valid_until: new Date(start + 3 * day).toISOString() });
   clock.now += 2 * day;
-  // Uploading the same content again is a change here, because its validity restarts.
+  // Uploading the same content again is a change here, because the validity restarts.
   const again = await store.changeIntel(id, {}, system, { content: contentOf(content) });
   expect(again.list).toMatchObject({ version: 2, expired: 1 });
   expect(reader.getIntel(id, start + 3 * day)?.list.expired).toBe(1);
 });
 
-test('the numbers of lists, and of indicators in all of them, are limited', async () => {
+test('the number of lists, and the number of indicators in all lists, are limited', async () => {
   const { store } = opened();
   const large: IntelContent = { ...contentOf('bad.example'), indicators: limits.maxIntelIndicators - 5 };
   const { id } = await store.createIntel(terms, large, system);

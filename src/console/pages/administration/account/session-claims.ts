@@ -1,6 +1,6 @@
 /**
- * Reads the session ID from an access token; returns an empty object if it has none. The token is not verified here;
- * the service verifies it.
+ * Reads the session ID from an access token; returns an empty object if the token has no session ID. The token is not
+ * verified here; the service verifies it.
  */
 export function sessionOf(token: string): { readonly jti?: string } {
   try {

@@ -20,7 +20,6 @@ import { closeDetail } from '../parts/opened.ts';
 type AuditRow = ListItem<'listAuditRecords'>;
 const list = 'listAuditRecords';
 
-/** The audit trail. */
 export default function Audit() {
   return (
     <ListView

@@ -37,7 +37,7 @@ export const settingsOf = ({ settings, active, pending }: Config): Setting[] =>
     pending: pending[one.name],
   }));
 
-/** Returns the group of a setting: the part of its name before the first dot. Empty without a dot. */
+/** Returns the group of a setting: the part of its name before the first dot. Empty for a name without a dot. */
 export const groupOf = ({ name }: Pick<Setting, 'name'>): string =>
   name.includes('.') ? name.slice(0, name.indexOf('.')) : '';
 

@@ -2,7 +2,7 @@ import type { intelFormats } from '../../../../contract/vocabulary.ts';
 import { limits } from '../../../../limits.ts';
 import { bytes, counted } from '../../../ui/numbers.ts';
 
-/** Checks the content of a list before it is sent. */
+/** Checks the content of a list before the upload. */
 type Format = (typeof intelFormats)[number];
 
 /** Returns the format of the content. STIX bundles are JSON; indicator lines never begin with a brace. */

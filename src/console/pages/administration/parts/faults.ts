@@ -14,8 +14,8 @@ function fieldFault(error: unknown): FieldFault | undefined {
 }
 
 /**
- * Returns the error of `field` or a part of it: the error of `matcher.src_ip.2` is shown at `matcher.src_ip`, as the
- * error of its third value.
+ * Returns the error of `field` or of a part of the field: the error of `matcher.src_ip.2` is shown at `matcher.src_ip`,
+ * as the error of the third value.
  */
 export function faultAt(error: unknown, field: string): string | undefined {
   const fault = fieldFault(error);

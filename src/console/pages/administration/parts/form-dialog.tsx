@@ -6,8 +6,8 @@ import { Logged } from './logged.tsx';
 import type { Sending } from './sending.ts';
 
 /**
- * Dialog for an action: its fields, the log entries that it causes, and errors. Without fields it is a
- * confirmation.
+ * Dialog for an action: the fields, the log entries that the action causes, and errors. Without fields, the dialog asks
+ * for confirmation only.
  */
 export function FormDialog({
   title,

@@ -1,6 +1,6 @@
 import type { EntryKind } from '../../../../contract/vocabulary.ts';
 
-/** The contents of each kind of log entry, which all readers of the log can see. */
+/** The contents that all readers of the log can see, by kind of log entry. */
 const contents: Readonly<Partial<Record<EntryKind, string>>> = {
   'detection.reloaded':
     'title, level and state of what changed, and the SHA-256 of its source, but not the source itself',
@@ -17,7 +17,7 @@ const contents: Readonly<Partial<Record<EntryKind, string>>> = {
   'backup.created': 'size, SHA-256 of the manifest, and tree head of the backed-up log',
 };
 
-/** Notice before an action: the log entries that it causes and their contents. */
+/** Notice before an action: the log entries that the action causes, and their contents. */
 export function Logged({ as: kinds }: { as: readonly EntryKind[] }) {
   if (kinds.length === 0) return null;
   return (

@@ -2,7 +2,7 @@ import type { AccessRule } from '../../../../contract/resources/policy.ts';
 import { type OperationId, operationIds, routeOf } from '../../../../contract/routes.ts';
 import { type Role, roles } from '../../../../contract/vocabulary.ts';
 
-/** Edits of a policy before it is saved. */
+/** The rules of a policy while the user edits them. */
 export type Rules = readonly AccessRule[];
 
 /** A row of the table: an operation and the roles allowed to call it. Without a rule, no role may call it. */

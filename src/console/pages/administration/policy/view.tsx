@@ -21,7 +21,6 @@ interface Draft {
   readonly base: Policy;
 }
 
-/** The access policy. */
 export default function PolicyView() {
   const policy = useAnswer('getPolicy', {}, { still: true });
   return (

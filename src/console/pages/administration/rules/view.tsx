@@ -18,7 +18,6 @@ import { newId, RuleDetail } from './detail.tsx';
 import { RuleDialog } from './rule-dialog.tsx';
 import { firstRule, logsourceText, origins, stateOf } from './rule-words.ts';
 
-/** Detection rules. */
 export default function Rules() {
   const [asked, setAsked] = useState<'new' | 'reload' | undefined>();
   const [reloaded, setReloaded] = useState<RulesReloaded | undefined>();

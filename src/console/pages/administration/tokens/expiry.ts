@@ -1,4 +1,3 @@
-/** Expiry of tokens. */
 const day = 86_400_000;
 export const lives = [
   { value: '1', title: '1 day', ms: day },
