@@ -188,7 +188,7 @@ export function prepareDatabaseFile(path: string): boolean {
       Number(meta.readBigUInt64LE(lastPage.offset)),
     );
     const wanted = (Math.max(...pages) + 1) * bytesPerPage;
-    if (wanted > 2 ** 48) throw new DatabaseFileError(`a last page at byte ${wanted}`);
+    if (wanted > 2 ** 48) throw new DatabaseFileError(`an impossible file size of ${wanted} bytes in its meta pages`);
     if (size < wanted) ftruncateSync(file, wanted);
     fsyncSync(file);
     return true;

@@ -46,7 +46,7 @@ function rowsOf(inputs: readonly IngestInput[], at: number): [string, number][] 
 }
 
 describe('bodies that wait at the same time', () => {
-  test('parse rows of Zeek TSV by the header in an earlier body of the same sensor', () => {
+  test('have their Zeek TSV rows parsed with the header from an earlier body of the same sensor', () => {
     const header =
       '#path\tconn\n#fields\tts\tid.orig_h\tid.resp_h\tproto\tconn_state\n#types\ttime\taddr\taddr\tenum\tstring';
     const row = '1767000000.5\t10.0.0.1\t192.0.2.1\ttcp\tSF';

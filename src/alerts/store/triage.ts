@@ -23,8 +23,8 @@ import type { AlertRow, AlertTables } from './tables.ts';
  */
 export type TallyKey = [of: 'rule' | 'source' | 'target', what: string];
 /**
- * Number of verdicts that confirm a problem, number of other verdicts, number of other verdicts that call the
- * rule mistaken, and time of the last verdict in epoch milliseconds.
+ * Number of verdicts that confirm a problem, number of harmless verdicts, number of false positives among the
+ * harmless verdicts, and time of the last verdict in epoch milliseconds.
  */
 export type TallyRow = readonly [wrong: number, harmless: number, mistaken: number, at: number];
 

@@ -13,7 +13,7 @@ const answer = (port: number, days: number, what: Partial<Flow> = {}): Flow =>
 const serving = [0, 1, 3, 6].flatMap((days) => [answer(443, days), answer(25, days)]);
 const detected = (flows: Iterable<Flow>) => detectionsOf(new NewServiceDetector(), [...serving, ...flows], 5);
 
-describe('a server that answers on a new port', () => {
+describe('a new port of a server', () => {
   it('is reported once if it has been known for a week', () => {
     expect(detected([answer(8080, 6.9), answer(8080, 9)])).toEqual([]);
     const found = detected([answer(8080, 7), answer(8080, 7.1), answer(8080, 20)]);
@@ -62,7 +62,7 @@ describe('a server that answers on a new port', () => {
     expect(detected([answer(8080, 9), ...always, answer(8080, 70)])).toHaveLength(2);
   });
 
-  it('is not reported if just discovered, without answers, or on UDP', () => {
+  it('is not reported if the server was just discovered or is outside, or if the port never answered or is UDP', () => {
     expect(detected([answer(22, 9, { dst: '10.0.1.2' }), answer(8080, 9, { dst: '10.0.1.2' })])).toEqual([]);
     expect(detected([answer(22, 9, { answered: false })])).toEqual([]);
     expect(detected([answer(22, 9, { transport: 'udp' })])).toEqual([]);

@@ -77,7 +77,8 @@ function NoRule({ id }: { id: string }) {
         </p>
       ) : (
         <p>
-          Alerts with the ID <bdi class="mono">{id}</bdi> come from a sensor or an intel list, not from a rule.
+          Alerts with the rule ID <bdi class="mono">{id}</bdi> come from a sensor or an intel list; there is no such
+          rule here.
         </p>
       )}
     </Empty>
