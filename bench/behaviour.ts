@@ -124,7 +124,7 @@ function fed(tables: Tables, blocks: readonly EventBlock[], make: () => readonly
   let found = 0;
   const behaviour = new Behaviour({
     tables,
-    events: { rows: () => [] } as unknown as EventStore,
+    events: { next: () => 1, rows: () => [] } as unknown as EventStore,
     isHome,
     detectors: () => detectors,
     found: {
