@@ -105,7 +105,7 @@ export async function open({ packages: bin, folder }: EngineOptions): Promise<En
 
 /**
  * Returns an account without privileges, because PostgreSQL refuses to run as root. The account is `postgres`, which the
- * packages create; if it does not exist, `nobody`.
+ * packages create, or `nobody` if that account does not exist.
  */
 function unprivileged(): { uid: number; gid: number } {
   const accounts = readFileSync('/etc/passwd', 'utf8')
