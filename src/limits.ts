@@ -1352,11 +1352,6 @@ export const limits = {
    */
   refreshedKeys: 32,
   /**
-   * Maximum steps in which a detector's alerts are refreshed before events of another half hour move its windows:
-   * 512 keys, a quarter of a second. Alerts of further keys may miss their largest figures.
-   */
-  maxRefreshRounds: 16,
-  /**
    * Number of events after which the state of a behaviour detector is written: replaying them at start-up
    * takes 0.5 s.
    */

@@ -16,7 +16,7 @@ import {
 } from './support/guessing.ts';
 import { loginServices } from './support/ports.ts';
 import { ByParts, type KeyForm, type WindowIndex } from './support/window-index.ts';
-import { droppedOf, dueOf, type Window, Windows, type WindowsState } from './support/windows.ts';
+import { droppedOf, dueOf, type Slot, type Window, Windows, type WindowsState } from './support/windows.ts';
 
 export const bruteForceThresholds = {
   /** Hourly slots; a window covers one day. */
@@ -158,6 +158,8 @@ function endsOf(key: string): [string, string] {
 
 const portOf = (key: string): number => Number(key.slice(key.lastIndexOf(' ') + 1));
 
+const isForPeople = (port: number): boolean => loginServices.get(port)?.asked === 'people';
+
 /**
  * Reports password guessing: many short, answered connections of similar size to a login service. Guessing from outside
  * makes one finding per service for all sources. A home host that guesses, and an outside source whose guessing
@@ -298,7 +300,7 @@ export class BruteForceDetector implements Detector {
     if (attempts < attemptsBeforeSession || !(inside || session)) return;
     const total = windows.total(window);
     const found = this.#sessionAfter(total);
-    const isGuesser = this.#isGuesser(window);
+    const isGuesser = this.#isGuesser(window.slots, portOf(window.key), inside);
     if (inside ? !isGuesser : found === undefined) return;
     // During the learning period, the routine of a home host looks like guessing.
     const isNew = inside && found === undefined && total.first < this.#start + this.#thresholds.learningMs;
@@ -318,43 +320,38 @@ export class BruteForceDetector implements Detector {
     if (most < this.#fewest) return;
     const port = window.first as number;
     const dst = window.second as string;
-    const isPeople = loginServices.get(port)?.asked === 'people';
-    if (most < (isPeople ? attempts : machineAttempts)) return;
+    if (most < (isForPeople(port) ? attempts : machineAttempts)) return;
     const since = window.newest - (this.#thresholds.slots - 1) * this.#thresholds.slotMs;
     // Evaluating all sources is expensive, so it is done only if the result may be reported.
     const isEarly = rank <= window.toldRank && window.newest < window.toldAt + againMs - this.#thresholds.slotMs;
     if (isEarly && !window.isRefreshing) return;
-    if (!this.#isGuessed(dst, port, isPeople, since)) return;
-    const sources = this.#sourcesOf(dst, port, since);
+    const recent = this.#recentSources(window, since);
+    if (!this.#isGuessed(recent, port, since)) return;
+    const sources = sourcesSince(recent, since);
     const last = sources.reduce((latest, { total }) => Math.max(latest, total.last), 0);
     const tried = sources.reduce((sum, { total }) => sum + total.attempts, 0);
     const due = dueOf(window, sources.length === 1 ? rank - 0.5 : rank, last, againMs, tried);
     if (due !== undefined) emit(this.#ofTarget(dst, port, sources, last), due);
   }
 
-  /**
-   * Returns the attempts of each source within the window of the target; a source's own window may end
-   * earlier.
-   */
-  #sourcesOf(dst: string, port: number, since: number): Source[] {
-    const sources: Source[] = [];
-    for (const [src, { slots }] of this.#outsideBy.at(port).group(dst) ?? []) {
-      const total = noGuessing();
-      for (const { start, value } of slots) if (start >= since) mergeGuessing(total, value);
-      if (total.attempts > 0) sources.push({ src, total });
+  /** Returns the outside sources with slots in the window of a target; a source's own window may end elsewhere. */
+  #recentSources({ first, second, newest }: Window<Guessed>, since: number): RecentSource[] {
+    const recent: RecentSource[] = [];
+    for (const [src, window] of this.#outsideBy.at(first as number).group(second as string) ?? []) {
+      const slots = this.#outside.slotsTo(window, newest);
+      if (slots.some(({ start }) => start >= since)) recent.push({ src, slots });
     }
-    return sources;
+    return recent;
   }
 
-  #isGuessed(dst: string, port: number, isPeople: boolean, since: number): boolean {
+  #isGuessed(recent: readonly RecentSource[], port: number, since: number): boolean {
     const { distributedAttempts, distributedSources } = this.#thresholds;
     const byHour = new Map<number, { attempts: number; sources: number }>();
-    for (const window of this.#outsideBy.at(port).group(dst)?.values() ?? []) {
-      if (window.newest < since) continue;
-      if (this.#isGuesser(window)) return true;
+    for (const { slots } of recent) {
+      if (this.#isGuesser(slots, port, false)) return true;
       // Where machines log in, many sources with few logins each are regular users.
-      if (!isPeople) continue;
-      for (const { start, value } of window.slots) {
+      if (!isForPeople(port)) continue;
+      for (const { start, value } of slots) {
         if (start < since) continue;
         const hour = byHour.get(start);
         if (hour === undefined) byHour.set(start, { attempts: value.attempts, sources: 1 });
@@ -370,20 +367,19 @@ export class BruteForceDetector implements Detector {
   }
 
   /** Returns true if a source has many logins within an hour that are of similar size and not routine. */
-  #isGuesser(window: Window<Guessing>): boolean {
+  #isGuesser(slots: readonly Slot<Guessing>[], port: number, isInside: boolean): boolean {
     const thresholds = this.#thresholds;
     let most = 0;
-    for (const { value } of window.slots) if (value.attempts > most) most = value.attempts;
+    for (const { value } of slots) if (value.attempts > most) most = value.attempts;
     if (most < this.#fewest) return false;
-    const isPeople = loginServices.get(portOf(window.key))?.asked === 'people';
+    const isPeople = isForPeople(port);
     if (most < (isPeople ? thresholds.attempts : thresholds.machineAttempts)) return false;
-    const isInside = this.#inside.peek(window.key) === window;
-    const total = (isInside ? this.#inside : this.#outside).total(window);
+    const total = this.#outside.total({ slots });
     if (similarShare(total) < (isPeople ? thresholds.similarShare : thresholds.machineSimilarShare)) return false;
     if (!isPeople && total.first < this.#start + thresholds.learningMs) return false;
     if (!isInside) return true;
     let alike = 0;
-    for (const { value } of window.slots) if (value.attempts * 2 >= most) alike++;
+    for (const { value } of slots) if (value.attempts * 2 >= most) alike++;
     return alike <= thresholds.routineHours;
   }
 
@@ -477,9 +473,25 @@ export class BruteForceDetector implements Detector {
   }
 }
 
+interface RecentSource {
+  readonly src: string;
+  readonly slots: readonly Slot<Guessing>[];
+}
+
 interface Source {
   readonly src: string;
   readonly total: Guessing;
+}
+
+/** Returns the attempts of each source since a time. */
+function sourcesSince(recent: readonly RecentSource[], since: number): Source[] {
+  const sources: Source[] = [];
+  for (const { src, slots } of recent) {
+    const total = noGuessing();
+    for (const { start, value } of slots) if (start >= since) mergeGuessing(total, value);
+    if (total.attempts > 0) sources.push({ src, total });
+  }
+  return sources;
 }
 
 interface BruteForceState {

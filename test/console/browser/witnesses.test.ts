@@ -119,7 +119,7 @@ test("the console verifies cosignatures with the policy's keys, and shows why ot
   await witness(page, 'other').getByText('It sent a signature that does not verify with its key.').waitFor(soon);
   await page.getByRole('heading', { name: 'Witnesses: 1 of 4 cosigned' }).waitFor();
   await page.getByText('The service reports that the quorum is met.').waitFor();
-  await page.getByText('Consistent with this browser’s pin').waitFor(soon);
+  await page.getByText('Consistent with this browser’s pin', { exact: true }).waitFor(soon);
   expect(await violations(page)).toEqual([]);
   expect(await overflow(page)).toBe(0);
   await page.setViewportSize({ width: phone, height: 800 });

@@ -1,8 +1,9 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { BruteForceDetector, bruteForceThresholds } from '../../../src/detect/behaviour/brute-force.ts';
 import type { Flow } from '../../../src/detect/behaviour/detector.ts';
 import { detections, expectSameDetections, fed } from './same-told.ts';
-import { aFlow, detectionsOf, hasRealFiles, officeFlows, realFiles, realFlows } from './told-flows.ts';
+import { aFlow, detectionsOf, hasRealFiles, officeFlows, realFiles, realFlows, reports } from './told-flows.ts';
 
 const hour = 3_600_000;
 const start = Date.UTC(2026, 10, 16, 8);
@@ -67,6 +68,29 @@ describe('brute force from outside', () => {
       logins(50, { src: `203.0.113.${hours}` }).map((flow) => ({ ...flow, time: flow.time + hours * hour })),
     );
     expect(detected(days).map(({ evidence }) => evidence.sources)).toEqual([1, 2, 2]);
+  });
+
+  it('is reported with the same largest figures however often the detector is evaluated', () => {
+    const burst = fc.record({ from: fc.nat(60), source: fc.nat(3), count: fc.integer({ min: 10, max: 60 }) });
+    fc.assert(
+      fc.property(
+        fc.array(burst, { minLength: 1, maxLength: 12 }),
+        fc.integer({ min: 2, max: 800 }),
+        (bursts, every) => {
+          const flows = bursts
+            .flatMap(({ from, source, count }) =>
+              logins(count, { src: `203.0.113.${source}` }).map((flow) => ({ ...flow, time: flow.time + from * hour })),
+            )
+            .sort((a, b) => a.time - b.time);
+          const most = (often: number) => {
+            const detector = new BruteForceDetector();
+            const all = reports(detector, flows, (flow) => detector.flow(flow), often);
+            return Math.max(0, ...all.map(({ detection }) => detection.evidence.attempts as number));
+          };
+          expect(most(every)).toBe(most(1));
+        },
+      ),
+    );
   });
 
   it('is more severe if a session that is not a failed login follows', () => {

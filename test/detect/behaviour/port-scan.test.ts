@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Flow } from '../../../src/detect/behaviour/detector.ts';
 import { PortScanDetector, portScanThresholds } from '../../../src/detect/behaviour/port-scan.ts';
 import { expectSameDetections } from './same-told.ts';
-import { aFlow, detectionsOf, hasRealFiles, officeFlows, realFiles, realFlows } from './told-flows.ts';
+import { aFlow, detectionsOf, hasRealFiles, officeFlows, realFiles, realFlows, reports } from './told-flows.ts';
 
 const minute = 60_000;
 const start = Date.UTC(2026, 10, 16, 8);
@@ -42,6 +42,20 @@ describe('a home host', () => {
   it('is reported even if it tries a port every half hour', () => {
     expect(detected(tries(24, inside, 30 * minute))).toHaveLength(1);
     expect(detected(tries(24, inside, 90 * minute))).toEqual([]);
+  });
+
+  it('is reported with its largest figures before its window moves, unless they were reported', () => {
+    const detector = new PortScanDetector();
+    const reported = (flows: readonly Flow[]) =>
+      reports(detector, flows, (flow) => detector.flow(flow)).map(({ detection, due }) => [
+        detection.evidence.ports_in_vain,
+        due,
+      ]);
+    const day = 24 * 3_600_000;
+    const one = (time: number) => aFlow({ ...inside, time, port: 1, state: 'refused', answered: false });
+    expect(reported(tries(30, inside))).toEqual([[30, 'new']]);
+    expect(reported([...tries(5, inside, 100, 31), one(start + day)])).toEqual([[35, 'grown']]);
+    expect(reported([one(start + 2 * day)])).toEqual([]);
   });
 
   it('is more severe if it uses a port that answered', () => {

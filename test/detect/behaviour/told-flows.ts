@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { type TrafficOptions, traffic } from '../../../scripts/traffic/index.ts';
 import type { ConnectionState } from '../../../src/contract/vocabulary.ts';
-import type { Detection, Detector, Flow } from '../../../src/detect/behaviour/detector.ts';
+import type { Detection, Detector, Due, Emit, Flow } from '../../../src/detect/behaviour/detector.ts';
 import { handshakeDone } from '../../../src/events/connection-state.ts';
 import { compileHome } from '../../../src/net/home-networks.ts';
 import { addressBytes } from '../../../src/net/ip.ts';
@@ -182,16 +182,29 @@ export function aFlow(what: Partial<Flow>): Flow {
 
 /**
  * Passes flows to a detector, evaluates the detector after every `every` flows and at the end, and returns
- * its findings.
+ * its findings without refreshes.
  */
-export function detectionsOf(detector: Detector, flows: Iterable<Flow>, every = 256): Detection[] {
-  const all: Detection[] = [];
-  const emit = (detection: Detection) => all.push(detection);
+export const detectionsOf = (detector: Detector, flows: Iterable<Flow>, every = 256): Detection[] =>
+  withoutRefreshes(reports(detector, flows, (flow) => detector.flow?.(flow), every));
+
+interface Report {
+  readonly detection: Detection;
+  readonly due: Due;
+}
+
+export const withoutRefreshes = (all: readonly Report[]): Detection[] =>
+  all.filter(({ due }) => due === 'new' || due === 'graver').map(({ detection }) => detection);
+
+/** Like `detectionsOf`, for events of any table and with refreshes. The last evaluation is a refresh. */
+export function reports<E>(detector: Detector, events: Iterable<E>, give: (event: E) => void, every = 256): Report[] {
+  const all: Report[] = [];
+  const emit: Emit = (detection, due = 'new') => all.push({ detection, due });
   let count = 0;
-  for (const flow of flows) {
-    detector.flow?.(flow);
+  for (const event of events) {
+    give(event);
     if (++count % every === 0) detector.evaluate(emit);
   }
   detector.evaluate(emit);
+  detector.evaluate(emit, true);
   return all;
 }

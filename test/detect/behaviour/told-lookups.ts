@@ -5,6 +5,7 @@ import { type TrafficOptions, traffic } from '../../../scripts/traffic/index.ts'
 import type { Detection, Detector, DnsLookup } from '../../../src/detect/behaviour/detector.ts';
 import { compileHome } from '../../../src/net/home-networks.ts';
 import { addressBytes } from '../../../src/net/ip.ts';
+import { reports, withoutRefreshes } from './told-flows.ts';
 
 const shared = join(process.env.CANDOR_SHARED ?? '../shared', 'data');
 export const dnsFiles = {
@@ -114,16 +115,7 @@ export const series = (count: number, gapMs: number, make: (i: number) => Partia
 
 /**
  * Passes look-ups to a detector, evaluates the detector after every `every` look-ups and at the end, and
- * returns its findings.
+ * returns its findings without refreshes.
  */
-export function detectionsOf(detector: Detector, lookups: Iterable<DnsLookup>, every = 256): Detection[] {
-  const all: Detection[] = [];
-  const emit = (detection: Detection) => all.push(detection);
-  let count = 0;
-  for (const lookup of lookups) {
-    detector.lookup?.(lookup);
-    if (++count % every === 0) detector.evaluate(emit);
-  }
-  detector.evaluate(emit);
-  return all;
-}
+export const detectionsOf = (detector: Detector, lookups: Iterable<DnsLookup>, every = 256): Detection[] =>
+  withoutRefreshes(reports(detector, lookups, (lookup) => detector.lookup?.(lookup), every));

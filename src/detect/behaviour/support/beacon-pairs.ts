@@ -101,7 +101,7 @@ export class BeaconPairs {
    * Returns the records to which connections were added since the last call. With `refreshes`, also returns a limited
    * number of records whose reports are due for a refresh.
    */
-  changed(refreshes?: boolean): readonly Window<Hour>[] {
+  changed(refreshes?: boolean): Iterable<Window<Hour>> {
     return this.#windows.changed(refreshes);
   }
 

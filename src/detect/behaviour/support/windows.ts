@@ -85,6 +85,16 @@ export class Window<V> {
   }
 }
 
+/** A window as it was before it moved. */
+interface EarlierWindow<V> {
+  readonly newest: number;
+  readonly slots: Slot<V>[];
+  /** True if some of its events were not reported. */
+  readonly isUnreported: boolean;
+}
+
+type MovedWindows<V> = Map<Window<V>, EarlierWindow<V>[]>;
+
 interface PartIndex<V, A, B> {
   of(first: A, second: B): Window<V> | undefined;
   put(first: A, second: B, window: Window<V>): void;
@@ -119,6 +129,10 @@ export class Windows<V> {
   #newest: Window<V> | undefined;
   #size = 0;
   #changed: Window<V>[] = [];
+  /** Windows that moved and left out slots since the last call of `changed`, earliest first. */
+  #moved: MovedWindows<V> = new Map();
+  /** The value of `#moved` at the last call of `changed`. */
+  #movedBefore: MovedWindows<V> = new Map();
   /** Keys with events since their last report; the longest waiting key is first. */
   readonly #stale = new Set<Window<V>>();
   /** Keys whose evaluation was postponed. */
@@ -213,12 +227,18 @@ export class Windows<V> {
   }
 
   /**
-   * Returns the keys to which events were added since the last call. Drops keys while the total weight is too high.
+   * Returns the keys to which events were added since the last call. A key whose window moved is returned twice, first
+   * with its earlier window, so that the figures of the earlier window are reported however late the key is evaluated.
+   * Drops keys while the total weight is too high.
    *
    * @param refreshes - true to include a limited number of keys that wait for a refresh
    */
-  changed(refreshes = false): readonly Window<V>[] {
+  changed(refreshes = false): Iterable<Window<V>> {
     this.#round++;
+    if (this.#moved.size + this.#movedBefore.size > 0) {
+      this.#movedBefore = this.#moved;
+      this.#moved = new Map();
+    }
     const changed = this.#changed;
     if (changed.length === 0 && !(refreshes && this.#waits)) return changed;
     this.#changed = [];
@@ -237,7 +257,35 @@ export class Windows<V> {
       const listed = new Set(changed);
       for (const waiting of [this.#stale, this.#deferred]) addWaiting(changed, listed, waiting);
     }
-    return changed;
+    return this.#movedBefore.size === 0 ? changed : this.#withMoved(changed);
+  }
+
+  /** Yields the unreported windows as they were before they moved, and then the changed windows. */
+  *#withMoved(changed: readonly Window<V>[]): Generator<Window<V>, void> {
+    for (const [window, earlier] of this.#movedBefore) {
+      if (window.isForgotten) continue;
+      const now = { newest: window.newest, slots: window.slots, isRefreshing: window.isRefreshing };
+      try {
+        for (const { newest, slots, isUnreported } of earlier)
+          if (isUnreported) yield Object.assign(window, { newest, slots, isRefreshing: true });
+      } finally {
+        Object.assign(window, now);
+      }
+      // The first report of the key may be about the earlier window only.
+      if (window.toldRank >= 0) this.#stale.add(window);
+    }
+    yield* changed;
+  }
+
+  /**
+   * Returns the slots of a window up to a slot, including the slots that the window left out since the last evaluation.
+   *
+   * @param newest - start of the last slot, epoch milliseconds
+   */
+  slotsTo(window: Window<V>, newest: number): readonly Slot<V>[] {
+    if (window.newest <= newest) return window.slots;
+    const earlier = this.#movedBefore.get(window)?.flatMap(({ slots }) => slots) ?? [];
+    return [...new Set([...earlier, ...window.slots])].filter(({ start }) => start <= newest);
   }
 
   /** Postpones the evaluation of a key to the next refresh. */
@@ -254,7 +302,7 @@ export class Windows<V> {
   }
 
   /** Merges all slots of a key into one value. */
-  total(window: Window<V>): V {
+  total(window: { readonly slots: readonly Slot<V>[] }): V {
     const { create, merge } = this.#options;
     const total = create();
     for (const { value } of inOrder(window)) merge(total, value);
@@ -279,6 +327,7 @@ export class Windows<V> {
     this.#newest = undefined;
     this.#size = 0;
     this.#changed = [];
+    this.#moved.clear();
     this.#weight = 0;
     this.merge(state);
     this.changed();
@@ -315,12 +364,18 @@ export class Windows<V> {
 
   #advance(window: Window<V>, newest: number, newestSlot: number): void {
     const { slotMs, slots } = this.#options;
+    const oldest = newest - (slots - 1) * slotMs;
+    if (window.slots.some(({ start }) => start < oldest)) {
+      const isUnreported = window.isChanged || this.#waitsFor(window);
+      const earlier = { newest: window.newest, slots: window.slots, isUnreported };
+      const moved = this.#moved.get(window);
+      if (moved === undefined) this.#moved.set(window, [earlier]);
+      else moved.push(earlier);
+      window.slots = window.slots.filter(({ start }) => start >= oldest);
+    }
     window.newest = newest;
     window.newestSlot = newestSlot;
     window.value = undefined;
-    const oldest = newest - (slots - 1) * slotMs;
-    if (window.slots.some(({ start }) => start < oldest))
-      window.slots = window.slots.filter(({ start }) => start >= oldest);
   }
 
   #change(window: Window<V>): void {
@@ -386,7 +441,7 @@ export function valueAt<V>({ slots }: Pick<Window<V>, 'slots'>, start: number): 
 }
 
 /** Returns the slots, oldest first. */
-export function inOrder<V>({ slots }: Pick<Window<V>, 'slots'>): readonly Slot<V>[] {
+export function inOrder<V>({ slots }: { readonly slots: readonly Slot<V>[] }): readonly Slot<V>[] {
   return slots.length < 2 ? slots : [...slots].sort((a, b) => a.start - b.start);
 }
 

@@ -84,10 +84,6 @@ export class Behaviour implements Projection {
   #received = 0;
   /** Receipt time of the first event after the clock was set back. */
   #setBackAt: number | undefined;
-  /** Number of the period of event time, of length `evaluatedMs`, that contains the newest events. */
-  #evaluatedTo = Number.NEGATIVE_INFINITY;
-  /** Number of the newest period before which alerts of ongoing activity were refreshed. */
-  #refreshedTo = Number.NEGATIVE_INFINITY;
 
   constructor(options: BehaviourOptions) {
     this.#options = options;
@@ -104,10 +100,6 @@ export class Behaviour implements Projection {
   }
 
   flow(fact: Readonly<FlowFact>): void {
-    if (this.#isOfAnotherTime(fact.first)) {
-      this.#deliverFlows();
-      this.#concludeTime();
-    }
     const seq = this.#flows.add(fact);
     if (seq % evaluatedEvery === 0) {
       this.#deliverFlows();
@@ -126,7 +118,6 @@ export class Behaviour implements Projection {
     this.#lookup.begin(block);
     for (let row = from; row < to; row++) {
       this.#lookup.row(row);
-      if (this.#isOfAnotherTime(this.#lookup.time)) this.#concludeTime();
       this.#deliverLookup();
       if (this.#lookup.seq % evaluatedEvery === 0) this.#conclude();
     }
@@ -209,17 +200,6 @@ export class Behaviour implements Projection {
   }
 
   /**
-   * Returns true if earlier events must be evaluated first: an event of another period moves windows forward, and the
-   * earlier events would not be evaluated.
-   */
-  #isOfAnotherTime(time: number): boolean {
-    const part = Math.floor(time / evaluatedMs);
-    if (part <= this.#evaluatedTo && part >= this.#evaluatedTo - limits.maxEventDelayMs / evaluatedMs) return false;
-    this.#evaluatedTo = part;
-    return true;
-  }
-
-  /**
    * Passes all waiting rows to each detector in turn, so that the detector's code and tables stay in the
    * processor's cache.
    */
@@ -260,34 +240,24 @@ export class Behaviour implements Projection {
     this.#conclude();
   }
 
-  /**
-   * Refreshes alerts at fixed event times, independent of the rate of events, and only once for each of these times,
-   * because refreshing costs much more than evaluating.
-   */
-  #concludeTime(): void {
-    const isBelievable = this.#evaluatedTo * evaluatedMs <= this.#received + limits.maxClockLeadMs;
-    const isNewest = isBelievable && this.#evaluatedTo > this.#refreshedTo;
-    if (isNewest) this.#refreshedTo = this.#evaluatedTo;
-    this.#conclude(isNewest);
-  }
-
-  #conclude(isAtNewTime = false): void {
+  #conclude(): void {
     const began = performance.now();
     const isRecalling = this.#recalled !== undefined;
-    // Alerts are also refreshed during a replay, because a detector compares figures with the largest reported
-    // figure.
-    const refreshes = isAtNewTime || (!isRecalling && began >= this.#refreshAt);
-    const emitFor =
-      ({ card }: Detector): Emit =>
-      (detection, due) => {
-        if (!isRecalling) this.#add(card, detection, due);
-        else this.#noteRecalled(card, detection, due);
+    const refreshes = !isRecalling && began >= this.#refreshAt;
+    // See `#deliverFlows`. The loop continues with the previous list.
+    for (const running of this.#running!) {
+      const { detector } = running;
+      const emit: Emit = (detection, due) => {
+        if (!isRecalling) this.#add(detector.card, detection, due);
+        else this.#noteRecalled(detector.card, detection, due);
       };
-    this.#evaluate(refreshes, emitFor);
-    // The next events may move windows, so the figures of the period that ended must be reported first.
-    for (let round = 1; isAtNewTime && round < limits.maxRefreshRounds && this.#hasStale(); round++)
-      this.#evaluate(true, emitFor);
-    if (!refreshes || isRecalling) return;
+      try {
+        detector.evaluate(emit, refreshes);
+      } catch (error) {
+        this.#setAside(running, error);
+      }
+    }
+    if (!refreshes) return;
     const now = performance.now();
     this.#refreshAt = now + Math.max(limits.alertRefreshMs, refreshingShare * (now - began));
   }
@@ -309,18 +279,6 @@ export class Behaviour implements Projection {
     this.#recalled!.set(key, () => this.#add(card, detection, continues));
   }
 
-  #evaluate(refreshes: boolean, emitFor: (detector: Detector) => Emit): void {
-    // See `#deliverFlows`. The loop continues with the previous list.
-    for (const running of this.#running!) {
-      const { detector } = running;
-      try {
-        detector.evaluate(emitFor(detector), refreshes);
-      } catch (error) {
-        this.#setAside(running, error);
-      }
-    }
-  }
-
   #setAside(running: Running, error: unknown): void {
     this.#running = this.#running!.filter((one) => one !== running);
     process.emitWarning(`detector ${running.detector.card.id} is disabled until the next start: ${reasonOf(error)}`);
@@ -332,8 +290,6 @@ export class Behaviour implements Projection {
     const end = (table: Table) => processedTo(tables, this.#options.events, table);
     const ends = { network: end('network'), dns: end('dns') };
     this.#received = 0;
-    this.#evaluatedTo = Number.NEGATIVE_INFINITY;
-    this.#refreshedTo = Number.NEGATIVE_INFINITY;
     const running = detectors().map((detector) => this.#restored(detector, ends));
     this.#running = running;
     const recalled = new Map<string, () => void>();
@@ -457,8 +413,6 @@ const evaluatedEvery = 2048;
  * two evaluations.
  */
 const recentRows = 2 * evaluatedEvery;
-/** Maximum event time between two evaluations: the shortest slot of all detectors. */
-const evaluatedMs = 30 * 60_000;
 /** Limits the writing of a detector's state to 1/400 of the time. */
 const keepingShare = 400;
 /** Limits the refreshing of alerts to a tenth of the time. */

@@ -80,24 +80,33 @@ test('a detection becomes an alert with its evidence and its events', async () =
   expect(found(reader)).toEqual({ '192.0.2.1': 1 });
 });
 
-test('each of many alerts keeps its largest figures when events of another time follow in the same body', async () => {
-  const { store, reader } = opened({ detectors: () => [new PortScanDetector()] });
-  const sources = Array.from({ length: 45 }, (_, n) => `10.1.0.${n}`);
-  const network = new BlockBuilder('network', start + 31 * hour);
-  const scan = (timestamp: number, from: number, to: number) => {
-    for (let dst_port = from; dst_port < to; dst_port++)
-      for (const src_ip of sources)
-        network.add(networkRecord({ timestamp, src_ip, dst_ip: '10.0.0.1', dst_port, ...unanswered }));
-  };
-  scan(start, 1, 25);
-  scan(start + 0.5 * hour, 25, 35);
-  scan(start + 30 * hour, 1, 2);
-  await store.commit(batchOf([], { blocks: [network.finish()] }));
-  await settled(store);
-  const alerts = resources<Alert>(reader.listAlerts({ ...everything, per_page: 1000 }));
-  const ports = alerts.map(({ attributes }) => [attributes.src_ip, attributes.evidence?.ports_in_vain]);
-  expect(ports.sort()).toEqual(sources.map((source) => [source, 34]).sort());
-});
+test.each(['follow in the same body', 'were received before'])(
+  'each of many alerts keeps its largest figures when events of a later time %s',
+  async (when) => {
+    const { store, reader } = opened({ detectors: () => [new PortScanDetector()] });
+    if (when === 'were received before') {
+      const dns = new BlockBuilder('dns', start + 31 * hour);
+      dns.add(dnsRecord({ timestamp: start + 30.5 * hour }));
+      await store.commit(batchOf([], { blocks: [dns.finish()] }));
+      await settled(store);
+    }
+    const sources = Array.from({ length: 45 }, (_, n) => `10.1.0.${n}`);
+    const network = new BlockBuilder('network', start + 31 * hour);
+    const scan = (timestamp: number, from: number, to: number) => {
+      for (let dst_port = from; dst_port < to; dst_port++)
+        for (const src_ip of sources)
+          network.add(networkRecord({ timestamp, src_ip, dst_ip: '10.0.0.1', dst_port, ...unanswered }));
+    };
+    scan(start, 1, 25);
+    scan(start + 0.5 * hour, 25, 35);
+    scan(start + 30 * hour, 1, 2);
+    await store.commit(batchOf([], { blocks: [network.finish()] }));
+    await settled(store);
+    const alerts = resources<Alert>(reader.listAlerts({ ...everything, per_page: 1000 }));
+    const ports = alerts.map(({ attributes }) => [attributes.src_ip, attributes.evidence?.ports_in_vain]);
+    expect(ports.sort()).toEqual(sources.map((source) => [source, 34]).sort());
+  },
+);
 
 test('names are reported in lower case without a final dot', async () => {
   const { store, reader } = opened({ detectors });
