@@ -25,6 +25,18 @@ const use = (port: number, what: Partial<Flow>): Flow =>
 
 const detected = (flows: Iterable<Flow>) => detectionsOf(new PortScanDetector(), flows);
 
+const day = 24 * 3_600_000;
+
+/** Returns a function that passes flows to a detector and returns the number of failed ports of each report. */
+function reporter() {
+  const detector = new PortScanDetector();
+  return (flows: readonly Flow[]) =>
+    reports(detector, flows, (flow) => detector.flow(flow)).map(({ detection, due }) => [
+      detection.evidence.ports_in_vain,
+      due,
+    ]);
+}
+
 describe('a home host', () => {
   it('is reported from 20 failed ports, more severely from 100', () => {
     expect(detected(tries(portScanThresholds.insidePorts - 1, inside))).toEqual([]);
@@ -45,17 +57,24 @@ describe('a home host', () => {
   });
 
   it('is reported with its largest figures before its window moves, unless they were reported', () => {
-    const detector = new PortScanDetector();
-    const reported = (flows: readonly Flow[]) =>
-      reports(detector, flows, (flow) => detector.flow(flow)).map(({ detection, due }) => [
-        detection.evidence.ports_in_vain,
-        due,
-      ]);
-    const day = 24 * 3_600_000;
+    const reported = reporter();
     const one = (time: number) => aFlow({ ...inside, time, port: 1, state: 'refused', answered: false });
     expect(reported(tries(30, inside))).toEqual([[30, 'new']]);
     expect(reported([...tries(5, inside, 100, 31), one(start + day)])).toEqual([[35, 'grown']]);
     expect(reported([one(start + 2 * day)])).toEqual([]);
+  });
+
+  it('grows from the figures of its latest severity', () => {
+    const reported = reporter();
+    const nextDay = (flows: readonly Flow[]) => flows.map((flow) => ({ ...flow, time: flow.time + day }));
+    expect(reported(tries(90, inside, minute))).toEqual([[90, 'new']]);
+    expect(reported(nextDay(tries(30, inside)))).toEqual([[30, 'ongoing']]);
+    const used = use(22, { ...inside, time: start + day + minute });
+    expect(reported([used])).toEqual([
+      [30, 'graver'],
+      [30, 'grown'],
+    ]);
+    expect(reported(nextDay(tries(10, inside, 100, 31)))).toEqual([[40, 'grown']]);
   });
 
   it('is more severe if it uses a port that answered', () => {

@@ -55,7 +55,7 @@ export class Window<V> {
   toldAt = Number.NEGATIVE_INFINITY;
   /** Severity rank of the latest report except refreshes; -1 if nothing was reported. */
   toldRank = -1;
-  /** The largest figure reported since the latest report as `new`. */
+  /** The largest figure reported since the latest report except refreshes. */
   toldFigure = 0;
   /** True if the report is to be refreshed with this evaluation. */
   isRefreshing = false;
@@ -464,17 +464,18 @@ type Told = Pick<Window<unknown>, 'toldAt' | 'toldRank' | 'toldFigure' | 'isRefr
  * first report after a pause, an increased severity, and a refresh. Returns undefined if the key is not to be
  * reported.
  *
- * @param figure - the largest reported figure is stored: an alert about 900 ports never changes to 30 ports
+ * @param figure - the largest figure since the last report except refreshes is stored: a refresh never changes an alert
+ * from 900 ports to 30 ports
  */
 export function dueOf(told: Told, rank: number, time: number, againMs: number, figure = 0): Due | undefined {
   const isNew = told.toldRank < 0 || time >= told.toldAt + againMs;
   const due = isNew ? 'new' : rank > told.toldRank ? 'graver' : refreshOf(told, figure);
   if (due === undefined) return undefined;
-  if (isNew || due === 'graver') {
+  if (due === 'new' || due === 'graver') {
     told.toldAt = Math.max(told.toldAt, time);
     told.toldRank = rank;
-  }
-  told.toldFigure = isNew ? figure : Math.max(told.toldFigure, figure);
+    told.toldFigure = figure;
+  } else told.toldFigure = Math.max(told.toldFigure, figure);
   return due;
 }
 
