@@ -63,10 +63,11 @@ export function parseConfig(file: ConfigFile, text: string): Pick<ConfigText, 't
     // An empty group is allowed, as when all its settings are commented out.
     if (raw === null && isGroup(name)) continue;
     // The value is not shown: it may be a secret with a misspelt name.
-    if (!isSettingName(name)) throw new ConfigError(name, `unknown setting in ${file.path}`);
+    if (!isSettingName(name))
+      throw new ConfigError(name, `unknown setting in ${file.path}; expected a setting from \`candor help settings\``);
     if (name === 'data_dir' && !file.named)
-      throw new ConfigError(name, `must not be set in ${file.path}, which is in the data folder`);
-    if (paths.has(name)) throw new ConfigError(name, `is set twice in ${file.path}`);
+      throw new ConfigError(name, `must not be set in ${file.path}, which is in the data folder; remove it`);
+    if (paths.has(name)) throw new ConfigError(name, `is set twice in ${file.path}; remove one`);
     paths.set(name, path);
     if (raw !== null) given.set(name, { raw, source: 'file', from: file.path });
   }

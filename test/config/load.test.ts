@@ -209,6 +209,15 @@ describe('refusals name the setting, the actual value and the expected value', (
   });
 
   test.each([
+    ['ports: 80', 'bad.yaml; expected a setting from `candor help settings`'],
+    ['port: 80\n"port": 81', 'expected'],
+    ['alerts: {window_ms: 5000}\nalerts.window_ms: 5000', 'bad.yaml; remove one'],
+    ['port: x', 'expected'],
+  ])('the error of an unusable file says what to do: %j', (text, advice) => {
+    expect(refusal({ CANDOR_CONFIG: file(text, 'bad.yaml') })).toContain(advice);
+  });
+
+  test.each([
     ['admin_password: [hunter2]', 'a value that is not shown'],
     ['admin_pasword: hunter2', 'unknown setting in'],
     ['admin_password: *hunter2', 'alias'],
