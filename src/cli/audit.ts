@@ -146,7 +146,7 @@ export async function auditOnce(log: LogSource, options: AuditFlags): Promise<Re
     const lines = report.lines.map((line) => line.replace('; the pin was not changed', ''));
     return { ...report, lines: [...lines, 'The pin was updated: the entries are in the signed tree.'] };
   }
-  return soundReport(result, checked, { file, replaced });
+  return soundReport(result, checked, options, { file, replaced });
 }
 
 /** Saves evidence that entries contradict signed heads, and returns the report. */
@@ -223,6 +223,7 @@ type Sound = Exclude<AuditResult, { status: 'empty' | 'fault' }>;
 function soundReport(
   result: Sound,
   checked: (CheckedRange & { readonly from: number }) | undefined,
+  options: Pick<AuditFlags, 'entries'>,
   { file, replaced }: { readonly file: string; readonly replaced: string | undefined },
 ): Report {
   const { status, pin, key, checkpoint, newKey } = result;
@@ -243,7 +244,12 @@ function soundReport(
         ? 'No new entries since the last verification.'
         : `Verified: entries ${checked.from} to ${pin.head.size - 1} and their tiles.`,
     );
-  else lines.push('Entries were not checked: pass a token of a role that may read them, and omit --no-entries.');
+  else
+    lines.push(
+      options.entries === false
+        ? 'Entries were not checked, because of --no-entries.'
+        : 'Entries were not checked: pass a token of a role that may read them.',
+    );
   const revoked = checked?.byRevokedKeys ?? 0;
   if (revoked > 0) lines.push(`${revoked} of them were signed by a key that was revoked later.`);
   const fields = {

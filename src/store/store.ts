@@ -19,6 +19,7 @@ import type { TriageModel } from '../contract/resources/triage-model.ts';
 import type { ValueCounts } from '../contract/resources/value-counts.ts';
 import type { ExpiryReason, Role, Severity } from '../contract/vocabulary.ts';
 import type { DamagedEvents, StoreDamage } from '../database/damage.ts';
+import type { IntelChange } from '../detect/store/intel/intel-change.ts';
 import type { IntelContent, IntelSettings } from '../detect/store/intel/intel-row.ts';
 import type { RulesChange, StoredRules } from '../detect/store/rule-row.ts';
 import type { AssetSnapshot } from '../events/asset-lookup.ts';
@@ -582,7 +583,7 @@ export interface Store {
    */
   changeIntel(
     id: string,
-    change: Partial<IntelSettings>,
+    change: IntelChange,
     by: Actor,
     terms?: { readonly content?: IntelContent; readonly version?: number },
   ): Promise<IntelChanged>;

@@ -25,7 +25,7 @@ import { newDetectors } from '../detect/behaviour/detectors.ts';
 import { Behaviour } from '../detect/store/behaviour/behaviour.ts';
 import { Correlations } from '../detect/store/correlations.ts';
 import { completeIntelSeed, Intel } from '../detect/store/intel/intel.ts';
-import { planIntel, planIntelChange, planIntelRemoval } from '../detect/store/intel/intel-change.ts';
+import { type IntelChange, planIntel, planIntelChange, planIntelRemoval } from '../detect/store/intel/intel-change.ts';
 import { IntelFold } from '../detect/store/intel/intel-fold.ts';
 import type { IntelContent, IntelSettings } from '../detect/store/intel/intel-row.ts';
 import type { RulesChange } from '../detect/store/rule-row.ts';
@@ -561,7 +561,7 @@ class LmdbStore implements Store {
 
   changeIntel(
     id: string,
-    change: Partial<IntelSettings>,
+    change: IntelChange,
     by: Actor,
     terms: { readonly content?: IntelContent; readonly version?: number } = {},
   ): Promise<IntelChanged> {

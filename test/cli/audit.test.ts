@@ -188,10 +188,12 @@ describe('candor audit', () => {
     const headOnly = await candor('audit', log.url, '--state', state);
     expect([headOnly.code, headOnly.stdout]).toEqual([
       exitCodes.ok,
-      expect.stringContaining('Entries were not checked'),
+      expect.stringContaining('Entries were not checked: pass a token'),
     ]);
     log.lies = [];
     expect((await audit('--no-entries')).json).toMatchObject({ status: 'unchanged', tree_size: 4 });
+    const { stdout } = await candor('audit', log.url, '--state', state, '--no-entries');
+    expect(stdout).toContain('Entries were not checked, because of --no-entries.');
   });
 
   test('requires the previous head for evidence of a backdated entry', async () => {

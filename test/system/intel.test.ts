@@ -113,6 +113,12 @@ test('a list is created, read, changed by version and deleted; readers can read,
   });
   expect(replaced.data.attributes).toMatchObject({ format: 'stix', indicators: 1, rejected: [], version: 3 });
   expect(await valuesOf(id)).toEqual(['2001:db8::1']);
+  const removed = { confidence: null, default_valid_days: null, expires_at: null, source: '' };
+  const { data: plain } = await ok<{ data: Item }>('updateIntel', { params, json: removed });
+  expect(Object.keys(plain.attributes)).not.toEqual(
+    expect.arrayContaining([expect.stringMatching(/confidence|_days|source/)]),
+  );
+  expect(plain.attributes).toMatchObject({ description: 'Servers that implants report to.', version: 4 });
 
   expect((await ask('deleteIntel', { params, headers })).status).toBe(412);
   expect((await ask('deleteIntel', { params })).status).toBe(204);
@@ -136,6 +142,7 @@ describe('a body', () => {
     [{ name: 'x', content: 'bad.example', format: 'csv' }, 'format'],
     [{ name: 'x', content: 'bad.example', expires_at: 'soon' }, 'expires_at'],
     [{ name: 'x', content: 'bad.example', confidence: 2 }, 'confidence'],
+    [{ name: 'x', content: 'bad.example', confidence: null }, 'confidence'],
     [{ name: 'x\ny', content: 'bad.example' }, 'name'],
   ])('%j is rejected, and the error names %s', async (json, field) => {
     expect(failure(await ask('createIntel', { json }))).toEqual([400, 'INVALID_REQUEST', field]);

@@ -1,4 +1,4 @@
-import { type TObject, type TProperties, Type } from 'typebox';
+import { type Static, type TObject, type TProperties, type TSchema, Type } from 'typebox';
 import { severities } from '../vocabulary.ts';
 import { oneOf } from './common.ts';
 
@@ -34,6 +34,13 @@ export const between = (minimum: number, maximum: number, description: string) =
 export const real = (description: string, limits: { minimum?: number; maximum?: number } = {}) =>
   Type.Number({ description, ...limits });
 export const flag = (description: string) => Type.Boolean({ description });
+/** Returns the schema of a field of an update that null removes. */
+export const removable = <T extends TSchema & { readonly type: string; readonly description?: string }>(schema: T) =>
+  Type.Unsafe<Static<T> | null>({
+    ...schema,
+    type: [schema.type, 'null'],
+    description: `${schema.description} Null removes it.`,
+  });
 /** Returns the schema of a SHA-256 or Merkle hash: lowercase hexadecimal, 32 bytes. */
 export const hex32 = (description: string) => Type.String({ pattern: '^[0-9a-f]{64}$', description });
 /** Returns the schema of an Ed25519 signature: lowercase hexadecimal, 64 bytes. */

@@ -14,6 +14,7 @@ import {
   ordinal,
   part,
   real,
+  removable,
   shape,
   text,
   timestamp,
@@ -95,11 +96,11 @@ export const IntelListUpdateInput = shape('IntelListUpdateInput', {
   description: optional(description),
   source: optional(source),
   severity: optional(severity),
-  confidence: optional(confidence),
+  confidence: optional(removable(confidence)),
   enabled: optional(enabled),
   format: optional(format),
-  expires_at: optional(expiresAt),
-  default_valid_days: optional(validDays),
+  expires_at: optional(removable(expiresAt)),
+  default_valid_days: optional(removable(validDays)),
   content: optional(content),
 });
 export type IntelListUpdateInput = Static<typeof IntelListUpdateInput>;

@@ -51,8 +51,12 @@ export function planIntel(
   };
 }
 
-/** Changes to a list. An empty string removes a value. */
-export type IntelChange = Partial<IntelSettings>;
+/** Changes to a list. An empty string or null removes a value. */
+export type IntelChange = Partial<Omit<IntelSettings, Removable>> & {
+  readonly [K in Removable]?: IntelSettings[K] | null;
+};
+
+type Removable = 'confidence' | 'expires_at' | 'default_valid_days';
 
 /**
  * Plans a change of a list, with its log entry. A change without effect stores nothing.
@@ -74,12 +78,9 @@ export function planIntelChange(
   const { index, ...facts } = wanted.content ?? {};
   const isOther = wanted.content !== undefined;
   const at = new Date(nowMs).toISOString();
-  const said: IntelRow = { ...before, ...wanted.change };
-  const { description, source, ...rest } = said;
+  const said = Object.entries({ ...before, ...wanted.change }).filter(([, value]) => value !== '' && value !== null);
   const after: IntelRow = {
-    ...rest,
-    ...(description === undefined || description === '' ? {} : { description }),
-    ...(source === undefined || source === '' ? {} : { source }),
+    ...(Object.fromEntries(said) as unknown as IntelRow),
     ...(isOther ? { content: facts as IntelFacts, content_changed_at: at } : {}),
     changed_at: at,
     version: before.version + 1,

@@ -46,20 +46,35 @@ export function ListForm({
             ...(description.trim() !== (known?.description ?? '') && { description: description.trim() }),
             ...(source.trim() !== (known?.source ?? '') && { source: source.trim() }),
             severity,
-            ...(confidence.trim() !== '' && { confidence: Number(confidence) }),
-            ...(days.trim() !== '' && { default_valid_days: Number(days) }),
           }
         : {};
       const named = withContent ? { content, format: formatOf(content) } : {};
       const { data } =
         list === undefined
-          ? await change('createIntel', { body: { name: name.trim(), ...about, content, ...named } }, ['listIntel'])
+          ? await change(
+              'createIntel',
+              {
+                body: {
+                  name: name.trim(),
+                  ...about,
+                  ...(confidence.trim() !== '' && { confidence: Number(confidence) }),
+                  ...(days.trim() !== '' && { default_valid_days: Number(days) }),
+                  content,
+                  ...named,
+                },
+              },
+              ['listIntel'],
+            )
           : await change(
               'updateIntel',
               {
                 params: { intel_id: list.id },
                 headers: ifVersion(list.attributes.version),
-                body: { ...about, ...named },
+                body: {
+                  ...about,
+                  ...(withAbout && { confidence: orNull(confidence), default_valid_days: orNull(days) }),
+                  ...named,
+                },
               },
               ['listIntel', 'getIntel', 'listIndicators'],
             );
@@ -148,3 +163,6 @@ export function ListForm({
     </FormDialog>
   );
 }
+
+/** Returns the number in a field; null, which removes the value, if the field is empty. */
+const orNull = (entered: string): number | null => (entered.trim() === '' ? null : Number(entered));
