@@ -1056,6 +1056,8 @@ export const limits = {
   inventoryCountMs: 50,
   /** Time that one transaction spends on writing the changes of the inventory. */
   inventoryWriteMs: 75,
+  /** Maximum stored events that are skipped because processing them failed. Further failures stop processing. */
+  maxSkippedEvents: 100,
   /**
    * Maximum stored events, and sensors' other reports, that wait to be counted. Above this limit, each
    * transaction counts for up to 1.5 s, and ingest slows down. A flood of new hosts has this effect after 5 to

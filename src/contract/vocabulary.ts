@@ -220,6 +220,7 @@ export const ledgerFindings = [
   'witness_rollback',
   'timestamp_unavailable',
   'store_damaged',
+  'events_skipped',
   'events_altered',
   'sealing_stopped',
 ] as const;

@@ -21,6 +21,10 @@ export interface StoreDamage {
    * projected.
    */
   readonly halted?: string;
+  /** The error that stopped the projection of events until the next start; absent if it was not stopped by an error. */
+  readonly stopped?: string;
+  /** Events that are not projected, because processing them failed. */
+  readonly skipped: readonly { readonly id: string; readonly reason: string }[];
   /** The background check of all data. Times are epoch milliseconds. */
   readonly scrub: {
     readonly pass_began_at: number;
@@ -53,7 +57,11 @@ export const unusableStoreAdvice = `Copy the data folder, check the disk and run
 const maxNamed = 3;
 
 /** Returns the message of the finding `store_damaged`; undefined if there is no damage. */
-export function damageMessage({ events, rows, halted }: StoreDamage): string | undefined {
+export function damageMessage({
+  events,
+  rows,
+  halted,
+}: Pick<StoreDamage, 'events' | 'rows' | 'halted'>): string | undefined {
   if (events.length === 0 && rows.length === 0 && halted === undefined) return undefined;
   const named = [
     ...few(events.map(describeRange)),
@@ -65,6 +73,23 @@ export function damageMessage({ events, rows, halted }: StoreDamage): string | u
     'and report this; requests for a damaged resource fail with an error. All other data is served. Check the disk. ' +
     `\`candor fsck\` lists all damage of a stopped service. ${restoreAdvice('To recover the damaged data')}`
   );
+}
+
+/** Returns the message of the finding `events_skipped`; undefined if all events are processed. */
+export function skippedMessage({ skipped, stopped }: Pick<StoreDamage, 'skipped' | 'stopped'>): string | undefined {
+  if (skipped.length === 0 && stopped === undefined) return undefined;
+  const named = few(skipped.map(({ id, reason }) => `${id} (${reason})`)).join('; ');
+  return [
+    ...(skipped.length === 0
+      ? []
+      : [`Processing failed for stored events: ${named}. Detectors, assets and figures leave them out.`]),
+    ...(stopped === undefined
+      ? []
+      : [
+          `Processing of events has stopped (${stopped}): detectors, assets and figures do not include new events. Restart the service to try again.`,
+        ]),
+    'Queries and exports return all events. The cause is a bug: report it with the log of the service.',
+  ].join(' ');
 }
 
 /** Describes a damaged range. */

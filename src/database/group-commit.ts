@@ -34,6 +34,7 @@ interface GroupOptions {
   onIdle?(): void;
   onDamage?(error: ServiceError): void;
   beforeFlush?(): void;
+  retries?(error: unknown): boolean;
 }
 
 /**
@@ -64,6 +65,7 @@ export class GroupCommit {
   readonly #onIdle: () => void;
   readonly #beforeFlush: () => void;
   readonly #onDamage: (error: ServiceError) => void;
+  readonly #retries: (error: unknown) => boolean;
 
   /**
    * `beforeFlush` is called within each transaction, at its end. `forget` is called after an aborted
@@ -71,7 +73,8 @@ export class GroupCommit {
    * volume has room for a transaction; if not, calls are rejected, because LMDB must not find a volume full
    * (see `isFailedWrite`). `onIdle` is called when the queue is empty. `onDamage` is called when a
    * transaction was aborted because stored data is damaged: `beforeFlush` must not need the damaged data
-   * again.
+   * again. `retries` is called after an aborted transaction, before `forget`. If it removes the cause of the error, it
+   * also does the work of `forget`, and returns true, so that the calls are committed again.
    */
   constructor(db: Transactor, options: GroupOptions) {
     this.#db = db;
@@ -80,6 +83,7 @@ export class GroupCommit {
     this.#onIdle = options.onIdle ?? (() => {});
     this.#onDamage = options.onDamage ?? (() => {});
     this.#beforeFlush = options.beforeFlush ?? (() => {});
+    this.#retries = options.retries ?? (() => false);
   }
 
   get pending(): number {
@@ -168,6 +172,10 @@ export class GroupCommit {
     // A failed write or flush (LMDB's errors have numeric codes) ends the thread and with it the process, see
     // `isFailedWrite`. The calls get no reply.
     const isDamaged = isDamage(error);
+    if (!isFull && !isDamaged && this.#retries(error)) {
+      this.#commit(group);
+      return;
+    }
     if (!isFull && !isDamaged && (broken === undefined || typeof codeOf(error) === 'number')) throw error;
     this.#forget();
     if (isFull) {

@@ -63,6 +63,7 @@ export async function currentStatus(services: Services): Promise<Status> {
       bytes: store.bytes,
       unused_bytes: store.unused_bytes,
       damaged_events: store.damage.events.reduce((sum, { rows }) => sum + rows, 0),
+      skipped_events: store.damage.skipped.length,
       scrub: scrubOf(store.damage.scrub),
     },
     retention: retentionOf(store.retention),

@@ -90,6 +90,10 @@ export class Metrics implements Observer {
     'candor_store_damaged_events',
     'Damaged stored events, which are left out of answers.',
   );
+  readonly #skippedEvents = this.#gauge(
+    'candor_store_skipped_events',
+    'Stored events that detectors, assets and figures leave out, because processing them failed.',
+  );
   readonly #eventBytes = this.#gauge('candor_store_event_bytes', 'Bytes of events on disk.');
   readonly #oldest = this.#gauge(
     'candor_store_oldest_event_seconds',
@@ -108,7 +112,7 @@ export class Metrics implements Observer {
   readonly #degraded = this.#gauge('candor_ledger_degraded', '1 while the log refuses appends.');
   readonly #findings = this.#gauge(
     'candor_ledger_finding',
-    '1 while there is an open finding of this code, about the log or (store_damaged, events_altered, sealing_stopped) the store.',
+    '1 while there is an open finding of this code, about the log or (store_damaged, events_skipped, events_altered, sealing_stopped) the store.',
     ['code'],
   );
   readonly #checkpointSize = this.#gauge('candor_checkpoint_entries', 'Tree size of the published checkpoint.');
@@ -327,6 +331,7 @@ export class Metrics implements Observer {
     this.#uncounted.set(store.uncounted_events);
     this.#storeBytes.set(store.bytes);
     this.#damagedEvents.set(store.damaged_events);
+    this.#skippedEvents.set(store.skipped_events);
     this.#unusedBytes.set(store.unused_bytes);
     this.#setRetention(status.retention);
     this.#outbox.set(outbox.rows);

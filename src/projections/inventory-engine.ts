@@ -1,6 +1,8 @@
+import { entryCount } from '../database/rows.ts';
 import { type EventBlock, openBlock } from '../events/format/block.ts';
 import { tables as eventTables } from '../events/format/columns.ts';
 import type { Table } from '../events/records.ts';
+import { rowId } from '../events/resource.ts';
 import type { EventStore } from '../events/store/event-store.ts';
 import type { Sighting } from '../inventory/model/sighting.ts';
 import { EventDispatcher, type Projection } from '../inventory/store/event-dispatcher.ts';
@@ -12,11 +14,12 @@ import {
   type Sequences,
 } from '../inventory/store/pending-sightings.ts';
 import { type Scanned, Services } from '../inventory/store/services.ts';
-import type { InventoryTables } from '../inventory/store/tables.ts';
+import type { InventoryTables, SkippedEvent } from '../inventory/store/tables.ts';
 import { type LimitName, limits } from '../limits.ts';
 import type { IsHome } from '../net/home-networks.ts';
 import type { CommittedBlock } from '../store/store.ts';
 import { processedTo } from './processed-to.ts';
+import { guarded, type ProjectionError, projectedRows, skippedEvent } from './skipped-events.ts';
 import { WorkBudget } from './work-budget.ts';
 
 /** Progress of the inventory in a table of events: the first unprocessed sequence. */
@@ -70,6 +73,7 @@ export class InventoryEngine<A extends AssetsPart> {
   readonly services: Services;
   readonly assets: A;
   readonly #tables: InventoryTables;
+  readonly #now: () => number;
   readonly #events: EventStore;
   readonly #projections: readonly Projection[];
   readonly #findings: readonly TransactionalState[];
@@ -99,10 +103,16 @@ export class InventoryEngine<A extends AssetsPart> {
   #opened: { readonly buffer: ArrayBuffer; readonly block: EventBlock } | undefined;
   /** Number of transactions that had to process more than their normal share. */
   #hurried = 0;
+  /** Events whose processing failed since the start, by sequence. They are recorded when the position passes them. */
+  readonly #failing: Readonly<Record<Table, Map<number, SkippedEvent>>> = { network: new Map(), dns: new Map() };
+  /** Sequences of events that are processed one by one, because processing them together failed. */
+  #suspects: { readonly table: Table; readonly from: number; readonly to: number } | undefined;
+  #isHalted = false;
 
   constructor(options: InventoryOptions<A>) {
     const { tables, events, isHome, assets, projections = [], now } = options;
     this.#tables = tables;
+    this.#now = now;
     this.#events = events;
     this.#projections = projections;
     this.#findings = options.findings === undefined ? [] : [options.findings];
@@ -132,14 +142,50 @@ export class InventoryEngine<A extends AssetsPart> {
     let settleMs: number | undefined;
     while (!isDone || this.dirty > 0)
       transaction(() => {
-        this.#position ??= this.#recall();
-        this.#deadline = performance.now() + catchUpMs;
-        isDone = this.#processSome([]);
-        this.#endTimeSlice();
-        if (isDone) settleMs = this.#settleProjections();
-        if (this.dirty > 0 || this.#moved) this.write();
+        guarded(() => {
+          this.#position ??= this.#recall();
+          this.#deadline = performance.now() + catchUpMs;
+          isDone = this.#processSome([]);
+          this.#endTimeSlice();
+          if (isDone) settleMs = this.#settleProjections();
+          if (this.dirty > 0 || this.#moved) this.write();
+        });
       });
     return settleMs;
+  }
+
+  /**
+   * Lets the next attempt find or skip the event that made processing fail. Called after `forget`.
+   *
+   * @returns false if the error is not about certain events, or too many events are skipped
+   */
+  skip(error: ProjectionError): boolean {
+    const { rows } = error;
+    if (rows === undefined) return false;
+    const { block, first, end } = rows;
+    const { table } = block;
+    const from = block.firstSeq + first;
+    if (end - first > 1) {
+      this.#suspects = { table, from, to: block.firstSeq + end };
+      return true;
+    }
+    const { skippedEvents } = this.#tables;
+    const others = [...this.#failing[table].keys()].filter((seq) => skippedEvents.get([table, seq]) === undefined);
+    if (entryCount(skippedEvents) + others.length >= limits.maxSkippedEvents) return false;
+    this.#failing[table].set(from, skippedEvent(rows, error, this.#now()));
+    return true;
+  }
+
+  /** Events that are not processed, including those of an unfinished transaction. */
+  get skipped(): readonly SkippedEvent[] {
+    const recorded = Array.from(this.#tables.skippedEvents.getRange(), ({ value }) => value);
+    const failing = eventTables.flatMap((table) => [...this.#failing[table].values()]);
+    return [...new Map([...recorded, ...failing].map((event) => [event.id, event])).values()];
+  }
+
+  /** Stops processing until the next start. Later events are only stored. */
+  halt(): void {
+    this.#isHalted = true;
   }
 
   /**
@@ -150,14 +196,20 @@ export class InventoryEngine<A extends AssetsPart> {
    */
   take(blocks: readonly CommittedBlock[], sightings: readonly Sighting[]): void {
     if (blocks.length === 0 && sightings.length === 0) return;
-    this.#position ??= this.#recall();
-    if (sightings.length > 0)
+    if (sightings.length > 0 && !(this.#isHalted && this.#pending.sightings >= limits.maxUncountedEvents))
       this.#pending.add({
         network: this.#sequences('network', blocks),
         dns: this.#sequences('dns', blocks),
         sightings,
       });
-    this.#processSome(blocks);
+    if (this.#isHalted) {
+      this.#pending.keep();
+      return;
+    }
+    guarded(() => {
+      this.#position ??= this.#recall();
+      this.#processSome(blocks);
+    });
     this.#opened = undefined;
   }
 
@@ -232,6 +284,10 @@ export class InventoryEngine<A extends AssetsPart> {
    *   processed and written
    */
   checkpoint(): number | undefined {
+    return guarded(() => this.#checkpoint());
+  }
+
+  #checkpoint(): number | undefined {
     let isDone = this.#position === undefined || this.#processSome([]);
     if (!isDone) isDone = this.#hurry();
     this.#endTimeSlice();
@@ -418,15 +474,43 @@ export class InventoryEngine<A extends AssetsPart> {
         position[table] = Math.max(position[table], Math.min(to, this.#events.next(table)));
         return true;
       }
+      const { block, first } = next;
+      if (this.#skips(block, first)) {
+        position[table]++;
+        this.#moved = true;
+        continue;
+      }
       const began = performance.now();
       const leftMs = this.#deadline! - began;
       if (this.#isOver(leftMs)) return false;
-      const { block, first, end } = next;
+      const end = this.#endOfRun(block, first, next.end);
       const rows = this.#pace.rows(block, first, end, leftMs);
       this.#process(block, first, first + rows, hosts);
       this.#processedRows += rows;
       this.#pace.processed(block, rows, performance.now() - began);
     }
+    return true;
+  }
+
+  /** Returns the end of the rows that are processed together: before a skipped event, and one by one for suspects. */
+  #endOfRun({ table, firstSeq }: EventBlock, first: number, end: number): number {
+    const from = firstSeq + first;
+    const suspects = this.#suspects;
+    if (suspects?.table === table && from >= suspects.from && from < suspects.to) return first + 1;
+    return Math.min(end, ...Array.from(this.#failing[table].keys(), (seq) => (seq > from ? seq - firstSeq : end)));
+  }
+
+  /** Records that an event is skipped, if its processing failed. Removes the records of expired events. */
+  #skips(block: EventBlock, row: number): boolean {
+    const { table } = block;
+    const seq = block.firstSeq + row;
+    const event = this.#failing[table].get(seq);
+    // After an aborted transaction, another event may have this sequence.
+    if (event === undefined || event.id !== rowId(block, row)) return false;
+    const { skippedEvents } = this.#tables;
+    for (const key of [...skippedEvents.getKeys()])
+      if (this.#events.rows(key[0], key[1], key[1] + 1).next().done) skippedEvents.removeSync(key);
+    skippedEvents.putSync([table, seq], event);
     return true;
   }
 
@@ -453,13 +537,16 @@ export class InventoryEngine<A extends AssetsPart> {
   /** Returns the committed position, and restores the connections that were reported before that position. */
   #recall(): Record<Table, number> {
     const position = { network: this.#written('network'), dns: this.#written('dns') };
-    this.#dispatcher.recall(this.#events, position.network);
+    this.#dispatcher.recall(
+      (from, to) => projectedRows(this.#events, this.#tables.skippedEvents, 'network', from, to),
+      position.network,
+    );
     return position;
   }
 
   /** Processes rows [first, end) of a block, which must be the next rows of their table. */
   #process(block: EventBlock, first: number, end: number, hosts: HostAt[] = []): void {
-    this.#dispatcher.dispatch(block, first, end, hosts);
+    guarded(() => this.#dispatcher.dispatch(block, first, end, hosts), { block, first, end });
     this.#position![block.table] = block.firstSeq + end;
     this.#moved = true;
   }

@@ -1,5 +1,5 @@
 import { takeDamagedRows } from '../contract/damaged-rows.ts';
-import { damageMessage } from '../database/damage.ts';
+import { damageMessage, skippedMessage } from '../database/damage.ts';
 import { ServiceError } from '../errors.ts';
 import { limits } from '../limits.ts';
 import type { Pool, TaskTable } from '../rpc/pool.ts';
@@ -7,7 +7,7 @@ import type { Store } from './store.ts';
 
 /** A finding in the form of the API contract. */
 interface Finding {
-  readonly code: 'store_damaged' | 'events_altered';
+  readonly code: 'store_damaged' | 'events_altered' | 'events_skipped';
   readonly message: string;
   readonly since: string;
 }
@@ -22,7 +22,7 @@ const maxRepeats = 16;
 export class SiemDamage {
   readonly #store: Pick<Store, 'damage' | 'reportDamage'>;
   readonly #nowMs: () => number;
-  #finding: Finding | undefined;
+  #findings: readonly Finding[] = [];
   /** The first alteration found by a proof. Kept until the service stops, because an alteration is evidence. */
   #altered: Finding | undefined;
   /** Damaged rows that were already reported. */
@@ -34,14 +34,22 @@ export class SiemDamage {
   }
 
   async refresh(): Promise<void> {
-    const message = damageMessage(await this.#store.damage());
-    const since = this.#finding?.since ?? new Date(this.#nowMs()).toISOString();
-    this.#finding = message === undefined ? undefined : { code: 'store_damaged', message, since };
+    const damage = await this.#store.damage();
+    const found = { store_damaged: damageMessage(damage), events_skipped: skippedMessage(damage) };
+    this.#findings = (['store_damaged', 'events_skipped'] as const).flatMap((code) => {
+      const message = found[code];
+      if (message === undefined) return [];
+      const known = this.#findings.find((finding) => finding.code === code);
+      return [{ code, message, since: known?.since ?? new Date(this.#nowMs()).toISOString() }];
+    });
   }
 
-  /** Returns `store_damaged` if there is known damage, and `events_altered` if an alteration was found. */
+  /**
+   * Returns `store_damaged` if there is known damage, `events_skipped` if events are not processed, and
+   * `events_altered` if an alteration was found.
+   */
   findings(): readonly Finding[] {
-    return [this.#finding, this.#altered].filter((finding) => finding !== undefined);
+    return [...this.#findings, ...(this.#altered === undefined ? [] : [this.#altered])];
   }
 
   /** Reports the damage that made a read fail. Returns true if repeating the read may succeed. */

@@ -19,7 +19,7 @@ import { type StoreDamage, unusableStoreAdvice } from '../database/damage.ts';
 import { GroupCommit, isMapFull, type Plan } from '../database/group-commit.ts';
 import { copyDatabase, DatabaseFileError, openDatabase, type RootDatabase, unusedBytes } from '../database/lmdb.ts';
 import { omitUndefined } from '../database/omit-undefined.ts';
-import { DamagedDataError, isDamage } from '../database/rows.ts';
+import { isDamage } from '../database/rows.ts';
 import type { Detector } from '../detect/behaviour/detector.ts';
 import { newDetectors } from '../detect/behaviour/detectors.ts';
 import { Behaviour } from '../detect/store/behaviour/behaviour.ts';
@@ -62,6 +62,7 @@ import { limits } from '../limits.ts';
 import { compileHome } from '../net/home-networks.ts';
 import { addressBytes } from '../net/ip.ts';
 import { InventoryEngine, type StreamPosition } from '../projections/inventory-engine.ts';
+import { ProjectionError } from '../projections/skipped-events.ts';
 import { Rollups } from '../rollups/store/rollups.ts';
 import { Topology } from '../topology/store/topology.ts';
 import { planBatch } from './commit-batch.ts';
@@ -241,6 +242,8 @@ class LmdbStore implements Store {
   #scrubTimer: NodeJS.Timeout | undefined;
   /** Damage that stopped the projection of events to derived data. */
   #halted: string | undefined;
+  /** The error that stopped the projection, if it was not damage. */
+  #stopped: string | undefined;
 
   constructor(options: StoreOptions) {
     const { dataDir, alertWindowMs, clock = Date.now, maxOutboxRows } = options;
@@ -353,8 +356,9 @@ class LmdbStore implements Store {
       hasRoom: () => this.#mayWrite(),
       onIdle: () => this.#mergeLater(),
       onDamage: (error) => this.#damaged(error),
+      retries: (error) => error instanceof ProjectionError && this.#skip(error),
       beforeFlush: () => {
-        if (this.#halted !== undefined) return;
+        if (this.#isHalted) return;
         for (const againMs of [this.#refreshCorrelations(), this.#inventory.checkpoint()])
           if (againMs !== undefined) this.#goOnIn(againMs);
         this.#awaitFall();
@@ -614,7 +618,11 @@ class LmdbStore implements Store {
 
   async damage(): Promise<StoreDamage> {
     this.#events.refresh();
-    return { ...this.#scrub.damage(), ...(this.#halted === undefined ? {} : { halted: this.#halted }) };
+    return {
+      ...this.#scrub.damage(),
+      ...omitUndefined({ halted: this.#halted, stopped: this.#stopped }),
+      skipped: this.#inventory.skipped,
+    };
   }
 
   reportDamage({ table, block, row }: DamageFound): Promise<void> {
@@ -655,6 +663,28 @@ class LmdbStore implements Store {
   #damaged(error: ServiceError): void {
     this.#noteDamage(error);
     this.#halted ??= error.message;
+    this.#inventory.halt();
+  }
+
+  get #isHalted(): boolean {
+    return this.#halted !== undefined || this.#stopped !== undefined;
+  }
+
+  /**
+   * Continues after an error in processing: skips the event that causes the error, or stops processing until the next
+   * start. Always returns true.
+   */
+  #skip(error: ProjectionError): boolean {
+    this.#reload();
+    if (this.#inventory.skip(error)) {
+      if (error.rows !== undefined && error.rows.end - error.rows.first === 1)
+        process.emitWarning(`an event is skipped by detectors and figures: ${error.stack}`);
+    } else {
+      process.emitWarning(`processing of events has stopped until the next start: ${error.stack}`);
+      this.#stopped = error.message;
+      this.#inventory.halt();
+    }
+    return true;
   }
 
   #noteDamage({ details }: ServiceError): void {
@@ -782,6 +812,10 @@ class LmdbStore implements Store {
       const againMs = this.#inventory.catchUp((step) => this.#transaction(step));
       if (againMs !== undefined) this.#goOnIn(againMs);
     } catch (error) {
+      if (error instanceof ProjectionError && this.#skip(error)) {
+        if (!this.#isHalted) this.#catchUp();
+        return;
+      }
       if (!isDamage(error) && !isMapFull(error)) throw error;
       this.#reload();
       if (isDamage(error)) this.#damaged(error);
@@ -860,7 +894,9 @@ class LmdbStore implements Store {
   /** Waits until all events stored at the time of the call are processed, while other commits continue. */
   async #counted(): Promise<StreamPosition> {
     const place = this.#inventory.stored;
-    if (this.#halted !== undefined) throw new DamagedDataError(this.#halted);
+    if (this.#halted !== undefined) throw new ServiceError('INTERNAL', this.#halted);
+    if (this.#stopped !== undefined)
+      throw new ServiceError('INTERNAL', `processing of events has stopped: ${this.#stopped}; see /health`);
     while (!this.#inventory.hasReached(place))
       await this.#queue.submit(smallChangeBytes, () => () => this.#inventory.resume());
     return place;

@@ -44,7 +44,7 @@ export const layers: Readonly<Record<string, Layer>> = {
     types: ['projections', 'alerts', 'store'],
   },
   /** the engine that processes stored events in order */
-  projections: { may: ['limits', 'events', 'inventory'], types: ['net', 'store'] },
+  projections: { may: ['limits', 'errors', 'database', 'events', 'inventory'], types: ['net', 'store'] },
   /** counts for dashboards and trends */
   rollups: {
     may: ['limits', 'contract', 'net', 'sketch', 'database', 'events', 'inventory', 'projections'],

@@ -19,6 +19,7 @@ const status: Status = {
     ...{ network_events: 5, dns_events: 6, alerts: 7, assets: 10, services: 11, topology_edges: 15 },
     ...{ blocks: 8, bytes: 9, unused_bytes: 16, uncounted_events: 17 },
     damaged_events: 0,
+    skipped_events: 24,
     scrub: { pass_began_at: '2026-01-01T00:00:00.000Z', checked: 0, total: 0 },
   },
   retention: {

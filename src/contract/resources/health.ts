@@ -14,7 +14,7 @@ export const Regression = part('The start of the current life of the transparenc
 });
 
 /**
- * Open conditions of the log and of siem.mdb (`store_damaged`, `events_altered`, `sealing_stopped`), one for
+ * Open conditions of the log and of siem.mdb (`store_damaged`, `events_skipped`, `events_altered`, `sealing_stopped`), one for
  * each code.
  */
 export const LedgerFindings = list(
@@ -23,7 +23,7 @@ export const LedgerFindings = list(
     message: text('Description of the condition and the required action.'),
     since: timestamp('Time at which the condition was detected.'),
   }),
-  'Conditions that an operator must check: of the transparency log, and `store_damaged`, `events_altered` and `sealing_stopped` of stored events and alerts. Appends may continue.',
+  'Conditions that an operator must check: of the transparency log, and `store_damaged`, `events_skipped`, `events_altered` and `sealing_stopped` of stored events and alerts. Appends may continue.',
 );
 
 /** Counters since the service started. */

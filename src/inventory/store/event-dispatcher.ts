@@ -68,11 +68,15 @@ export class EventDispatcher {
     else this.#dispatchDns(block, first, end);
   }
 
-  /** Restores the connections that were reported before the given sequence of network events. */
-  recall(events: EventStore, before: number): void {
+  /**
+   * Restores the connections that were reported before the given sequence of network events.
+   *
+   * @param rows - yields the network events of a range of sequences
+   */
+  recall(rows: (from: number, to: number) => ReturnType<EventStore['rows']>, before: number): void {
     this.#memory.clear();
     const oldest = Math.max(1, before - this.#memory.slots);
-    for (const { block, first, end } of events.rows('network', oldest, before))
+    for (const { block, first, end } of rows(oldest, before))
       this.#observations.recall(block, this.#memory, first, end);
   }
 

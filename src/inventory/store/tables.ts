@@ -13,6 +13,15 @@ import type { ServiceKey, ServiceRow } from './service-row.ts';
 
 export type AssetCounter = 'generation' | 'risks';
 
+/** A stored event that is not projected, because processing it failed. */
+export interface SkippedEvent {
+  readonly id: string;
+  /** The error. */
+  readonly reason: string;
+  /** Time of the failure, epoch milliseconds. */
+  readonly at: number;
+}
+
 export const inventoryTables = {
   /** asset id → row */
   assets: table<AssetRow, string>('assets'),
@@ -52,6 +61,8 @@ export const inventoryTables = {
   serviceClients: table<Buffer, string>('service-clients', { encoding: 'binary' }),
   /** table of events → progress of the inventory */
   inventoryState: table<Checkpoint, Table>('inventory-state'),
+  /** [table, sequence] → an event that is not projected */
+  skippedEvents: table<SkippedEvent, [Table, number]>('skipped-events'),
   /** number → sightings of a batch that the inventory has not processed yet */
   inventoryTold: table<ToldRow, number>('inventory-told'),
 };

@@ -35,7 +35,7 @@ export function LogHealth({ status: { ledger, outbox, witnesses } }: { status: S
           {number(ledger.regression.from_size)} to {counted(ledger.regression.to_size, 'entry', 'entries')}.
         </p>
       )}
-      <Findings findings={ledger.findings.filter(({ code }) => code !== 'store_damaged')} />
+      <Findings findings={ledger.findings.filter((finding) => !isAboutStorage(finding))} />
       <Facts
         facts={[
           ['Entries', number(ledger.size)],
@@ -70,3 +70,7 @@ export function LogHealth({ status: { ledger, outbox, witnesses } }: { status: S
     </section>
   );
 }
+
+/** Returns true for findings that the panel of the storage shows, and false for findings about the log. */
+export const isAboutStorage = ({ code }: { readonly code: string }): boolean =>
+  code === 'store_damaged' || code === 'events_skipped';

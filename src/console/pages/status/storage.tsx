@@ -2,7 +2,7 @@ import type { Status } from '../../../contract/resources/status.ts';
 import { bytes, counted, duration, number } from '../../ui/format.ts';
 import { Facts, Section } from '../../ui/split.tsx';
 import { Time } from '../../ui/time.tsx';
-import { Findings } from './log-health.tsx';
+import { Findings, isAboutStorage } from './log-health.tsx';
 
 /** The numbers of stored items, the size of the store, and retention. */
 export function Storage({ status: { store, retention, ledger } }: { status: Status }) {
@@ -10,7 +10,7 @@ export function Storage({ status: { store, retention, ledger } }: { status: Stat
   return (
     <section class="panel" aria-label="Storage">
       <h2>Storage</h2>
-      <Findings findings={ledger.findings.filter(({ code }) => code === 'store_damaged')} />
+      <Findings findings={ledger.findings.filter(isAboutStorage)} />
       <Facts
         facts={[
           ['Network events', number(store.network_events)],
@@ -21,6 +21,7 @@ export function Storage({ status: { store, retention, ledger } }: { status: Stat
           ['Edges', number(store.topology_edges)],
           ['Blocks', number(store.blocks)],
           ['Damaged events', store.damaged_events === 0 ? undefined : number(store.damaged_events)],
+          ['Skipped events', store.skipped_events === 0 ? undefined : number(store.skipped_events)],
           ['Unprocessed events', store.uncounted_events === 0 ? undefined : number(store.uncounted_events)],
           ['Database', `${bytes(store.bytes)}, ${bytes(store.unused_bytes)} free`],
           ['Events', `${bytes(retention.event_bytes)}, ${bytes(perEvent)} per event`],

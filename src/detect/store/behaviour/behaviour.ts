@@ -12,6 +12,7 @@ import type { InventoryTables } from '../../../inventory/store/tables.ts';
 import { type LimitName, limits } from '../../../limits.ts';
 import type { IsHome } from '../../../net/home-networks.ts';
 import { processedTo } from '../../../projections/processed-to.ts';
+import { projectedRows } from '../../../projections/skipped-events.ts';
 import type { DetectorLimit } from '../../../store/store.ts';
 import type { Detection, Detector, DetectorCard, Due, Emit } from '../../behaviour/detector.ts';
 import { behaviourFinding } from '../../behaviour/support/finding.ts';
@@ -40,7 +41,7 @@ interface Running {
 }
 
 export interface BehaviourOptions {
-  readonly tables: DetectTables & Pick<InventoryTables, 'inventoryState'>;
+  readonly tables: DetectTables & Pick<InventoryTables, 'inventoryState' | 'skippedEvents'>;
   readonly events: EventStore;
   readonly isHome: IsHome;
   readonly detectors: () => readonly Detector[];
@@ -325,19 +326,22 @@ export class Behaviour implements Projection {
     const network = first('network');
     if (network < ends.network) this.#redeliverFlows(network, ends.network);
     const dns = first('dns');
-    for (const { block, first: from, end } of this.#options.events.rows('dns', dns, ends.dns))
-      this.dns(block, from, end);
+    for (const { block, first: from, end } of this.#rows('dns', dns, ends.dns)) this.dns(block, from, end);
+  }
+
+  #rows(table: Table, from: number, to: number): ReturnType<EventStore['rows']> {
+    const { events, tables } = this.#options;
+    return projectedRows(events, tables.skippedEvents, table, from, to);
   }
 
   #redeliverFlows(first: number, end: number): void {
-    const { events } = this.#options;
     const memory = new ConnectionMemory(recalledConnections);
     const observations = new Observations();
     const before = Math.max(1, first - recalledConnections);
-    for (const rows of events.rows('network', before, first))
+    for (const rows of this.#rows('network', before, first))
       observations.recall(rows.block, memory, rows.first, rows.end);
 
-    for (const rows of events.rows('network', first, end)) {
+    for (const rows of this.#rows('network', first, end)) {
       observations.add(rows.block, memory, [this], rows.first, rows.end);
       observations.clear();
     }

@@ -1,0 +1,78 @@
+import { isDamage, type Rows } from '../database/rows.ts';
+import { ServiceError } from '../errors.ts';
+import type { EventBlock } from '../events/format/block.ts';
+import type { Table } from '../events/records.ts';
+import { rowId } from '../events/resource.ts';
+import type { EventStore } from '../events/store/event-store.ts';
+import type { SkippedEvent } from '../inventory/store/tables.ts';
+
+export type SkippedEvents = Rows<SkippedEvent, [Table, number]>;
+
+/** The rows [first, end) of a block. */
+interface BlockRows {
+  readonly block: EventBlock;
+  readonly first: number;
+  readonly end: number;
+}
+
+/**
+ * Signals that processing events failed because of a bug, not because of damaged data or a full disk. The transaction
+ * must be aborted, because a part of the changes may be in memory.
+ */
+export class ProjectionError extends Error {
+  override readonly name = 'ProjectionError';
+  /** The events that were processed together; undefined if the error is not about certain events. */
+  readonly rows: BlockRows | undefined;
+
+  constructor(cause: unknown, rows?: BlockRows) {
+    super(cause instanceof Error ? `${cause.name}: ${cause.message}` : String(cause), { cause });
+    this.rows = rows;
+    if (cause instanceof Error && cause.stack !== undefined) this.stack = cause.stack;
+  }
+}
+
+/** Runs a part of processing. @throws ProjectionError instead of an error that is not a failure of the store */
+export function guarded<T>(process: () => T, rows?: BlockRows): T {
+  try {
+    return process();
+  } catch (error) {
+    if (error instanceof ProjectionError || error instanceof ServiceError || isDamage(error) || isOfDatabase(error))
+      throw error;
+    throw new ProjectionError(error, rows);
+  }
+}
+
+/** Errors of LMDB have numeric codes. */
+function isOfDatabase(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && typeof error.code === 'number';
+}
+
+/** Returns the record of a skipped event. */
+export function skippedEvent({ block, first }: BlockRows, error: ProjectionError, nowMs: number): SkippedEvent {
+  return { id: rowId(block, first), reason: error.message.slice(0, maxReasonLength), at: nowMs };
+}
+
+const maxReasonLength = 300;
+
+/** Yields stored events like `EventStore.rows`, except skipped events. */
+export function* projectedRows(
+  events: Pick<EventStore, 'rows'>,
+  skipped: SkippedEvents,
+  table: Table,
+  from: number,
+  to: number,
+): Generator<BlockRows> {
+  let next = from;
+  for (const seq of [...skippedIn(skipped, table), to]) {
+    if (seq < next) continue;
+    yield* events.rows(table, next, Math.min(seq, to));
+    next = seq + 1;
+    if (seq >= to) return;
+  }
+}
+
+/** Returns the sequences of the skipped events of a table, ascending. */
+function skippedIn(skipped: SkippedEvents, table: Table): readonly number[] {
+  const range = skipped.getRange({ start: [table, 0], end: [table, Number.POSITIVE_INFINITY] });
+  return Array.from(range, ({ key: [, seq] }) => seq);
+}
