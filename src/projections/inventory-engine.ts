@@ -1,4 +1,5 @@
 import { entryCount } from '../database/rows.ts';
+import { ServiceError } from '../errors.ts';
 import { type EventBlock, openBlock } from '../events/format/block.ts';
 import { tables as eventTables } from '../events/format/columns.ts';
 import type { Table } from '../events/records.ts';
@@ -240,10 +241,15 @@ export class InventoryEngine<A extends AssetsPart> {
    * Processes everything up to a position, without a time limit, because plans of users' changes need the
    * current state. Callers wait until `hasReached` is true, so there is work for this method only after an
    * aborted transaction.
+   *
+   * @throws INTERNAL if processing has stopped
    */
   readyTo(place: StreamPosition): void {
-    this.#position ??= this.#recall();
-    while (!this.hasReached(place)) if (!this.#processSome([])) this.#again();
+    if (this.#isHalted) throw new ServiceError('INTERNAL', 'processing of events has stopped; see /health');
+    guarded(() => {
+      this.#position ??= this.#recall();
+      while (!this.hasReached(place)) if (!this.#processSome([])) this.#again();
+    });
   }
 
   /**
@@ -251,7 +257,10 @@ export class InventoryEngine<A extends AssetsPart> {
    * because on a disk without space for the inventory, each transaction would be aborted.
    */
   resume(): void {
-    this.#position ??= this.#recall();
+    if (this.#isHalted) return;
+    guarded(() => {
+      this.#position ??= this.#recall();
+    });
   }
 
   /**

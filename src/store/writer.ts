@@ -894,12 +894,13 @@ class LmdbStore implements Store {
   /** Waits until all events stored at the time of the call are processed, while other commits continue. */
   async #counted(): Promise<StreamPosition> {
     const place = this.#inventory.stored;
-    if (this.#halted !== undefined) throw new ServiceError('INTERNAL', this.#halted);
-    if (this.#stopped !== undefined)
-      throw new ServiceError('INTERNAL', `processing of events has stopped: ${this.#stopped}; see /health`);
-    while (!this.#inventory.hasReached(place))
+    for (;;) {
+      if (this.#halted !== undefined) throw new ServiceError('INTERNAL', this.#halted);
+      if (this.#stopped !== undefined)
+        throw new ServiceError('INTERNAL', `processing of events has stopped: ${this.#stopped}; see /health`);
+      if (this.#inventory.hasReached(place)) return place;
       await this.#queue.submit(smallChangeBytes, () => () => this.#inventory.resume());
-    return place;
+    }
   }
 
   /** Returns whether the volume or the file has room for a small transaction. */

@@ -129,7 +129,15 @@ test('an error that is not about certain events stops processing until the next 
     warned.mockRestore();
     write.mockRestore();
   });
-  for (const host of [1, 2, 3]) await store.commit(connections([host]));
+  const [, removal] = await Promise.allSettled([
+    store.commit(connections([1])),
+    store.removeAsset('01900000-0000-7000-8000-00000000000a'),
+  ]);
+  expect(removal).toMatchObject({
+    status: 'rejected',
+    reason: { code: 'INTERNAL', message: 'processing of events has stopped; see /health' },
+  });
+  for (const host of [2, 3]) await store.commit(connections([host]));
   const { damage, events } = await store.status();
   expect({ network: events.network, stopped: damage.stopped, skipped: damage.skipped }).toEqual({
     network: 3,
