@@ -1354,6 +1354,11 @@ export const limits = {
    */
   refreshedKeys: 32,
   /**
+   * Maximum windows that move and are evaluated as they were before, between two evaluations of a detector: 512 reports
+   * take a quarter of a second. Alerts of further keys may miss their largest figures.
+   */
+  movedWindows: 512,
+  /**
    * Number of events after which the state of a behaviour detector is written: replaying them at start-up
    * takes 0.5 s.
    */

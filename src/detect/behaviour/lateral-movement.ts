@@ -1,6 +1,6 @@
 import { type Severity, severities } from '../../contract/vocabulary.ts';
 import type { Detection, Detector, DetectorCard, DropCounts, Emit, Flow } from './detector.ts';
-import { AdminPairs, type AdminPairsState, type Reached } from './support/admin-pairs.ts';
+import { AdminPairs, type AdminPairsState, type Reached, type Reaching } from './support/admin-pairs.ts';
 import { flowEvents } from './support/earliest.ts';
 import { adminServices } from './support/ports.ts';
 import { dueOf } from './support/windows.ts';
@@ -76,22 +76,58 @@ export class LateralMovementDetector implements Detector {
   }
 
   evaluate(emit: Emit, refreshes?: boolean): void {
-    const { learningMs, togetherMs, againMs } = this.#thresholds;
     for (const [src, source] of this.#pairs.takeNew(refreshes)) {
-      const since = this.#pairs.start + learningMs;
       const reached = [...source.pairs.values()].sort((a, b) => a.first - b.first || a.port - b.port);
-      const newest = reached.at(-1)!.first;
-      const isFresh = (one: Reached) =>
-        one.first >= since && one.first > newest - togetherMs && !this.#pairs.isPublic(src, one);
-      const fresh = reached.filter(isFresh);
-      if (fresh.length === 0) continue;
-      const known = new Set(reached.filter(({ first }) => first <= newest - togetherMs).map(({ dst }) => dst));
-      const burst = mostWithin(fresh, this.#thresholds.burstMs);
-      const severity = this.#severity(src, fresh, known.size, burst.length);
-      if (severity === undefined) continue;
-      const due = dueOf(source, severities.indexOf(severity), newest, againMs, fresh.length);
-      if (due !== undefined) emit(this.#detection(src, fresh, known.size, burst, severity), due);
+      const { isRefreshing } = source;
+      source.isRefreshing = true;
+      // The figures of earlier windows are reported however late the source is evaluated.
+      for (const end of this.#moves(reached, source.evaluatedTo))
+        this.#evaluateWindow(src, source, reached.slice(0, end), emit);
+      source.isRefreshing = isRefreshing;
+      const isReported = this.#evaluateWindow(src, source, reached, emit);
+      if (isReported || source.toldRank < 0) source.evaluatedTo = reached.at(-1)!.first;
+      else this.#pairs.refreshLater(src);
     }
+  }
+
+  /**
+   * Returns the numbers of pairs after which the window moved and left out pairs. Windows that end with an evaluated
+   * pair are not included.
+   *
+   * @param reached - sorted by time
+   */
+  #moves(reached: readonly Reached[], evaluatedTo = Number.NEGATIVE_INFINITY): number[] {
+    const { togetherMs } = this.#thresholds;
+    const ends: number[] = [];
+    let oldest = 0;
+    for (let end = 1; end < reached.length; end++) {
+      while (reached[oldest]!.first <= reached[end - 1]!.first - togetherMs) oldest++;
+      const isMoving = reached[oldest]!.first <= reached[end]!.first - togetherMs;
+      if (isMoving && reached[end - 1]!.first > evaluatedTo) ends.push(end);
+    }
+    return ends;
+  }
+
+  /**
+   * Evaluates the window that ends with the last of the pairs. Returns true if it was reported.
+   *
+   * @param reached - sorted by time
+   */
+  #evaluateWindow(src: string, source: Reaching, reached: readonly Reached[], emit: Emit): boolean {
+    const { learningMs, togetherMs, againMs } = this.#thresholds;
+    const since = this.#pairs.start + learningMs;
+    const newest = reached.at(-1)!.first;
+    const isFresh = (one: Reached) =>
+      one.first >= since && one.first > newest - togetherMs && !this.#pairs.isPublic(src, one);
+    const fresh = reached.filter(isFresh);
+    if (fresh.length === 0) return false;
+    const known = new Set(reached.filter(({ first }) => first <= newest - togetherMs).map(({ dst }) => dst));
+    const burst = mostWithin(fresh, this.#thresholds.burstMs);
+    const severity = this.#severity(src, fresh, known.size, burst.length);
+    if (severity === undefined) return false;
+    const due = dueOf(source, severities.indexOf(severity), newest, againMs, fresh.length);
+    if (due !== undefined) emit(this.#detection(src, fresh, known.size, burst, severity), due);
+    return due !== undefined;
   }
 
   state(): unknown {

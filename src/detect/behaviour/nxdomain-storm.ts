@@ -269,10 +269,10 @@ export class NxdomainStormDetector implements Detector {
     return { ...busiest, began, last };
   }
 
-  /** Returns true if an attack on the domain was reported within `againMs` before the time. */
+  /** Returns true if an attack on the domain was reported within `againMs` of the time. */
   #isTold(domain: string, time: number): boolean {
     const { toldAt = Number.NEGATIVE_INFINITY } = this.#domains.peek(domain) ?? {};
-    return time < toldAt + this.#thresholds.againMs;
+    return Math.abs(time - toldAt) < this.#thresholds.againMs;
   }
 
   /** Returns the most frequent domain in a sample of names, and its share. */

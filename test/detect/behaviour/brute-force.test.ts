@@ -70,6 +70,17 @@ describe('brute force from outside', () => {
     expect(detected(days).map(({ evidence }) => evidence.sources)).toEqual([1, 2, 2]);
   });
 
+  it('is not reported for a source whose attempts are older than the window', () => {
+    const at = (from: number, source: number, count: number) =>
+      logins(count, { src: `203.0.113.${source}` }).map((flow) => ({ ...flow, time: flow.time + from * hour }));
+    const flows = [...at(0, 0, 31), ...at(30, 0, 10), ...at(30, 1, 29), ...at(30, 2, 29), ...at(60, 0, 10)];
+    flows.sort((a, b) => a.time - b.time);
+    for (const every of [1, 1000])
+      expect(detectionsOf(new BruteForceDetector(), flows, every)).toMatchObject([
+        { evidence: { attempts: every === 1 ? 30 : 31 } },
+      ]);
+  });
+
   it('is reported with the same largest figures however often the detector is evaluated', () => {
     const burst = fc.record({ from: fc.nat(60), source: fc.nat(3), count: fc.integer({ min: 10, max: 60 }) });
     fc.assert(

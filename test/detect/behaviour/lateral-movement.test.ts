@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Flow } from '../../../src/detect/behaviour/detector.ts';
 import { LateralMovementDetector } from '../../../src/detect/behaviour/lateral-movement.ts';
 import { detections, expectSameDetections, fed } from './same-told.ts';
-import { aFlow, detectionsOf, hasRealFiles, officeFlows, realFiles, realFlows } from './told-flows.ts';
+import { aFlow, detectionsOf, hasRealFiles, officeFlows, realFiles, realFlows, reports } from './told-flows.ts';
 
 const minute = 60_000;
 const day = 24 * 60 * minute;
@@ -43,6 +43,17 @@ describe('a new connection', () => {
       ends: { src_ip: '10.0.0.5', dst_port: 22 },
     });
     expect(detected(walk(4, 8, 61 * minute)).map(({ severity }) => severity)).toEqual(['low']);
+  });
+
+  it('is reported with its largest figures if the detector is evaluated a day later', () => {
+    const later = reach('5', '99', 10.1);
+    const all = detectionsOf(new LateralMovementDetector(), [...known, ...walk(5, 9), later], 1000);
+    expect(all).toMatchObject([{ severity: 'high', evidence: { new_targets: 5, known_targets: 0 } }]);
+    const detector = new LateralMovementDetector();
+    const grown = [...known, ...walk(4, 9)];
+    expect(detectionsOf(detector, grown, 1000)).toMatchObject([{ severity: 'high' }]);
+    const [refresh] = reports(detector, [reach('5', '77', 9.5), later], (flow) => detector.flow(flow), 1000);
+    expect(refresh).toMatchObject({ due: 'grown', detection: { evidence: { new_targets: 5 } } });
   });
 
   it('is informational for a file share, because file shares are mapped occasionally', () => {

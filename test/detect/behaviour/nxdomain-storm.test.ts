@@ -63,6 +63,13 @@ describe('storms of names that do not exist', () => {
     expect(find(outside).map(({ ends }) => ends.domain)).toEqual(['victim.example']);
   });
 
+  it('are reported for a client although the same domain is attacked days later', () => {
+    const storm = series(300, 1000, (i) => ({ query: `word${i}thing.www.victim.example`, ...nobody }));
+    const attack = torture(4000, 10).map((lookup) => ({ ...lookup, time: lookup.time + 3 * 86_400_000 }));
+    const found = find([...storm, ...attack], 10_000).map(({ ends }) => ends.src_ip ?? ends.domain);
+    expect(found.sort()).toEqual(['10.0.0.5', 'victim.example']);
+  });
+
   it('are attributed to the client if one client queries one domain', () => {
     const [found] = find(torture(600, 1));
     expect(found).toMatchObject({ ends: { src_ip: '10.0.1.0', domain: 'victim.example' } });

@@ -21,6 +21,11 @@ export interface Reaching {
   toldRank: number;
   toldFigure: number;
   isRefreshing: boolean;
+  /**
+   * Time of the newest pair that a report or, before the first report, an evaluation includes. Absent in states of
+   * earlier versions.
+   */
+  evaluatedTo?: number;
 }
 
 /** The first users of a service, by time. The list is long enough to decide whether the service is public. */
@@ -133,6 +138,11 @@ export class AdminPairs {
     return taken;
   }
 
+  /** Includes a source in a later refresh. */
+  refreshLater(src: string): void {
+    this.#stale.add(src);
+  }
+
   state(): AdminPairsState {
     const [start, hosts, sources] = [this.#start, this.#hosts, this.#sources];
     return { start, hosts, sources, services: this.#services, stale: [...this.#stale] };
@@ -156,8 +166,11 @@ export class AdminPairs {
       const into = this.#sources.get(src);
       if (into === undefined || source.toldAt < into.toldAt) continue;
       into.toldRank = source.toldAt > into.toldAt ? source.toldRank : Math.max(source.toldRank, into.toldRank);
+      if (source.toldAt > into.toldAt) into.toldFigure = source.toldFigure ?? 0;
+      else into.toldFigure = Math.max(into.toldFigure, source.toldFigure ?? 0);
       into.toldAt = source.toldAt;
-      into.toldFigure = Math.max(into.toldFigure, source.toldFigure ?? 0);
+      // States of earlier versions do not say what was evaluated, so their earlier windows are not evaluated again.
+      into.evaluatedTo = Math.max(into.evaluatedTo!, source.evaluatedTo ?? Number.POSITIVE_INFINITY);
     }
     for (const [key, users] of services) for (const { src, first } of users) this.#use(key, src, first);
   }
@@ -194,6 +207,7 @@ export class AdminPairs {
       toldRank: -1,
       toldFigure: 0,
       isRefreshing: false,
+      evaluatedTo: Number.NEGATIVE_INFINITY,
     };
     this.#sources.set(src, source);
     return source;

@@ -55,7 +55,7 @@ export class Window<V> {
   toldAt = Number.NEGATIVE_INFINITY;
   /** Severity rank of the latest report except refreshes; -1 if nothing was reported. */
   toldRank = -1;
-  /** The largest figure reported since the latest report except refreshes. */
+  /** The largest figure since the latest report that was not a refresh. */
   toldFigure = 0;
   /** True if the report is to be refreshed with this evaluation. */
   isRefreshing = false;
@@ -131,6 +131,7 @@ export class Windows<V> {
   #changed: Window<V>[] = [];
   /** Windows that moved and left out slots since the last call of `changed`, earliest first. */
   #moved: MovedWindows<V> = new Map();
+  #moves = 0;
   /** The value of `#moved` at the last call of `changed`. */
   #movedBefore: MovedWindows<V> = new Map();
   /** Keys with events since their last report; the longest waiting key is first. */
@@ -227,9 +228,9 @@ export class Windows<V> {
   }
 
   /**
-   * Returns the keys to which events were added since the last call. A key whose window moved is returned twice, first
-   * with its earlier window, so that the figures of the earlier window are reported however late the key is evaluated.
-   * Drops keys while the total weight is too high.
+   * Returns the keys to which events were added since the last call. A key whose window moved is returned once for each
+   * unreported earlier window, and then with its current window, so that late evaluation loses no figures. Drops keys
+   * while the total weight is too high.
    *
    * @param refreshes - true to include a limited number of keys that wait for a refresh
    */
@@ -238,6 +239,7 @@ export class Windows<V> {
     if (this.#moved.size + this.#movedBefore.size > 0) {
       this.#movedBefore = this.#moved;
       this.#moved = new Map();
+      this.#moves = 0;
     }
     const changed = this.#changed;
     if (changed.length === 0 && !(refreshes && this.#waits)) return changed;
@@ -278,14 +280,22 @@ export class Windows<V> {
   }
 
   /**
-   * Returns the slots of a window up to a slot, including the slots that the window left out since the last evaluation.
+   * Returns the slots of a window as it was when it reached a slot, including the slots that it left out between the
+   * last two calls of `changed`.
    *
    * @param newest - start of the last slot, epoch milliseconds
    */
   slotsTo(window: Window<V>, newest: number): readonly Slot<V>[] {
     if (window.newest <= newest) return window.slots;
-    const earlier = this.#movedBefore.get(window)?.flatMap(({ slots }) => slots) ?? [];
-    return [...new Set([...earlier, ...window.slots])].filter(({ start }) => start <= newest);
+    const earlier = this.#movedBefore.get(window) ?? [];
+    const later = earlier.findIndex((one) => one.newest > newest);
+    // Together, the last window up to the slot and the next window have all slots.
+    const before = earlier.at(later < 0 ? -1 : later - 1);
+    const known = later === 0 || before === undefined ? [] : before.slots;
+    const next = later < 0 ? window.slots : earlier[later]!.slots;
+    const slots = [...new Set([...known, ...next])].filter(({ start }) => start <= newest);
+    const last = Math.max(...slots.map(({ start }) => start));
+    return slots.filter(({ start }) => start > last - this.#options.slots * this.#options.slotMs);
   }
 
   /** Postpones the evaluation of a key to the next refresh. */
@@ -328,6 +338,7 @@ export class Windows<V> {
     this.#size = 0;
     this.#changed = [];
     this.#moved.clear();
+    this.#moves = 0;
     this.#weight = 0;
     this.merge(state);
     this.changed();
@@ -347,9 +358,10 @@ export class Windows<V> {
       }
       const window = this.#index.get(key);
       if (window === undefined || toldAt < window.toldAt) continue;
-      window.toldRank = toldAt > window.toldAt ? toldRank : Math.max(toldRank, window.toldRank);
+      const isLater = toldAt > window.toldAt;
+      window.toldRank = isLater ? toldRank : Math.max(toldRank, window.toldRank);
+      window.toldFigure = isLater ? toldFigure : Math.max(toldFigure, window.toldFigure);
       window.toldAt = toldAt;
-      window.toldFigure = Math.max(window.toldFigure, toldFigure);
     }
   }
 
@@ -366,16 +378,22 @@ export class Windows<V> {
     const { slotMs, slots } = this.#options;
     const oldest = newest - (slots - 1) * slotMs;
     if (window.slots.some(({ start }) => start < oldest)) {
-      const isUnreported = window.isChanged || this.#waitsFor(window);
-      const earlier = { newest: window.newest, slots: window.slots, isUnreported };
-      const moved = this.#moved.get(window);
-      if (moved === undefined) this.#moved.set(window, [earlier]);
-      else moved.push(earlier);
+      if (this.#moves < limits.movedWindows) this.#move(window);
       window.slots = window.slots.filter(({ start }) => start >= oldest);
     }
     window.newest = newest;
     window.newestSlot = newestSlot;
     window.value = undefined;
+  }
+
+  /** Records a window before it moves. */
+  #move(window: Window<V>): void {
+    this.#moves++;
+    const isUnreported = window.isChanged || this.#waitsFor(window);
+    const earlier = { newest: window.newest, slots: window.slots, isUnreported };
+    const moved = this.#moved.get(window);
+    if (moved === undefined) this.#moved.set(window, [earlier]);
+    else moved.push(earlier);
   }
 
   #change(window: Window<V>): void {
@@ -464,8 +482,8 @@ type Told = Pick<Window<unknown>, 'toldAt' | 'toldRank' | 'toldFigure' | 'isRefr
  * first report after a pause, an increased severity, and a refresh. Returns undefined if the key is not to be
  * reported.
  *
- * @param figure - the largest figure since the last report except refreshes is stored: a refresh never changes an alert
- * from 900 ports to 30 ports
+ * @param figure - figure of this evaluation. The largest figure since the last report that was not a refresh is stored,
+ * so that a refresh never changes an alert from 900 ports to 30 ports
  */
 export function dueOf(told: Told, rank: number, time: number, againMs: number, figure = 0): Due | undefined {
   const isNew = told.toldRank < 0 || time >= told.toldAt + againMs;

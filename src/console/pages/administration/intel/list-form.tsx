@@ -57,8 +57,8 @@ export function ListForm({
                 body: {
                   name: name.trim(),
                   ...about,
-                  ...(confidence.trim() !== '' && { confidence: Number(confidence) }),
-                  ...(days.trim() !== '' && { default_valid_days: Number(days) }),
+                  ...(confidence.trim() !== '' && { confidence: numberIn(confidence) }),
+                  ...(days.trim() !== '' && { default_valid_days: numberIn(days) }),
                   content,
                   ...named,
                 },
@@ -164,5 +164,11 @@ export function ListForm({
   );
 }
 
+/** Returns the number in a field; for other texts a number that the service rejects for this field. */
+function numberIn(entered: string): number {
+  const number = Number(entered);
+  return Number.isFinite(number) ? number : -1;
+}
+
 /** Returns the number in a field; null, which removes the value, if the field is empty. */
-const orNull = (entered: string): number | null => (entered.trim() === '' ? null : Number(entered));
+const orNull = (entered: string): number | null => (entered.trim() === '' ? null : numberIn(entered));
