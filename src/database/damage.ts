@@ -21,8 +21,8 @@ export interface StoreDamage {
    * projected.
    */
   readonly halted?: string;
-  /** The error that stopped the projection of events until the next start; absent if it was not stopped by an error. */
-  readonly stopped?: string;
+  /** Whether an error stopped the projection of events until the next start. */
+  readonly stopped: boolean;
   /** Events that are not projected, because processing them failed. */
   readonly skipped: readonly { readonly id: string; readonly reason: string }[];
   /** The background check of all data. Times are epoch milliseconds. */
@@ -77,18 +77,18 @@ export function damageMessage({
 
 /** Returns the message of the finding `events_skipped`; undefined if all events are processed. */
 export function skippedMessage({ skipped, stopped }: Pick<StoreDamage, 'skipped' | 'stopped'>): string | undefined {
-  if (skipped.length === 0 && stopped === undefined) return undefined;
-  const named = few(skipped.map(({ id, reason }) => `${id} (${reason})`)).join('; ');
+  if (skipped.length === 0 && !stopped) return undefined;
+  const named = few(skipped.map(({ id }) => id)).join('; ');
   return [
     ...(skipped.length === 0
       ? []
       : [`Processing failed for stored events: ${named}. Detectors, assets and figures leave them out.`]),
-    ...(stopped === undefined
-      ? []
-      : [
-          `Processing of events has stopped (${stopped}): detectors, assets and figures do not include new events. Restart the service to try again.`,
-        ]),
-    'Queries and exports return all events. The cause is a bug: report it with the log of the service.',
+    ...(stopped
+      ? [
+          'Processing of events has stopped: detectors, assets and figures do not include new events. Restart the service to try again; if processing stops again, update to a version with a fix before the events expire.',
+        ]
+      : []),
+    'Queries and exports return all events. The cause is a bug, and the log of the service has the error: report it.',
   ].join(' ');
 }
 

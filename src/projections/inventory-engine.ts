@@ -1,4 +1,3 @@
-import { entryCount } from '../database/rows.ts';
 import { ServiceError } from '../errors.ts';
 import { type EventBlock, openBlock } from '../events/format/block.ts';
 import { tables as eventTables } from '../events/format/columns.ts';
@@ -15,12 +14,12 @@ import {
   type Sequences,
 } from '../inventory/store/pending-sightings.ts';
 import { type Scanned, Services } from '../inventory/store/services.ts';
+import { guarded, type ProjectionError, projectedRows, skippedIn } from '../inventory/store/skipped-events.ts';
 import type { InventoryTables, SkippedEvent } from '../inventory/store/tables.ts';
 import { type LimitName, limits } from '../limits.ts';
 import type { IsHome } from '../net/home-networks.ts';
 import type { CommittedBlock } from '../store/store.ts';
 import { processedTo } from './processed-to.ts';
-import { guarded, type ProjectionError, projectedRows, skippedEvent } from './skipped-events.ts';
 import { WorkBudget } from './work-budget.ts';
 
 /** Progress of the inventory in a table of events: the first unprocessed sequence. */
@@ -106,8 +105,9 @@ export class InventoryEngine<A extends AssetsPart> {
   #hurried = 0;
   /** Events whose processing failed since the start, by sequence. They are recorded when the position passes them. */
   readonly #failing: Readonly<Record<Table, Map<number, SkippedEvent>>> = { network: new Map(), dns: new Map() };
-  /** Sequences of events that are processed one by one, because processing them together failed. */
-  #suspects: { readonly table: Table; readonly from: number; readonly to: number } | undefined;
+  /** Ranges of events that are processed one by one, because processing them together failed. */
+  #suspects: readonly { readonly table: Table; readonly from: number; readonly to: number }[] = [];
+  #skippedSightings = 0;
   #isHalted = false;
 
   constructor(options: InventoryOptions<A>) {
@@ -156,32 +156,43 @@ export class InventoryEngine<A extends AssetsPart> {
   }
 
   /**
-   * Lets the next attempt find or skip the event that made processing fail. Called after `forget`.
+   * Lets the next attempt find or skip the event or sighting that made processing fail. Called after `forget`.
    *
-   * @returns false if the error is not about certain events, or too many events are skipped
+   * @returns a description of what is skipped, `retried` while the event is unknown; undefined if the error cannot be
+   *   attributed to an input, or too many inputs are skipped
    */
-  skip(error: ProjectionError): boolean {
-    const { rows } = error;
-    if (rows === undefined) return false;
+  skip({ input: { rows, sighting }, message }: ProjectionError): string | undefined {
+    if (sighting !== undefined) {
+      if (this.#skippedSightings++ >= limits.maxSkippedEvents) return undefined;
+      this.#dispatcher.skip(sighting);
+      return `sighting ${JSON.stringify(sighting)}`;
+    }
+    if (rows === undefined) return undefined;
     const { block, first, end } = rows;
     const { table } = block;
     const from = block.firstSeq + first;
+    const suspects = this.#suspects.filter((range) => range.to > this.#written(range.table));
     if (end - first > 1) {
-      this.#suspects = { table, from, to: block.firstSeq + end };
-      return true;
+      this.#suspects = [...suspects, { table, from, to: block.firstSeq + end }];
+      return 'retried';
     }
-    const { skippedEvents } = this.#tables;
-    const others = [...this.#failing[table].keys()].filter((seq) => skippedEvents.get([table, seq]) === undefined);
-    if (entryCount(skippedEvents) + others.length >= limits.maxSkippedEvents) return false;
-    this.#failing[table].set(from, skippedEvent(rows, error, this.#now()));
-    return true;
+    const id = rowId(block, first);
+    if (this.skipped.filter((event) => event.id !== id).length >= limits.maxSkippedEvents) return undefined;
+    this.#suspects = suspects;
+    this.#failing[table].set(from, { id, reason: message.slice(0, maxReasonLength), at: this.#now() });
+    return `event ${id}`;
   }
 
-  /** Events that are not processed, including those of an unfinished transaction. */
+  /** Stored events that are not processed, including those of transactions that were not committed. */
   get skipped(): readonly SkippedEvent[] {
-    const recorded = Array.from(this.#tables.skippedEvents.getRange(), ({ value }) => value);
-    const failing = eventTables.flatMap((table) => [...this.#failing[table].values()]);
-    return [...new Map([...recorded, ...failing].map((event) => [event.id, event])).values()];
+    const { skippedEvents } = this.#tables;
+    return eventTables.flatMap((table) => {
+      const first = this.#events.firstStored(table);
+      for (const seq of this.#failing[table].keys()) if (seq < first) this.#failing[table].delete(seq);
+      const recorded = skippedIn(skippedEvents, table).filter((seq) => seq >= first);
+      const seqs = new Set([...recorded, ...this.#failing[table].keys()]);
+      return [...seqs].map((seq) => this.#failing[table].get(seq) ?? skippedEvents.get([table, seq])!);
+    });
   }
 
   /** Stops processing until the next start. Later events are only stored. */
@@ -197,14 +208,16 @@ export class InventoryEngine<A extends AssetsPart> {
    */
   take(blocks: readonly CommittedBlock[], sightings: readonly Sighting[]): void {
     if (blocks.length === 0 && sightings.length === 0) return;
-    if (sightings.length > 0 && !(this.#isHalted && this.#pending.sightings >= limits.maxUncountedEvents))
+    const isDropped = this.#isHalted && this.#pending.batches >= limits.maxUncountedEvents;
+    if (isDropped && sightings.length > 0) this.#hurried++;
+    else if (sightings.length > 0)
       this.#pending.add({
         network: this.#sequences('network', blocks),
         dns: this.#sequences('dns', blocks),
         sightings,
       });
     if (this.#isHalted) {
-      this.#pending.keep();
+      if (!isDropped && sightings.length > 0) this.#pending.keep();
       return;
     }
     guarded(() => {
@@ -283,6 +296,13 @@ export class InventoryEngine<A extends AssetsPart> {
     const position = this.#position;
     if (position === undefined) return 0;
     return eventTables.reduce((sum, table) => sum + this.#events.next(table) - position[table], 0);
+  }
+
+  /** Number of stored events that are not processed, or whose processing was not committed. */
+  get unprocessed(): number {
+    return eventTables.reduce((sum, table) => {
+      return sum + this.#events.next(table) - (this.#position?.[table] ?? this.#written(table));
+    }, 0);
   }
 
   /**
@@ -501,15 +521,20 @@ export class InventoryEngine<A extends AssetsPart> {
     return true;
   }
 
-  /** Returns the end of the rows that are processed together: before a skipped event, and one by one for suspects. */
+  /**
+   * Returns the end of the rows to process together: the next skipped event at the latest. Suspects are processed one
+   * by one.
+   */
   #endOfRun({ table, firstSeq }: EventBlock, first: number, end: number): number {
     const from = firstSeq + first;
-    const suspects = this.#suspects;
-    if (suspects?.table === table && from >= suspects.from && from < suspects.to) return first + 1;
+    const isSuspect = this.#suspects.some((range) => range.table === table && from >= range.from && from < range.to);
+    if (isSuspect) return first + 1;
     return Math.min(end, ...Array.from(this.#failing[table].keys(), (seq) => (seq > from ? seq - firstSeq : end)));
   }
 
-  /** Records that an event is skipped, if its processing failed. Removes the records of expired events. */
+  /**
+   * Returns true, and records the event, if its processing failed before. Also removes the records of expired events.
+   */
   #skips(block: EventBlock, row: number): boolean {
     const { table } = block;
     const seq = block.firstSeq + row;
@@ -517,8 +542,8 @@ export class InventoryEngine<A extends AssetsPart> {
     // After an aborted transaction, another event may have this sequence.
     if (event === undefined || event.id !== rowId(block, row)) return false;
     const { skippedEvents } = this.#tables;
-    for (const key of [...skippedEvents.getKeys()])
-      if (this.#events.rows(key[0], key[1], key[1] + 1).next().done) skippedEvents.removeSync(key);
+    const first = this.#events.firstStored(table);
+    for (const other of skippedIn(skippedEvents, table)) if (other < first) skippedEvents.removeSync([table, other]);
     skippedEvents.putSync([table, seq], event);
     return true;
   }
@@ -546,6 +571,10 @@ export class InventoryEngine<A extends AssetsPart> {
   /** Returns the committed position, and restores the connections that were reported before that position. */
   #recall(): Record<Table, number> {
     const position = { network: this.#written('network'), dns: this.#written('dns') };
+    // A record may have been committed before the position that passes its event.
+    for (const table of eventTables)
+      for (const seq of skippedIn(this.#tables.skippedEvents, table))
+        if (seq >= position[table]) this.#tables.skippedEvents.removeSync([table, seq]);
     this.#dispatcher.recall(
       (from, to) => projectedRows(this.#events, this.#tables.skippedEvents, 'network', from, to),
       position.network,
@@ -555,7 +584,7 @@ export class InventoryEngine<A extends AssetsPart> {
 
   /** Processes rows [first, end) of a block, which must be the next rows of their table. */
   #process(block: EventBlock, first: number, end: number, hosts: HostAt[] = []): void {
-    guarded(() => this.#dispatcher.dispatch(block, first, end, hosts), { block, first, end });
+    guarded(() => this.#dispatcher.dispatch(block, first, end, hosts), { rows: { block, first, end } });
     this.#position![block.table] = block.firstSeq + end;
     this.#moved = true;
   }
@@ -569,3 +598,6 @@ const hurryMs = 1500;
 
 /** Number of sightings between two checks of the time. */
 const sightingsPerLook = 64;
+
+/** Maximum characters of the recorded error of a skipped event. */
+const maxReasonLength = 300;

@@ -103,7 +103,7 @@ export class StoreScrub {
     if (isWriter) tables.scrubState.putSync('siem', this.state);
   }
 
-  damage(): Omit<StoreDamage, 'skipped'> {
+  damage(): Omit<StoreDamage, 'skipped' | 'stopped'> {
     const { blocks } = this.#parts;
     const { rows, passBeganAt, checked, total, lastPass } = this.state;
     return {

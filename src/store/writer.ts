@@ -58,11 +58,11 @@ import { planMerge, planSplit } from '../inventory/store/asset-merge.ts';
 import { Assets } from '../inventory/store/assets.ts';
 import { OpenAlerts } from '../inventory/store/open-alerts.ts';
 import { recordScan } from '../inventory/store/scan-results.ts';
+import { guarded, ProjectionError } from '../inventory/store/skipped-events.ts';
 import { limits } from '../limits.ts';
 import { compileHome } from '../net/home-networks.ts';
 import { addressBytes } from '../net/ip.ts';
 import { InventoryEngine, type StreamPosition } from '../projections/inventory-engine.ts';
-import { ProjectionError } from '../projections/skipped-events.ts';
 import { Rollups } from '../rollups/store/rollups.ts';
 import { Topology } from '../topology/store/topology.ts';
 import { planBatch } from './commit-batch.ts';
@@ -242,8 +242,8 @@ class LmdbStore implements Store {
   #scrubTimer: NodeJS.Timeout | undefined;
   /** Damage that stopped the projection of events to derived data. */
   #halted: string | undefined;
-  /** The error that stopped the projection, if it was not damage. */
-  #stopped: string | undefined;
+  /** Whether an error stopped the projection that was not damage. */
+  #stopped = false;
 
   constructor(options: StoreOptions) {
     const { dataDir, alertWindowMs, clock = Date.now, maxOutboxRows } = options;
@@ -610,7 +610,7 @@ class LmdbStore implements Store {
       ...omitUndefined({ public_host: this.#publicHosts.found() }),
       bytes: statSync(this.#file).size,
       unused_bytes: this.#unusedBytes(),
-      uncounted_events: this.#inventory.backlog,
+      uncounted_events: this.#inventory.unprocessed,
       retention: this.#retentionStatus(),
       damage: await this.damage(),
     };
@@ -620,7 +620,8 @@ class LmdbStore implements Store {
     this.#events.refresh();
     return {
       ...this.#scrub.damage(),
-      ...omitUndefined({ halted: this.#halted, stopped: this.#stopped }),
+      ...omitUndefined({ halted: this.#halted }),
+      stopped: this.#stopped,
       skipped: this.#inventory.skipped,
     };
   }
@@ -667,7 +668,7 @@ class LmdbStore implements Store {
   }
 
   get #isHalted(): boolean {
-    return this.#halted !== undefined || this.#stopped !== undefined;
+    return this.#halted !== undefined || this.#stopped;
   }
 
   /**
@@ -676,14 +677,13 @@ class LmdbStore implements Store {
    */
   #skip(error: ProjectionError): boolean {
     this.#reload();
-    if (this.#inventory.skip(error)) {
-      if (error.rows !== undefined && error.rows.end - error.rows.first === 1)
-        process.emitWarning(`an event is skipped by detectors and figures: ${error.stack}`);
-    } else {
+    const skipped = this.#inventory.skip(error);
+    if (skipped === undefined) {
       process.emitWarning(`processing of events has stopped until the next start: ${error.stack}`);
-      this.#stopped = error.message;
+      this.#stopped = true;
       this.#inventory.halt();
-    }
+    } else if (skipped !== 'retried')
+      process.emitWarning(`${skipped} is skipped by detectors, assets and figures: ${error.stack}`);
     return true;
   }
 
@@ -808,7 +808,7 @@ class LmdbStore implements Store {
   #catchUp(): void {
     if (!this.#hasRoom()) return this.#goOnIn(afterUndoneMs);
     try {
-      this.#rollups.complete(this.#events);
+      guarded(() => this.#rollups.complete(this.#events));
       const againMs = this.#inventory.catchUp((step) => this.#transaction(step));
       if (againMs !== undefined) this.#goOnIn(againMs);
     } catch (error) {
@@ -851,6 +851,7 @@ class LmdbStore implements Store {
     const delayMs = Math.min(Math.max(next - this.#retention.believedMs, limits.riskPauseMs), limits.riskLookMs);
     this.#fallTimer = setTimeout(() => {
       this.#fallTimer = undefined;
+      if (this.#isHalted) return;
       const due = this.#openAlerts.nextFall;
       if (due !== undefined && due <= this.#retention.believedMs) this.#inventoryStep(() => this.#openAlerts.fall());
       else this.#awaitFall();
@@ -896,8 +897,7 @@ class LmdbStore implements Store {
     const place = this.#inventory.stored;
     for (;;) {
       if (this.#halted !== undefined) throw new ServiceError('INTERNAL', this.#halted);
-      if (this.#stopped !== undefined)
-        throw new ServiceError('INTERNAL', `processing of events has stopped: ${this.#stopped}; see /health`);
+      if (this.#stopped) throw new ServiceError('INTERNAL', 'processing of events has stopped; see /health');
       if (this.#inventory.hasReached(place)) return place;
       await this.#queue.submit(smallChangeBytes, () => () => this.#inventory.resume());
     }

@@ -34,12 +34,12 @@ export const between = (minimum: number, maximum: number, description: string) =
 export const real = (description: string, limits: { minimum?: number; maximum?: number } = {}) =>
   Type.Number({ description, ...limits });
 export const flag = (description: string) => Type.Boolean({ description });
-/** Returns the schema of a field of an update that null removes. */
+/** Returns the schema of an update field whose value null removes. */
 export const removable = <T extends TSchema & { readonly type: string; readonly description?: string }>(schema: T) =>
   Type.Unsafe<Static<T> | null>({
     ...schema,
     type: [schema.type, 'null'],
-    description: `${schema.description} Null removes it.`,
+    description: `${schema.description} Null removes the value.`,
   });
 /** Returns the schema of a SHA-256 or Merkle hash: lowercase hexadecimal, 32 bytes. */
 export const hex32 = (description: string) => Type.String({ pattern: '^[0-9a-f]{64}$', description });

@@ -334,7 +334,7 @@ export class BruteForceDetector implements Detector {
     if (due !== undefined) emit(this.#ofTarget(dst, port, sources, last), due);
   }
 
-  /** Returns the outside sources with slots in the window of a target; a source's own window may end elsewhere. */
+  /** Returns the outside sources with slots in the window of a target; a source's own window may end at another time. */
   #recentSources({ first, second, newest }: Window<Guessed>, since: number): RecentSource[] {
     const recent: RecentSource[] = [];
     for (const [src, window] of this.#outsideBy.at(first as number).group(second as string) ?? []) {

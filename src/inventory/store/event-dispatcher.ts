@@ -10,6 +10,7 @@ import type { Sighting } from '../model/sighting.ts';
 import type { AssetsPart, TransactionalState } from './parts.ts';
 import type { HostAt } from './pending-sightings.ts';
 import type { Services } from './services.ts';
+import { guarded } from './skipped-events.ts';
 
 /** A further projection of the events of the inventory, row by row, committed with the positions of the inventory. */
 export interface Projection extends FlowConsumer, TransactionalState {
@@ -41,6 +42,8 @@ export class EventDispatcher {
   readonly #now: () => number;
   readonly #memory: ConnectionMemory;
   readonly #observations = new Observations();
+  /** Sightings whose processing failed, as JSON. */
+  readonly #failing = new Set<string>();
 
   constructor(options: DispatcherOptions) {
     this.#assets = options.assets;
@@ -121,8 +124,18 @@ export class EventDispatcher {
     return this.#now() + limits.maxClockLeadMs;
   }
 
-  /** Processes a sighting of a sensor. */
+  /** Processes a sighting of a sensor, unless processing it failed before. */
   sight(reported: Sighting): void {
+    if (this.#failing.size > 0 && this.#failing.has(JSON.stringify(reported))) return;
+    guarded(() => this.#sight(reported), { sighting: reported });
+  }
+
+  /** Ignores a sighting from now on. */
+  skip(sighting: Sighting): void {
+    this.#failing.add(JSON.stringify(sighting));
+  }
+
+  #sight(reported: Sighting): void {
     const sighting = { ...reported, at: Math.min(reported.at, this.#latest()) };
     if (sighting.kind !== 'service') {
       this.#assets.sight(sighting);

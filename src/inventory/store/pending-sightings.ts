@@ -64,6 +64,11 @@ export class PendingSightings {
     }, 0);
   }
 
+  /** Number of pending batches. */
+  get batches(): number {
+    return this.#waiting.length;
+  }
+
   get first(): BatchSightings | undefined {
     return this.#waiting[0]?.told;
   }

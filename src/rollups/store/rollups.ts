@@ -9,6 +9,7 @@ import type { FlowConsumer, FlowFact } from '../../inventory/model/seen.ts';
 import { type AssetRow, at as inAsset } from '../../inventory/store/asset-row.ts';
 import type { TransactionalState } from '../../inventory/store/parts.ts';
 import { at as inService } from '../../inventory/store/service-row.ts';
+import { projectedRows } from '../../inventory/store/skipped-events.ts';
 import type { InventoryTables } from '../../inventory/store/tables.ts';
 import { type LimitName, limits } from '../../limits.ts';
 import { processedTo } from '../../projections/processed-to.ts';
@@ -24,7 +25,7 @@ import type { RollupTables } from './tables.ts';
 
 export interface RollupsOptions {
   readonly tables: RollupTables &
-    Pick<InventoryTables, 'assets' | 'services' | 'inventoryState'> &
+    Pick<InventoryTables, 'assets' | 'services' | 'inventoryState' | 'skippedEvents'> &
     Pick<AlertTables, 'alerts'>;
   /**
    * Returns the time in epoch milliseconds. The time MUST NOT jump ahead, because buckets that are expired by
@@ -180,7 +181,7 @@ export class Rollups implements FlowConsumer, TransactionalState {
   ): number {
     const observations = new Observations();
     let rows = 0;
-    for (const { block, first, end } of events.rows(table, from, to)) {
+    for (const { block, first, end } of projectedRows(events, this.#tables.skippedEvents, table, from, to)) {
       if (table === 'network') observations.add(block, memory, [this], first, end);
       else this.dns(block, first, end);
       observations.clear();

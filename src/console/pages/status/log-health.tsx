@@ -71,6 +71,6 @@ export function LogHealth({ status: { ledger, outbox, witnesses } }: { status: S
   );
 }
 
-/** Returns true for findings that the panel of the storage shows, and false for findings about the log. */
+/** Returns true for findings that the Storage panel shows. */
 export const isAboutStorage = ({ code }: { readonly code: string }): boolean =>
   code === 'store_damaged' || code === 'events_skipped';

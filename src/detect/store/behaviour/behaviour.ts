@@ -8,11 +8,11 @@ import { ConnectionMemory } from '../../../inventory/model/connection-memory.ts'
 import { Observations } from '../../../inventory/model/observations.ts';
 import type { FlowFact } from '../../../inventory/model/seen.ts';
 import type { Projection } from '../../../inventory/store/event-dispatcher.ts';
+import { guarded, projectedRows } from '../../../inventory/store/skipped-events.ts';
 import type { InventoryTables } from '../../../inventory/store/tables.ts';
 import { type LimitName, limits } from '../../../limits.ts';
 import type { IsHome } from '../../../net/home-networks.ts';
 import { processedTo } from '../../../projections/processed-to.ts';
-import { projectedRows } from '../../../projections/skipped-events.ts';
 import type { DetectorLimit } from '../../../store/store.ts';
 import type { Detection, Detector, DetectorCard, Due, Emit } from '../../behaviour/detector.ts';
 import { behaviourFinding } from '../../behaviour/support/finding.ts';
@@ -95,7 +95,7 @@ export class Behaviour implements Projection {
   readonly dirty = 0;
 
   begin(block: EventBlock, from: number): void {
-    this.#running ??= this.#recall();
+    this.#running ??= guarded(() => this.#recall());
     this.#followClock(block, from);
     this.#flows.begin(block, from);
   }
@@ -114,7 +114,7 @@ export class Behaviour implements Projection {
   }
 
   dns(block: EventBlock, from: number, to: number): void {
-    this.#running ??= this.#recall();
+    this.#running ??= guarded(() => this.#recall());
     this.#followClock(block, from);
     this.#lookup.begin(block);
     for (let row = from; row < to; row++) {
@@ -150,7 +150,7 @@ export class Behaviour implements Projection {
    * in milliseconds; undefined if no alert waits for a refresh.
    */
   settle(): number | undefined {
-    this.#running ??= this.#recall();
+    this.#running ??= guarded(() => this.#recall());
     if (!this.#hasStale()) return undefined;
     this.#conclude();
     return this.#hasStale() ? Math.max(1, this.#refreshAt - performance.now()) : undefined;

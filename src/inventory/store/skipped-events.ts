@@ -1,10 +1,10 @@
-import { isDamage, type Rows } from '../database/rows.ts';
-import { ServiceError } from '../errors.ts';
-import type { EventBlock } from '../events/format/block.ts';
-import type { Table } from '../events/records.ts';
-import { rowId } from '../events/resource.ts';
-import type { EventStore } from '../events/store/event-store.ts';
-import type { SkippedEvent } from '../inventory/store/tables.ts';
+import { isDamage, type Rows } from '../../database/rows.ts';
+import { ServiceError } from '../../errors.ts';
+import type { EventBlock } from '../../events/format/block.ts';
+import type { Table } from '../../events/records.ts';
+import type { EventStore } from '../../events/store/event-store.ts';
+import type { Sighting } from '../model/sighting.ts';
+import type { SkippedEvent } from './tables.ts';
 
 export type SkippedEvents = Rows<SkippedEvent, [Table, number]>;
 
@@ -15,30 +15,37 @@ interface BlockRows {
   readonly end: number;
 }
 
+/** The input whose processing failed. */
+export interface Input {
+  /** Events that were processed together. */
+  readonly rows?: BlockRows;
+  readonly sighting?: Sighting;
+}
+
 /**
- * Signals that processing events failed because of a bug, not because of damaged data or a full disk. The transaction
+ * Signals that processing failed because of a bug, not because of damaged data or a full disk. The transaction
  * must be aborted, because a part of the changes may be in memory.
  */
 export class ProjectionError extends Error {
   override readonly name = 'ProjectionError';
-  /** The events that were processed together; undefined if the error is not about certain events. */
-  readonly rows: BlockRows | undefined;
+  /** Empty if the error cannot be attributed to an event or a sighting. */
+  readonly input: Input;
 
-  constructor(cause: unknown, rows?: BlockRows) {
+  constructor(cause: unknown, input: Input) {
     super(cause instanceof Error ? `${cause.name}: ${cause.message}` : String(cause), { cause });
-    this.rows = rows;
+    this.input = input;
     if (cause instanceof Error && cause.stack !== undefined) this.stack = cause.stack;
   }
 }
 
-/** Runs a part of processing. @throws ProjectionError instead of an error that is not a failure of the store */
-export function guarded<T>(process: () => T, rows?: BlockRows): T {
+/** Runs a step of processing. Wraps errors in a ProjectionError, except errors of the store. */
+export function guarded<T>(process: () => T, input: Input = {}): T {
   try {
     return process();
   } catch (error) {
     if (error instanceof ProjectionError || error instanceof ServiceError || isDamage(error) || isOfDatabase(error))
       throw error;
-    throw new ProjectionError(error, rows);
+    throw new ProjectionError(error, input);
   }
 }
 
@@ -46,13 +53,6 @@ export function guarded<T>(process: () => T, rows?: BlockRows): T {
 function isOfDatabase(error: unknown): boolean {
   return error instanceof Error && 'code' in error && typeof error.code === 'number';
 }
-
-/** Returns the record of a skipped event. */
-export function skippedEvent({ block, first }: BlockRows, error: ProjectionError, nowMs: number): SkippedEvent {
-  return { id: rowId(block, first), reason: error.message.slice(0, maxReasonLength), at: nowMs };
-}
-
-const maxReasonLength = 300;
 
 /** Yields stored events like `EventStore.rows`, except skipped events. */
 export function* projectedRows(
@@ -72,7 +72,7 @@ export function* projectedRows(
 }
 
 /** Returns the sequences of the skipped events of a table, ascending. */
-function skippedIn(skipped: SkippedEvents, table: Table): readonly number[] {
+export function skippedIn(skipped: SkippedEvents, table: Table): readonly number[] {
   const range = skipped.getRange({ start: [table, 0], end: [table, Number.POSITIVE_INFINITY] });
   return Array.from(range, ({ key: [, seq] }) => seq);
 }
