@@ -85,7 +85,7 @@ export class LateralMovementDetector implements Detector {
         this.#evaluateWindow(src, source, reached.slice(0, end), emit);
       source.isRefreshing = isRefreshing;
       const isReported = this.#evaluateWindow(src, source, reached, emit);
-      if (isReported || source.toldRank < 0) source.evaluatedTo = reached.at(-1)!.first;
+      if (isReported || isRefreshing || source.toldRank < 0) source.evaluatedTo = reached.at(-1)!.first;
       else this.#pairs.refreshLater(src);
     }
   }

@@ -54,6 +54,10 @@ describe('a new connection', () => {
     expect(detectionsOf(detector, grown, 1000)).toMatchObject([{ severity: 'high' }]);
     const [refresh] = reports(detector, [reach('5', '77', 9.5), later], (flow) => detector.flow(flow), 1000);
     expect(refresh).toMatchObject({ due: 'grown', detection: { evidence: { new_targets: 5 } } });
+    const users = ['6', '7', '8'].map((src) => reach(src, '1', 2, { port: 445 }));
+    const usual = reach('5', '1', 11.5, { port: 445 });
+    expect(reports(detector, [...users, usual], (flow) => detector.flow(flow), 1000)).toEqual([]);
+    expect(detector.dropped.stale).toBe(0);
   });
 
   it('is informational for a file share, because file shares are mapped occasionally', () => {
