@@ -1056,6 +1056,8 @@ export const limits = {
   inventoryCountMs: 50,
   /** Time that one transaction spends on writing the changes of the inventory. */
   inventoryWriteMs: 75,
+  /** Maximum sightings that wait after processing has stopped. Further sightings are dropped. */
+  maxStoppedSightings: 262_144,
   /** Maximum stored events that are skipped because processing them failed. Further failures stop processing. */
   maxSkippedEvents: 100,
   /**
@@ -1354,8 +1356,8 @@ export const limits = {
    */
   refreshedKeys: 32,
   /**
-   * Maximum windows that move and are evaluated as they were before, between two evaluations of a detector: 512 reports
-   * take a quarter of a second. Alerts of further keys may miss their largest figures.
+   * Maximum earlier windows kept for evaluation between two evaluations of a detector: 512 reports take a quarter of a
+   * second. Alerts of further keys may miss their largest figures.
    */
   movedWindows: 512,
   /**
@@ -1519,6 +1521,7 @@ export const limitMeanings = {
   maxCountedAlerts: 'The number of open alerts was estimated for assets with very many alerts.',
   maxServices: 'Services were not recorded, because there are too many.',
   maxServicesPerAsset: 'Services of hosts that answer on every port were not recorded.',
+  maxStoppedSightings: 'Reports of sensors about hosts were dropped, because processing of events has stopped.',
   maxUncountedEvents: 'Ingest was slowed, because background processing lags behind.',
   rememberedConnections:
     'Connections that are reported again may have been counted twice, because there were too many.',

@@ -108,6 +108,8 @@ export class InventoryEngine<A extends AssetsPart> {
   /** Ranges of events that are processed one by one, because processing them together failed. */
   #suspects: readonly { readonly table: Table; readonly from: number; readonly to: number }[] = [];
   #skippedSightings = 0;
+  /** Number of batches whose sightings were dropped after a stop. */
+  #droppedSightings = 0;
   #isHalted = false;
 
   constructor(options: InventoryOptions<A>) {
@@ -208,8 +210,8 @@ export class InventoryEngine<A extends AssetsPart> {
    */
   take(blocks: readonly CommittedBlock[], sightings: readonly Sighting[]): void {
     if (blocks.length === 0 && sightings.length === 0) return;
-    const isDropped = this.#isHalted && this.#pending.batches >= limits.maxUncountedEvents;
-    if (isDropped && sightings.length > 0) this.#hurried++;
+    const isDropped = this.#isHalted && this.#pending.stored >= limits.maxStoppedSightings;
+    if (isDropped && sightings.length > 0) this.#droppedSightings++;
     else if (sightings.length > 0)
       this.#pending.add({
         network: this.#sequences('network', blocks),
@@ -301,7 +303,8 @@ export class InventoryEngine<A extends AssetsPart> {
   /** Number of stored events that are not processed, or whose processing was not committed. */
   get unprocessed(): number {
     return eventTables.reduce((sum, table) => {
-      return sum + this.#events.next(table) - (this.#position?.[table] ?? this.#written(table));
+      const position = this.#position?.[table] ?? this.#written(table);
+      return sum + this.#events.next(table) - Math.max(position, this.#events.firstStored(table));
     }, 0);
   }
 
@@ -373,6 +376,7 @@ export class InventoryEngine<A extends AssetsPart> {
       maxSpansPerAddress: this.#dispatcher.forgotten.spans,
       rememberedForwarders: this.#dispatcher.forgotten.forwarders,
       maxUncountedEvents: this.#hurried,
+      maxStoppedSightings: this.#droppedSightings,
     };
     return Object.fromEntries(Object.entries(reached).filter(([, times]) => times > 0));
   }
@@ -505,7 +509,7 @@ export class InventoryEngine<A extends AssetsPart> {
       }
       const { block, first } = next;
       if (this.#skips(block, first)) {
-        position[table]++;
+        position[table] = block.firstSeq + first + 1;
         this.#moved = true;
         continue;
       }
@@ -527,9 +531,10 @@ export class InventoryEngine<A extends AssetsPart> {
    */
   #endOfRun({ table, firstSeq }: EventBlock, first: number, end: number): number {
     const from = firstSeq + first;
-    const isSuspect = this.#suspects.some((range) => range.table === table && from >= range.from && from < range.to);
-    if (isSuspect) return first + 1;
-    return Math.min(end, ...Array.from(this.#failing[table].keys(), (seq) => (seq > from ? seq - firstSeq : end)));
+    const suspects = this.#suspects.filter((range) => range.table === table);
+    if (suspects.some((range) => from >= range.from && from < range.to)) return first + 1;
+    const bounds = [...this.#failing[table].keys(), ...suspects.map((range) => range.from)];
+    return Math.min(end, ...bounds.map((seq) => (seq > from ? seq - firstSeq : end)));
   }
 
   /**
@@ -539,8 +544,12 @@ export class InventoryEngine<A extends AssetsPart> {
     const { table } = block;
     const seq = block.firstSeq + row;
     const event = this.#failing[table].get(seq);
-    // After an aborted transaction, another event may have this sequence.
-    if (event === undefined || event.id !== rowId(block, row)) return false;
+    if (event === undefined) return false;
+    if (event.id !== rowId(block, row)) {
+      // After an aborted transaction, another event has this sequence.
+      this.#failing[table].delete(seq);
+      return false;
+    }
     const { skippedEvents } = this.#tables;
     const first = this.#events.firstStored(table);
     for (const other of skippedIn(skippedEvents, table)) if (other < first) skippedEvents.removeSync([table, other]);

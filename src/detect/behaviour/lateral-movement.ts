@@ -81,8 +81,10 @@ export class LateralMovementDetector implements Detector {
       const { isRefreshing } = source;
       source.isRefreshing = true;
       // The figures of earlier windows are reported however late the source is evaluated.
-      for (const end of this.#moves(reached, source.evaluatedTo))
+      for (const end of this.#moves(reached, source.evaluatedTo)) {
         this.#evaluateWindow(src, source, reached.slice(0, end), emit);
+        source.evaluatedTo = reached[end - 1]!.first;
+      }
       source.isRefreshing = isRefreshing;
       const isReported = this.#evaluateWindow(src, source, reached, emit);
       if (isReported || isRefreshing || source.toldRank < 0) source.evaluatedTo = reached.at(-1)!.first;

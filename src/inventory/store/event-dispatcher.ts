@@ -89,7 +89,7 @@ export class EventDispatcher {
 
   #dispatchDns(block: EventBlock, first: number, end: number): void {
     for (const projection of this.#projections) projection.dns?.(block, first, end);
-    for (const name of namesInDns(block, this.#isHome, first, end)) this.sight(name);
+    for (const name of namesInDns(block, this.#isHome, first, end)) this.#sight(name);
   }
 
   #dispatchFlows(block: EventBlock, first: number, end: number, sighted: HostAt[]): void {

@@ -38,6 +38,7 @@ export class PendingSightings {
   #waiting: Waiting[] = [];
   /** Batches that the inventory has processed but not written yet. */
   #taken: Waiting[] = [];
+  #stored = 0;
   #next = 0;
   readonly #table: InventoryTables['inventoryTold'];
 
@@ -64,9 +65,9 @@ export class PendingSightings {
     }, 0);
   }
 
-  /** Number of pending batches. */
-  get batches(): number {
-    return this.#waiting.length;
+  /** Number of stored sightings, counting at least one for each batch. */
+  get stored(): number {
+    return this.#stored;
   }
 
   get first(): BatchSightings | undefined {
@@ -79,12 +80,15 @@ export class PendingSightings {
   }
 
   add(row: ToldRow): void {
+    this.#stored += sizeOf(row);
     this.#waiting.push({ row, told: opened(row), key: undefined });
   }
 
   /** Marks the oldest batch as processed. */
   shift(): void {
-    this.#taken.push(this.#waiting.shift()!);
+    const batch = this.#waiting.shift()!;
+    this.#stored -= sizeOf(batch.row);
+    this.#taken.push(batch);
   }
 
   /** Drops processed batches. Called when the inventory is written in this transaction. */
@@ -111,9 +115,12 @@ export class PendingSightings {
     this.#waiting = Array.from(this.#table.getRange(), ({ key, value: row }) => {
       return { row, told: opened(row), key };
     });
+    this.#stored = this.#waiting.reduce((sum, { row }) => sum + sizeOf(row), 0);
     this.#next = Math.max(this.#next, (this.#waiting.at(-1)?.key ?? -1) + 1);
   }
 }
+
+const sizeOf = ({ sightings }: ToldRow): number => Math.max(1, sightings.length);
 
 function opened({ network, dns, sightings }: ToldRow): BatchSightings {
   return {

@@ -60,6 +60,19 @@ describe('a new connection', () => {
     expect(detector.dropped.stale).toBe(0);
   });
 
+  it('is reported once for each window, although the newest window is not reported', () => {
+    const users = ['6', '7', '8'].map((src) => reach(src, '1', 2, { port: 445 }));
+    const few = ['50', '51'].map((dst, i) => reach('5', dst, 12 + (i * 5 * minute) / day));
+    const usual = reach('5', '1', 13.5, { port: 445 });
+    const detector = new LateralMovementDetector();
+    const flows = [...known, ...users, ...walk(4, 10), ...few, usual];
+    const found = reports(detector, flows, (flow) => detector.flow(flow), 1000);
+    expect(found.map(({ due, detection }) => [due, detection.severity])).toEqual([
+      ['new', 'high'],
+      ['new', 'medium'],
+    ]);
+  });
+
   it('is informational for a file share, because file shares are mapped occasionally', () => {
     expect(detected([reach('5', '1', 8, { port: 445 })])).toMatchObject([{ severity: 'informational' }]);
   });
