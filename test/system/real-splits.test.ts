@@ -30,10 +30,10 @@ async function alertsIn(lines: readonly string[], perBody: number): Promise<Show
   const service = await startService({ env: { CANDOR_NETWORK_HOME: `${host}/32` } });
   const admin = await login(service);
   let alerts = await alertsAfter(service, admin, inBodies(lines, perBody));
-  // The last figures are updated by refreshes, after the last event.
+  // The last figures are updated by refreshes, after the last event. On a busy machine, refreshes pause for seconds.
   for (let known = ''; known !== JSON.stringify(alerts); ) {
     known = JSON.stringify(alerts);
-    await sleep(5000);
+    await sleep(12_000);
     alerts = await alertsAfter(service, admin, []);
   }
   expect(await service.stop()).toBe(0);
