@@ -104,8 +104,8 @@ export async function open({ packages: bin, folder }: EngineOptions): Promise<En
 }
 
 /**
- * Returns an account without privileges, because PostgreSQL refuses to run as root. The account is `postgres`, which the
- * packages create, or `nobody` if that account does not exist.
+ * Returns an account without privileges, because PostgreSQL refuses to run as root. PostgreSQL's packages create the
+ * account `postgres`; without that account, `nobody` is used.
  */
 function unprivileged(): { uid: number; gid: number } {
   const accounts = readFileSync('/etc/passwd', 'utf8')

@@ -160,8 +160,8 @@ export class InventoryEngine<A extends AssetsPart> {
   /**
    * Lets the next attempt find or skip the event or sighting that made processing fail. Called after `forget`.
    *
-   * @returns a description of what is skipped, `retried` while the event is unknown; undefined if the error cannot be
-   *   attributed to an input, or too many inputs are skipped
+   * @returns what is skipped, or `retried` if the failing event is still to be found; undefined if the error cannot be
+   *   attributed to an event or a sighting, or if too many are skipped
    */
   skip({ input: { rows, sighting }, message }: ProjectionError): string | undefined {
     if (sighting !== undefined) {

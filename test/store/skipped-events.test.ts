@@ -52,6 +52,19 @@ function bugAt(...hosts: readonly number[]): void {
   });
 }
 
+/** Makes every write of the topology throw, and hides the warnings about it. */
+function bugInWrites() {
+  const warned = vi.spyOn(process, 'emitWarning').mockReturnValue();
+  const write = vi.spyOn(Topology.prototype, 'write').mockImplementation(() => {
+    throw new TypeError('a bug');
+  });
+  onTestFinished(() => {
+    warned.mockRestore();
+    write.mockRestore();
+  });
+  return { write };
+}
+
 async function settled(store: Pick<OpenedStore, 'commit'>): Promise<void> {
   for (let i = 0; i < 3; i++) await store.commit(batchOf([]));
 }
@@ -104,12 +117,8 @@ test('an event whose processing fails is stored and skipped, and all other event
 });
 
 test('a start skips an event whose processing fails, and processes the stored events', async () => {
-  const warned = vi.spyOn(process, 'emitWarning').mockReturnValue();
   const { dataDir, store, reader } = opened({ home: ['10.0.0.0/8'] });
-  const write = vi.spyOn(Topology.prototype, 'write').mockImplementation(() => {
-    throw new TypeError('a bug');
-  });
-  onTestFinished(() => warned.mockRestore());
+  const { write } = bugInWrites();
   await store.commit(connections([1, 2, 3]));
   await store.commit(connections([4]));
   await store.close();
@@ -122,15 +131,8 @@ test('a start skips an event whose processing fails, and processes the stored ev
 });
 
 test('an error that is not about certain events stops processing until the next start; events are still stored', async () => {
-  const warned = vi.spyOn(process, 'emitWarning').mockReturnValue();
   const { dataDir, store, reader } = opened({ home: ['10.0.0.0/8'] });
-  const write = vi.spyOn(Topology.prototype, 'write').mockImplementation(() => {
-    throw new TypeError('a bug');
-  });
-  onTestFinished(() => {
-    warned.mockRestore();
-    write.mockRestore();
-  });
+  const { write } = bugInWrites();
   const [, removal] = await Promise.allSettled([
     store.commit(connections([1])),
     store.removeAsset('01900000-0000-7000-8000-00000000000a'),
