@@ -28,12 +28,19 @@ interface PlannedCall {
   readonly settle: () => void;
 }
 
+/**
+ * The queue of a call. `urgent` calls are few and small, and someone waits for them: the next transaction consists of
+ * the waiting urgent calls, unless the last transaction did too. No order is kept between the two lanes.
+ */
+export type Lane = 'ordinary' | 'urgent';
+
 interface GroupOptions {
   forget(): void;
   hasRoom?(): boolean;
+  holds?(): boolean;
   onIdle?(): void;
   onDamage?(error: ServiceError): void;
-  beforeFlush?(): void;
+  beforeFlush?(lane: Lane): void;
   retries?(error: unknown): boolean;
 }
 
@@ -47,7 +54,7 @@ const maxGroupBytes = 32 * 2 ** 20;
 const mapFull = -30792;
 
 /**
- * Groups calls: calls that wait together share one transaction and one flush, in order of arrival. While a
+ * Groups calls: calls of a lane that wait together share one transaction and one flush, in order of arrival. While a
  * commit blocks the thread, the next group gathers in the message port: the slower the disk, the larger the
  * groups.
  *
@@ -55,15 +62,18 @@ const mapFull = -30792;
  * never the data that they acknowledge.
  */
 export class GroupCommit {
-  #waiting: Waiting[] = [];
+  readonly #waiting: Readonly<Record<Lane, Waiting[]>> = { ordinary: [], urgent: [] };
+  /** The lane of the last transaction. */
+  #last: Lane = 'ordinary';
   #scheduled = false;
   #closed = false;
   #idle: (() => void) | undefined;
   readonly #db: Transactor;
   readonly #forget: () => void;
   readonly #hasRoom: () => boolean;
+  readonly #holds: () => boolean;
   readonly #onIdle: () => void;
-  readonly #beforeFlush: () => void;
+  readonly #beforeFlush: (lane: Lane) => void;
   readonly #onDamage: (error: ServiceError) => void;
   readonly #retries: (error: unknown) => boolean;
 
@@ -71,15 +81,17 @@ export class GroupCommit {
    * `beforeFlush` is called within each transaction, at its end. `forget` is called after an aborted
    * transaction if the queue continues: in-memory state must be read again. `hasRoom` returns whether the
    * volume has room for a transaction; if not, calls are rejected, because LMDB must not find a volume full
-   * (see `isFailedWrite`). `onIdle` is called when the queue is empty. `onDamage` is called when a
-   * transaction was aborted because stored data is damaged: `beforeFlush` must not need the damaged data
-   * again. `retries` is called after an aborted transaction, before `forget`. If it removes the cause of the error, it
-   * also does the work of `forget`, and returns true, so that the calls are committed again.
+   * (see `isFailedWrite`). While `holds` returns true, ordinary calls wait for transactions that consist of
+   * `beforeFlush` alone, between which urgent calls are committed. `onIdle` is called when the queue is empty.
+   * `onDamage` is called when a transaction was aborted because stored data is damaged: `beforeFlush` must not need
+   * the damaged data again. `retries` is called after an aborted transaction, before `forget`. If it removes the cause
+   * of the error, it also does the work of `forget`, and returns true, so that the calls are committed again.
    */
   constructor(db: Transactor, options: GroupOptions) {
     this.#db = db;
     this.#forget = options.forget;
     this.#hasRoom = options.hasRoom ?? (() => true);
+    this.#holds = options.holds ?? (() => false);
     this.#onIdle = options.onIdle ?? (() => {});
     this.#onDamage = options.onDamage ?? (() => {});
     this.#beforeFlush = options.beforeFlush ?? (() => {});
@@ -87,17 +99,17 @@ export class GroupCommit {
   }
 
   get pending(): number {
-    return this.#waiting.length;
+    return this.#waiting.ordinary.length + this.#waiting.urgent.length;
   }
 
   /**
    * Queues a call. `bytes` is the approximate number of bytes that the call writes. Rejects with the call's error,
    * or UNAVAILABLE when the disk is full.
    */
-  submit<T>(bytes: number, plan: Plan<T>): Promise<T> {
+  submit<T>(bytes: number, plan: Plan<T>, lane: Lane = 'ordinary'): Promise<T> {
     if (this.#closed) return Promise.reject(new ServiceError('UNAVAILABLE', 'the store is closing'));
     return new Promise<T>((resolve, reject) => {
-      this.#waiting.push({ plan, bytes, resolve: resolve as (value: unknown) => void, reject });
+      this.#waiting[lane].push({ plan, bytes, resolve: resolve as (value: unknown) => void, reject });
       this.#schedule();
     });
   }
@@ -105,7 +117,7 @@ export class GroupCommit {
   /** Stops accepting calls. Resolves when the waiting calls are committed. */
   close(): Promise<void> {
     this.#closed = true;
-    if (this.#waiting.length === 0) return Promise.resolve();
+    if (this.pending === 0) return Promise.resolve();
     return new Promise((resolve) => {
       this.#idle = resolve;
     });
@@ -117,26 +129,19 @@ export class GroupCommit {
     setImmediate(() => this.#drain());
   }
 
-  /** Commits the waiting calls. Errors that `#failed` does not handle end the thread. */
+  /** Commits waiting calls of one lane. Errors that `#failed` does not handle end the thread. */
   #drain(): void {
     this.#scheduled = false;
-    this.#commit(this.#takeGroup());
-    if (this.#waiting.length > 0) this.#schedule();
+    const { ordinary, urgent } = this.#waiting;
+    const isUrgent = urgent.length > 0 && (this.#last === 'ordinary' || ordinary.length === 0);
+    this.#last = isUrgent ? 'urgent' : 'ordinary';
+    if (isUrgent || !this.#holds() || !this.#hasRoom()) this.#commit(takeGroup(isUrgent ? urgent : ordinary));
+    else this.#commit([]);
+    if (this.pending > 0) this.#schedule();
     else {
       this.#idle?.();
       this.#onIdle();
     }
-  }
-
-  #takeGroup(): Waiting[] {
-    let bytes = 0;
-    let taken = 0;
-    for (const call of this.#waiting) {
-      bytes += call.bytes;
-      if (taken > 0 && bytes > maxGroupBytes) break;
-      taken++;
-    }
-    return this.#waiting.splice(0, taken);
   }
 
   #commit(group: readonly Waiting[]): void {
@@ -154,7 +159,7 @@ export class GroupCommit {
           outcomes.push(apply(call));
         }
         broken = undefined;
-        this.#beforeFlush();
+        this.#beforeFlush(this.#last);
       });
     } catch (error) {
       this.#failed(group, broken, error);
@@ -181,7 +186,7 @@ export class GroupCommit {
     if (isFull) {
       // A single large call may be the cause, so each call is committed separately.
       if (group.length > 1) for (const call of group) this.#commit([call]);
-      else group[0]!.reject(diskIsFull());
+      else group[0]?.reject(diskIsFull());
       return;
     }
     if (isDamaged) {
@@ -196,6 +201,18 @@ export class GroupCommit {
     const rest = group.filter((call) => call !== broken);
     if (rest.length > 0) this.#commit(rest);
   }
+}
+
+/** Removes the first calls of a queue, as many as one transaction may write. */
+function takeGroup(queue: Waiting[]): Waiting[] {
+  let bytes = 0;
+  let taken = 0;
+  for (const call of queue) {
+    bytes += call.bytes;
+    if (taken > 0 && bytes > maxGroupBytes) break;
+    taken++;
+  }
+  return queue.splice(0, taken);
 }
 
 function apply(call: Waiting): PlannedCall {

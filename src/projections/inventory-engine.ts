@@ -1,3 +1,4 @@
+import type { Lane } from '../database/group-commit.ts';
 import { ServiceError } from '../errors.ts';
 import { type EventBlock, openBlock } from '../events/format/block.ts';
 import { tables as eventTables } from '../events/format/columns.ts';
@@ -101,8 +102,10 @@ export class InventoryEngine<A extends AssetsPart> {
   #processedRows = 0;
   /** The newest received block, opened. */
   #opened: { readonly buffer: ArrayBuffer; readonly block: EventBlock } | undefined;
-  /** Number of transactions that had to process more than their normal share. */
+  /** Number of batches after which ingest had to wait until fewer events were pending. */
   #hurried = 0;
+  /** Time until which ingest waits, by performance.now(). */
+  #hurryUntil = 0;
   /** Events whose processing failed since the start, by sequence. They are recorded when the position passes them. */
   readonly #failing: Readonly<Record<Table, Map<number, SkippedEvent>>> = { network: new Map(), dns: new Map() };
   /** Ranges of events that are processed one by one, because processing them together failed. */
@@ -227,6 +230,21 @@ export class InventoryEngine<A extends AssetsPart> {
       this.#processSome(blocks);
     });
     this.#opened = undefined;
+    if (!this.#isBehind) return;
+    this.#hurried++;
+    this.#hurryUntil = performance.now() + hurryMs;
+  }
+
+  /**
+   * Whether the next batch must wait, because too many events are pending. A batch waits for a limited time, so that
+   * ingest is slowed but not stopped.
+   */
+  get holdsIngest(): boolean {
+    return this.#isBehind && performance.now() < this.#hurryUntil;
+  }
+
+  get #isBehind(): boolean {
+    return this.backlog + this.#pending.sightings > limits.maxUncountedEvents;
   }
 
   /**
@@ -310,18 +328,19 @@ export class InventoryEngine<A extends AssetsPart> {
 
   /**
    * Processes as many events as there is time for, and writes the changes with the position. A larger write may
-   * be delayed, so that writing takes at most a fifth of the time, until memory is full.
+   * be delayed, so that writing takes at most a fifth of the time, until memory is full. A transaction of urgent calls
+   * leaves more than little work to the next transaction.
    *
    * @returns the delay until the next checkpoint is due, in milliseconds; undefined when all events are
    *   processed and written
    */
-  checkpoint(): number | undefined {
+  checkpoint(lane: Lane = 'ordinary'): number | undefined {
+    if (lane === 'urgent' && (this.backlog > 0 || this.dirty > limits.inventoryRowsPerCommit)) return 0;
     return guarded(() => this.#checkpoint());
   }
 
   #checkpoint(): number | undefined {
-    let isDone = this.#position === undefined || this.#processSome([]);
-    if (!isDone) isDone = this.#hurry();
+    const isDone = this.#position === undefined || this.#processSome([]);
     this.#endTimeSlice();
     const settleMs = isDone && this.#position !== undefined ? this.#settleProjections() : undefined;
     const { dirty } = this;
@@ -397,24 +416,6 @@ export class InventoryEngine<A extends AssetsPart> {
   /** Returns the delay in milliseconds until a small write is due. */
   #dueMs(): number {
     return this.#writtenAt + Math.max(limits.inventoryPauseMs, 4 * this.#writingMs) - performance.now();
-  }
-
-  /**
-   * Processes more events if the backlog has grown too large, while senders wait.
-   *
-   * @returns true when nothing is pending
-   */
-  #hurry(): boolean {
-    const isMuch = () => this.backlog + this.#pending.sightings > limits.maxUncountedEvents;
-    if (!isMuch()) return false;
-    this.#hurried++;
-    const until = performance.now() + hurryMs;
-    let isDone = false;
-    while (!isDone && isMuch() && performance.now() < until) {
-      this.#again();
-      isDone = this.#processSome([]);
-    }
-    return isDone;
   }
 
   /** Makes room in memory and starts a new time slice. */
@@ -602,7 +603,7 @@ export class InventoryEngine<A extends AssetsPart> {
 /** Time slice of one `catchUp` transaction, in milliseconds. */
 const catchUpMs = 250;
 
-/** Maximum duration of the time slice of one transaction when the backlog is too large, in milliseconds. */
+/** Maximum time that a batch waits because too many events are pending, in milliseconds. */
 const hurryMs = 1500;
 
 /** Number of sightings between two checks of the time. */

@@ -354,12 +354,14 @@ class LmdbStore implements Store {
     this.#queue = new GroupCommit(transactor, {
       forget: () => this.#reload(),
       hasRoom: () => this.#mayWrite(),
+      holds: () => !this.#isHalted && this.#inventory.holdsIngest,
       onIdle: () => this.#mergeLater(),
       onDamage: (error) => this.#damaged(error),
       retries: (error) => error instanceof ProjectionError && this.#skip(error),
-      beforeFlush: () => {
+      beforeFlush: (lane) => {
         if (this.#isHalted) return;
-        for (const againMs of [this.#refreshCorrelations(), this.#inventory.checkpoint()])
+        const refreshedMs = lane === 'urgent' ? undefined : this.#refreshCorrelations();
+        for (const againMs of [refreshedMs, this.#inventory.checkpoint(lane)])
           if (againMs !== undefined) this.#goOnIn(againMs);
         this.#awaitFall();
       },
@@ -488,7 +490,8 @@ class LmdbStore implements Store {
   ): Promise<PrincipalChanged> {
     const bytes = change.password_hash === undefined ? smallChangeBytes : passwordChangeBytes;
     const wanted = { id, change, by, options };
-    return this.#queue.submit(bytes, () => planPrincipalChange(this.#tables, this.#outbox, wanted, this.#now()));
+    const plan = () => planPrincipalChange(this.#tables, this.#outbox, wanted, this.#now());
+    return this.#queue.submit(bytes, plan, 'urgent');
   }
 
   addToken(token: Token, by: Actor): Promise<{ readonly ended: readonly string[] }> {
@@ -511,7 +514,8 @@ class LmdbStore implements Store {
   }
 
   changePolicy(change: PolicyChange, by: Actor): Promise<void> {
-    return this.#queue.submit(policyChangeBytes, () => planPolicy(this.#tables, this.#outbox, change, by, this.#now()));
+    const plan = () => planPolicy(this.#tables, this.#outbox, change, by, this.#now());
+    return this.#queue.submit(policyChangeBytes, plan, 'urgent');
   }
 
   saveScan(scan: StoredScan): Promise<void> {
@@ -534,9 +538,8 @@ class LmdbStore implements Store {
   }
 
   addAudit(records: readonly StoredAuditRecord[]): Promise<void> {
-    return this.#queue.submit(records.length * auditRecordBytes, () =>
-      planAudit(this.#tables, records, this.#maxAuditRecords),
-    );
+    const plan = () => planAudit(this.#tables, records, this.#maxAuditRecords);
+    return this.#queue.submit(records.length * auditRecordBytes, plan, 'urgent');
   }
 
   changeRules(change: RulesChange, by: Actor): Promise<void> {
@@ -627,7 +630,7 @@ class LmdbStore implements Store {
   }
 
   reportDamage({ table, block, row }: DamageFound): Promise<void> {
-    return this.#change(() => () => {
+    return this.#queue.submit(smallChangeBytes, () => () => {
       if (row !== undefined) return this.#foundDamaged(row);
       const events = eventTables.find((name) => name === table);
       if (events === undefined) this.#scrub.foundIn(table);
@@ -742,8 +745,9 @@ class LmdbStore implements Store {
     this.#onCommitted({ alerts, scans, heads, outbox: this.#outbox.rows });
   }
 
+  /** Commits a small change before waiting ingest. Its plan must not need the state that events are processed into. */
   #change<T>(plan: Plan<T>): Promise<T> {
-    return this.#queue.submit(smallChangeBytes, plan);
+    return this.#queue.submit(smallChangeBytes, plan, 'urgent');
   }
 
   /**
@@ -752,7 +756,7 @@ class LmdbStore implements Store {
    */
   async #changeAssets<T>(plan: (parts: AssetParts) => () => T): Promise<T> {
     const place = await this.#counted();
-    return this.#change(() => {
+    return this.#queue.submit(smallChangeBytes, () => {
       this.#inventory.readyTo(place);
       this.#inventory.assets.settleAll();
       this.#inventory.force();

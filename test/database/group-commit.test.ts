@@ -61,6 +61,78 @@ test('work before the flush runs once in each transaction, at its end', async ()
   expect(list.kept).toEqual(['a', 'last', 'b', 'last', 'c', 'last']);
 });
 
+test('urgent calls are committed before waiting ordinary calls, and ordinary calls have every second transaction', async () => {
+  const list = new List();
+  const { queue } = queueOn(list);
+  const urgent: Promise<unknown>[] = [];
+  // Each urgent call is followed by another one, so that urgent calls always wait.
+  const repeat = (round: number) => {
+    if (round < 4)
+      urgent.push(
+        queue.submit(1, list.put(`urgent ${round}`), 'urgent').then(() => repeat(round + 1)),
+        queue.submit(1, list.put(`beside ${round}`), 'urgent'),
+      );
+  };
+  const large = 2 ** 25;
+  const ordinary = ['a', 'b', 'c'].map((name) => queue.submit(large, list.put(name)));
+  repeat(0);
+  await Promise.all(ordinary);
+  await Promise.all(urgent);
+  const rounds = [0, 1, 2, 3].map((round) => [`urgent ${round}`, `beside ${round}`]);
+  expect(list.kept).toEqual([...rounds[0]!, 'a', ...rounds[1]!, 'b', ...rounds[2]!, 'c', ...rounds[3]!]);
+});
+
+test('work before the flush receives the lane of the calls', async () => {
+  const list = new List();
+  const lanes: string[] = [];
+  const queue = new GroupCommit(list, { forget: () => undefined, beforeFlush: (lane) => void lanes.push(lane) });
+  await Promise.all([queue.submit(1, list.put('a')), queue.submit(1, list.put('b'), 'urgent')]);
+  expect(lanes).toEqual(['urgent', 'ordinary']);
+});
+
+test('held ordinary calls wait for transactions without calls, between which urgent calls are committed', async () => {
+  const list = new List();
+  let held = 3;
+  const urgent: Promise<unknown>[] = [];
+  const queue = new GroupCommit(list, {
+    forget: () => undefined,
+    holds: () => held > 0,
+    beforeFlush: (lane) => {
+      list.written.push('work');
+      if (lane === 'urgent') return;
+      held--;
+      urgent.push(queue.submit(1, list.put(`urgent ${held}`), 'urgent'));
+    },
+  });
+  await queue.submit(1, list.put('a'));
+  await Promise.all(urgent);
+  expect(list.kept).toEqual(
+    [['work'], ['urgent 2', 'work'], ['work'], ['urgent 1', 'work'], ['work'], ['urgent 0', 'work']]
+      .flat()
+      .concat(['a', 'work'], ['urgent -1', 'work']),
+  );
+});
+
+test('a held queue that finds the map full forgets and continues', async () => {
+  const list = new List();
+  list.failures = [mapFull()];
+  let isHeld = true;
+  const queue = new GroupCommit(list, {
+    forget() {
+      isHeld = false;
+    },
+    holds: () => isHeld,
+  });
+  expect(await queue.submit(1, list.put('a'))).toBe('a');
+  expect(list.transactions).toBe(2);
+});
+
+test('without space, held ordinary calls are rejected', async () => {
+  const list = new List();
+  const queue = new GroupCommit(list, { forget: () => undefined, hasRoom: () => false, holds: () => true });
+  await expect(queue.submit(1, list.put('a'))).rejects.toThrow('full');
+});
+
 test('a group is bounded in bytes; a call above the bound has a separate transaction', async () => {
   const list = new List();
   const { queue } = queueOn(list);

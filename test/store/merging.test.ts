@@ -7,7 +7,7 @@ import { BlockBuilder } from '../../src/events/format/block-builder.ts';
 import { EventStore } from '../../src/events/store/event-store.ts';
 import { databaseFile, openTables } from '../../src/store/tables.ts';
 import { graphState } from '../../src/topology/store/segments.ts';
-import { EveryFifth } from '../detect/store/behaviour/every-fifth.ts';
+import { Slow } from '../detect/store/behaviour/slow.ts';
 import { dnsRecord } from '../rollups/store/dns-records.ts';
 import { batchOf, hour, opened, start } from './opened.ts';
 import { networkRecord } from './records.ts';
@@ -61,14 +61,6 @@ test('network blocks, DNS blocks and the topology take turns', async () => {
   });
   expect(progress().network).toBeGreaterThan(400);
 });
-
-/** A detector that takes 20 µs for each event. */
-class Slow extends EveryFifth {
-  override flow(): void {
-    const until = performance.now() + 0.02;
-    while (performance.now() < until);
-  }
-}
 
 /** Delays timers that are due immediately, with which the store continues to process events. */
 function stopProcessing(): void {

@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import type { Asset } from '../../../src/contract/resources/asset.ts';
 import type { Service } from '../../../src/contract/resources/service.ts';
@@ -8,7 +9,8 @@ import type { Sighting } from '../../../src/inventory/model/sighting.ts';
 import { limits } from '../../../src/limits.ts';
 import { openReader } from '../../../src/store/reader.ts';
 import { openStore } from '../../../src/store/writer.ts';
-import { analyst, everything, hour, opened, resources, start } from '../../store/opened.ts';
+import { Slow } from '../../detect/store/behaviour/slow.ts';
+import { administrator, analyst, everything, hour, opened, resources, start } from '../../store/opened.ts';
 import { batch, block, counted, countedOfEvents, ssh } from './traffic.ts';
 
 const address = (n: number) => `10.${(n >> 16) & 255}.${(n >> 8) & 255}.${n & 255}`;
@@ -104,6 +106,39 @@ test("users' changes do not wait for events stored later", async () => {
   }
   expect(isChanged).toBe(true);
   expect((await change).asset.name).toBe('mine');
+});
+
+test('a small change is committed before batches that were sent earlier', async () => {
+  const { store } = opened();
+  const order: string[] = [];
+  const batches = [0, 1, 2].map((n) => store.commit(bodyOf(many)).then(() => order.push(`batch ${n}`)));
+  const change = store.createPrincipal(administrator(), analyst).then(() => order.push('change'));
+  await Promise.all([...batches, change]);
+  expect(order).toEqual(['change', 'batch 0', 'batch 1', 'batch 2']);
+});
+
+test('while too many events wait to be processed, a batch waits, and small changes do not', async () => {
+  const { store } = opened({ detectors: () => [new Slow()] });
+  const full = block(Array.from({ length: limits.maxBlockRows }, () => ssh()));
+  const blocks = Array.from({ length: 2 * Math.ceil(limits.maxUncountedEvents / limits.maxBlockRows) }, () =>
+    full.slice(),
+  );
+  await store.commit({ ...batch([]), blocks });
+  const before = (await store.status()).uncounted_events;
+  expect(before).toBeGreaterThan(limits.maxUncountedEvents);
+  const order: string[] = [];
+  const waiting = store.commit(batch([ssh()])).then(() => order.push('batch'));
+  // The batch arrives at the store before the change.
+  await sleep(100);
+  await store.createPrincipal(administrator(), analyst);
+  order.push('change');
+  await waiting;
+  expect(order).toEqual(['change', 'batch']);
+  const { uncounted_events, limits_reached } = await store.status();
+  expect(uncounted_events).toBeLessThan(before);
+  // The batch waited for a limited time, and left too many events as the first batch did.
+  expect(uncounted_events).toBeGreaterThan(0);
+  expect(limits_reached).toMatchObject({ maxUncountedEvents: 2 });
 });
 
 test('processing continues after an aborted transaction, without another batch', async () => {
