@@ -8,6 +8,7 @@ import { connRecords, mulberry32 } from '../../bench/conn-records.ts';
 import { openDatabase } from '../../src/database/lmdb.ts';
 import { isDamage } from '../../src/database/rows.ts';
 import { BlockBuilder } from '../../src/events/format/block-builder.ts';
+import { columnIndex } from '../../src/events/format/columns.ts';
 import { EventStore } from '../../src/events/store/event-store.ts';
 import { StoreScrub } from '../../src/store/store-scrub.ts';
 import { openTables } from '../../src/store/tables.ts';
@@ -133,6 +134,43 @@ test('a missing header, and a header under another key, are found', () => {
       expect(store.damage('network').reduce((sum, { rows }) => sum + rows, 0)).toBe(rowsPerBlock);
     });
   }
+});
+
+test('a visit of some columns sets a block aside only if one of these columns is damaged', () => {
+  const times = columnIndex.network.get('timestamp')!;
+  const unread = columnIndex.network.get('dst_port')!;
+  /** Returns the visited rows by the first sequence of their block. */
+  const visited = (store: EventStore, from: number, to: number) => {
+    const rows = new Map<number, readonly number[]>();
+    store.visit('network', from, to, (block, first, end) => {
+      const read = Array.from({ length: end - first }, (_, n) => block.numbers('timestamp').at(first + n));
+      rows.set(block.firstSeq, read);
+    });
+    return rows;
+  };
+  const sound = visited(new EventStore(env), 30, 130);
+  expect([...sound].map(([seq, read]) => [seq, read.length])).toEqual([
+    [1, 11],
+    [41, 40],
+    [81, 40],
+    [121, 9],
+  ]);
+  const flipPart = (column: number) => {
+    const key = [0, 81, 2 * column];
+    parts.putSync(key, flip(Buffer.from(parts.get(key)!), 5));
+  };
+  undone(() => {
+    flipPart(unread);
+    const store = new EventStore(env);
+    expect(visited(store, 30, 130)).toEqual(sound);
+    expect(store.damage('network')).toEqual([]);
+  });
+  undone(() => {
+    flipPart(times);
+    const store = new EventStore(env);
+    expect(visited(store, 30, 130)).toEqual(new Map([...sound].filter(([seq]) => seq !== 81)));
+    expect(store.damage('network')).toMatchObject([{ firstSeq: 81, rows: rowsPerBlock }]);
+  });
 });
 
 test('merging and retention skip a block that was set aside', () => {

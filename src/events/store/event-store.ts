@@ -466,14 +466,38 @@ export class EventStore {
   }
 
   /**
+   * Passes the same rows as `rows` to `visit`, but reads and verifies only the columns that `visit` uses. After a
+   * damaged block was set aside, `visit` is called again, so repeated calls must do no harm.
+   */
+  visit(table: Table, from: number, to: number, visit: (block: EventBlock, first: number, end: number) => void): void {
+    for (let next = from; next < to; ) {
+      next = this.#sound(() => {
+        const place = this.#placeFrom(table, next);
+        if (place === undefined || place.firstSeq >= to) return to;
+        const { firstSeq, rows } = place;
+        const block = this.#store.open(table, firstSeq, rows);
+        visit(block, Math.max(0, from - firstSeq), Math.min(rows, to - firstSeq));
+        return firstSeq + rows;
+      });
+    }
+  }
+
+  /**
    * Returns the first block that ends after a sequence, fully verified, because consumers do not stop in the
    * middle of a block.
    */
   #soundFrom(table: Table, seq: number): EventBlock | undefined {
+    const place = this.#placeFrom(table, seq);
+    return place && this.#store.verify(table, place.firstSeq);
+  }
+
+  /** Returns the first block that ends after a sequence. */
+  #placeFrom(table: Table, seq: number): { readonly firstSeq: number; readonly rows: number } | undefined {
     const { directory } = this.#known(table);
     let place = Math.max(0, directory.placeOf(seq));
     if (place < directory.count && directory.firstSeq[place]! + directory.rows[place]! <= seq) place++;
-    return place < directory.count ? this.#store.verify(table, directory.firstSeq[place]!) : undefined;
+    if (place >= directory.count) return undefined;
+    return { firstSeq: directory.firstSeq[place]!, rows: directory.rows[place]! };
   }
 
   /** Yields the blocks that may have rows with times in [from, to), epoch milliseconds, newest block first. */

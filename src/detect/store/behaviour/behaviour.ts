@@ -367,16 +367,15 @@ export class Behaviour implements Projection {
    * the newest events between the detection's addresses.
    */
   #shownBy(detection: Detection): { readonly ids: string[]; readonly sensors: string[] } {
-    const { events } = detection;
-    const ids: string[] = [];
+    const ids = new Set<string>();
     const sensors = this.#sensorsLately(detection);
-    for (const { table, seq } of events.slice(0, limits.maxAlertEventIds))
-      for (const { block, first } of this.#options.events.rows(table, seq, seq + 1)) {
-        ids.push(rowId(block, first));
-        const sensor = block.texts('sensor_id').text(first);
+    for (const { table, seq } of detection.events.slice(0, limits.maxAlertEventIds))
+      this.#options.events.visit(table, seq, seq + 1, (block, row) => {
+        const sensor = block.texts('sensor_id').text(row);
+        ids.add(rowId(block, row));
         if (sensor !== undefined) sensors.add(sensor);
-      }
-    return { ids, sensors: [...sensors].slice(0, limits.maxAlertSensors) };
+      });
+    return { ids: [...ids], sensors: [...sensors].slice(0, limits.maxAlertSensors) };
   }
 
   /** Returns the senders of the newest events between the addresses that identify the detection's alert. */
@@ -387,18 +386,18 @@ export class Behaviour implements Projection {
     const { events } = this.#options;
     const { table } = shown;
     const next = events.next(table);
-    for (const { block, first, end } of events.rows(table, Math.max(1, next - recentRows), next)) {
+    events.visit(table, Math.max(1, next - recentRows), next, (block, first, end) => {
       const senders = block.texts('sensor_id');
       // Most blocks have one sender.
       const all = Array.from({ length: senders.list.length }, (_, i) => senders.list.text(i));
-      if (all.every((sensor) => sensors.has(sensor))) continue;
+      if (all.every((sensor) => sensors.has(sensor))) return;
       const columns = named.map((name) => [block.addresses(name), ends[name]] as const);
       for (let row = first; row < end; row++) {
         const sensor = senders.text(row);
         if (sensor === undefined || sensors.has(sensor)) continue;
         if (columns.every(([column, ip]) => column.text(row) === ip)) sensors.add(sensor);
       }
-    }
+    });
     return sensors;
   }
 }
