@@ -4,9 +4,10 @@
  * due time, and so includes the wait behind a slow response. Loads are shares of the same service's throughput in a
  * closed loop in the same run, including detection and counting. Loads are measured with the shipped rules, and again
  * with all rules disabled. After each load, the service processes its backlog before the next load. Refused bodies
- * (503, 429) are counted and not sent again.
+ * (503, 429) are counted and not sent again. Beside each load, an administrator changes a silence again and again.
  */
 import { login, type Service, startService, tokenFor } from '../scripts/service.ts';
+import { type ChangeTimes, startChanges } from './load/changes.ts';
 import { cpuNote, type Loader, type Measured, measure, startLoader } from './load/loader.ts';
 import type { Plan } from './load/plan.ts';
 import type { BenchRow } from './result.ts';
@@ -68,12 +69,13 @@ async function ofVariant(
     const perS = closed.events / closed.countedS;
     const rows = [...closedRows(variant, closed, perS)];
     for (const load of percent) {
+      const stopChanges = await startChanges(service, reader);
       const measured = await follow({
         connections: mostUnderWay,
         requestsPerS: (perS * load) / 100 / linesPerBody,
         seconds: load === goalLoad ? 3 * seconds : seconds,
       });
-      rows.push(...loadRows(variant, load, measured));
+      rows.push(...loadRows(variant, load, measured, await stopChanges()));
     }
     return rows;
   } finally {
@@ -95,7 +97,7 @@ function closedRows(variant: Variant, closed: Measured, perS: number): BenchRow[
   ];
 }
 
-function loadRows(variant: Variant, load: number, measured: Measured): BenchRow[] {
+function loadRows(variant: Variant, load: number, measured: Measured, changes: ChangeTimes): BenchRow[] {
   const { requests, refused, p50Ms, p99Ms, maxMs, lateP99Ms, events, elapsedS, peakRssAnonMiB } = measured;
   const question = `From a body's due time to its acknowledgement, open loop, ${variant}`;
   const row = (of: string, value: number, unit: string, note?: string): BenchRow => ({
@@ -111,6 +113,13 @@ function loadRows(variant: Variant, load: number, measured: Measured): BenchRow[
     row('acknowledgement, p50,', tell(p50Ms), 'ms', sent),
     row('acknowledgement, p99,', tell(p99Ms), 'ms', load === goalLoad ? `goal: 100 ms; ${late}` : late),
     row('acknowledgement, longest,', tell(maxMs), 'ms'),
+    row(
+      'change of a silence, p50,',
+      tell(changes.p50Ms),
+      'ms',
+      `${changes.changes} changes, each with an audit record`,
+    ),
+    row('change of a silence, p99,', tell(changes.p99Ms), 'ms'),
     row('refused', refused, 'bodies'),
     row('memory', Math.round(peakRssAnonMiB), 'MiB RssAnon, peak'),
   ];
