@@ -100,8 +100,8 @@ export class InventoryEngine<A extends AssetsPart> {
   #deadline: number | undefined;
   /** Number of events that this transaction has processed. */
   #processedRows = 0;
-  /** The newest received block, opened. */
-  #opened: { readonly buffer: ArrayBuffer; readonly block: EventBlock } | undefined;
+  /** The block whose rows are being processed. */
+  #opened: EventBlock | undefined;
   /** Number of batches after which ingest had to wait until fewer events were pending. */
   #hurried = 0;
   /** Time until which ingest waits, by performance.now(). */
@@ -341,6 +341,7 @@ export class InventoryEngine<A extends AssetsPart> {
 
   #checkpoint(): number | undefined {
     const isDone = this.#position === undefined || this.#processSome([]);
+    if (isDone) this.#opened = undefined;
     this.#endTimeSlice();
     const settleMs = isDone && this.#position !== undefined ? this.#settleProjections() : undefined;
     const { dirty } = this;
@@ -561,14 +562,22 @@ export class InventoryEngine<A extends AssetsPart> {
   /** Returns the next rows [first, end) of one block to process, from memory or from disk. */
   #next(table: Table, to: number, blocks: readonly CommittedBlock[]) {
     const from = this.#position![table];
-    for (const { table: its, first_seq, rows, buffer } of blocks) {
-      if (its !== table || from < first_seq || from >= first_seq + rows) continue;
-      if (this.#opened?.buffer !== buffer) this.#opened = { buffer, block: openBlock(buffer, first_seq) };
-      return { block: this.#opened.block, first: from - first_seq, end: Math.min(rows, to - first_seq) };
+    const isAt = (its: Table, firstSeq: number, rows: number) =>
+      its === table && from >= firstSeq && from < firstSeq + rows;
+    const opened = this.#opened;
+    if (opened === undefined || !isAt(opened.table, opened.firstSeq, opened.rows)) {
+      const received = blocks.find((block) => isAt(block.table, block.first_seq, block.rows));
+      this.#opened = received && openBlock(received.buffer, received.first_seq);
+      if (received === undefined && from < this.#events.next(table))
+        for (const { block } of this.#events.rows(table, from, to)) {
+          this.#opened = block;
+          break;
+        }
     }
-    if (from >= this.#events.next(table)) return undefined;
-    for (const next of this.#events.rows(table, from, to)) return next;
-    return undefined;
+    const block = this.#opened;
+    if (block === undefined) return undefined;
+    const first = Math.max(0, from - block.firstSeq);
+    return { block, first, end: Math.min(block.rows, to - block.firstSeq) };
   }
 
   /** Returns the sequences of a batch's events of one table. */
