@@ -132,6 +132,26 @@ export function ecsState(
   return types.includes('start') ? 'open' : undefined;
 }
 
+/**
+ * Reports of open connections whose state does not say so come after minutes (Zeek's conn_long: after ten). A
+ * report of a shorter connection, in a state other than open, was therefore written at the connection's end.
+ */
+const briefMs = 60_000;
+
+/**
+ * Returns whether a report shows that the connection has ended, so that its sensor probably does not report it
+ * again. TCP connections end when they are closed, reset or refused. Other states do not show the end: Zeek calls a
+ * UDP flow SF, and an ICMP exchange OTH, while it lasts. Such a connection has ended if it was brief. Reports without
+ * a state (alerts, NetFlow) may be followed by others.
+ *
+ * @param durationMs - NaN if unknown
+ */
+export function hasEnded(state: ConnectionState | undefined, isTcp: boolean, durationMs: number): boolean {
+  if (state === undefined || state === 'open') return false;
+  if (isTcp && (state === 'closed' || state === 'reset' || state === 'refused')) return true;
+  return !(durationMs >= briefMs);
+}
+
 /** Counters of both sides of an event; NaN if unknown. */
 export interface Counters {
   readonly src_bytes: number;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { ConnectionState as State } from '../../src/contract/vocabulary.ts';
-import { bothSent, type Counters, handshakeDone, tcpAnswered } from '../../src/events/connection-state.ts';
+import { bothSent, type Counters, handshakeDone, hasEnded, tcpAnswered } from '../../src/events/connection-state.ts';
 
 const event = (told: Partial<Counters>): Counters => ({
   src_bytes: Number.NaN,
@@ -64,5 +64,29 @@ describe('a connection of another protocol is answered if both sides sent data',
   test('ICMP is answered only if counters show that both sides sent data, because ICMP has no state', () => {
     expect(bothSent(event({}), 'closed', true)).toBe(false);
     expect(bothSent(event({ src_packets: 2, dst_packets: 2 }), undefined, true)).toBe(true);
+  });
+});
+
+const minute = 60_000;
+describe('a connection has ended', () => {
+  test.each<[boolean, State | undefined, 'tcp' | 'udp', number]>([
+    [true, 'closed', 'tcp', 3600 * minute],
+    [true, 'reset', 'tcp', 3600 * minute],
+    [true, 'refused', 'tcp', Number.NaN],
+    [true, 'attempt', 'tcp', Number.NaN],
+    [true, 'failed', 'tcp', minute - 1],
+    [false, 'failed', 'tcp', minute],
+    [true, 'traffic', 'tcp', 0],
+    [false, 'traffic', 'tcp', 10 * minute],
+    [false, 'open', 'tcp', 0],
+    [false, undefined, 'tcp', Number.NaN],
+    [true, 'closed', 'udp', minute - 1],
+    [true, 'attempt', 'udp', Number.NaN],
+    [false, 'closed', 'udp', 10 * minute],
+    [false, 'traffic', 'udp', 10 * minute],
+    [false, 'open', 'udp', 0],
+    [false, undefined, 'udp', 0],
+  ])('%s: state %s, %s, duration %d ms', (ended, state, transport, durationMs) => {
+    expect(hasEnded(state, transport === 'tcp', durationMs)).toBe(ended);
   });
 });
