@@ -6,6 +6,7 @@ import type { NetworkRecord } from '../../src/events/records.ts';
 import { ConnectionMemory } from '../../src/inventory/model/connection-memory.ts';
 import { Observations } from '../../src/inventory/model/observations.ts';
 import type { FlowFact } from '../../src/inventory/model/seen.ts';
+import { parse } from '../ingest/ingesting.ts';
 import { networkRecord } from '../store/records.ts';
 
 const start = Date.UTC(2026, 10, 20);
@@ -274,4 +275,69 @@ test('connections of rows that were already counted are recalled, and do not cou
     }),
     { numRuns: 100 },
   );
+});
+
+describe('the second report of an open connection is recognised after more ended connections than slots', () => {
+  const zeek = (uid: string, conn_state: string, duration: number | undefined, proto = 'tcp') => ({
+    _path: 'conn',
+    ts: start / 1000,
+    uid,
+    'id.orig_h': '192.0.2.1',
+    'id.orig_p': 4711,
+    'id.resp_h': '10.0.0.1',
+    'id.resp_p': 22,
+    proto,
+    conn_state,
+    duration,
+  });
+  const suricata = (flow_id: number, state: string, proto = 'TCP') => ({
+    event_type: 'flow',
+    timestamp: '2026-11-20T00:00:00.000000+0000',
+    flow_id,
+    src_ip: '192.0.2.1',
+    src_port: 4711,
+    dest_ip: '10.0.0.1',
+    dest_port: 22,
+    proto,
+    flow: { state, pkts_toserver: 3, pkts_toclient: 3, bytes_toserver: 180, bytes_toclient: 180 },
+  });
+  const ecs = (id: string, type: string[]) => ({
+    '@timestamp': '2026-11-20T00:00:00.000Z',
+    event: { category: ['network'], type, duration: 10_000_000_000, start: '2026-11-20T00:00:00.000Z' },
+    flow: { id },
+    source: { ip: '192.0.2.1', port: 4711, packets: 3 },
+    destination: { ip: '10.0.0.1', port: 22, packets: 3 },
+    network: { transport: 'tcp' },
+  });
+
+  test.each<[string, object, (connection: number) => object]>([
+    ['Zeek, TCP', zeek('C', 'S1', 600), (i) => zeek(`C${i}`, ['SF', 'S0', 'REJ', 'RSTO'][i % 4]!, 2)],
+    ['Zeek, TCP begun before the capture', zeek('C', 'OTH', 600), (i) => zeek(`C${i}`, 'OTH', 2)],
+    [
+      'Zeek, UDP',
+      zeek('C', 'SF', 600, 'udp'),
+      (i) => zeek(`C${i}`, i % 2 ? 'SF' : 'S0', i % 2 ? 0.1 : undefined, 'udp'),
+    ],
+    ['Zeek, ICMP', zeek('C', 'OTH', 600, 'icmp'), (i) => zeek(`C${i}`, 'OTH', 2, 'icmp')],
+    ['Suricata, TCP', suricata(1, 'bypassed'), (i) => suricata(i + 2, i % 2 ? 'closed' : 'new')],
+    ['Suricata, UDP', suricata(1, 'bypassed', 'UDP'), (i) => suricata(i + 2, i % 2 ? 'established' : 'new', 'UDP')],
+    ['ECS', ecs('open', ['connection', 'start']), (i) => ecs(`flow ${i}`, ['connection', 'end'])],
+    ['ECS, without a state', ecs('open', ['connection']), (i) => ecs(`flow ${i}`, ['connection', 'end'])],
+  ])('%s', (_sensor, open, ended) => {
+    const body = [open, ...Array.from({ length: 1000 }, (_, i) => ended(i)), open];
+    const { blocks } = parse(body, { home: ['10.0.0.0/8'] });
+    expect(blocks).toHaveLength(1);
+    const whole = openBlock(blocks[0]!, 1);
+    expect(whole.rows).toBe(body.length);
+
+    for (const recalledRows of [0, 500]) {
+      const observations = new Observations();
+      const memory = new ConnectionMemory(64);
+      observations.recall(whole, memory, 0, recalledRows);
+      const connections: number[] = [];
+      observations.add(whole, memory, [{ flow: (fact) => void connections.push(fact.connections) }], recalledRows);
+      expect(memory.forgotten).toBeGreaterThan(900);
+      expect(connections.at(-1)).toBe(0);
+    }
+  });
 });

@@ -11,8 +11,12 @@ export interface Known {
 const slotsPerBucket = 4;
 /** Number of 32-bit words of a bucket, which is one cache line. */
 const bucketWords = 16;
-const ages = 4;
+const times = 4;
 const bytesAt = 4;
+/** Bit of a slot's time: the last report showed that the connection had ended. */
+const endedBit = 1;
+/** Ended connections among eight candidates that are not evicted before older open connections. */
+const endedKept = 2;
 
 /**
  * Stores reported connections, so that a connection that is reported repeatedly (hourly while it is open, and
@@ -21,15 +25,28 @@ const bytesAt = 4;
  *
  * ```
  * | f f f f | t t t t | bytes | bytes | bytes | bytes |     64 bytes
- *   f: 32 bits of the key's hash, 0 for a free slot   t: time of its last report
+ *   f: 32 bits of the key's hash, 0 for a free slot
+ *   t: number of its last report, 31 bits, and `endedBit`
  *   bytes: maximum so far, f64, with the sign set (even of 0) until a report says that the connection was answered
  * ```
  *
  * A key may be in either of two buckets and goes to the bucket with more room. No connection is evicted until two
  * fifths of the slots are used (with a single bucket of four: a fiftieth). With half as many connections as
- * slots, 1 in 60,000 is evicted; with as many connections as slots, 1 in 12 is evicted. The evicted connection is
- * the one with the oldest report among the eight connections in the two buckets. Each lookup confuses two keys
- * with a probability of 2 in 10^9.
+ * slots, 1 in 60,000 is evicted; with as many connections as slots, 1 in 12 is evicted. Each lookup confuses two
+ * keys with a probability of 2 in 10^9.
+ *
+ * The evicted connection is one of the eight in the two buckets. More than 97 % of connections have ended when they
+ * are first reported, and are reported again only if the sensor sends a report twice. The others need their slots
+ * until the next report, up to an hour later. If more than two of the eight have ended, the ended connection with the
+ * oldest report is evicted; otherwise the connection with the oldest report:
+ *
+ * - An open connection is evicted only after reports of five other open connections in its two buckets. No number
+ *   of ended connections evicts it otherwise.
+ * - An ended connection is evicted only after reports of two other ended connections, or of seven other
+ *   connections, in its two buckets. A flood of connections that look open therefore leaves a quarter of the
+ *   slots to ended connections.
+ *
+ * These figures assume that the two buckets differ; they are the same for one key in `slots / 4`.
  */
 export class ConnectionMemory {
   readonly slots: number;
@@ -41,7 +58,7 @@ export class ConnectionMemory {
   readonly #mask: number;
   /** Shift to the upper bits of a product of `place`, which select the second bucket. */
   readonly #shift: number;
-  #age = 0;
+  #reports = 0;
   readonly #known: Known = { repeated: false, answeredBefore: false, bytesBefore: 0 };
 
   /** @param slots - a power of two, at least 8 */
@@ -58,13 +75,16 @@ export class ConnectionMemory {
   /**
    * Records a report of a connection, which is identified by two independent 32-bit hashes. The result is
    * valid until the next call.
+   *
+   * @param ended - whether the connection has ended, so that it is probably not reported again
    */
-  report(place: number, hash: number, bytes: number, answered: boolean): Readonly<Known> {
+  report(place: number, hash: number, bytes: number, answered: boolean, ended: boolean): Readonly<Known> {
     const known = this.#known;
     const fingerprint = hash === 0 ? 1 : hash >>> 0;
     const first = firstBucket(place, this.#mask);
     const second = secondBucket(place, this.#shift);
-    const age = ++this.#age >>> 0;
+    const now = ++this.#reports << 1;
+    const time = ended ? now | endedBit : now;
     let slot = this.#find(first, fingerprint);
     if (slot < 0) slot = this.#find(second, fingerprint);
     if (slot >= 0) {
@@ -73,14 +93,14 @@ export class ConnectionMemory {
       known.repeated = true;
       known.answeredBefore = before > 0 || Object.is(before, 0);
       known.bytesBefore = Math.abs(before);
-      this.#words[slot + ages] = age;
+      this.#words[slot + times] = time;
       const most = bytes > known.bytesBefore ? bytes : known.bytesBefore;
       this.#doubles[place] = answered || known.answeredBefore ? most : -most;
       return known;
     }
-    slot = this.#slotFor(first, second, age);
+    slot = this.#slotFor(first, second, now);
     this.#words[slot] = fingerprint;
-    this.#words[slot + ages] = age;
+    this.#words[slot + times] = time;
     this.#doubles[bytesPlace(slot)] = answered ? bytes : -bytes;
     known.repeated = false;
     known.answeredBefore = false;
@@ -107,8 +127,8 @@ export class ConnectionMemory {
 
   clear(): void {
     // Unused memory is not cleared, because untouched pages take no memory.
-    if (this.#age > 0) this.#words.fill(0);
-    this.#age = 0;
+    if (this.#reports > 0) this.#words.fill(0);
+    this.#reports = 0;
   }
 
   #find(bucket: number, fingerprint: number): number {
@@ -117,19 +137,14 @@ export class ConnectionMemory {
     return -1;
   }
 
-  /**
-   * Returns a free slot in the emptier bucket, otherwise the slot with the oldest report of the two buckets.
-   * Buckets are filled from their start.
-   */
+  /** Returns a free slot in the emptier bucket, otherwise the slot to evict. Buckets are filled from their start. */
   #slotFor(first: number, second: number, now: number): number {
     const inFirst = this.#used(first);
     const inSecond = this.#used(second);
     if (inFirst <= inSecond && inFirst < slotsPerBucket) return first + inFirst;
     if (inSecond < slotsPerBucket) return second + inSecond;
     this.forgotten++;
-    const a = this.#oldest(first, now);
-    const b = this.#oldest(second, now);
-    return this.#since(a, now) >= this.#since(b, now) ? a : b;
+    return this.#evicted(first, second, now);
   }
 
   #used(bucket: number): number {
@@ -137,16 +152,30 @@ export class ConnectionMemory {
     return slotsPerBucket;
   }
 
-  #oldest(bucket: number, now: number): number {
-    let oldest = bucket;
-    for (let slot = bucket + 1; slot < bucket + slotsPerBucket; slot++)
-      if (this.#since(slot, now) > this.#since(oldest, now)) oldest = slot;
-    return oldest;
-  }
-
-  /** Returns the number of reports since the slot's last report, even if the counter has wrapped. */
-  #since(slot: number, now: number): number {
-    return (now - this.#words[slot + ages]!) >>> 0;
+  #evicted(first: number, second: number, now: number): number {
+    const words = this.#words;
+    let oldest = first;
+    let longest = -1;
+    let oldestEnded = first;
+    let longestEnded = -1;
+    let ended = 0;
+    for (let i = 0; i < 2 * slotsPerBucket; i++) {
+      const slot = i < slotsPerBucket ? first + i : second + i - slotsPerBucket;
+      const time = words[slot + times]!;
+      // The number of reports since the slot's last report, even if the counter has wrapped.
+      const since = ((now | endedBit) - time) >>> 1;
+      if (since > longest) {
+        longest = since;
+        oldest = slot;
+      }
+      if ((time & endedBit) === 0) continue;
+      ended++;
+      if (since > longestEnded) {
+        longestEnded = since;
+        oldestEnded = slot;
+      }
+    }
+    return ended > endedKept ? oldestEnded : oldest;
   }
 }
 

@@ -1,5 +1,12 @@
 import { type ConnectionState, connectionStates } from '../../contract/vocabulary.ts';
-import { bothSent, type Counters, handshakeDone, isIcmp, tcpAnswered } from '../../events/connection-state.ts';
+import {
+  bothSent,
+  type Counters,
+  handshakeDone,
+  hasEnded,
+  isIcmp,
+  tcpAnswered,
+} from '../../events/connection-state.ts';
 import type { EventBlock } from '../../events/format/block.ts';
 import type { TextList } from '../../events/format/column-readers.ts';
 import type { ColumnName } from '../../events/format/columns.ts';
@@ -13,7 +20,7 @@ export const transports = { tcp: 1, icmp: 2, other: 3 } as const;
 /** Whether a handshake was completed, by the kind of its conn_state. */
 const handshakes = [undefined, true, false] as const;
 
-/** Columns that show which connection a row belongs to, its bytes, and whether it was answered. */
+/** Columns that show which connection a row belongs to, its bytes, and whether it was answered and has ended. */
 const recalled = [
   'timestamp',
   'received_at',
@@ -53,7 +60,7 @@ export class NetworkRows {
     this.#readKinds(block);
   }
 
-  /** Reads only the columns that identify connections, their bytes, and whether they were answered. */
+  /** Reads only the columns that identify connections, and that show their bytes and states. */
   readConnections(block: EventBlock, from: number, to: number): void {
     for (const name of recalled) writeNumbers(block.numbers(name), from, to, this.numbers[name]);
     this.#readEnds(block, from, to);
@@ -74,6 +81,12 @@ export class NetworkRows {
     const state: ConnectionState | undefined = connectionStates[numbers.state[row]!];
     if (kind !== transports.tcp) return bothSent(counters, state, kind === transports.icmp);
     return tcpAnswered(handshakes[this.#handshakes[this.codes.conn_state[row]!]!], state, counters);
+  }
+
+  /** Returns whether the row shows that the connection has ended. */
+  ended(row: number, kind: number): boolean {
+    const { state, duration_ms } = this.numbers;
+    return hasEnded(connectionStates[state[row]!], kind === transports.tcp, duration_ms[row]!);
   }
 
   /** Returns the byte count of the row, in both directions. */

@@ -95,7 +95,8 @@ export class Observations {
       let newBytes = bytes;
       if ((row - from) % fetchedAtOnce === 0) hashed.fetch(memory, row, Math.min(row + fetchedAtOnce, to));
       if (hashed.known[row] === 1) {
-        const known = memory.report(hashed.places[row]!, hashed.checks[row]!, bytes, answered);
+        const ended = rows.ended(row, kind);
+        const known = memory.report(hashed.places[row]!, hashed.checks[row]!, bytes, answered, ended);
         const { repeated, answeredBefore, bytesBefore } = known;
         isFirst = !repeated;
         isFirstAnswered = answered && !answeredBefore;
@@ -167,8 +168,9 @@ export class Observations {
     for (let row = from; row < to; row++) {
       if ((row - from) % fetchedAtOnce === 0) hashed.fetch(memory, row, Math.min(row + fetchedAtOnce, to));
       if (hashed.known[row] !== 1) continue;
-      const answered = rows.answered(row, transportKinds[codes.transport[row]!]!);
-      memory.report(hashed.places[row]!, hashed.checks[row]!, rows.bytes(row), answered);
+      const kind = transportKinds[codes.transport[row]!]!;
+      const answered = rows.answered(row, kind);
+      memory.report(hashed.places[row]!, hashed.checks[row]!, rows.bytes(row), answered, rows.ended(row, kind));
     }
   }
 

@@ -72,7 +72,9 @@ export class EventDispatcher {
   }
 
   /**
-   * Restores the connections that were reported before the given sequence of network events.
+   * Restores the connections that were reported before the given sequence of network events. Reads as many events
+   * as the memory has slots. An open connection that was last reported before them is not restored, although the
+   * memory may have kept it: its next report counts again.
    *
    * @param rows - yields the network events of a range of sequences
    */
