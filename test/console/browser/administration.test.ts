@@ -233,9 +233,19 @@ test('the console creates a silence, an intel list and a backup', async () => {
   await page.getByRole('button', { name: 'New list' }).click();
   await dialog(page).getByLabel('Name').fill('known bad');
   await dialog(page).getByLabel('Or paste text').fill('203.0.113.7\nevil.example\nnot at all\n');
+  await dialog(page).getByLabel('Confidence').fill('high');
+  await dialog(page).getByText('Enter a number.').waitFor(soon);
+  expect(await dialog(page).getByRole('button', { name: 'Create list' }).isDisabled()).toBe(true);
+  await dialog(page).getByLabel('Confidence').fill('0.5');
   await dialog(page).getByRole('button', { name: 'Create list' }).click();
   await detail(page).getByRole('heading', { name: 'Rejected: 1' }).waitFor(soon);
   await detail(page).getByRole('group', { name: 'Indicators' }).getByText('evil.example').waitFor(soon);
+  const known = detail(page).getByRole('term').filter({ hasText: 'Confidence' });
+  await known.waitFor(soon);
+  await detail(page).getByRole('button', { name: 'Edit' }).click();
+  await dialog(page).getByLabel('Confidence').fill('');
+  await dialog(page).getByRole('button', { name: 'Save' }).click();
+  await known.waitFor({ ...soon, state: 'detached' });
 
   await page.goto(view('backups'));
   await page.getByRole('button', { name: 'Back up now' }).click();

@@ -57,8 +57,8 @@ export function ListForm({
                 body: {
                   name: name.trim(),
                   ...about,
-                  ...(confidence.trim() !== '' && { confidence: numberIn(confidence) }),
-                  ...(days.trim() !== '' && { default_valid_days: numberIn(days) }),
+                  ...(confidence.trim() !== '' && { confidence: Number(confidence) }),
+                  ...(days.trim() !== '' && { default_valid_days: Number(days) }),
                   content,
                   ...named,
                 },
@@ -95,7 +95,10 @@ export function ListForm({
       action={list === undefined ? 'Create list' : part === 'content' ? 'Replace' : 'Save'}
       danger={part === 'content'}
       wide={withContent}
-      disabled={(withAbout && name.trim() === '') || (withContent && content.trim() === '')}
+      disabled={
+        (withAbout && (name.trim() === '' || [confidence, days].some((text) => notANumber(text) !== undefined))) ||
+        (withContent && content.trim() === '')
+      }
       logged={['detection.reloaded']}
       sending={sending}
       onSend={send}
@@ -133,7 +136,7 @@ export function ListForm({
             <TextField
               label="Confidence"
               hint="From 0 to 1. Optional."
-              error={sending.at('confidence')}
+              error={notANumber(confidence) ?? sending.at('confidence')}
               inputMode="decimal"
               value={confidence}
               onValue={setConfidence}
@@ -141,7 +144,7 @@ export function ListForm({
             <TextField
               label="Indicator lifetime (days)"
               hint="For indicators without an expiry time. Empty for no limit."
-              error={sending.at('default_valid_days')}
+              error={notANumber(days) ?? sending.at('default_valid_days')}
               inputMode="numeric"
               value={days}
               onValue={setDays}
@@ -164,11 +167,9 @@ export function ListForm({
   );
 }
 
-/** Returns the number in a field; for other texts a number that the service rejects for this field. */
-function numberIn(entered: string): number {
-  const number = Number(entered);
-  return Number.isFinite(number) ? number : -1;
-}
+/** Returns an error if a field contains a text that is not a number. */
+const notANumber = (entered: string): string | undefined =>
+  Number.isFinite(Number(entered)) ? undefined : 'Enter a number.';
 
 /** Returns the number in a field; null, which removes the value, if the field is empty. */
-const orNull = (entered: string): number | null => (entered.trim() === '' ? null : numberIn(entered));
+const orNull = (entered: string): number | null => (entered.trim() === '' ? null : Number(entered));
