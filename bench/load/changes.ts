@@ -41,6 +41,8 @@ export async function startChanges(service: Service, token: string): Promise<() 
       await pause(pauseMs);
     }
   })();
+  // The error is thrown when the changes are ended.
+  running.catch(() => undefined);
   return async () => {
     isRunning = false;
     await running;

@@ -29,8 +29,8 @@ interface PlannedCall {
 }
 
 /**
- * The queue of a call. `urgent` calls are few and small, and someone waits for them: the next transaction consists of
- * the waiting urgent calls, unless the last transaction did too. No order is kept between the two lanes.
+ * The queue of a call. `urgent` calls are small, and a user waits for them: the next transaction consists of the waiting
+ * urgent calls, unless the last transaction did too. No order is kept between the two lanes.
  */
 export type Lane = 'ordinary' | 'urgent';
 

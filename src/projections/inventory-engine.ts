@@ -100,12 +100,14 @@ export class InventoryEngine<A extends AssetsPart> {
   #deadline: number | undefined;
   /** Number of events that this transaction has processed. */
   #processedRows = 0;
-  /** The block whose rows are being processed. */
-  #opened: EventBlock | undefined;
-  /** Number of batches after which ingest had to wait until fewer events were pending. */
-  #hurried = 0;
-  /** Time until which ingest waits, by performance.now(). */
-  #hurryUntil = 0;
+  /** The block whose rows are being processed. The buffer of a received block is valid only during `take`. */
+  #opened: { readonly block: EventBlock; readonly isReceived: boolean } | undefined;
+  /** Number of batches that left too many events pending, so that the next batch waited. */
+  #held = 0;
+  /** Maximum processing before the next batch, in milliseconds. */
+  #holdMs = 0;
+  /** End of the last checkpoint while a batch waited, by performance.now(). */
+  #heldAt: number | undefined;
   /** Events whose processing failed since the start, by sequence. They are recorded when the position passes them. */
   readonly #failing: Readonly<Record<Table, Map<number, SkippedEvent>>> = { network: new Map(), dns: new Map() };
   /** Ranges of events that are processed one by one, because processing them together failed. */
@@ -229,18 +231,18 @@ export class InventoryEngine<A extends AssetsPart> {
       this.#position ??= this.#recall();
       this.#processSome(blocks);
     });
-    this.#opened = undefined;
+    if (this.#opened?.isReceived) this.#opened = undefined;
     if (!this.#isBehind) return;
-    this.#hurried++;
-    this.#hurryUntil = performance.now() + hurryMs;
+    this.#held++;
+    this.#holdMs = maxHoldMs;
   }
 
   /**
-   * Whether the next batch must wait, because too many events are pending. A batch waits for a limited time, so that
-   * ingest is slowed but not stopped.
+   * Whether the next batch must wait, because too many events are pending. A batch waits for a limited amount of
+   * processing, so that ingest is slowed but not stopped.
    */
   get holdsIngest(): boolean {
-    return this.#isBehind && performance.now() < this.#hurryUntil;
+    return this.#position !== undefined && this.#holdMs > 0 && this.#isBehind;
   }
 
   get #isBehind(): boolean {
@@ -328,15 +330,27 @@ export class InventoryEngine<A extends AssetsPart> {
 
   /**
    * Processes as many events as there is time for, and writes the changes with the position. A larger write may
-   * be delayed, so that writing takes at most a fifth of the time, until memory is full. A transaction of urgent calls
-   * leaves more than little work to the next transaction.
+   * be delayed, so that writing takes at most a fifth of the time, until memory is full. After urgent calls, processing
+   * and large writes are left to the next ordinary transaction.
    *
    * @returns the delay until the next checkpoint is due, in milliseconds; undefined when all events are
    *   processed and written
    */
   checkpoint(lane: Lane = 'ordinary'): number | undefined {
-    if (lane === 'urgent' && (this.backlog > 0 || this.dirty > limits.inventoryRowsPerCommit)) return 0;
-    return guarded(() => this.#checkpoint());
+    const isMuch = this.backlog > 0 || this.#pending.first !== undefined || this.dirty > limits.inventoryRowsPerCommit;
+    if (lane === 'urgent' && isMuch) return 0;
+    return guarded(() => {
+      const began = performance.now();
+      const isHolding = this.holdsIngest;
+      // Processing takes at least as long as the flush before it, so that flushes take at most half of the time.
+      if (isHolding && this.#heldAt !== undefined)
+        this.#deadline = began + Math.max(limits.inventoryCountMs, Math.min(began - this.#heldAt, this.#holdMs));
+      const againMs = this.#checkpoint();
+      const now = performance.now();
+      this.#holdMs -= now - began;
+      this.#heldAt = isHolding ? now : undefined;
+      return againMs;
+    });
   }
 
   #checkpoint(): number | undefined {
@@ -381,6 +395,8 @@ export class InventoryEngine<A extends AssetsPart> {
     this.#round = undefined;
     this.#endTimeSlice();
     this.#opened = undefined;
+    this.#holdMs = 0;
+    this.#heldAt = undefined;
     this.#moved = false;
     this.#forced = false;
   }
@@ -395,7 +411,7 @@ export class InventoryEngine<A extends AssetsPart> {
       rememberedConnections: this.#dispatcher.forgotten.connections,
       maxSpansPerAddress: this.#dispatcher.forgotten.spans,
       rememberedForwarders: this.#dispatcher.forgotten.forwarders,
-      maxUncountedEvents: this.#hurried,
+      maxUncountedEvents: this.#held,
       maxStoppedSightings: this.#droppedSightings,
     };
     return Object.fromEntries(Object.entries(reached).filter(([, times]) => times > 0));
@@ -503,6 +519,9 @@ export class InventoryEngine<A extends AssetsPart> {
   #processTo(table: Table, to: number, blocks: readonly CommittedBlock[], hosts: HostAt[] = []): boolean {
     const position = this.#position!;
     while (position[table] < to) {
+      const began = performance.now();
+      const leftMs = this.#deadline! - began;
+      if (this.#isOver(leftMs)) return false;
       const next = this.#next(table, to, blocks);
       if (next === undefined) {
         // If the newest events are no longer stored, no events remain to be processed.
@@ -515,9 +534,6 @@ export class InventoryEngine<A extends AssetsPart> {
         this.#moved = true;
         continue;
       }
-      const began = performance.now();
-      const leftMs = this.#deadline! - began;
-      if (this.#isOver(leftMs)) return false;
       const end = this.#endOfRun(block, first, next.end);
       const rows = this.#pace.rows(block, first, end, leftMs);
       this.#process(block, first, first + rows, hosts);
@@ -564,18 +580,18 @@ export class InventoryEngine<A extends AssetsPart> {
     const from = this.#position![table];
     const isAt = (its: Table, firstSeq: number, rows: number) =>
       its === table && from >= firstSeq && from < firstSeq + rows;
-    const opened = this.#opened;
+    const opened = this.#opened?.block;
     if (opened === undefined || !isAt(opened.table, opened.firstSeq, opened.rows)) {
       const received = blocks.find((block) => isAt(block.table, block.first_seq, block.rows));
-      this.#opened = received && openBlock(received.buffer, received.first_seq);
+      this.#opened = received && { block: openBlock(received.buffer, received.first_seq), isReceived: true };
       if (received === undefined && from < this.#events.next(table))
         for (const { block } of this.#events.rows(table, from, to)) {
-          this.#opened = block;
+          this.#opened = { block, isReceived: false };
           break;
         }
     }
-    const block = this.#opened;
-    if (block === undefined) return undefined;
+    if (this.#opened === undefined) return undefined;
+    const { block } = this.#opened;
     const first = Math.max(0, from - block.firstSeq);
     return { block, first, end: Math.min(block.rows, to - block.firstSeq) };
   }
@@ -612,8 +628,8 @@ export class InventoryEngine<A extends AssetsPart> {
 /** Time slice of one `catchUp` transaction, in milliseconds. */
 const catchUpMs = 250;
 
-/** Maximum time that a batch waits because too many events are pending, in milliseconds. */
-const hurryMs = 1500;
+/** Maximum processing for which a batch waits because too many events are pending, in milliseconds. */
+const maxHoldMs = 1500;
 
 /** Number of sightings between two checks of the time. */
 const sightingsPerLook = 64;

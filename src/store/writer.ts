@@ -354,7 +354,7 @@ class LmdbStore implements Store {
     this.#queue = new GroupCommit(transactor, {
       forget: () => this.#reload(),
       hasRoom: () => this.#mayWrite(),
-      holds: () => !this.#isHalted && this.#inventory.holdsIngest,
+      holds: () => !this.#closing && !this.#isHalted && this.#inventory.holdsIngest,
       onIdle: () => this.#mergeLater(),
       onDamage: (error) => this.#damaged(error),
       retries: (error) => error instanceof ProjectionError && this.#skip(error),
@@ -645,8 +645,10 @@ class LmdbStore implements Store {
 
   async #close(): Promise<void> {
     this.#closing = true;
-    this.#behaviour.keepAll();
-    this.#inventoryStep(() => this.#inventory.force());
+    this.#inventoryStep(() => {
+      this.#behaviour.keepAll();
+      this.#inventory.force();
+    });
     this.#inventoryStep(() => this.#correlations.write());
     await this.#queue.close();
     clearTimeout(this.#mergeTimer);
@@ -745,7 +747,7 @@ class LmdbStore implements Store {
     this.#onCommitted({ alerts, scans, heads, outbox: this.#outbox.rows });
   }
 
-  /** Commits a small change before waiting ingest. Its plan must not need the state that events are processed into. */
+  /** Commits a small change before waiting ingest. Its plan must not depend on state derived from events. */
   #change<T>(plan: Plan<T>): Promise<T> {
     return this.#queue.submit(smallChangeBytes, plan, 'urgent');
   }

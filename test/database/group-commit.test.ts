@@ -113,7 +113,7 @@ test('held ordinary calls wait for transactions without calls, between which urg
   );
 });
 
-test('a held queue that finds the map full forgets and continues', async () => {
+test('a held queue continues after a transaction that found the map full', async () => {
   const list = new List();
   list.failures = [mapFull()];
   let isHeld = true;

@@ -467,7 +467,7 @@ export class EventStore {
 
   /**
    * Passes the same rows as `rows` to `visit`, but reads and verifies only the columns that `visit` uses. After a
-   * damaged block was set aside, `visit` is called again, so repeated calls must do no harm.
+   * damaged block was set aside, `visit` is called again for its rows, so it must be idempotent.
    */
   visit(table: Table, from: number, to: number, visit: (block: EventBlock, first: number, end: number) => void): void {
     for (let next = from; next < to; ) {
@@ -476,7 +476,7 @@ export class EventStore {
         if (place === undefined || place.firstSeq >= to) return to;
         const { firstSeq, rows } = place;
         const block = this.#store.open(table, firstSeq, rows);
-        visit(block, Math.max(0, from - firstSeq), Math.min(rows, to - firstSeq));
+        visit(block, Math.max(0, next - firstSeq), Math.min(rows, to - firstSeq));
         return firstSeq + rows;
       });
     }

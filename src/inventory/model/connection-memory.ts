@@ -35,9 +35,9 @@ const endedKept = 2;
  * slots, 1 in 60,000 is evicted; with as many connections as slots, 1 in 12 is evicted. Each lookup confuses two
  * keys with a probability of 2 in 10^9.
  *
- * The evicted connection is one of the eight in the two buckets. More than 97 % of connections have ended when they
- * are first reported, and are reported again only if the sensor sends a report twice. The others need their slots
- * until the next report, up to an hour later. If more than two of the eight have ended, the ended connection with the
+ * The evicted connection is one of the eight in the two buckets. Most connections of sensors that report states have
+ * ended when they are first reported, and are reported again only if the sensor sends a report twice. The others need
+ * their slots until the next report, up to an hour later. If more than two of the eight have ended, the ended connection with the
  * oldest report is evicted; otherwise the connection with the oldest report:
  *
  * - An open connection is evicted only after reports of five other open connections in its two buckets. No number

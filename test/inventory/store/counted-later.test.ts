@@ -118,7 +118,14 @@ test('a small change is committed before batches that were sent earlier', async 
 });
 
 test('while too many events wait to be processed, a batch waits, and small changes do not', async () => {
-  const { store } = opened({ detectors: () => [new Slow()] });
+  // The first transaction takes longer than the processing for which a batch waits.
+  let pauseMs = 2000;
+  const onCommitted = () => {
+    const until = performance.now() + pauseMs;
+    while (performance.now() < until);
+    pauseMs = 0;
+  };
+  const { store } = opened({ detectors: () => [new Slow()], onCommitted });
   const full = block(Array.from({ length: limits.maxBlockRows }, () => ssh()));
   const blocks = Array.from({ length: 2 * Math.ceil(limits.maxUncountedEvents / limits.maxBlockRows) }, () =>
     full.slice(),
