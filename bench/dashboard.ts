@@ -103,7 +103,7 @@ async function fill(dataDir: string, events: number): Promise<void> {
   const flush = async () => {
     const rows = builder.rows;
     const answer = { accepted: rows, rejected: 0, ignored: 0, duplicates: 0, errors: [] };
-    await store.commit({ blocks: [builder.finish()], findings: [], answer });
+    await store.commit({ blocks: [builder.finish()], answer });
   };
   let i = 0;
   for (const record of connRecords(events)) {

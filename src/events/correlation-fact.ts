@@ -10,7 +10,7 @@ export interface MatchEnds {
 
 /**
  * A match of a rule, for one correlation that names the rule. Ingest threads find matches. The store processes facts
- * in the order of commits. Plain data: it crosses threads by structured clone.
+ * in the order of commits. Plain data: it crosses threads packed by `packDerived`.
  */
 export interface CorrelationFact {
   /** Key of the correlation. */

@@ -9,7 +9,7 @@ export type EvidenceValue = number | string | boolean | readonly (number | strin
 
 /**
  * A detector's result for one event, from which alerts are made. Repeated findings with the same rule, source address
- * and destination address become one alert. Plain data: it crosses threads by structured clone.
+ * and destination address become one alert. Plain data: it crosses threads packed by `packDerived`.
  */
 export interface Finding {
   /**

@@ -1,11 +1,15 @@
+import { packDerived } from '../events/derived-data.ts';
 import { mergeHeaders, type TsvHeader } from '../events/tsv-headers.ts';
 import { limits } from '../limits.ts';
+import type { IngestBatch } from '../store/store.ts';
 import { Batch, type ParsedBatch } from './batch.ts';
 import type { Detectors } from './detectors.ts';
 import { type IngestInput, parseBody, type ReadBody, readBody, withBytes } from './parse-body.ts';
 
-/** Bodies that share blocks, and are stored together or not at all. */
-export interface ParsedGroup extends ParsedBatch {
+/** Bodies that share blocks, and are stored together or not at all. Plain data. */
+export interface ParsedGroup
+  extends Pick<IngestBatch, 'derived'>,
+    Pick<ParsedBatch, 'blocks' | 'hits' | 'slow' | 'reached'> {
   readonly bodies: readonly ReadBody[];
 }
 
@@ -102,7 +106,7 @@ class Grouping {
     );
     this.#learn(at, body);
     this.#places[at] = { group: this.#groups.length, body: 0 };
-    this.#groups.push({ bodies: [body], blocks, findings, sightings, namedHosts, facts, hits, slow, reached });
+    this.#groups.push(groupOf([body], { blocks, findings, sightings, namedHosts, facts, hits, slow, reached }));
   }
 
   #input(at: number): IngestInput {
@@ -133,8 +137,7 @@ class Grouping {
     const batch = this.#batch.finish();
     if (this.#members.length > 0) {
       for (const [body, at] of this.#members.entries()) this.#places[at] = { group: this.#groups.length, body };
-      // Bodies are first, so that they are transferred: in a message with very many findings, later parts are copied.
-      this.#groups.push({ bodies: this.#bodies, ...batch });
+      this.#groups.push(groupOf(this.#bodies, batch));
     }
     this.#begin();
   }
@@ -145,4 +148,9 @@ class Grouping {
     this.#bodies = [];
     this.#bytes = 0;
   }
+}
+
+function groupOf(bodies: readonly ReadBody[], batch: ParsedBatch): ParsedGroup {
+  const { blocks, hits, slow, reached } = batch;
+  return { blocks, ...packDerived(batch), bodies, hits, slow, reached };
 }

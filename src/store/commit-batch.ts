@@ -6,6 +6,7 @@ import type { IngestAnswer } from '../contract/resources/ingest.ts';
 import { diskIsFull } from '../database/group-commit.ts';
 import type { Correlations } from '../detect/store/correlations.ts';
 import type { Intel } from '../detect/store/intel/intel.ts';
+import { unpackDerived } from '../events/derived-data.ts';
 import type { Finding } from '../events/finding.ts';
 import { type EventBlock, openBlock } from '../events/format/block.ts';
 import { rowId } from '../events/resource.ts';
@@ -51,9 +52,9 @@ export function planBatch(parts: BatchParts, batch: IngestBatch): () => Committe
       return { answer, replayed: true, blocks: [], ...receiptOf(answer, first.receipt) };
     };
   if (parts.diskFull) throw diskIsFull();
-  const { facts = [] } = batch;
-  const met = parts.intel.met(batch.namedHosts ?? [], nowMs);
-  const findings = met.length === 0 ? batch.findings : [...batch.findings, ...met.map(({ finding }) => finding)];
+  const { findings: derived, facts, sightings, namedHosts } = unpackDerived(batch);
+  const met = parts.intel.met(namedHosts, nowMs);
+  const findings = met.length === 0 ? derived : [...derived, ...met.map(({ finding }) => finding)];
   if (
     parts.found.isFull ||
     findings.some(({ severity }) => atLeast(severity, 'high')) ||
@@ -62,7 +63,7 @@ export function planBatch(parts: BatchParts, batch: IngestBatch): () => Committe
     outbox.requireRoom();
   return () => {
     const { blocks, refused, eventOf, duplicates } = appendBlocks(parts.events, batch.blocks);
-    parts.inventory.take(blocks, batch.sightings ?? []);
+    parts.inventory.take(blocks, sightings);
     for (const { list_id, finding } of met) parts.intel.counted(list_id, finding.timestamp);
     const merge = new AlertDeduplicator(parts, parts.alertWindowMs, nowMs);
     const found = findings.flatMap((finding) => withEvents(finding, eventOf));

@@ -23,35 +23,29 @@ import type { IntelChange } from '../detect/store/intel/intel-change.ts';
 import type { IntelContent, IntelSettings } from '../detect/store/intel/intel-row.ts';
 import type { RulesChange, StoredRules } from '../detect/store/rule-row.ts';
 import type { AssetSnapshot } from '../events/asset-lookup.ts';
-import type { CorrelationFact } from '../events/correlation-fact.ts';
 import type { EventValue } from '../events/event-values.ts';
-import type { Finding } from '../events/finding.ts';
 import type { EventBlock } from '../events/format/block.ts';
-import type { NamedHost } from '../events/named-host.ts';
 import type { EventFilter, FilterTerm } from '../events/query/filter.ts';
 import type { Table } from '../events/records.ts';
 import type { PolicyChange, StoredPolicy } from '../identities/store/policy.ts';
 import type { PrincipalChangeOptions } from '../identities/store/principal-change.ts';
 import type { Weight } from '../inventory/model/asset-risk.ts';
-import type { Sighting } from '../inventory/model/sighting.ts';
 import type { LimitName } from '../limits.ts';
 import type { RollupQuery, RollupView } from '../rollups/model/view.ts';
 import type { Step } from '../topology/model/update.ts';
 
 /**
- * Additions of one ingest request, or of several requests that arrived together. Block buffers are
- * transferred, so the caller's buffers are detached.
+ * Additions of one ingest request, or of several requests that arrived together. Buffers are transferred, so the
+ * caller's buffers are detached.
  */
 export interface IngestBatch {
   /** Blocks encoded by `BlockBuilder.finish`, with at most `limits.maxBlockRows` rows each. */
   readonly blocks: readonly ArrayBuffer[];
-  readonly findings: readonly Finding[];
-  /** Matches of rules, as input for correlations. */
-  readonly facts?: readonly CorrelationFact[];
-  /** Facts about hosts from records that are not events. */
-  readonly sightings?: readonly Sighting[];
-  /** Hosts in records that are not events. */
-  readonly namedHosts?: readonly NamedHost[];
+  /**
+   * Findings, correlation facts, sightings and named hosts, packed by `packDerived`; absent for batches without
+   * them. The main thread passes the buffer on without reading it.
+   */
+  readonly derived?: ArrayBuffer;
   /** The result for the caller, before duplicates are known; for several bodies, the sum of their counts. */
   readonly answer: IngestAnswer;
   /**

@@ -147,6 +147,8 @@ export interface StoreOptions {
 
 /** Approximate bytes that a change of an alert or an identity writes, with its indexes. */
 const smallChangeBytes = 4096;
+/** Approximate bytes that are written for each byte of packed findings, which contain repeated texts once. */
+const packedGrowth = 3;
 /** Approximate bytes that a change of a password writes, because it ends all sessions of the principal. */
 const passwordChangeBytes = limits.maxTokensPerPrincipal * 1024;
 /** Bytes that a change of the access policy writes, with its log entry. */
@@ -380,8 +382,8 @@ class LmdbStore implements Store {
 
   commit(batch: IngestBatch): Promise<Committed> {
     const bytes = batch.blocks.reduce((sum, block) => sum + block.byteLength, smallChangeBytes);
-    const found = batch.findings.length + (batch.facts?.length ?? 0);
-    const committing = this.#queue.submit(bytes + found * 256, () => planBatch(this.#parts(), batch));
+    const derived = packedGrowth * (batch.derived?.byteLength ?? 0);
+    const committing = this.#queue.submit(bytes + derived, () => planBatch(this.#parts(), batch));
     if (batch.receipt !== undefined)
       committing.then(
         () => this.#coverReceiptsIn(this.#receiptIntervalMs),

@@ -171,7 +171,7 @@ test('candor fsck finds damage of siem.mdb in a row, a block and the tree, and d
   builder.add(networkRecord());
   await store.createPrincipal(principal('admin'), system);
   const answer = { accepted: 1, rejected: 0, ignored: 0, duplicates: 0, errors: [] };
-  await store.commit({ blocks: [builder.finish()], findings: [], answer });
+  await store.commit({ blocks: [builder.finish()], answer });
   await store.close();
   rmSync(`${path}-lock`);
   expect((await candor('fsck', log.dataDir)).code).toBe(exitCodes.ok);
@@ -213,7 +213,7 @@ test('candor fsck reports an event that was altered together with its checksums,
   const reader = openReader(log.dataDir);
   const answer = { accepted: 3, rejected: 0, ignored: 0, duplicates: 0, errors: [] };
   const sealer = await openSealer(store, reader);
-  await store.commit({ blocks: [blockOf('network', 3)], findings: [], answer });
+  await store.commit({ blocks: [blockOf('network', 3)], answer });
   expect(await sealer.seal()).toBe(true);
   await sealer.close();
   reader.close();

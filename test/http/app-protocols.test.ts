@@ -89,7 +89,7 @@ beforeAll(async () => {
   builder.add(networkRecord({ ...before, src_port: 20, dst_ip: '10.1.1.20', app_protocol: 'ssl,http' }));
   builder.add(networkRecord({ ...before, src_port: 21, dst_ip: '10.1.1.21', app_protocol: 'http' }));
   const answer = { accepted: 2, rejected: 0, ignored: 0, duplicates: 0, errors: [] };
-  await service.store.commit({ blocks: [builder.finish()], findings: [], answer });
+  await service.store.commit({ blocks: [builder.finish()], answer });
   const lines = [
     zeek(1, 'ssl,http'),
     zeek(2, 'ssl'),

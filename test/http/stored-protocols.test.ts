@@ -72,7 +72,6 @@ beforeAll(async () => {
   const answer = { accepted: 3, rejected: 0, ignored: 0, duplicates: 0, errors: [] };
   await service.store.commit({
     blocks: [blockOf('network', 3, { records, sensorId })],
-    findings: [],
     answer,
   });
   const lines = [

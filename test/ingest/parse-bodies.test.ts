@@ -1,11 +1,13 @@
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { unpackDerived } from '../../src/events/derived-data.ts';
 import { openBlock } from '../../src/events/format/block.ts';
 import type { RowRange } from '../../src/ingest/batch.ts';
 import { parseBodies } from '../../src/ingest/parse-bodies.ts';
 import { type IngestInput, parseBody } from '../../src/ingest/parse-body.ts';
 import { limits } from '../../src/limits.ts';
+import { pack } from '../../src/rpc/transfer.ts';
 import { detectors, home, receivedAt } from './ingesting.ts';
 
 const conn = (n: number) =>
@@ -78,7 +80,21 @@ describe('bodies that wait at the same time', () => {
     expect(others).toEqual([]);
     const sensors = openBlock(group!.blocks[0]!, 1).texts('sensor_id');
     expect([0, 1, 2].map((row) => sensors.text(row))).toEqual(['a', 'b', undefined]);
-    expect(group!.findings.map((finding) => finding.sensors)).toEqual([['a'], ['b'], undefined]);
+    expect(unpackDerived(group!).findings.map((finding) => finding.sensors)).toEqual([['a'], ['b'], undefined]);
+  });
+
+  test('move all buffers between threads, however many findings they have', () => {
+    const notices = Array.from({ length: 20_000 }, (_, n) => `{"ts":${n},"note":"N::A","msg":"m","src":"192.0.2.1"}`);
+    const { groups } = parseBodies([input(notices.join('\n'), { sensorId: 'a' }), input(conn(1))], detectors);
+    const buffers = groups.flatMap(({ blocks, derived, bodies }) => [
+      ...[...blocks, derived].filter((buffer) => buffer !== undefined),
+      ...bodies.flatMap(({ spent }) => spent),
+    ]);
+    expect(new Set(pack(groups).transfer)).toEqual(new Set(buffers));
+    const { derived, ...plain } = groups[0]!;
+    expect(unpackDerived({ derived: derived! }).findings).toHaveLength(20_000);
+    expect(JSON.stringify(plain).length).toBeLessThan(1000);
+    expect(groups[1]).not.toHaveProperty('derived');
   });
 
   test('share blocks, and each body has a separate response and rows', () => {

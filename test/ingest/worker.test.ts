@@ -1,4 +1,5 @@
 import { afterAll, describe, expect, it } from 'vitest';
+import { unpackDerived } from '../../src/events/derived-data.ts';
 import type { IngestInput } from '../../src/ingest/parse-body.ts';
 import { createPool } from '../../src/rpc/pool.ts';
 import type { IngestTasks } from '../../workers/ingest.ts';
@@ -35,7 +36,7 @@ describe('the ingest worker', () => {
     expect(sent.pieces[0]!.detached).toBe(true);
     expect(group!.bodies[0]!.spent.map(({ byteLength }) => byteLength)).toEqual([line.length]);
     expect(events(group!)).toMatchObject([{ src_ip: '198.51.100.1', severity: 'medium' }]);
-    expect(group!.findings).toMatchObject([{ rule_id: 'Scan::Port_Scan', event: { block: 0, row: 0 } }]);
+    expect(unpackDerived(group!).findings).toMatchObject([{ rule_id: 'Scan::Port_Scan', event: { block: 0, row: 0 } }]);
   });
 
   it('reports an invalid body by its code, and continues', async () => {

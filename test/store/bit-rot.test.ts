@@ -21,6 +21,7 @@ import { openReader } from '../../src/store/reader.ts';
 import type { ListQuery, Store, StoreReader } from '../../src/store/store.ts';
 import { openStore } from '../../src/store/writer.ts';
 import { hasShared, home, parse, sharedFile } from '../ingest/ingesting.ts';
+import { batchOf } from './opened.ts';
 
 const now = Date.UTC(2026, 10, 20);
 const folder = mkdtempSync(join(tmpdir(), 'candor-rot-'));
@@ -74,7 +75,7 @@ beforeAll(async () => {
     ['zeek-lan/m57.conn.ndjson.gz', 300],
   ] as const) {
     const { blocks, findings, sightings } = parse(linesOf(name, count));
-    await store.commit({ blocks, findings, sightings, answer } as never);
+    await store.commit(batchOf(findings, { blocks, sightings, answer }));
   }
   await store.close();
   const reader = openReader(folder);

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { openDatabase } from '../../src/database/lmdb.ts';
+import { packDerived } from '../../src/events/derived-data.ts';
 import { BlockBuilder } from '../../src/events/format/block-builder.ts';
 import type { NetworkRecord } from '../../src/events/records.ts';
 import { limits } from '../../src/limits.ts';
@@ -29,11 +30,11 @@ describe('a batch', () => {
   test('is rejected while the volume has only its reserve; small changes and known keys are still accepted', async () => {
     let free = limits.minFreeDiskBytes;
     const { store, reader } = opened({ freeBytes: () => free });
-    const known = { blocks: [block([networkRecord()])], findings: [finding()], answer: answer(2) };
+    const known = { blocks: [block([networkRecord()])], ...packDerived({ findings: [finding()] }), answer: answer(2) };
     const idempotency = { key: 'k', digest: 'd' };
     const { alerts } = await store.commit({ ...known, idempotency });
     free--;
-    const more = { blocks: [block([networkRecord()])], findings: [], answer: answer(1) };
+    const more = { blocks: [block([networkRecord()])], answer: answer(1) };
     await expect(store.commit(more)).rejects.toMatchObject({
       code: 'UNAVAILABLE',
       details: { reason: 'disk_full' },
@@ -42,7 +43,7 @@ describe('a batch', () => {
     await store.addNote(alerts[0]!.alert.id, 'out of space', analyst);
     expect(await store.commit({ ...known, idempotency })).toMatchObject({ replayed: true });
     free++;
-    const again = { blocks: [block([networkRecord()])], findings: [], answer: answer(1) };
+    const again = { blocks: [block([networkRecord()])], answer: answer(1) };
     expect(await store.commit(again)).toMatchObject({ answer: answer(1) });
   });
 
@@ -51,7 +52,7 @@ describe('a batch', () => {
     const findings = [finding({ severity: 'high', event: { block: 1, row: 1 } })];
     const committed = await store.commit({
       blocks: [block([networkRecord()]), block([networkRecord(), networkRecord()])],
-      findings,
+      ...packDerived({ findings }),
       answer: answer(3),
     });
     expect(committed).toMatchObject({
@@ -82,13 +83,13 @@ describe('a batch', () => {
     const other = '01900000-0000-7000-8000-000000000002';
     const first = await store.commit({
       blocks: [block([networkRecord({ id })])],
-      findings: [finding({ event: { block: 0, row: 0 } })],
+      ...packDerived({ findings: [finding({ event: { block: 0, row: 0 } })] }),
       answer: answer(1),
     });
     expect(first.alerts[0]?.alert.event_ids).toEqual([id]);
     const second = await store.commit({
       blocks: [block([networkRecord({ id }), networkRecord({ id: other }), networkRecord({ id })])],
-      findings: [0, 1, 2].map((row) => finding({ event: { block: 0, row } })),
+      ...packDerived({ findings: [0, 1, 2].map((row) => finding({ event: { block: 0, row } })) }),
       answer: answer(3),
     });
     expect(second.answer).toEqual({ ...answer(1), duplicates: 2 });
@@ -103,7 +104,6 @@ describe('a batch', () => {
     const again = () =>
       store.commit({
         blocks: [block([networkRecord({ id: '01900000-0000-7000-8000-000000000001' })])],
-        findings: [],
         answer: answer(1),
       });
     await again();
@@ -113,9 +113,12 @@ describe('a batch', () => {
   test('gives an alert a bounded sample: the first events and the latest', async () => {
     const { store } = opened();
     const rows = limits.maxAlertEventIds * 3;
+    const findings = Array.from({ length: rows }, (_, row) =>
+      finding({ timestamp: start + row, event: { block: 0, row } }),
+    );
     const committed = await store.commit({
       blocks: [block(Array.from({ length: rows }, (_, i) => networkRecord({ timestamp: start + i })))],
-      findings: Array.from({ length: rows }, (_, row) => finding({ timestamp: start + row, event: { block: 0, row } })),
+      ...packDerived({ findings }),
       answer: answer(rows),
     });
     const { event_ids, count } = committed.alerts[0]!.alert;
@@ -131,10 +134,10 @@ describe('a batch', () => {
 
   test('that is invalid fails without affecting other batches', async () => {
     const { store, reader } = opened();
-    const good = () => store.commit({ blocks: [block([networkRecord()])], findings: [], answer: answer(1) });
+    const good = () => store.commit({ blocks: [block([networkRecord()])], answer: answer(1) });
     const results = await Promise.allSettled([
       good(),
-      store.commit({ blocks: [new ArrayBuffer(3)], findings: [finding()], answer: answer(1) }),
+      store.commit(batchOf([finding()], { blocks: [new ArrayBuffer(3)] })),
       good(),
     ]);
     expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
@@ -156,7 +159,7 @@ describe('a batch', () => {
       Array.from({ length: 200 }, (_, i) =>
         store.commit({
           blocks: [block([networkRecord({ src_port: i })])],
-          findings: [finding({ rule_id: `1:${i}`, event: { block: 0, row: 0 } })],
+          ...packDerived({ findings: [finding({ rule_id: `1:${i}`, event: { block: 0, row: 0 } })] }),
           answer: answer(1),
         }),
       ),
@@ -176,7 +179,6 @@ test('small blocks are merged in the background, and lists stay the same', async
   for (let i = 0; i < 40; i++)
     await store.commit({
       blocks: [block([networkRecord({ src_port: i })])],
-      findings: [],
       answer: answer(1),
     });
   const before = resources(reader.listEvents(allEvents));
@@ -189,7 +191,7 @@ describe('an Idempotency-Key', () => {
   const idempotency = { key: 'sensor-1 abc', digest: 'd1' };
   const batch = (more = {}) => ({
     blocks: [block([networkRecord()])],
-    findings: [finding()],
+    ...packDerived({ findings: [finding()] }),
     answer: answer(1),
     idempotency,
     ...more,

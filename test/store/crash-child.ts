@@ -1,4 +1,5 @@
 import { writeSync } from 'node:fs';
+import { packDerived } from '../../src/events/derived-data.ts';
 import { BlockBuilder } from '../../src/events/format/block-builder.ts';
 import { openStore } from '../../src/store/writer.ts';
 import { networkRecord } from './records.ts';
@@ -21,18 +22,20 @@ async function commit(port: number): Promise<void> {
   builder.add(networkRecord({ ...ends, timestamp }));
   await store.commit({
     blocks: [builder.finish()],
-    findings: [
-      {
-        ...ends,
-        rule_id: `rule ${port % 7}`,
-        rule_name: 'rule',
-        rule_source: 'sigma',
-        title: 'rule',
-        severity: 'high',
-        timestamp,
-        event: { block: 0, row: 0 },
-      },
-    ],
+    ...packDerived({
+      findings: [
+        {
+          ...ends,
+          rule_id: `rule ${port % 7}`,
+          rule_name: 'rule',
+          rule_source: 'sigma',
+          title: 'rule',
+          severity: 'high',
+          timestamp,
+          event: { block: 0, row: 0 },
+        },
+      ],
+    }),
     answer: { accepted: 1, rejected: 0, ignored: 0, duplicates: 0, errors: [] },
   });
   writeSync(1, `${port}\n`);

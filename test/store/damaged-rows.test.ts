@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { openDatabase, type RootDatabase } from '../../src/database/lmdb.ts';
 import { RecordRules } from '../../src/detect/record-rules.ts';
+import { packDerived } from '../../src/events/derived-data.ts';
 import { parseBody } from '../../src/ingest/parse-body.ts';
 import type { DetectionRules } from '../../src/rules/detection-rules.ts';
 import { openReader } from '../../src/store/reader.ts';
@@ -119,6 +120,7 @@ function batch(records: readonly object[], key: string): IngestBatch {
   const received = { received_at: new Date().toISOString(), sensor: { id: sensor, name: 'sensor' } };
   return {
     ...parsed,
+    ...packDerived(parsed),
     idempotency: { key, digest: key.padStart(64, '0') },
     receipt: { id: uuid7(Date.now()), sha256: key.padStart(64, '0'), bytes: 1, ...received },
   } as never;

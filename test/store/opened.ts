@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import type { Detector } from '../../src/detect/behaviour/detector.ts';
+import { type DerivedData, packDerived } from '../../src/events/derived-data.ts';
 import type { Finding } from '../../src/events/finding.ts';
 import type { Bounds } from '../../src/events/store/expiry.ts';
 import { openReader } from '../../src/store/reader.ts';
@@ -117,10 +118,14 @@ export function finding(changes: Partial<Finding> = {}): Finding {
   };
 }
 
-export function batchOf(findings: readonly Finding[], more: Partial<IngestBatch> = {}): IngestBatch {
+/** Parts of a batch, with the data that `IngestBatch` has packed in `derived`. */
+export type BatchParts = Partial<IngestBatch> & Partial<DerivedData>;
+
+export function batchOf(findings: readonly Finding[], parts: Omit<BatchParts, 'findings'> = {}): IngestBatch {
+  const { facts = [], sightings = [], namedHosts = [], ...more } = parts;
   return {
     blocks: [],
-    findings,
+    ...packDerived({ findings, facts, sightings, namedHosts }),
     answer: { accepted: findings.length, rejected: 0, ignored: 0, duplicates: 0, errors: [] },
     ...more,
   };

@@ -1,5 +1,6 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
 import type { Asset } from '../../src/contract/resources/asset.ts';
+import { packDerived } from '../../src/events/derived-data.ts';
 import { BlockBuilder } from '../../src/events/format/block-builder.ts';
 import { Observations } from '../../src/inventory/model/observations.ts';
 import { Assets } from '../../src/inventory/store/assets.ts';
@@ -218,7 +219,7 @@ test('a sighting whose processing fails is skipped, and the events of its batch 
   });
   const { store, reader } = opened({ home: ['10.0.0.0/8'] });
   const sightings = ['10.0.0.8', '10.0.0.9'].map((ip) => ({ kind: 'host' as const, ip, at: start }));
-  await store.commit({ ...connections([1]), sightings });
+  await store.commit({ ...connections([1]), ...packDerived({ sightings }) });
   await settled(store);
   expect(hostsIn(reader)).toEqual([1, 8]);
   expect(warned.mock.calls).toEqual([[expect.stringContaining('sighting {"kind":"host","ip":"10.0.0.9"')]]);

@@ -38,7 +38,7 @@ test('expired events are deleted at a start and reported as deleted; the deletio
     const builder = new BlockBuilder('network', at);
     for (let row = 0; row < rows; row++) builder.add(networkRecord({ timestamp: received }));
     const answer = { accepted: rows, rejected: 0, ignored: 0, duplicates: 0, errors: [] };
-    await store.commit({ blocks: [builder.finish()], findings: [], answer });
+    await store.commit({ blocks: [builder.finish()], answer });
   }
   await store.close();
 

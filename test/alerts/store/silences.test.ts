@@ -238,7 +238,7 @@ describe('silences', () => {
 
   test('are in effect although another call aborted their transaction', async () => {
     const there = opened();
-    const bad = { blocks: [new ArrayBuffer(3)], findings: [], answer: batchOf([]).answer };
+    const bad = { blocks: [new ArrayBuffer(3)], answer: batchOf([]).answer };
     const [made, failed] = await Promise.allSettled([
       there.store.createSilence(silence(ofRule), analyst),
       there.store.commit(bad),

@@ -36,7 +36,7 @@ async function commit(): Promise<ServiceError | undefined> {
   for (let row = 0; row < 4000; row++) builder.add(networkRecord({ timestamp: now + row, community_id: filling() }));
   const answer = { accepted: 4000, rejected: 0, ignored: 0, duplicates: 0, errors: [] };
   try {
-    await store.commit({ blocks: [builder.finish()], findings: [], answer });
+    await store.commit({ blocks: [builder.finish()], answer });
     return undefined;
   } catch (error) {
     if (error instanceof ServiceError) return error;

@@ -10,7 +10,7 @@ import { limits } from '../../../src/limits.ts';
 import { openReader } from '../../../src/store/reader.ts';
 import { openStore } from '../../../src/store/writer.ts';
 import { Slow } from '../../detect/store/behaviour/slow.ts';
-import { administrator, analyst, everything, hour, opened, resources, start } from '../../store/opened.ts';
+import { administrator, analyst, batchOf, everything, hour, opened, resources, start } from '../../store/opened.ts';
 import { batch, block, counted, countedOfEvents, ssh } from './traffic.ts';
 
 const address = (n: number) => `10.${(n >> 16) & 255}.${(n >> 8) & 255}.${n & 255}`;
@@ -22,7 +22,7 @@ function bodyOf(hosts: number, sightings: readonly Sighting[] = []) {
     const rows = Math.min(limits.maxBlockRows, hosts - from);
     blocks.push(block(Array.from({ length: rows }, (_, i) => ssh({ dst_ip: address(from + i) }))));
   }
-  return { ...batch([]), blocks, sightings };
+  return batch([], { blocks, sightings });
 }
 
 const many = 16_000;
@@ -178,7 +178,7 @@ test('sightings of very many hosts are also processed gradually', async () => {
   const sightings = Array.from({ length: many }, (_, n): Sighting => {
     return { kind: 'host', ip: address(n), at: start };
   });
-  await store.commit({ ...batch([]), blocks: [], sightings });
+  await store.commit(batchOf([], { sightings }));
   expect((await store.status()).assets).toBeLessThan(many);
   await expect.poll(async () => (await store.status()).assets, { timeout: 60_000 }).toBe(many);
 });
@@ -188,15 +188,11 @@ test('a device that turns out to be a known host is removed immediately, even if
   const mac = '00:1b:63:01:02:03';
   const ip = '10.240.0.1';
   const ofMac = { ...everything, sort: 'ip', terms: [{ field: 'mac', values: [mac] }] };
-  await store.commit({ ...batch([ssh({ dst_ip: ip })]), sightings: [{ kind: 'host', mac, at: start }] });
+  await store.commit(batch([ssh({ dst_ip: ip })], { sightings: [{ kind: 'host', mac, at: start }] }));
   expect(resources<Asset>(reader.listAssets(ofMac))).toMatchObject([{ attributes: { ip_addresses: [] } }]);
   const others = Array.from({ length: many }, (_, n): Sighting => {
     return { kind: 'host', ip: address(n), at: start + 2 };
   });
-  await store.commit({
-    ...batch([]),
-    blocks: [],
-    sightings: [{ kind: 'host', ip, mac, at: start + 1 }, ...others],
-  });
+  await store.commit(batchOf([], { sightings: [{ kind: 'host', ip, mac, at: start + 1 }, ...others] }));
   expect(resources<Asset>(reader.listAssets(ofMac))).toMatchObject([{ attributes: { ip_addresses: [ip] } }]);
 });

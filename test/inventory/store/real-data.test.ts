@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { Asset } from '../../../src/contract/resources/asset.ts';
 import type { Service } from '../../../src/contract/resources/service.ts';
 import { hasShared, home, parse, sharedFile } from '../../ingest/ingesting.ts';
-import { everything, opened, resources } from '../../store/opened.ts';
+import { batchOf, everything, opened, resources } from '../../store/opened.ts';
 
 type Line = Readonly<Record<string, string | number | undefined>>;
 
@@ -48,7 +48,7 @@ async function ingested(lines: readonly string[], networks: readonly string[], l
     const { blocks, findings, answer } = parse(lines.slice(i, i + linesAtOnce).join('\n'), {
       home: networks,
     });
-    await store.commit({ blocks, findings, answer });
+    await store.commit(batchOf(findings, { blocks, answer }));
   }
   const services = resources<Service>(reader.listServices({ ...everything, sort: 'port' }));
   const assets = resources<Asset>(reader.listAssets({ ...everything, sort: 'name' }));

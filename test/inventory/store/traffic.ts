@@ -3,7 +3,7 @@ import type { Service } from '../../../src/contract/resources/service.ts';
 import { BlockBuilder } from '../../../src/events/format/block-builder.ts';
 import type { NetworkRecord } from '../../../src/events/records.ts';
 import type { IngestBatch, StoreReader } from '../../../src/store/store.ts';
-import { everything, resources, start } from '../../store/opened.ts';
+import { type BatchParts, batchOf, everything, resources, start } from '../../store/opened.ts';
 import { networkRecord } from '../../store/records.ts';
 
 /** Returns an established connection to port 22 of a home host. */
@@ -16,12 +16,12 @@ export function block(records: readonly NetworkRecord[]): ArrayBuffer {
   return builder.finish();
 }
 
-export const batch = (records: readonly NetworkRecord[], more: Partial<IngestBatch> = {}): IngestBatch => ({
-  blocks: [block(records)],
-  findings: [],
-  answer: { accepted: records.length, rejected: 0, ignored: 0, duplicates: 0, errors: [] },
-  ...more,
-});
+export const batch = (records: readonly NetworkRecord[], { findings = [], ...more }: BatchParts = {}): IngestBatch =>
+  batchOf(findings, {
+    blocks: [block(records)],
+    answer: { accepted: records.length, rejected: 0, ignored: 0, duplicates: 0, errors: [] },
+    ...more,
+  });
 
 export interface Counted {
   readonly connections: number;
