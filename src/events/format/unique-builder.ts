@@ -46,8 +46,22 @@ export class UniqueBuilder {
     this.#offsets[row + 1] = start + writeText(value, this.#bytes, from);
   }
 
+  /** Copies the UTF-8 of a text, without a string. */
   copy(row: number, column: TextColumn, sourceRow: number): void {
-    this.set(row, column.text(sourceRow));
+    const code = column.code(sourceRow);
+    if (code === 0) {
+      this.set(row, undefined);
+      return;
+    }
+    const { offsets, utf8 } = column.list;
+    const end = offsets[code]!;
+    const start = this.#offsets[row]!;
+    let to = this.#room + start;
+    this.#reserve(to + end - offsets[code - 1]!);
+    const bytes = this.#bytes;
+    for (let from = offsets[code - 1]!; from < end; from++) bytes[to++] = utf8[from]!;
+    this.#present[row] = 1;
+    this.#offsets[row + 1] = to - this.#room;
   }
 
   grow(capacity: number): void {
