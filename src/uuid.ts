@@ -24,6 +24,22 @@ export function uuidToBytes(uuid: string): Buffer {
   return Buffer.from(uuid.replaceAll('-', ''), 'hex');
 }
 
+/** Distances of the 16 pairs of hexadecimal digits from the start of a UUID's text. */
+const pairAt = [0, 2, 4, 6, 9, 11, 14, 16, 19, 21, 24, 26, 28, 30, 32, 34] as const;
+
+/** Values of hexadecimal digits by their ASCII codes. */
+const digits = new Uint8Array(256);
+for (let value = 0; value < 16; value++)
+  for (const digit of [value.toString(16), value.toString(16).toUpperCase()]) digits[digit.charCodeAt(0)] = value;
+
+/** Writes the 16 bytes of a UUID whose text, as ASCII in either case, begins at `from`. */
+export function writeUuid(to: Uint8Array, at: number, text: Uint8Array, from: number): void {
+  for (let i = 0; i < 16; i++) {
+    const pair = from + pairAt[i]!;
+    to[at + i] = (digits[text[pair]!]! << 4) | digits[text[pair + 1]!]!;
+  }
+}
+
 /** @param bytes - 16 bytes */
 export function bytesToUuid(bytes: Uint8Array): string {
   const hex = Buffer.from(bytes.buffer, bytes.byteOffset, 16).toString('hex');

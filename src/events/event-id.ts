@@ -1,5 +1,5 @@
 import { finish } from '../sketch/hash.ts';
-import { isUuid } from '../uuid.ts';
+import { isUuid, uuidToBytes } from '../uuid.ts';
 import type { Table } from './records.ts';
 
 /**
@@ -32,17 +32,28 @@ export function eventId(table: Table, timestamp: number, seq: number): string {
 
 /** Parses a UUID made by `eventId`, in lower or upper case; returns undefined for other UUIDs. */
 export function parseEventId(id: string): { table: Table; timestamp: number; seq: number } | undefined {
-  if (!isUuid(id) || id.charCodeAt(14) !== 0x37 /* 7 */) return undefined;
-  const timestamp = Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);
-  const high = Number.parseInt(id.slice(15, 18), 16);
-  const d = Number.parseInt(id.slice(19, 23), 16);
-  if (d >>> 14 !== 2) return undefined;
-  const e = Number.parseInt(id.slice(24), 16);
+  if (id.charCodeAt(14) !== 0x37 /* 7 */ || !isUuid(id)) return undefined;
+  return readEventId(uuidToBytes(id), 0);
+}
+
+/** Like `parseEventId`, for the 16 bytes of a UUID from `at` on. */
+export function readEventId(
+  bytes: Uint8Array,
+  at: number,
+): { table: Table; timestamp: number; seq: number } | undefined {
+  if (bytes[at + 6]! >>> 4 !== 7 || bytes[at + 8]! >>> 6 !== 2) return undefined;
+  const timestamp = halfAt(bytes, at) * 2 ** 32 + halfAt(bytes, at + 2) * 2 ** 16 + halfAt(bytes, at + 4);
+  const high = halfAt(bytes, at + 6) & 0xfff;
+  const d = halfAt(bytes, at + 8) & 0x3fff;
+  const e = halfAt(bytes, at + 10) * 2 ** 32 + halfAt(bytes, at + 12) * 2 ** 16 + halfAt(bytes, at + 14);
   const t = Math.floor(e / 2 ** 20) % 2;
-  const seq = high * 2 ** 41 + (d & 0x3fff) * 2 ** 27 + Math.floor(e / 2 ** 21);
+  const seq = high * 2 ** 41 + d * 2 ** 27 + Math.floor(e / 2 ** 21);
   if (e % 2 ** 20 !== check(t, timestamp, seq)) return undefined;
   return { table: t === 1 ? 'dns' : 'network', timestamp, seq };
 }
+
+/** Reads a big-endian u16. */
+const halfAt = (bytes: Uint8Array, at: number): number => (bytes[at]! << 8) | bytes[at + 1]!;
 
 /** Formats up to 48 bits, 24 at a time: `toString(16)` is slow for numbers beyond 31 bits. */
 function hex(value: number, digits: number): string {

@@ -76,16 +76,15 @@ export class BlockBuilder<T extends Table> {
    * Copies rows of a block of the same table, by default all rows, unchanged (including `received_at` and
    * `sensor_id`).
    *
-   * @param ids - explicit ids by index among the copied rows; if given, rows without an entry get no explicit id
+   * @param renamed - new explicit ids, or undefined for no explicit id, by index among the copied rows; the other rows
+   *   keep their ids
    */
-  copy(block: EventBlock, rows?: Uint32Array, ids?: ReadonlyMap<number, string>): void {
+  copy(block: EventBlock, rows?: Uint32Array, renamed?: ReadonlyMap<number, string | undefined>): void {
     const count = rows === undefined ? block.rows : rows.length;
     while (this.#capacity < this.#rows + count) this.#grow();
     columnNames[this.table].forEach((name, index) => {
-      copyColumn(this.#builders[index]!, this.#rows, block, name, count, rows);
+      copyColumn(this.#builders[index]!, this.#rows, block, name, count, rows, name === 'id' ? renamed : undefined);
     });
-    const { id } = (this.#network ?? this.#dns)!;
-    if (ids !== undefined) for (let i = 0; i < count; i++) id.set(this.#rows + i, ids.get(i));
     this.#rows += count;
   }
 
@@ -258,6 +257,7 @@ function copyColumn(
   name: ColumnName,
   count: number,
   rows: Uint32Array | undefined,
+  renamed: ReadonlyMap<number, string | undefined> | undefined,
 ): void {
   if (to instanceof NumberBuilder) {
     const column = block.numbers(name);
@@ -272,7 +272,10 @@ function copyColumn(
     for (let i = 0; i < count; i++) to.copy(firstRow + i, column, rows === undefined ? i : rows[i]!, table);
   } else {
     const column = block.texts(name);
-    for (let i = 0; i < count; i++) to.copy(firstRow + i, column, rows === undefined ? i : rows[i]!);
+    for (let i = 0; i < count; i++) {
+      if (renamed?.has(i)) to.set(firstRow + i, renamed.get(i));
+      else to.copy(firstRow + i, column, rows === undefined ? i : rows[i]!);
+    }
   }
 }
 

@@ -2,12 +2,14 @@ import { type Database, isReadOnly, ownBytes, type RootDatabase, tableBytes } fr
 import { DamagedDataError, entryCount, openRows, type Rows, viewOf } from '../../database/rows.ts';
 import { ServiceError } from '../../errors.ts';
 import { limits } from '../../limits.ts';
+import { writeUuid } from '../../uuid.ts';
 import { EventBlock as Block, type EventBlock, partStarts } from '../format/block.ts';
 import { aligned, BlockHeader, encodings } from '../format/block-format.ts';
 import { columnIndex, columnNames, tables } from '../format/columns.ts';
 import type { Table } from '../records.ts';
 import { DamagedBlockError, type DamagedRange, type RangeRow } from './damaged-range.ts';
 import { HeaderCache } from './header-cache.ts';
+import type { IdKeys } from './id-keys.ts';
 import { hasSeals, StoredHeader, withSeals } from './stored-header.ts';
 
 /** Counters of a table, changed in the same transaction as its blocks. */
@@ -82,6 +84,8 @@ export class BlockStore {
   readonly #damage: Rows<RangeRow, number[]> | undefined;
   /** Damaged ranges that were found in a file opened for reading. */
   readonly #found = new Map<string, RangeRow>();
+  /** Tables whose ids were found in the index. */
+  readonly #withIds = new Set<Table>();
   #verifiedSince = 0;
   #epoch = 0;
   #kept = new HeaderCache();
@@ -400,14 +404,51 @@ export class BlockStore {
   }
 
   explicitId(table: Table, uuid: string): number | undefined {
-    const value = this.#ids.getBinaryFast(idKey(table, uuid));
-    return value?.readDoubleLE(0);
+    return this.#indexed(idKey(table, uuid));
   }
 
   putExplicitId(table: Table, uuid: string, seq: number): void {
-    const value = Buffer.alloc(8);
-    value.writeDoubleLE(seq);
-    this.#ids.putSync(idKey(table, uuid), value);
+    this.#index(idKey(table, uuid), seq);
+  }
+
+  /**
+   * Returns the sequence of the event with each row's id, by row; 0 if there is no such event. Returns undefined if no
+   * row's id is in the index of the table.
+   */
+  explicitIds(table: Table, ids: IdKeys): Float64Array | undefined {
+    if (ids.order.length === 0 || !this.#mayHaveIds(table)) return undefined;
+    const code = tables.indexOf(table);
+    let found: Float64Array | undefined;
+    for (const row of ids.order) {
+      const seq = this.#indexed(rowKey(code, ids, row));
+      if (seq === undefined) continue;
+      found ??= new Float64Array(ids.rows);
+      found[row] = seq;
+    }
+    return found;
+  }
+
+  /** Returns whether the index may have ids of a table; false is certain. Often only one table has ids. */
+  #mayHaveIds(table: Table): boolean {
+    const code = tables.indexOf(table);
+    const range = { start: Buffer.of(code), end: Buffer.of(code + 1), limit: 1 };
+    if (!this.#withIds.has(table)) for (const _ of this.#ids.getKeys(range)) this.#withIds.add(table);
+    return this.#withIds.has(table);
+  }
+
+  /** Stores the ids of rows in the index. Omits rows with sequence 0. */
+  putExplicitIds(table: Table, ids: IdKeys, seqs: Float64Array): void {
+    const code = tables.indexOf(table);
+    for (const row of ids.order) if (seqs[row]! > 0) this.#index(rowKey(code, ids, row), seqs[row]!);
+  }
+
+  #indexed(key: Buffer): number | undefined {
+    return this.#ids.getBinaryFast(key)?.readDoubleLE(0);
+  }
+
+  #index(key: Buffer, seq: number): void {
+    idValue.writeDoubleLE(seq);
+    this.#ids.putSync(key, idValue);
   }
 
   /**
@@ -423,7 +464,8 @@ export class BlockStore {
 
   /** Removes the id, unless it now belongs to another event. */
   removeExplicitId(table: Table, uuid: string, seq: number): void {
-    if (this.explicitId(table, uuid) === seq) this.#ids.removeSync(idKey(table, uuid));
+    const key = idKey(table, uuid);
+    if (this.#indexed(key) === seq) this.#ids.removeSync(key);
   }
 }
 
@@ -471,11 +513,24 @@ function eachPart(header: BlockHeader, visit: (part: number, length: number) => 
   }
 }
 
+/** Memory of the key and the value of an explicit id, and of the text of a UUID. LMDB copies keys and values. */
+const scratchKey = Buffer.alloc(17);
+const idValue = Buffer.alloc(8);
+const uuidText = Buffer.alloc(36);
+
+/** Returns the key of an id in the index, valid until the next call. */
 function idKey(table: Table, uuid: string): Buffer {
-  const key = Buffer.alloc(17);
-  key[0] = tables.indexOf(table);
-  key.write(uuid.replaceAll('-', ''), 1, 'hex');
-  return key;
+  uuidText.fill(0, uuidText.write(uuid, 'latin1'));
+  scratchKey[0] = tables.indexOf(table);
+  writeUuid(scratchKey, 1, uuidText, 0);
+  return scratchKey;
+}
+
+/** Like `idKey`, for the id of a row. */
+function rowKey(table: number, ids: IdKeys, row: number): Buffer {
+  scratchKey[0] = table;
+  ids.write(row, scratchKey, 1);
+  return scratchKey;
 }
 
 /**

@@ -41,7 +41,8 @@ import { eventHistogram } from './event-histogram.ts';
 import { EventQuery, type Position } from './event-query.ts';
 import { eventValueCounts } from './event-value-counts.ts';
 import { believedTime, type OldBlock } from './expiry.ts';
-import { type StandingOf, standingBeside, withoutRepeated } from './explicit-ids.ts';
+import { type StoredIds, standingBeside, type Unrepeated, withoutRepeated } from './explicit-ids.ts';
+import { IdKeys } from './id-keys.ts';
 import { chooseRun } from './merge.ts';
 
 /** The result of appending a block. */
@@ -102,13 +103,15 @@ export class EventStore {
     const { table } = block;
     const state = this.#store.state(table);
     const firstSeq = state.next_seq;
-    const { kept, ids, isRenamed } = withoutRepeated(block, this.#standings(table, state));
-    const stored = kept === undefined && !isRenamed ? buffer : rebuilt(block, kept, ids);
+    const ids = new IdKeys(block);
+    const unrepeated = withoutRepeated(block, ids, this.#storedIds(table, state, ids));
+    const { kept, renamed } = unrepeated;
+    const stored = kept === undefined && renamed.size === 0 ? buffer : rebuilt(block, kept, renamed);
     const rows = kept === undefined ? block.rows : kept.length;
     const committed = { table, first_seq: firstSeq, rows, buffer: stored };
     if (rows > 0) {
       this.#store.put(firstSeq, stored);
-      ids.forEach((id, row) => void this.#store.putExplicitId(table, id, firstSeq + row));
+      this.#putIds(table, firstSeq, rows, ids, unrepeated);
       this.#store.putState(table, {
         ...state,
         next_seq: firstSeq + rows,
@@ -118,6 +121,16 @@ export class EventStore {
       });
     }
     return kept === undefined ? { committed, duplicates: 0 } : { committed, duplicates: block.rows - rows, kept };
+  }
+
+  /** Stores the explicit ids of a new block. */
+  #putIds(table: Table, firstSeq: number, rows: number, ids: IdKeys, { kept, renamed }: Unrepeated): void {
+    if (ids.order.length === 0) return;
+    const seqs = new Float64Array(ids.rows);
+    for (let row = 0; row < rows; row++)
+      if (!renamed.has(row)) seqs[kept === undefined ? row : kept[row]!] = firstSeq + row;
+    this.#store.putExplicitIds(table, ids, seqs);
+    for (const [row, id] of renamed) if (id !== undefined) this.#store.putExplicitId(table, id, firstSeq + row);
   }
 
   /**
@@ -596,59 +609,72 @@ export class EventStore {
     return { directory, state };
   }
 
-  /**
-   * Returns a function that decides whether a new event of a table may have an explicit id. Must be used
-   * within the write transaction.
-   */
-  #standings(table: Table, state: TableState): StandingOf {
-    const ownerIn = { network: this.#owners('network'), dns: this.#owners('dns') };
-    const other = table === 'network' ? 'dns' : 'network';
-    return (id, sensor) => {
+  /** Returns the stored events with ids of a new block of a table. Must be used within the write transaction. */
+  #storedIds(table: Table, state: TableState, ids: IdKeys): StoredIds {
+    const own = this.#owners(table, ids);
+    const beside = this.#owners(table === 'network' ? 'dns' : 'network', ids);
+    const standing: StoredIds['standing'] = (id, sensor, row) => {
       if (isPast(table, state, id)) return 'repeated';
-      const owner = ownerIn[table](id);
+      const owner = own.of(id, row);
       if (owner !== 'free') return standingBeside(owner, sensor);
       // The service may assign this id to another event, and an alert may already refer to it.
       if (parseEventId(id) !== undefined) return 'foreign';
-      const beside = ownerIn[other](id);
-      return beside !== 'free' && standingBeside(beside, sensor) === 'foreign' ? 'foreign' : 'free';
+      const other = beside.of(id, row);
+      return other !== 'free' && standingBeside(other, sensor) === 'foreign' ? 'foreign' : 'free';
     };
+    return { hasAny: own.hasAny || beside.hasAny, standing };
   }
 
   /**
-   * Returns the sensor of the event with an id: `free` if no event has the id, undefined if the sensor is
-   * unknown.
+   * Returns a function that returns the sensor of the event with an id: `free` if no event has the id, undefined if the
+   * sensor is unknown. The id is the id of `row` of the new block, or a scoped id without a row.
    */
-  #owners(table: Table): (id: string) => string | 'free' | undefined {
+  #owners(table: Table, ids: IdKeys) {
     const state = this.#store.state(table);
     const directory = this.#directories[table];
+    const seqs = this.#store.explicitIds(table, ids);
+    /** Blocks by first sequence: several senders may repeat events of different blocks in turn. */
+    const blocks = new Map<number, EventBlock>();
     let block: EventBlock | undefined;
-    return (id) => {
+    const of = (id: string, row: number | undefined): string | 'free' | undefined => {
+      const indexed = (row === undefined ? this.#store.explicitId(table, id) : seqs?.[row]) ?? 0;
       if (parseEventId(id) !== undefined) directory.update(this.#store, state);
-      const seq = this.#find(table, directory, state, id);
+      const seq = this.#find(table, directory, state, id, indexed);
       if (seq === undefined) return 'free';
       if (block === undefined || seq < block.firstSeq || seq >= block.firstSeq + block.rows) {
         directory.update(this.#store, state);
         const place = directory.find(seq);
         // The block of the event is damaged and was set aside, so the event may be stored again.
         if (place < 0) return 'free';
-        block = this.#store.open(table, directory.firstSeq[place]!, directory.rows[place]!);
+        const firstSeq = directory.firstSeq[place]!;
+        block = blocks.get(firstSeq) ?? this.#store.open(table, firstSeq, directory.rows[place]!);
+        if (blocks.size === maxOwnerBlocks) blocks.clear();
+        blocks.set(firstSeq, block);
       }
       return block.texts('sensor_id').text(seq - block.firstSeq);
     };
+    return { hasAny: seqs !== undefined, of };
   }
 
   /**
    * Returns the sequence of the event with this id (lower case): from the id itself, otherwise from the index
    * of senders' ids.
+   *
+   * @param indexed - the sequence in the index; 0 if the index does not have the id
    */
-  #find(table: Table, directory: BlockDirectory, state: TableState, id: string): number | undefined {
+  #find(
+    table: Table,
+    directory: BlockDirectory,
+    state: TableState,
+    id: string,
+    indexed = this.#store.explicitId(table, id),
+  ): number | undefined {
     const made = parseEventId(id);
     if (made !== undefined && made.table === table && made.seq > 0 && made.seq < state.next_seq) {
       const block = this.#blockOf(directory, made.seq);
       if (block !== undefined && rowId(block, made.seq - block.firstSeq) === id) return made.seq;
     }
-    const seq = this.#store.explicitId(table, id);
-    return seq !== undefined && seq >= firstSeqOf(state) ? seq : undefined;
+    return indexed !== undefined && indexed >= firstSeqOf(state) ? indexed : undefined;
   }
 
   /** Returns a block, which is valid until the next call. */
@@ -730,6 +756,9 @@ function placeIn(directory: BlockDirectory, seq: number): number {
   return place;
 }
 
+/** Maximum number of blocks in memory while the owners of repeated ids are read: opening a block takes 10 µs. */
+const maxOwnerBlocks = 64;
+
 /** Number of ids removed from their index between two checks of the time. */
 const idsPerLook = 64;
 
@@ -742,8 +771,12 @@ function newDirectories(): Record<Table, BlockDirectory> {
   return { network: new BlockDirectory('network'), dns: new BlockDirectory('dns') };
 }
 
-function rebuilt(block: EventBlock, rows: Uint32Array | undefined, ids: ReadonlyMap<number, string>): ArrayBuffer {
+function rebuilt(
+  block: EventBlock,
+  rows: Uint32Array | undefined,
+  renamed: ReadonlyMap<number, string | undefined>,
+): ArrayBuffer {
   const builder = new BlockBuilder(block.table, 0);
-  builder.copy(block, rows, ids);
+  builder.copy(block, rows, renamed);
   return builder.finish();
 }
