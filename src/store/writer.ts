@@ -380,10 +380,11 @@ class LmdbStore implements Store {
     if (options.scrub !== 'by hand') this.#scrubIn(this.#scrub.pauseMs);
   }
 
-  commit(batch: IngestBatch): Promise<Committed> {
-    const bytes = batch.blocks.reduce((sum, block) => sum + block.byteLength, smallChangeBytes);
+  async commit(batch: IngestBatch): Promise<Committed> {
+    if (this.#closing) throw new ServiceError('UNAVAILABLE', 'the store is closing');
     const derived = packedGrowth * (batch.derived?.byteLength ?? 0);
-    const committing = this.#queue.submit(bytes + derived, () => planBatch(this.#parts(), batch));
+    const bytes = smallChangeBytes + this.#events.bytesToWrite(batch.blocks) + derived;
+    const committing = this.#queue.submit(bytes, () => planBatch(this.#parts(), batch));
     if (batch.receipt !== undefined)
       committing.then(
         () => this.#coverReceiptsIn(this.#receiptIntervalMs),

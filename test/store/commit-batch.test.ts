@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { openDatabase } from '../../src/database/lmdb.ts';
@@ -171,6 +172,23 @@ describe('a batch', () => {
     expect(alerts.map(({ seq }) => seq)).toEqual(Array.from({ length: 200 }, (_, i) => i + 1));
     for (const [i, { alert }] of alerts.entries())
       expect(reader.getEvent('network', alert.event_ids[0]!)).toMatchObject({ src_port: i });
+  });
+
+  test('shares a transaction with few other batches if its explicit ids may change many pages', async () => {
+    const { store, reader } = opened();
+    const commit = (rows: number) => {
+      const records = Array.from({ length: rows }, () => networkRecord({ id: randomUUID() }));
+      return store.commit({ blocks: [block(records)], findings: [], answer: answer(rows) });
+    };
+    await commit(limits.maxBlockRows);
+    await commit(limits.maxBlockRows);
+    const before = reader.head('events.network');
+    // The ids of each batch may change most of the pages of the index, which has about 1 MB.
+    const commits = Array.from({ length: 60 }, () => commit(500));
+    await commits[0];
+    expect(reader.head('events.network') - before).toBeLessThan(60 * 500);
+    await Promise.all(commits);
+    expect(reader.head('events.network') - before).toBe(60 * 500);
   });
 });
 

@@ -398,6 +398,14 @@ export class BlockStore {
     return [this.#headers, this.#parts, this.#ids, this.#retiredBlocks!, this.#state, this.#damage!];
   }
 
+  /**
+   * Returns the approximate number of bytes of the pages that change when a transaction stores new explicit ids: each
+   * id may change a separate page, until all pages have changed.
+   */
+  idPagesBytes(ids: number): number {
+    return ids === 0 ? 0 : Math.min(pageBytes * ids, tableBytes(this.#ids) + idEntryBytes * ids);
+  }
+
   /** Drops all cached headers: some may be of blocks that an aborted transaction stored. */
   forget(): void {
     this.#kept = new HeaderCache();
@@ -482,6 +490,17 @@ export function* explicitIdsOf(block: EventBlock): Generator<{ readonly id: stri
 /** The column `id` is the first column in both tables. */
 const idColumn = columnIndex.network.get('id')!;
 const idParts: readonly number[] = [2 * idColumn, 2 * idColumn + 1];
+
+/** Size of an LMDB page, except on systems with larger memory pages. */
+const pageBytes = 4096;
+/** Maximum size of an entry of the index of explicit ids, in pages that are at least half full. */
+const idEntryBytes = 72;
+
+/** Returns the number of explicit ids of a block from the size of their texts, which have 36 bytes each. */
+export function explicitIdCount(header: BlockHeader): number {
+  if (header.encoding(idColumn) === encodings.absent) return 0;
+  return (header.dictionaryBytes(idColumn) - 4 * (header.entries(idColumn) + 1)) / 36;
+}
 
 /** Returns the size of a block as stored. */
 export function storedBytes(header: BlockHeader): number {

@@ -35,7 +35,7 @@ import type { Table } from '../records.ts';
 import { readEvent, rowId, writeEventJson } from '../resource.ts';
 import { BlockCounts } from './block-counts.ts';
 import { BlockDirectory, receivedColumn } from './block-directory.ts';
-import { BlockStore, firstSeqOf, replacing, storedBytes, type TableState } from './block-store.ts';
+import { BlockStore, explicitIdCount, firstSeqOf, replacing, storedBytes, type TableState } from './block-store.ts';
 import { DamagedBlockError, type DamagedRange, mayLieIn } from './damaged-range.ts';
 import { eventHistogram } from './event-histogram.ts';
 import { EventQuery, type Position } from './event-query.ts';
@@ -96,6 +96,17 @@ export class EventStore {
    */
   append(buffer: ArrayBuffer): Appended {
     return this.#sound(() => this.#append(buffer));
+  }
+
+  /** Returns the approximate number of bytes that appending these blocks in one transaction writes. */
+  bytesToWrite(buffers: readonly ArrayBuffer[]): number {
+    let bytes = 0;
+    let ids = 0;
+    for (const buffer of buffers) {
+      bytes += buffer.byteLength;
+      ids += explicitIdCount(openBlock(buffer, 0).header);
+    }
+    return bytes + this.#store.idPagesBytes(ids);
   }
 
   #append(buffer: ArrayBuffer): Appended {
