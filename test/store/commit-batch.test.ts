@@ -178,7 +178,7 @@ describe('a batch', () => {
     const { store, reader } = opened();
     const commit = (rows: number) => {
       const records = Array.from({ length: rows }, () => networkRecord({ id: randomUUID() }));
-      return store.commit({ blocks: [block(records)], findings: [], answer: answer(rows) });
+      return store.commit({ blocks: [block(records)], answer: answer(rows) });
     };
     await commit(limits.maxBlockRows);
     await commit(limits.maxBlockRows);
