@@ -2,16 +2,17 @@
  * The documented configurations of syslog-ng and rsyslog, with the real programs:
  * scripts/with-log-shippers.sh fetches them.
  */
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { shippers, startShipper } from '../../scripts/log-shippers.ts';
 import { login, type Service, startService, tokenFor } from '../../scripts/service.ts';
 import type { Status } from '../../src/contract/resources/status.ts';
 import { call, type Item } from './call.ts';
 
-const shippers = process.env.LOG_SHIPPERS;
+const unpacked = process.env.LOG_SHIPPERS;
 const page = readFileSync(new URL('../../src/docs/shippers.md', import.meta.url), 'utf8');
 /** Returns the documented configuration of a shipper. */
 const documented = (name: string): string => new RegExp(`\`\`\`${name}\n([^]*?)\`\`\``).exec(page)![1]!;
@@ -38,30 +39,7 @@ const dnsRow = (uid: string) => `1767268800.5\t${uid}\t10.0.0.1\t10.0.0.53\tudp\
 const json = (uid: string) =>
   `{"ts":1767268800.5,"uid":"${uid}","id.orig_h":"10.0.0.1","id.resp_h":"198.51.100.2","proto":"tcp","conn_state":"SF"}\n`;
 
-interface Shipper {
-  readonly name: string;
-  readonly command: (folder: string) => readonly string[];
-}
-const all: readonly Shipper[] = [
-  {
-    name: 'syslog-ng',
-    command: (folder) => [
-      `${shippers}/usr/sbin/syslog-ng`,
-      ...['-F', '--no-caps', '--module-path', `${shippers}/usr/lib/syslog-ng/3.38`],
-      ...['-f', `${folder}/conf`, '-R', `${folder}/persist`, '-c', `${folder}/ctl`, '--pidfile', `${folder}/pid`],
-    ],
-  },
-  {
-    name: 'rsyslog',
-    command: (folder) => [
-      `${shippers}/usr/sbin/rsyslogd`,
-      ...['-n', '-f', `${folder}/conf`, '-i', `${folder}/pid`],
-      ...['-M', `${shippers}/usr/lib/x86_64-linux-gnu/rsyslog`],
-    ],
-  },
-];
-
-describe.skipIf(shippers === undefined).each(all)('$name, as documented', ({ name, command }) => {
+describe.skipIf(unpacked === undefined).each(shippers)('%s, as documented', (name) => {
   const folder = mkdtempSync(join(tmpdir(), 'candor-shipper-'));
   const file = (log: string) => join(folder, `${log}.log`);
   let service: Service;
@@ -80,10 +58,7 @@ describe.skipIf(shippers === undefined).each(all)('$name, as documented', ({ nam
     writeFileSync(join(folder, 'conf'), `${conf}\n${name === 'rsyslog' ? `global(workDirectory="${folder}")\n` : ''}`);
     writeFileSync(file('conn'), connHeader);
     writeFileSync(file('dns'), dnsHeader);
-    const [program = '', ...rest] = command(folder);
-    const lib = `${shippers}/usr/lib`;
-    const env = { ...process.env, LD_LIBRARY_PATH: `${lib}/syslog-ng:${lib}/x86_64-linux-gnu` };
-    shipper = spawn(program, rest, { env, stdio: 'ignore' });
+    shipper = startShipper(name, unpacked!, folder);
   });
   afterAll(async () => {
     shipper?.kill();
