@@ -139,17 +139,16 @@ class Load {
   }
 }
 
-/** The bodies of the latest plan, which often continue in the next plan of the same kind. */
-let latest: { readonly key: string; readonly bodies: MovingBodies } | undefined;
+/** Bodies of earlier plans, which continue in later plans of the same kind. */
+const made = new Map<string, MovingBodies>();
 
 function bodiesFor({ format, linesPerBody }: Plan): MovingBodies {
   const { least, most, bodies } = madeLines;
   const key = `${format} ${linesPerBody}`;
-  if (latest?.key !== key) {
-    const lines = Math.max(least, Math.min(most, bodies * linesPerBody));
-    latest = { key, bodies: formatOf(format).bodies(linesOf(format, lines), linesPerBody) };
-  }
-  return latest.bodies;
+  const lines = Math.max(least, Math.min(most, bodies * linesPerBody));
+  const its = made.get(key) ?? formatOf(format).bodies(linesOf(format, lines), linesPerBody);
+  made.set(key, its);
+  return its;
 }
 
 process.on('message', async (plan: Plan) => {

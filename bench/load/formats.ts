@@ -1,5 +1,5 @@
 /** The formats of events as their senders send them: the path, the body made of lines, and the response. */
-import { connLines, traffic } from '../../scripts/traffic/index.ts';
+import { connLines, floodLines, hostLines, traffic } from '../../scripts/traffic/index.ts';
 import { ecsFlow, eveFlow, nativeFlow, tsvHeader, tsvRow } from './flows.ts';
 import { type Marks, type MovingBodies, moving, spanOf, zeekJson, zeekJsonBodies } from './moving.ts';
 import { otlpJson, otlpProtobuf } from './otlp.ts';
@@ -49,7 +49,7 @@ export const formats = {
       ids: /\n\d{10}\.\d{6}\tC/g,
     }),
   },
-  'Zeek dns, JSON': { ...ingest, lines: dnsLines, bodies: zeekJsonBodies },
+  'Zeek dns, JSON': { ...ingest, lines: (count) => officeLines('dns', 200, 1000, count), bodies: zeekJsonBodies },
   'Suricata EVE, flow': {
     ...ingest,
     bodies: made((lines) => joined(lines.map(eveFlow)), {
@@ -102,22 +102,44 @@ export const formats = {
 const splunkEvent = (line: string) =>
   `{"time":${line.slice(6, 23)},"host":"zeek-1","sourcetype":"zeek:conn","event":${line}}`;
 
+/** Zeek's conn lines in JSON, of other networks than that of `connLines`. */
+export const mixes = {
+  /** An office of some 400 hosts and 300 services, whose clients return to them. */
+  LAN: { ...ingest, lines: (count) => officeLines('conn', 100, 60, count), bodies: zeekJsonBodies },
+  /** A server with 40,000 peers. The ports that peers scan are new in each round. */
+  'internet host': {
+    ...ingest,
+    lines: (count) => hostLines(7, count),
+    bodies: (lines, linesPerBody) =>
+      zeekJsonBodies(lines, linesPerBody, /"id\.resp_p":(?:[1-5]\d\d|6[0-4]\d|65[0-4])(?=\d\d,)/g),
+  },
+  /** A flood from forged addresses. Sources and destinations are new in each round. */
+  flood: {
+    ...ingest,
+    lines: (count) => floodLines(7, count),
+    bodies: (lines, linesPerBody) => zeekJsonBodies(lines, linesPerBody, /"id\.(?:orig|resp)_h":"\d+\.1(?=\d\d\.)/g),
+  },
+} as const satisfies Record<string, Format>;
+
 export type FormatName = keyof typeof formats;
+export type MixName = keyof typeof mixes;
 export const formatNames = Object.keys(formats) as FormatName[];
-export const formatOf = (name: FormatName): Format => formats[name];
+export const mixNames = Object.keys(mixes) as MixName[];
+const all: Readonly<Record<FormatName | MixName, Format>> = { ...formats, ...mixes };
+export const formatOf = (name: FormatName | MixName): Format => all[name];
 
 /** Returns Zeek's lines, from which bodies of the format are made. */
-export function linesOf(name: FormatName, count: number): string[] {
+export function linesOf(name: FormatName | MixName, count: number): string[] {
   const { lines = (wanted: number) => connLines(7, wanted) } = formatOf(name);
   return [...lines(count)];
 }
 
-/** Yields the lookups of a busy office, without attacks. */
-function* dnsLines(count: number): Generator<string, void> {
+/** Yields lines of one of Zeek's logs in a busy office, without attacks. */
+function* officeLines(log: 'conn' | 'dns', clients: number, sites: number, count: number): Generator<string, void> {
   const start = 1_760_000_000_000;
   let left = count;
-  for (const { line, truth } of traffic({ seed: 7, start, linesPerSecond: 300, clients: 200, sites: 1000 })) {
-    if (truth !== 'benign' || !line.startsWith('{"_path":"dns"')) continue;
+  for (const { line, truth } of traffic({ seed: 7, start, linesPerSecond: 300, clients, sites })) {
+    if (truth !== 'benign' || !line.startsWith(`{"_path":"${log}"`)) continue;
     yield line;
     if (--left === 0) return;
   }

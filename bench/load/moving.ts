@@ -14,6 +14,8 @@ export interface Marks {
   readonly epochs?: RegExp;
   /** `2026-11-22T03:04:05`, in UTC. */
   readonly stamps?: RegExp;
+  /** Two digits of an address or a port, which increase by one each round, modulo 100, so that tuples are new. */
+  readonly counters?: RegExp;
   /** Four characters of an identifier, which are replaced by digits. */
   readonly ids: RegExp;
 }
@@ -22,6 +24,7 @@ interface Body {
   readonly bytes: Buffer;
   readonly epochs: Uint32Array;
   readonly stamps: Uint32Array;
+  readonly counters: Uint32Array;
   readonly ids: Uint32Array;
 }
 
@@ -54,11 +57,12 @@ export const zeekJson: Marks = { epochs: /"ts":(?=\d{10})/g, ids: /"uid":"C/g };
  * Creates bodies of Zeek's JSON lines, each with a `ts` in seconds and a `uid` that begins with C. An incomplete last
  * body is omitted.
  */
-export function zeekJsonBodies(lines: readonly string[], linesPerBody: number): MovingBodies {
+export function zeekJsonBodies(lines: readonly string[], linesPerBody: number, counters?: RegExp): MovingBodies {
   const bodies = Array.from({ length: Math.floor(lines.length / linesPerBody) }, (_, n) =>
     Buffer.from(`${lines.slice(n * linesPerBody, (n + 1) * linesPerBody).join('\n')}\n`),
   );
-  return moving(bodies, linesPerBody, zeekJson, spanOf(lines));
+  const marks = counters === undefined ? zeekJson : { ...zeekJson, counters };
+  return moving(bodies, linesPerBody, marks, spanOf(lines));
 }
 
 /** Returns the seconds from the earliest to the latest line, plus one. */
@@ -73,16 +77,16 @@ export function spanOf(lines: readonly string[]): number {
   return last - first + 1;
 }
 
-function placesIn(bytes: Buffer, { epochs, stamps, ids }: Marks): Body {
+function placesIn(bytes: Buffer, { epochs, stamps, counters, ids }: Marks): Body {
   const text = bytes.toString('latin1');
   const behind = (mark: RegExp | undefined) =>
     Uint32Array.from(
       mark === undefined ? [] : Array.from(text.matchAll(mark), ({ index, 0: all }) => index + all.length),
     );
-  return { bytes, epochs: behind(epochs), stamps: behind(stamps), ids: behind(ids) };
+  return { bytes, epochs: behind(epochs), stamps: behind(stamps), counters: behind(counters), ids: behind(ids) };
 }
 
-function move({ bytes, epochs, stamps, ids }: Body, byS: number, round: number): void {
+function move({ bytes, epochs, stamps, counters, ids }: Body, byS: number, round: number): void {
   for (const at of epochs) addTo(bytes, at, byS);
   // The times of a body are within a few seconds, so there are few distinct stamps.
   const later = new Map<string, string>();
@@ -94,6 +98,11 @@ function move({ bytes, epochs, stamps, ids }: Body, byS: number, round: number):
       later.set(stamp, text);
     }
     bytes.write(text, at, 'latin1');
+  }
+  for (const at of counters) {
+    const next = 10 * (bytes[at]! - 48) + bytes[at + 1]! - 48 + 1;
+    bytes[at] = 48 + (Math.floor(next / 10) % 10);
+    bytes[at + 1] = 48 + (next % 10);
   }
   for (const at of ids)
     for (let place = 0, left = round; place < 4; place++, left = Math.floor(left / 10))

@@ -1,10 +1,10 @@
-import type { FormatName } from './formats.ts';
+import type { FormatName, MixName } from './formats.ts';
 
 /** Instructions for the process that loads the service; it replies with a `Report`. */
 export interface Plan {
   readonly url: string;
   readonly token: string;
-  readonly format: FormatName;
+  readonly format: FormatName | MixName;
   readonly linesPerBody: number;
   readonly seconds: number;
   /**

@@ -1,8 +1,20 @@
 import { base62, type Random, random } from './random.ts';
 
-/**
- * `[weight, ends, port, proto, service, state, history, median bytes out, median bytes in, median seconds]`
- */
+type Row = readonly [
+  weight: number,
+  who: string,
+  /** 0 for a random port. */
+  port: number,
+  proto: 'tcp' | 'udp',
+  service: string | undefined,
+  state: string,
+  history: string,
+  medianBytesOut: number,
+  medianBytesIn: number,
+  medianSeconds: number,
+];
+
+/** A site: offices, servers, and scanners from outside. */
 const mix = [
   [30, 'sites', 443, 'tcp', 'ssl', 'SF', 'ShADadFf', 1800, 9000, 4],
   [22, 'resolvers', 53, 'udp', 'dns', 'SF', 'Dd', 44, 120, 0.02],
@@ -15,10 +27,34 @@ const mix = [
   [5, 'servers', 445, 'tcp', 'gssapi,smb', 'SF', 'ShADadFf', 16_000, 120_000, 40],
   [2, 'clocks', 123, 'udp', 'ntp', 'SF', 'Dd', 48, 48, 0.03],
   [2, 'callers', 25, 'tcp', 'smtp', 'RSTO', 'ShADadR', 24_000, 900, 1.8],
-] as const;
+] as const satisfies readonly Row[];
 
-/** A table of a hundred slots for random draws; each slot refers to a row of the mix. */
-const slots = mix.flatMap((row) => Array.from({ length: row[0] }, () => row));
+/** One server that the Internet scans: most peers are seen once, and half of the lines are refused connections. */
+const hostMix = [
+  [40, 'passers', 0, 'tcp', undefined, 'REJ', 'Sr', 0, 0, 0.001],
+  [12, 'passers', 22, 'tcp', 'ssh', 'SF', 'ShAdDaFf', 2100, 2600, 2],
+  [8, 'passers', 80, 'tcp', 'http', 'SF', 'ShADadfF', 420, 5200, 0.6],
+  [15, 'sweepers', 0, 'tcp', undefined, 'REJ', 'Sr', 0, 0, 0.001],
+  [5, 'sweepers', 0, 'tcp', undefined, 'S0', 'S', 0, 0, 3],
+  [8, 'regulars', 443, 'tcp', 'ssl', 'SF', 'ShADadFf', 1800, 9000, 4],
+  [8, 'regulars', 80, 'tcp', 'http', 'SF', 'ShADadfF', 420, 5200, 0.6],
+  [3, 'resolvers', 53, 'udp', 'dns', 'SF', 'Dd', 44, 120, 0.02],
+  [1, 'updates', 443, 'tcp', 'ssl', 'SF', 'ShADadFf', 1800, 900_000, 4],
+] as const satisfies readonly Row[];
+
+/** A flood from forged addresses: few of its packets get an answer. */
+const floodMix = [
+  [6, 'any', 0, 'tcp', undefined, 'S0', 'S', 0, 0, 3],
+  [1, 'any', 0, 'tcp', undefined, 'REJ', 'Sr', 0, 0, 0.001],
+  [1, 'any', 0, 'udp', undefined, 'SF', 'Dd', 60, 120, 0.02],
+] as const satisfies readonly Row[];
+
+/** Returns a table of slots for random draws; each row of a mix has as many slots as its weight. */
+const slotsOf = <R extends Row>(rows: readonly R[]): R[] =>
+  rows.flatMap((row) => Array.from({ length: row[0] }, () => row));
+const slots = slotsOf(mix);
+const hostSlots = slotsOf(hostMix);
+const floodSlots = slotsOf(floodMix);
 
 /** The hosts of the site. */
 interface Site {
@@ -62,38 +98,71 @@ const between = {
  * had 41 and 40 in a hundred; a small office had 8 in a hundred among 8,000 lines. Lines have no line feed. This is a
  * generator, so that millions of lines need no memory.
  */
-export function* connLines(seed: number, count: number, start = 1_760_000_000_000): Generator<string, void> {
+export function connLines(seed: number, count: number, start?: number): Generator<string, void> {
   const rng = random(seed);
   const site = newSite(rng);
   const latest: { -readonly [who in keyof typeof between]?: Ends } = {};
-  let micros = start * 1000;
-  for (let i = 0; i < count; i++) {
-    micros += Math.ceil(rng.exponential(3300));
+  return linesOf(rng, count, start, () => {
     const row = rng.pick(slots);
     const who = row[1];
     const ends = latest[who] !== undefined && rng.chance(0.45) ? latest[who] : between[who](rng, site);
     latest[who] = ends;
-    yield line(rng, micros, row, ends);
-  }
+    return [row, ends];
+  });
 }
 
 /**
- * Yields similar lines, but the addresses of every line are drawn independently: of 8,000 lines, 95 in a hundred are
- * unlike any earlier line. This is the worst case for code that remembers pairs; no real network is like it.
+ * Yields similar lines of one server with up to 40,000 peers on the Internet. 60 in a hundred lines are of peers that
+ * return only after 36,000 others; 20 are of 200 scanners that try all ports.
  */
-export function* strangerLines(seed: number, count: number, start = 1_760_000_000_000): Generator<string, void> {
+export function hostLines(seed: number, count: number, start?: number): Generator<string, void> {
   const rng = random(seed);
-  const { inside, outside } = newSite(rng);
+  const server = '10.20.99.10';
+  const peers = addresses(rng, 40_000, () => outsider(rng));
+  const [regulars, passers] = [peers.slice(0, 4000), peers.slice(4000)];
+  let passed = 0;
+  const ends = {
+    passers: () => [passers[passed++ % passers.length]!, server],
+    sweepers: () => [regulars[rng.zipf(200)]!, server],
+    regulars: () => [regulars[rng.zipf(regulars.length)]!, server],
+    resolvers: () => [server, regulars[rng.int(0, 2)]!],
+    updates: () => [server, regulars[rng.int(2, 12)]!],
+  } as const satisfies Record<(typeof hostMix)[number][1], () => Ends>;
+  return linesOf(rng, count, start, () => {
+    const row = rng.pick(hostSlots);
+    return [row, ends[row[1]]()];
+  });
+}
+
+/**
+ * Yields similar lines of a flood from forged addresses: nearly every line has a new source, a new destination and a
+ * new port. This is the worst case for code that remembers pairs.
+ */
+export function floodLines(seed: number, count: number, start?: number): Generator<string, void> {
+  const rng = random(seed);
+  return linesOf(rng, count, start, () => {
+    const inside = `10.${rng.int(100, 200)}.${rng.int(0, 256)}.${rng.int(1, 255)}`;
+    return [rng.pick(floodSlots), [outsider(rng), inside]];
+  });
+}
+
+/** Returns a random public address, because forged addresses do not keep to the ranges of documentation. */
+const outsider = (rng: Random) => `${rng.int(128, 168)}.${rng.int(100, 200)}.${rng.int(0, 256)}.${rng.int(1, 255)}`;
+
+function* linesOf(
+  rng: Random,
+  count: number,
+  start = 1_760_000_000_000,
+  next: () => readonly [Row, Ends],
+): Generator<string, void> {
   let micros = start * 1000;
   for (let i = 0; i < count; i++) {
     micros += Math.ceil(rng.exponential(3300));
-    const home = inside[rng.zipf(inside.length)]!;
-    const away = outside[rng.zipf(outside.length)]!;
-    yield line(rng, micros, rng.pick(slots), rng.chance(0.3) ? [away, home] : [home, away]);
+    yield line(rng, micros, ...next());
   }
 }
 
-function line(rng: Random, micros: number, row: (typeof mix)[number], [orig, resp]: Ends): string {
+function line(rng: Random, micros: number, row: Row, [orig, resp]: Ends): string {
   const [, , fixedPort, proto, service, state, history, outMedian, inMedian, secondsMedian] = row;
   const port = fixedPort === 0 ? rng.int(1, 65536) : fixedPort;
   const header = proto === 'tcp' ? 40 : 28;

@@ -8,7 +8,7 @@ import { random } from './random.ts';
 import { zeekLines } from './zeek.ts';
 
 export type { Sensor, Truth } from './activity.ts';
-export { connLines, strangerLines } from './conn-lines.ts';
+export { connLines, floodLines, hostLines } from './conn-lines.ts';
 
 export interface TrafficOptions {
   /** Seed; the same seed and options give the same lines. */

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { formatNames, formatOf, linesOf } from '../../bench/load/formats.ts';
+import { formatNames, formatOf, linesOf, mixNames } from '../../bench/load/formats.ts';
 import { adminOf, issue, openService, type Service } from '../http/service.ts';
 
 const linesPerBody = 40;
@@ -20,7 +20,7 @@ const stored = async () => {
   return events.network + events.dns;
 };
 
-describe.each(formatNames)('%s', (name) => {
+describe.each([...formatNames, ...mixNames])('%s', (name) => {
   const { path, contentType, scheme = 'Bearer', isTaken, bodies: bodiesOf } = formatOf(name);
   const all = () => bodiesOf(linesOf(name, bodies * linesPerBody), linesPerBody);
 
@@ -57,6 +57,56 @@ describe.each(formatNames)('%s', (name) => {
       ).toEqual(rounds[0]!.map(({ length }) => length));
   });
 });
+
+describe('mixes of traffic', () => {
+  /** Hosts, pairs of hosts with a port, and the share of lines whose pair and port no earlier line has, by round. */
+  const shapeOf = (name: Parameters<typeof linesOf>[0], count: number, rounds: number) => {
+    const moving = formatOf(name).bodies(linesOf(name, count), count);
+    const [hosts, tuples] = [new Set<string>(), new Set<string>()];
+    const newShares = Array.from({ length: rounds }, () => {
+      const before = tuples.size;
+      for (const line of moving.next().toString().trimEnd().split('\n')) {
+        const conn = JSON.parse(line) as Conn;
+        expect(conn['id.resp_p']).toBeLessThan(65_536);
+        hosts.add(conn['id.orig_h']).add(conn['id.resp_h']);
+        tuples.add(`${conn['id.orig_h']} ${conn['id.resp_h']} ${conn['id.resp_p']}`);
+      }
+      return (tuples.size - before) / count;
+    });
+    return { hosts: hosts.size, newShares };
+  };
+
+  test('a LAN has a few hundred hosts, which return to the same services', () => {
+    const { hosts, newShares } = shapeOf('LAN', 20_000, 2);
+    expect(hosts).toBeGreaterThan(200);
+    expect(hosts).toBeLessThan(600);
+    expect(newShares[0]).toBeLessThan(0.35);
+    expect(newShares[1]).toBe(0);
+  });
+
+  test('a server on the Internet has nearly 40,000 peers, whose scans reach new ports in each round', () => {
+    const { hosts, newShares } = shapeOf('internet host', 60_000, 3);
+    expect(hosts).toBeGreaterThan(36_000);
+    expect(hosts).toBeLessThanOrEqual(40_001);
+    for (const share of newShares) expect(share).toBeGreaterThan(0.4);
+  });
+
+  test('nearly every line of a flood has a new source, destination and port, in each round', () => {
+    const { hosts, newShares } = shapeOf('flood', 20_000, 3);
+    expect(hosts).toBeGreaterThan(0.98 * 2 * 3 * 20_000);
+    for (const share of newShares) expect(share).toBeGreaterThan(0.99);
+  });
+
+  test.each(mixNames)('the lines of %s are always the same', (name) => {
+    expect(linesOf(name, 500)).toEqual(linesOf(name, 500));
+  });
+});
+
+interface Conn {
+  readonly 'id.orig_h': string;
+  readonly 'id.resp_h': string;
+  readonly 'id.resp_p': number;
+}
 
 /** Zeek's uid, at any position, and Suricata's flow_id. */
 const identifiers = /\bC[0-9A-Za-z]{15,17}(?=\\?"|\t)|"flow_id":\d{15}/g;
