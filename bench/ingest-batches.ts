@@ -9,14 +9,15 @@ import { startService, tokenFor } from '../scripts/service.ts';
 import { cpuNote, type Measured, measure, startLoader } from './load/loader.ts';
 import { type BenchRow, rowOfRounds } from './result.ts';
 
-const sizes = [1, 10, 100, 1000, 10_000] as const;
-const connectionCounts = [1, 8, 64] as const;
+/** Numbers of connections by lines per body. */
+const allCells = { 1: [1, 8, 64], 10: [1, 8, 64], 100: [1, 8, 32, 64], 1000: [1, 8, 64], 10000: [1, 8, 64] } as const;
+/** Cells whose rates are compared: shippers with small bodies, and the same lines in large bodies. */
+const compared = { small: nameOf(100, 32), large: nameOf(10_000, 8) };
 const rounds = 3;
 
 export async function run(
   seconds = 1.2,
-  linesPerBody: readonly number[] = sizes,
-  connectionsOf: readonly number[] = connectionCounts,
+  connectionsOf: Readonly<Record<number, readonly number[]>> = allCells,
 ): Promise<BenchRow[]> {
   const service = await startService();
   const loader = startLoader();
@@ -24,8 +25,9 @@ export async function run(
     const token = await tokenFor(service, 'sensor');
     const reader = await tokenFor(service, 'viewer');
     const cells: Cell[] = [];
-    for (const lines of linesPerBody)
-      for (const connections of connectionsOf) {
+    for (const [size, counts] of Object.entries(connectionsOf))
+      for (const connections of counts) {
+        const lines = Number(size);
         const plan = {
           url: service.url,
           token,
@@ -52,7 +54,11 @@ interface Cell {
   readonly measured: readonly Measured[];
 }
 
-const nameOf = (lines: number, connections: number) => `${lines.toLocaleString('en')} a body, ${connections} at a time`;
+function nameOf(lines: number, connections: number): string {
+  return `${lines.toLocaleString('en')} a body, ${connections} at a time`;
+}
+
+const rate = ({ events, countedS }: Measured) => events / countedS;
 
 function rowsOf(cells: readonly Cell[]): BenchRow[] {
   const rows = (
@@ -76,12 +82,31 @@ function rowsOf(cells: readonly Cell[]): BenchRow[] {
     rows(acknowledged, 'ms', ({ p99Ms }) => p99Ms, { digits: 3, suffix: ', p99', note: refusedNote }),
   ];
   return [
-    ...rows('Events per second, detected on and counted', 'events/s', ({ events, countedS }) => events / countedS, {
+    ...rows('Events per second, detected on and counted', 'events/s', rate, {
       note: ({ measured }) => cpuNote(measured),
     }),
+    ...shareRows(cells),
     ...rows('Requests acknowledged per second', 'requests/s', ({ requests, elapsedS }) => requests / elapsedS),
     ...p50.flatMap((row, at) => [row, p99[at]!]),
     ...rows('Anonymous memory under this load', 'MiB RssAnon, peak', ({ peakRssAnonMiB }) => peakRssAnonMiB),
+  ];
+}
+
+/** Returns the rate in small bodies as a share of the rate in large ones, if both were measured. */
+function shareRows(cells: readonly Cell[]): BenchRow[] {
+  const ratesOf = (name: string) => cells.find(({ variant }) => variant === name)?.measured.map(rate);
+  const [small, large] = [ratesOf(compared.small), ratesOf(compared.large)];
+  if (small === undefined || large === undefined) return [];
+  return [
+    rowOfRounds(
+      {
+        question: 'Rate of small bodies as a share of the rate of large ones',
+        variant: `${compared.small} ÷ ${compared.large}`,
+        unit: '×',
+      },
+      small.map((one, round) => one / large[round]!),
+      (share) => Math.round(100 * share) / 100,
+    ),
   ];
 }
 

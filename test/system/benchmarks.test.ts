@@ -23,9 +23,10 @@ test('the benchmark reports ingest rates by format', { timeout }, async () => {
 test('the benchmark reports ingest rates by size of bodies and number of connections', {
   timeout,
 }, async () => {
-  const rows = await ingestBatches(0.2, [1, 100], [2]);
-  expect(rows).toHaveLength(2 * 5);
+  const rows = await ingestBatches(0.2, { 1: [2], 100: [32], 10000: [8] });
+  expect(rows).toHaveLength(3 * 5 + 1);
   for (const { value } of rows) expect(value).toBeGreaterThan(0);
+  expect(figureOf(rows, '100 a body, 32 at a time ÷ 10,000 a body, 8 at a time')).toBeGreaterThan(0);
 });
 
 test('the benchmark reports ingest latency by load', { timeout }, async () => {
