@@ -5,6 +5,7 @@ export const benchmarks = {
   'ingest-http': () => import('./ingest-http.ts'),
   'ingest-formats': () => import('./ingest-formats.ts'),
   'ingest-batches': () => import('./ingest-batches.ts'),
+  'ingest-mixes': () => import('./ingest-mixes.ts'),
   'ingest-latency': () => import('./ingest-latency.ts'),
   'bytes-per-event': () => import('./bytes-per-event.ts'),
   ingest: () => import('./ingest.ts'),

@@ -5,9 +5,9 @@
  * matches of its filter. Latency is measured from the sensor's timestamp to the reader's callback; the readers are in
  * this process, on the same cores. One further subscriber never reads.
  */
-import { connect } from 'node:net';
 import WebSocket from 'ws';
 import { type Service, startService, tokenFor } from '../scripts/service.ts';
+import { unreadStream } from './load/beside.ts';
 import type { BenchRow } from './result.ts';
 
 const counts = [100, 1000, 5000] as const;
@@ -71,7 +71,7 @@ async function ofSubscribers(subscribers: number, seconds: number): Promise<Benc
       });
     }),
   );
-  const stalled = stalledReader(service, analyst);
+  const stalled = unreadStream(service, analyst);
 
   const start = performance.now();
   let sent = 0;
@@ -160,20 +160,6 @@ function subscribe(
       else onText(text);
     });
   });
-}
-
-/** Subscribes to everything and never reads. */
-function stalledReader(service: Service, token: string) {
-  const { hostname, port } = new URL(service.url);
-  const socket = connect(Number(port), hostname);
-  socket.pause();
-  socket.on('error', () => {});
-  socket.write(
-    `GET /api/v1/events/network/stream HTTP/1.1\r\nHost: ${hostname}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n` +
-      'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n' +
-      `Authorization: Bearer ${token}\r\n\r\n`,
-  );
-  return socket;
 }
 
 if (import.meta.main) console.table(await run(Number(process.argv[2] ?? 30)));

@@ -7,6 +7,7 @@ import { run as bytesPerEvent } from '../../bench/bytes-per-event.ts';
 import { run as ingestBatches } from '../../bench/ingest-batches.ts';
 import { run as ingestFormats } from '../../bench/ingest-formats.ts';
 import { run as ingestLatency } from '../../bench/ingest-latency.ts';
+import { run as ingestMixes } from '../../bench/ingest-mixes.ts';
 import type { BenchRow } from '../../bench/result.ts';
 
 const timeout = 300_000;
@@ -27,6 +28,14 @@ test('the benchmark reports ingest rates by size of bodies and number of connect
   expect(rows).toHaveLength(3 * 5 + 1);
   for (const { value } of rows) expect(value).toBeGreaterThan(0);
   expect(figureOf(rows, '100 a body, 32 at a time ÷ 10,000 a body, 8 at a time')).toBeGreaterThan(0);
+});
+
+test('the benchmark reports ingest rates by traffic, and beside other work', { timeout }, async () => {
+  const rows = await ingestMixes(0.3, 1, ['a flood of new tuples', 'a site, with all three']);
+  const figures = { rates: 3, ratios: 2, memory: 3, work: 4 };
+  expect(rows).toHaveLength(Object.values(figures).reduce((sum, count) => sum + count));
+  for (const { value, variant } of rows) expect(value, variant).toBeGreaterThanOrEqual(0);
+  expect(figureOf(rows, 'a site, with all three: read by the subscriber')).toBeGreaterThan(0);
 });
 
 test('the benchmark reports ingest latency by load', { timeout }, async () => {
