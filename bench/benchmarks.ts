@@ -29,6 +29,7 @@ export const benchmarks = {
   sigma: () => import('./sigma.ts'),
   'hostile-rules': () => import('./hostile-rules.ts'),
   peers: () => import('./peers.ts'),
+  syslog: () => import('./syslog.ts'),
   console: () => import('./console.ts'),
   soak: () => import('./soak.ts'),
   fuzz: () => import('./fuzz.ts'),
@@ -41,6 +42,7 @@ export const benchmarkNames = Object.keys(benchmarks) as BenchmarkName[];
 export const runWhereNamed: Readonly<Partial<Record<BenchmarkName, string>>> = {
   'large-log': 'takes ten minutes and 11 GB of disk',
   peers: 'takes seven minutes, and downloads the engines for comparison',
+  syslog: 'takes three minutes, and downloads rsyslog and syslog-ng for comparison',
   console: 'needs a Chromium browser, whose path is in CHROMIUM',
   soak: 'takes an hour',
   fuzz: 'takes an hour, or FUZZ_SECONDS',

@@ -88,7 +88,8 @@ interface Status {
   readonly retention: { readonly event_bytes: number };
 }
 
-async function status(url: string, token: string): Promise<Status> {
+/** Returns the counts and sizes of a service. */
+export async function status(url: string, token: string): Promise<Status> {
   const response = await fetch(`${url}/api/v1/status`, { headers: { authorization: `Bearer ${token}` } });
   if (!response.ok) throw new Error(`${response.status} ${await response.text()}`);
   return ((await response.json()) as { data: { attributes: Status } }).data.attributes;

@@ -60,7 +60,7 @@ export function number(value: number): string {
 }
 
 export function page(asked: readonly Asked[], sections: ReadonlyMap<string, string>, ground: Ground): string {
-  const peers = peerVersions(sections.get('peers') ?? '');
+  const peers = ['peers', 'syslog'].flatMap((name) => peerVersions(sections.get(name) ?? ''));
   return `${[
     '# Benchmarks',
     'Written by `npm run bench`: all figures are measurements. Compare ratios within one run, not figures of different machines.',
@@ -104,5 +104,5 @@ function questionLine({ name, about }: Asked): string {
 
 /** Returns the versions that peers report, from the notes of their rows. */
 function peerVersions(text: string): string[] {
-  return [...new Set(text.match(/\b(ClickHouse|DuckDB|PostgreSQL) v?\d+(\.\w+)+/g) ?? [])];
+  return [...new Set(text.match(/\b(ClickHouse|DuckDB|PostgreSQL|rsyslog|syslog-ng) v?\d+(\.\w+)+/g) ?? [])];
 }

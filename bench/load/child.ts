@@ -6,6 +6,7 @@ import { random } from '../../scripts/traffic/random.ts';
 import { quantile } from '../result.ts';
 import { type Answer, Connection } from './connection.ts';
 import { formatOf, linesOf } from './formats.ts';
+import { sendLines } from './lines.ts';
 import type { MovingBodies } from './moving.ts';
 import type { Plan, Report } from './plan.ts';
 
@@ -153,7 +154,9 @@ function bodiesFor({ format, linesPerBody }: Plan): MovingBodies {
 
 process.on('message', async (plan: Plan) => {
   try {
-    process.send?.({ report: await new Load(plan, bodiesFor(plan)).run() });
+    const bodies = bodiesFor(plan);
+    const report = plan.url.startsWith('tcp:') ? sendLines(plan, bodies) : new Load(plan, bodies).run();
+    process.send?.({ report: await report });
   } catch (error) {
     process.send?.({ error: String(error) });
   }

@@ -2,6 +2,7 @@ import type { FormatName, MixName } from './formats.ts';
 
 /** Instructions for the process that loads the service; it replies with a `Report`. */
 export interface Plan {
+  /** Base URL of the service, or `tcp://host:port` of a daemon that receives lines without a reply. */
   readonly url: string;
   readonly token: string;
   readonly format: FormatName | MixName;
@@ -22,12 +23,12 @@ export interface Plan {
 }
 
 export interface Report {
-  /** Number of acknowledged requests. */
+  /** Number of acknowledged requests; without replies, of bodies that were handed to the system. */
   readonly requests: number;
   readonly events: number;
   /** Number of refusals (429, 503). Without a rate, the body is sent again; with a rate, it is not. */
   readonly refused: number;
-  /** Seconds from the first request to the last response. */
+  /** Seconds from the first request to the last response; without replies, until the last body was handed over. */
   readonly elapsedS: number;
   /**
    * Median time to the acknowledgement of a request, in milliseconds: from its first attempt or, at a fixed rate, from

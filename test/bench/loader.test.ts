@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { type AddressInfo, createServer as createNetServer, type Server as NetServer, type Socket } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type Loader, startLoader } from '../../bench/load/loader.ts';
 import type { Plan } from '../../bench/load/plan.ts';
 
@@ -100,4 +101,35 @@ test('a service that disconnects is an error', async () => {
 test('with a rate, an error response is an error', async () => {
   onArrival = () => end(arrived.at(-1)!.answer, 400, '{"error":"bad"}');
   await expect(loader.run(plan({ requestsPerS: 500 }))).rejects.toThrow('400 {"error":"bad"}');
+});
+
+describe('lines over TCP', () => {
+  let daemon: NetServer;
+  let onConnection: (socket: Socket) => void;
+  beforeEach(async () => {
+    daemon = createNetServer((socket) => onConnection(socket));
+    await new Promise<void>((resolve) => daemon.listen(0, '127.0.0.1', resolve));
+  });
+  afterEach(() => new Promise((resolve) => daemon.close(resolve)));
+  const linesPlan = (rest: Partial<Plan>) =>
+    plan({ url: `tcp://127.0.0.1:${(daemon.address() as AddressInfo).port}`, token: '', ...rest });
+
+  test('each line is sent once, over all connections', async () => {
+    const texts: Promise<string>[] = [];
+    onConnection = (socket) => texts.push(text(socket));
+    const report = await loader.run(linesPlan({ linesPerBody: 2000, requests: 40, connections: 4 }));
+    expect(report).toMatchObject({ requests: 40, events: 80_000, refused: 0 });
+    expect(texts).toHaveLength(4);
+    const lines = (await Promise.all(texts)).flatMap((all) => all.trimEnd().split('\n'));
+    expect(new Set(lines.map((line) => (JSON.parse(line) as { uid: string }).uid)).size).toBe(80_000);
+    expect(lines).toHaveLength(80_000);
+  });
+
+  test.each(['end', 'destroy'] as const)('a daemon that closes a connection early is an error: %s', async (how) => {
+    onConnection = (socket) => {
+      socket.on('error', () => {});
+      socket.once('data', () => socket[how]());
+    };
+    await expect(loader.run(linesPlan({ linesPerBody: 2000 }))).rejects.toThrow();
+  });
 });

@@ -45,8 +45,23 @@ describe('the page', () => {
   test('has the versions of peers if they ran', () => {
     const note = '10–20; ClickHouse 25.5.2.1; in its process';
     const rows = [row, { ...row, note }, { ...row, note: 'DuckDB v1.5.6; in its process' }];
-    const written = page(asked, new Map([['peers', section(peers, rows, ground)]]), ground);
-    expect(written).toContain('- peers: ClickHouse 25.5.2.1, DuckDB v1.5.6\n');
+    const syslog = section(
+      first,
+      [
+        { ...row, note: 'rsyslog 8.2302.0; TCP' },
+        { ...row, note: 'syslog-ng 3.38.1' },
+      ],
+      ground,
+    );
+    const written = page(
+      asked,
+      new Map([
+        ['peers', section(peers, rows, ground)],
+        ['syslog', syslog],
+      ]),
+      ground,
+    );
+    expect(written).toContain('- peers: ClickHouse 25.5.2.1, DuckDB v1.5.6, rsyslog 8.2302.0, syslog-ng 3.38.1\n');
   });
 
   test('shows the spread of rounds, and escapes pipe characters in texts', () => {
