@@ -471,8 +471,8 @@ export class EventStore {
 
   /**
    * Yields the stored rows with a sequence in [from, to), ascending, one block at a time, as rows [first, end) of the
-   * block. Each block is a copy that stays valid. Inside a write transaction, the rows of that transaction are
-   * included.
+   * block. Each block is a copy that stays valid. Each row is yielded once, even if blocks are merged in between. Inside
+   * a write transaction, the rows of that transaction are included.
    */
   *rows(
     table: Table,
@@ -482,7 +482,7 @@ export class EventStore {
     for (let next = from; next < to; ) {
       const block = this.#sound(() => this.#soundFrom(table, next));
       if (block === undefined || block.firstSeq >= to) return;
-      const first = Math.max(0, from - block.firstSeq);
+      const first = Math.max(0, next - block.firstSeq);
       const end = Math.min(block.rows, to - block.firstSeq);
       next = block.firstSeq + block.rows;
       yield { block, first, end };

@@ -67,6 +67,19 @@ describe('EventStore', () => {
     await close();
   });
 
+  it('yields each row once if blocks are merged in between', async () => {
+    const { writer, append, close } = open();
+    const records = [...connRecords(10)];
+    for (let block = 0; block < 40; block++) append('network', records);
+    const seqs: number[] = [];
+    for (const { block, first, end } of writer.rows('network', 3, 399)) {
+      for (let row = first; row < end; row++) seqs.push(block.firstSeq + row);
+      writer.mergeSmall('network');
+    }
+    expect(seqs).toEqual(Array.from({ length: 396 }, (_, i) => 3 + i));
+    await close();
+  });
+
   it('returns which rows were stored if some rows are rejected', async () => {
     const { append, close } = open();
     const id = (n: number) => `0190a7b0-0000-7000-8000-00000000000${n}`;
