@@ -1,11 +1,19 @@
 import { columnIndex } from '../format/columns.ts';
 import type { Table } from '../records.ts';
-import { type BlockStore, firstSeqOf, type TableState } from './block-store.ts';
+import { type BlockStore, firstSeqOf, type Replaced, type TableState } from './block-store.ts';
+
+const columns = ['firstSeq', 'rows', 'minTime', 'maxTime', 'received'] as const;
+
+/** The values of one block in a directory. */
+type Entry = Readonly<Record<(typeof columns)[number], number>>;
+
+/** Sequences [first, end). */
+type Range = readonly [first: number, end: number];
 
 /**
  * A thread's index of the blocks of one table: sequence, size and times, in typed arrays (40 bytes per block),
- * ascending by sequence. Built from the headers on first use. An update reads only new blocks and the blocks from the
- * first replaced block on, and drops removed blocks.
+ * ascending by sequence. Built from the headers on first use. An update reads only the headers of new blocks and of
+ * blocks that replaced others, and drops removed blocks.
  */
 export class BlockDirectory {
   readonly table: Table;
@@ -27,21 +35,13 @@ export class BlockDirectory {
    * Updates the directory to the snapshot that `store` currently reads.
    *
    * @param state - the state of the table in that snapshot
+   * @throws DamagedBlockError if a header that must be read is damaged; the directory is then unchanged
    */
   update(store: Pick<BlockStore, 'headers'>, state: TableState): void {
-    this.#dropFrom(state.next_seq < this.#nextSeq ? 1 : this.#replacedFrom(state));
-    this.#dropBefore(firstSeqOf(state));
-    if (state.next_seq > this.#nextSeq) {
-      for (const { firstSeq, header } of store.headers(this.table, this.#nextSeq)) {
-        if (this.count === this.firstSeq.length) this.#grow();
-        this.firstSeq[this.count] = firstSeq;
-        this.rows[this.count] = header.rows;
-        this.minTime[this.count] = header.minTime;
-        this.maxTime[this.count] = header.maxTime;
-        this.received[this.count] = header.max(receivedColumn[this.table]);
-        this.count++;
-      }
-    }
+    const first = firstSeqOf(state);
+    const changes = this.#changed(state).map((range) => ({ range, entries: this.#read(store, first, range) }));
+    for (const { range, entries } of changes) this.#splice(range, entries);
+    this.#splice([0, first], []);
     this.#nextSeq = state.next_seq;
     this.#generation = state.generation;
   }
@@ -64,40 +64,68 @@ export class BlockDirectory {
     return low - 1;
   }
 
-  /** Returns the first sequence from which blocks differ from the blocks in this directory. */
-  #replacedFrom({ generation, replaced = [] }: TableState): number {
+  /**
+   * Returns the rows whose blocks may differ from this directory, ascending and disjoint. Blocks begin at the bounds
+   * of each range, in this directory and in the store, because a bound that another merge moved is inside the joined
+   * range.
+   */
+  #changed({ next_seq, generation, replaced = [] }: TableState): Range[] {
     const merges = generation - this.#generation;
-    if (merges === 0) return Number.POSITIVE_INFINITY;
-    if (this.#generation < 0 || merges < 0 || merges > replaced.length) return 1;
-    return Math.min(...replaced.slice(-merges));
+    if (merges === 0 && next_seq === this.#nextSeq) return [];
+    const isAhead = next_seq < this.#nextSeq || merges < 0;
+    if (isAhead || this.#generation < 0 || merges > replaced.length) return [[1, Number.POSITIVE_INFINITY]];
+    const ranges = replaced.slice(replaced.length - merges).map(rangeOf);
+    if (next_seq > this.#nextSeq) ranges.push([this.#nextSeq, Number.POSITIVE_INFINITY]);
+    return joined(ranges);
   }
 
-  #dropFrom(firstSeq: number): void {
-    while (this.count > 0 && this.firstSeq[this.count - 1]! >= firstSeq) this.count--;
-    if (firstSeq < this.#nextSeq) this.#nextSeq = firstSeq;
+  #read(store: Pick<BlockStore, 'headers'>, firstStored: number, [first, end]: Range): Entry[] {
+    const from = Math.max(first, firstStored);
+    if (from >= end) return [];
+    return Array.from(store.headers(this.table, from, end), ({ firstSeq, header }) => ({
+      firstSeq,
+      rows: header.rows,
+      minTime: header.minTime,
+      maxTime: header.maxTime,
+      received: header.max(receivedColumn[this.table]),
+    }));
   }
 
-  #dropBefore(firstSeq: number): void {
-    let gone = 0;
-    while (gone < this.count && this.firstSeq[gone]! < firstSeq) gone++;
-    if (gone === 0) return;
-    for (const array of [this.firstSeq, this.rows, this.minTime, this.maxTime, this.received])
-      array.copyWithin(0, gone, this.count);
-    this.count -= gone;
+  /** Replaces the blocks that begin in a range. */
+  #splice([first, end]: Range, entries: readonly Entry[]): void {
+    const from = this.placeOf(first - 1) + 1;
+    const to = this.placeOf(end - 1) + 1;
+    if (from === to && entries.length === 0) return;
+    const count = this.count + entries.length - (to - from);
+    while (count > this.firstSeq.length) this.#grow();
+    for (const column of columns) {
+      this[column].copyWithin(from + entries.length, to, this.count);
+      for (let i = 0; i < entries.length; i++) this[column][from + i] = entries[i]![column];
+    }
+    this.count = count;
   }
 
   #grow(): void {
-    const grown = (array: Float64Array<ArrayBuffer>) => {
-      const larger = new Float64Array(2 * array.length);
-      larger.set(array);
-      return larger;
-    };
-    this.firstSeq = grown(this.firstSeq);
-    this.rows = grown(this.rows);
-    this.minTime = grown(this.minTime);
-    this.maxTime = grown(this.maxTime);
-    this.received = grown(this.received);
+    for (const column of columns) {
+      const larger = new Float64Array(2 * this[column].length);
+      larger.set(this[column]);
+      this[column] = larger;
+    }
   }
+}
+
+const rangeOf = (replaced: Replaced): Range =>
+  typeof replaced === 'number' ? [replaced, Number.POSITIVE_INFINITY] : replaced;
+
+/** Joins ranges that overlap or touch. Returns them ascending. */
+function joined(ranges: readonly Range[]): Range[] {
+  const result: Range[] = [];
+  for (const [first, end] of ranges.toSorted(([a], [b]) => a - b)) {
+    const last = result.at(-1);
+    if (last === undefined || first > last[1]) result.push([first, end]);
+    else result[result.length - 1] = [last[0], Math.max(last[1], end)];
+  }
+  return result;
 }
 
 /** Column index of `received_at`. */

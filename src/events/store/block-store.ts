@@ -21,13 +21,10 @@ export interface TableState {
   /** Number of stored blocks. */
   readonly blocks: number;
   readonly bytes: number;
-  /** Increases whenever blocks are replaced. Readers must then read the headers again. */
+  /** Increases whenever blocks are replaced. Readers must then read the headers in `replaced` again. */
   readonly generation: number;
-  /**
-   * For each of the latest generations, the first sequence that the generation changed, newest last. Absent in files
-   * of earlier versions.
-   */
-  readonly replaced?: readonly number[];
+  /** The rows whose blocks each of the latest generations replaced, newest last. Absent in files of earlier versions. */
+  readonly replaced?: readonly Replaced[];
   /**
    * First stored sequence: earlier rows were removed by retention. Absent means 1, as in files of earlier
    * versions.
@@ -35,13 +32,19 @@ export interface TableState {
   readonly first_seq?: number;
 }
 
+/**
+ * Sequences [first, end) of rows whose blocks were replaced. Earlier versions store only the first sequence: any later
+ * block may differ as well.
+ */
+export type Replaced = readonly [first: number, end: number] | number;
+
 const empty: TableState = { next_seq: 1, rows: 0, blocks: 0, bytes: 0, generation: 0 };
 
-/** Returns the state after blocks from a sequence on were replaced. */
-export const replacing = (state: TableState, firstSeq: number): TableState => ({
+/** Returns the state after the blocks of rows [first, end) were replaced. */
+const replacing = (state: TableState, first: number, end: number): TableState => ({
   ...state,
   generation: state.generation + 1,
-  replaced: [...(state.replaced ?? []), firstSeq].slice(-limits.toldMerges),
+  replaced: [...(state.replaced ?? []), [first, end] as const].slice(-limits.toldMerges),
 });
 
 /** Returns the first stored sequence. */
@@ -125,11 +128,16 @@ export class BlockStore {
   }
 
   /**
-   * Yields the headers of intact blocks, ascending, from a sequence at which a block begins.
+   * Yields the headers of intact blocks of rows [from, to), ascending. A block must begin at each of these sequences.
+   * The headers are no longer cached afterwards.
    *
    * @throws DamagedBlockError if a header is damaged or missing and was not set aside
    */
-  *headers(table: Table, from: number): Generator<{ firstSeq: number; header: BlockHeader }> {
+  *headers(
+    table: Table,
+    from: number,
+    to = Number.POSITIVE_INFINITY,
+  ): Generator<{ firstSeq: number; header: BlockHeader }> {
     const code = tables.indexOf(table);
     const state = this.state(table);
     const aside = new Map(this.damage(table).map(({ firstSeq, rows }) => [firstSeq, firstSeq + rows]));
@@ -137,8 +145,10 @@ export class BlockStore {
     const skip = () => {
       for (let end = aside.get(next); end !== undefined; end = aside.get(next)) next = end;
     };
-    for (const { key, value } of this.#headers.getRange({ start: [code, next], end: [code + 1] })) {
+    for (const { key, value } of this.#headers.getRange({ start: [code, next], end: [code, to] })) {
       const firstSeq = key[1]!;
+      // A block of the same rows, with other bytes, may have begun here before.
+      this.#kept.drop(table, firstSeq);
       skip();
       if (firstSeq < next) continue; // in a range that was set aside
       if (firstSeq > next) throw this.#missing(table, next, firstSeq);
@@ -147,7 +157,8 @@ export class BlockStore {
       yield { firstSeq, header };
     }
     skip();
-    if (next < state.next_seq) throw this.#missing(table, next, state.next_seq);
+    const end = Math.min(to, state.next_seq);
+    if (next < end) throw this.#missing(table, next, end);
   }
 
   /**
@@ -216,7 +227,7 @@ export class BlockStore {
     const bytes = this.#headers.getBinaryFast([code, firstSeq]);
     this.#damage!.putSync([code, firstSeq], range);
     this.putState(table, {
-      ...replacing(state, firstSeq),
+      ...replacing(state, firstSeq, end),
       rows: state.rows - range.rows,
       blocks: state.blocks - (bytes === undefined ? 0 : 1),
     });
@@ -272,6 +283,30 @@ export class BlockStore {
         withSeals(firstSeq, header, (part) => parts[part]),
       );
     return new Block(header, firstSeq, (column, kind) => parts[2 * column + (kind === 'codes' ? 0 : 1)]!);
+  }
+
+  /**
+   * Replaces adjacent blocks by new blocks with the same rows in the same order. Must be called in a transaction.
+   *
+   * @param old - not borrowed
+   */
+  replace(old: readonly EventBlock[], blocks: readonly ArrayBuffer[]): void {
+    const { table, firstSeq } = old[0]!;
+    const state = this.state(table);
+    let { bytes } = state;
+    for (const block of old) {
+      this.remove(block.firstSeq, block.header);
+      bytes -= storedBytes(block.header);
+    }
+    let end = firstSeq;
+    for (const buffer of blocks) {
+      this.put(end, buffer);
+      const header = new BlockHeader(new Uint8Array(buffer));
+      bytes += storedBytes(header);
+      end += header.rows;
+    }
+    const count = state.blocks - old.length + blocks.length;
+    this.putState(table, { ...replacing(state, firstSeq, end), blocks: count, bytes });
   }
 
   remove(firstSeq: number, header: BlockHeader): void {

@@ -35,7 +35,7 @@ import type { Table } from '../records.ts';
 import { readEvent, rowId, writeEventJson } from '../resource.ts';
 import { BlockCounts } from './block-counts.ts';
 import { BlockDirectory, receivedColumn } from './block-directory.ts';
-import { BlockStore, explicitIdCount, firstSeqOf, replacing, storedBytes, type TableState } from './block-store.ts';
+import { BlockStore, explicitIdCount, firstSeqOf, storedBytes, type TableState } from './block-store.ts';
 import { DamagedBlockError, type DamagedRange, mayLieIn } from './damaged-range.ts';
 import { eventHistogram } from './event-histogram.ts';
 import { EventQuery, type Position } from './event-query.ts';
@@ -726,7 +726,7 @@ export class EventStore {
   }
 
   #mergeIn(table: Table): boolean {
-    const { directory, state } = this.#snapshot(table);
+    const { directory } = this.#snapshot(table);
     const run = chooseRun(directory, limits.maxBlockRows);
     if (run === undefined) return false;
     const builder = new BlockBuilder(table, 0);
@@ -737,16 +737,7 @@ export class EventStore {
       old.push(block);
     }
     const merged = builder.finish();
-    const freed = old.reduce((sum, block) => sum + storedBytes(block.header), 0);
-    this.#store.transaction(() => {
-      for (const block of old) this.#store.remove(block.firstSeq, block.header);
-      this.#store.put(old[0]!.firstSeq, merged);
-      this.#store.putState(table, {
-        ...replacing(state, old[0]!.firstSeq),
-        blocks: state.blocks - old.length + 1,
-        bytes: state.bytes - freed + storedBytes(openBlock(merged, 0).header),
-      });
-    });
+    this.#store.transaction(() => this.#store.replace(old, [merged]));
     return true;
   }
 }

@@ -62,6 +62,13 @@ export class HeaderCache {
     return kept;
   }
 
+  /** Drops the header cached for the block that begins at the sequence. */
+  drop(table: Table, firstSeq: number): void {
+    const key = keyOf(table, firstSeq);
+    const place = this.#placeOf(key);
+    if (this.#keys[place] === key) this.#keys[place] = 0;
+  }
+
   /** Returns the slot of a key by Fibonacci hashing, because sequences of blocks have similar distances. */
   #placeOf(key: number): number {
     return Math.imul(2 * key, 0x9e3779b1) >>> (Math.clz32(this.#places) + 1);

@@ -1,104 +1,243 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
-import type { BlockHeader } from '../../../src/events/format/block-format.ts';
+import { ABORT } from 'lmdb';
+import { expect, onTestFinished, test } from 'vitest';
+import { openDatabase, type RootDatabase } from '../../../src/database/lmdb.ts';
+import { BlockBuilder } from '../../../src/events/format/block-builder.ts';
 import { BlockDirectory } from '../../../src/events/store/block-directory.ts';
-import type { TableState } from '../../../src/events/store/block-store.ts';
+import { type BlockStore, firstSeqOf, type Replaced } from '../../../src/events/store/block-store.ts';
+import { EventStore } from '../../../src/events/store/event-store.ts';
 import { limits } from '../../../src/limits.ts';
+import { networkRecord } from '../../store/records.ts';
 
-/** Blocks as in the store, and how many of their headers were read. */
+const start = Date.UTC(2026, 10, 20);
+const dayMs = 24 * 3_600_000;
+
+function blockOf(rows: number, receivedAt = start): ArrayBuffer {
+  const builder = new BlockBuilder('network', receivedAt);
+  for (let row = 0; row < rows; row++) builder.add(networkRecord({ timestamp: receivedAt + 7 * row }));
+  return builder.finish();
+}
+
+/** Network blocks in a store, which are changed as the store thread changes them. */
 class Blocks {
-  readonly #blocks: { firstSeq: number; rows: number }[] = [];
-  state: TableState = { next_seq: 1, rows: 0, blocks: 0, bytes: 0, generation: 0 };
-  read = 0;
+  readonly root: RootDatabase;
+  readonly events: EventStore;
+  readonly store: BlockStore;
+  #received = start;
 
-  *headers(_table: 'network', from: number) {
-    for (const { firstSeq, rows } of this.#blocks.filter((block) => block.firstSeq >= from)) {
-      this.read++;
-      const header = { rows, minTime: firstSeq, maxTime: firstSeq + rows, max: () => firstSeq };
-      yield { firstSeq, header: header as unknown as BlockHeader };
-    }
+  constructor(root: RootDatabase) {
+    this.root = root;
+    this.events = new EventStore(root);
+    this.store = this.events.blockStore;
   }
 
-  append(rows: number): void {
-    this.#blocks.push({ firstSeq: this.state.next_seq, rows });
-    this.state = { ...this.state, next_seq: this.state.next_seq + rows };
+  get state() {
+    this.store.refresh();
+    return this.store.state('network');
   }
 
-  merge(from: number, count: number): void {
-    const run = this.#blocks.slice(from, from + count);
-    const [first] = run;
-    if (first === undefined) return;
-    const rows = run.reduce((sum, block) => sum + block.rows, 0);
-    this.#blocks.splice(from, run.length, { firstSeq: first.firstSeq, rows });
-    const replaced = [...(this.state.replaced ?? []), first.firstSeq].slice(-limits.toldMerges);
-    this.state = { ...this.state, generation: this.state.generation + 1, replaced };
+  append(...rows: readonly number[]): void {
+    this.root.transactionSync(() => {
+      for (const count of rows) this.events.append(blockOf(count, ++this.#received));
+    });
+  }
+
+  /** Replaces up to `count` adjacent blocks by blocks of `rows` rows. */
+  replace(from: number, count: number, rows: number): void {
+    const stored = [...this.store.headers('network', firstSeqOf(this.state))].slice(from, from + count);
+    const end = stored.findIndex(
+      ({ firstSeq, header }, i) => i + 1 < stored.length && firstSeq + header.rows !== stored[i + 1]!.firstSeq,
+    );
+    const run = end < 0 ? stored : stored.slice(0, end + 1);
+    const total = run.reduce((sum, { header }) => sum + header.rows, 0);
+    if (total === 0) return;
+    const old = run.map(({ firstSeq, header }) => this.store.open('network', firstSeq, header.rows));
+    const blocks: ArrayBuffer[] = [];
+    for (let left = total; left > 0; left -= rows) blocks.push(blockOf(Math.min(left, rows), ++this.#received));
+    this.root.transactionSync(() => this.store.replace(old, blocks));
+  }
+
+  setAside(block: number): void {
+    const [found] = [...this.store.headers('network', firstSeqOf(this.state))].slice(block);
+    if (found) this.root.transactionSync(() => this.store.setAside('network', found.firstSeq, 'for a test'));
+    this.events.reload();
   }
 
   drop(count: number): void {
-    this.#blocks.splice(0, count);
-    this.state = { ...this.state, first_seq: this.#blocks[0]?.firstSeq ?? this.state.next_seq };
+    this.root.transactionSync(() => {
+      for (let i = 0; i < count; i++)
+        if (this.events.oldest('network', start) !== undefined) this.events.dropOldest('network');
+    });
   }
 
-  get places() {
-    return this.#blocks.map(({ firstSeq, rows }) => [firstSeq, rows]);
-  }
-
-  /** Removes the list of merges, which files of earlier versions lack. */
-  forgetReplaced(): void {
-    const { replaced: _, ...state } = this.state;
-    this.state = state;
+  /** Stores the list of replaced rows as earlier versions did. */
+  age(form: 'numbers' | 'absent'): void {
+    const { replaced = [], ...state } = this.state;
+    const numbers = replaced.map((range: Replaced) => (typeof range === 'number' ? range : range[0]));
+    this.root.transactionSync(() =>
+      this.store.putState('network', form === 'absent' ? state : { ...state, replaced: numbers }),
+    );
   }
 }
 
-const placesIn = ({ count, firstSeq, rows }: BlockDirectory) =>
-  Array.from({ length: count }, (_, i) => [firstSeq[i], rows[i]]);
+function opened(): Blocks {
+  const folder = mkdtempSync(join(tmpdir(), 'candor-directory-'));
+  const root = openDatabase(join(folder, 'siem.mdb'));
+  onTestFinished(async () => {
+    await root.close();
+    rmSync(folder, { recursive: true });
+  });
+  return new Blocks(root);
+}
+
+const columns = ['firstSeq', 'rows', 'minTime', 'maxTime', 'received'] as const;
+const entriesOf = (directory: BlockDirectory) =>
+  Object.fromEntries(columns.map((column) => [column, [...directory[column].subarray(0, directory.count)]]));
+
+function newDirectory({ store, state }: Pick<Blocks, 'store' | 'state'>): BlockDirectory {
+  const directory = new BlockDirectory('network');
+  directory.update(store, state);
+  return directory;
+}
+
+/** Counts the headers that are read from a store. */
+function counted(store: BlockStore): { readonly headers: BlockStore['headers']; read: number } {
+  const headers = store.headers.bind(store);
+  return {
+    read: 0,
+    *headers(...range) {
+      for (const header of headers(...range)) {
+        this.read++;
+        yield header;
+      }
+    },
+  };
+}
 
 test('after any changes of blocks, an updated directory equals a new directory', () => {
+  const replacement = fc.tuple(fc.nat(20), fc.integer({ min: 1, max: 5 }), fc.integer({ min: 1, max: 12 }));
   const step = fc.record({
-    append: fc.array(fc.integer({ min: 1, max: 9 })),
-    merges: fc.array(fc.tuple(fc.nat(20), fc.integer({ min: 1, max: 4 })), { maxLength: 40 }),
-    drop: fc.nat(3),
-    told: fc.integer({ min: 0, max: 9 }).map((n) => n > 0),
+    append: fc.array(fc.integer({ min: 1, max: 9 }), { maxLength: 9 }),
+    replaced: fc.oneof(
+      { weight: 9, arbitrary: fc.array(replacement, { maxLength: 5 }) },
+      { weight: 1, arbitrary: fc.array(replacement, { minLength: limits.toldMerges, maxLength: 40 }) },
+    ),
+    aside: fc.option(fc.nat(20), { freq: 8 }),
+    drop: fc.oneof(fc.constant(0), fc.nat(3)),
+    age: fc.option(fc.constantFrom('numbers' as const, 'absent' as const), { freq: 6 }),
+    isAborted: fc.integer({ min: 0, max: 5 }).map((n) => n === 0),
     isRead: fc.boolean(),
   });
-  fc.assert(
-    fc.property(fc.array(step), (steps) => {
-      const blocks = new Blocks();
-      const directory = new BlockDirectory('network');
-      for (const { append, merges, drop, told, isRead } of steps) {
-        for (const rows of append) blocks.append(rows);
-        for (const [from, count] of merges) blocks.merge(from, count);
-        blocks.drop(drop);
-        if (!told) blocks.forgetReplaced();
-        if (!isRead) continue;
-        directory.update(blocks as never, blocks.state);
-        expect(placesIn(directory)).toEqual(blocks.places);
+  const { root } = opened();
+  const change = (steps: readonly (typeof step extends fc.Arbitrary<infer T> ? T : never)[]) => {
+    const blocks = new Blocks(root);
+    const directory = new BlockDirectory('network');
+    for (const { append, replaced, aside, drop, age, isAborted, isRead } of steps) {
+      blocks.append(...append);
+      for (const [from, count, rows] of replaced) blocks.replace(from, count, rows);
+      if (aside !== null) blocks.setAside(aside);
+      blocks.drop(drop);
+      if (age !== null) blocks.age(age);
+      if (isAborted) {
+        root.transactionSync(() => {
+          blocks.append(3);
+          blocks.replace(0, 3, 5);
+          directory.update(blocks.store, blocks.state);
+          return ABORT;
+        });
+        blocks.events.reload();
       }
-    }),
-  );
+      if (!isRead && !isAborted) continue;
+      directory.update(blocks.store, blocks.state);
+      expect(entriesOf(directory)).toEqual(entriesOf(newDirectory(blocks)));
+      expect(directory.rows.subarray(0, directory.count).reduce((a, b) => a + b, 0)).toBe(blocks.state.rows);
+    }
+    return ABORT;
+  };
+  fc.assert(fc.property(fc.array(step, { maxLength: 15 }), (steps) => void root.transactionSync(() => change(steps))));
 });
 
-test('only replaced and newer blocks are read again after merges', () => {
-  const blocks = new Blocks();
+test('an update reads only the headers of new blocks and of blocks that replaced others', () => {
+  const blocks = opened();
+  const store = counted(blocks.store);
   const directory = new BlockDirectory('network');
   const update = () => {
-    blocks.read = 0;
-    directory.update(blocks as never, blocks.state);
-    return blocks.read;
+    store.read = 0;
+    directory.update(store, blocks.state);
+    return store.read;
   };
-  for (let i = 0; i < 1000; i++) blocks.append(8);
+  blocks.append(...new Array<number>(1000).fill(8));
   expect(update()).toBe(1000);
   blocks.append(8);
   expect(update()).toBe(1);
-  blocks.merge(990, 4);
-  blocks.merge(993, 2);
+  blocks.replace(0, 8, 64);
+  expect(update()).toBe(1);
+  blocks.replace(100, 3, 23);
+  blocks.replace(300, 2, 16);
   blocks.append(8);
-  expect(update()).toBe(998 - 990);
+  expect(update()).toBe(2 + 1 + 1);
   expect(update()).toBe(0);
-  // More merges than the state lists.
-  for (let i = 0; i <= limits.toldMerges; i++) blocks.merge(900, 2);
+  blocks.setAside(500);
+  expect(update()).toBe(0);
+  blocks.drop(1);
+  expect(update()).toBe(0);
+  blocks.replace(600, 2, 16);
+  blocks.age('numbers');
+  expect(update()).toBe(directory.count - 600);
+  for (let i = 0; i <= limits.toldMerges; i++) blocks.replace(900, 1, 8);
   expect(update()).toBe(directory.count);
-  // A commit was aborted: the sequences now belong to other rows.
-  blocks.state = { ...blocks.state, next_seq: blocks.state.next_seq - 1 };
-  expect(update()).toBe(directory.count);
+  expect(entriesOf(directory)).toEqual(entriesOf(newDirectory(blocks)));
+});
+
+test('merging many small blocks reads each header once', () => {
+  const { root, events } = opened();
+  root.transactionSync(() => {
+    // Four blocks of each day are merged.
+    for (let block = 0; block < 400; block++) events.append(blockOf(2, start + dayMs * (block >> 2)));
+  });
+  const store = counted(events.blockStore);
+  events.blockStore.headers = store.headers.bind(store);
+  let merges = 0;
+  while (events.mergeSmall('network')) merges++;
+  expect({ merges, read: store.read }).toEqual({ merges: 99, read: 400 + 99 });
+});
+
+test('a damaged header leaves the directory unchanged until the block is set aside', () => {
+  const blocks = opened();
+  const reader = new EventStore(blocks.root).blockStore;
+  blocks.append(3, 3);
+  const directory = newDirectory(blocks);
+  const before = entriesOf(directory);
+  blocks.append(3, 3, 3);
+  const headers = blocks.root.openDB<Buffer, number[]>({ name: 'event-headers', encoding: 'binary' });
+  const header = headers.get([0, 10])!;
+  headers.putSync([0, 10], Buffer.from(header.map((byte, i) => (i === 20 ? byte ^ 1 : byte))));
+  for (let i = 0; i < 2; i++) {
+    reader.refresh();
+    expect(() => directory.update(reader, reader.state('network'))).toThrow(/is damaged/);
+    expect(entriesOf(directory)).toEqual(before);
+  }
+  blocks.root.transactionSync(() => blocks.store.setAside('network', 10, 'for a test'));
+  reader.refresh();
+  directory.update(reader, reader.state('network'));
+  expect(entriesOf(directory).firstSeq).toEqual([1, 4, 7, 13]);
+});
+
+test('a block with the rows of an earlier block, but other bytes, is read with its own header', () => {
+  const blocks = opened();
+  const directory = new BlockDirectory('network');
+  const times = () => {
+    directory.update(blocks.store, blocks.state);
+    const place = directory.find(5);
+    const block = blocks.store.openBorrowed('network', directory.firstSeq[place]!, directory.rows[place]!);
+    return Array.from({ length: block.rows }, (_, row) => block.numbers('timestamp').at(row) - start);
+  };
+  blocks.append(4, 4);
+  expect(times()).toEqual([2, 9, 16, 23]);
+  blocks.replace(0, 2, 8);
+  blocks.replace(0, 1, 4);
+  expect(times()).toEqual([5, 12, 19, 26]);
 });
