@@ -43,7 +43,7 @@ import { eventValueCounts } from './event-value-counts.ts';
 import { believedTime, type OldBlock } from './expiry.ts';
 import { type StoredIds, standingBeside, type Unrepeated, withoutRepeated } from './explicit-ids.ts';
 import { IdKeys } from './id-keys.ts';
-import { chooseRun } from './merge.ts';
+import { chooseRun, mergeBlocks } from './merge.ts';
 
 /** The result of appending a block. */
 export interface Appended {
@@ -145,7 +145,7 @@ export class EventStore {
   }
 
   /**
-   * Merges one run of small adjacent blocks of a table into one block, in a separate transaction. Returns true if
+   * Merges one run of small adjacent blocks of a table (see `chooseRun`), in a separate transaction. Returns true if
    * blocks were merged, so that there may be more. Ids and sequences do not change, and readers keep their snapshot.
    */
   mergeSmall(table: Table): boolean {
@@ -729,15 +729,11 @@ export class EventStore {
     const { directory } = this.#snapshot(table);
     const run = chooseRun(directory, limits.maxBlockRows);
     if (run === undefined) return false;
-    const builder = new BlockBuilder(table, 0);
     const old: EventBlock[] = [];
-    for (let i = run.from; i < run.to; i++) {
-      const block = this.#store.open(table, directory.firstSeq[i]!, directory.rows[i]!);
-      builder.copy(block);
-      old.push(block);
-    }
-    const merged = builder.finish();
-    this.#store.transaction(() => this.#store.replace(old, [merged]));
+    for (let i = run.from; i < run.to; i++)
+      old.push(this.#store.open(table, directory.firstSeq[i]!, directory.rows[i]!));
+    const merged = mergeBlocks(old);
+    this.#store.transaction(() => this.#store.replace(old, merged));
     return true;
   }
 }

@@ -1,4 +1,9 @@
+import { limits } from '../../limits.ts';
+import type { EventBlock } from '../format/block.ts';
+import { BlockBuilder } from '../format/block-builder.ts';
 import type { BlockDirectory } from './block-directory.ts';
+
+type Blocks = Pick<BlockDirectory, 'count' | 'firstSeq' | 'rows' | 'received'>;
 
 /** Blocks `[from, to)` of a directory. */
 export interface Run {
@@ -22,25 +27,47 @@ const dayMs = 24 * 3_600_000;
  * run can still grow, it is merged only if the merged block is at least twice as large as the run's largest block. A
  * row is therefore rewritten at most about log2(maxRows) times, regardless of the size of its batch. The events of a
  * merged block were received on one day (UTC).
+ *
+ * If there is no such run, chooses three blocks that become two, see `filling`.
  */
-export function chooseRun(
-  { count, firstSeq, rows, received }: Pick<BlockDirectory, 'count' | 'firstSeq' | 'rows' | 'received'>,
-  maxRows: number,
-): Run | undefined {
-  const dayOf = (block: number) => Math.floor(received[block]! / dayMs);
+export function chooseRun(blocks: Blocks, maxRows: number): Run | undefined {
+  const { count, rows } = blocks;
+  let growing = count;
   for (let from = 0; from < count; ) {
     let to = from;
     let sum = 0;
-    const day = dayOf(from);
-    // A block that was set aside ends a run.
-    const next = firstSeq[from]!;
-    while (to < count && firstSeq[to] === next + sum && sum + rows[to]! <= maxRows && dayOf(to) === day)
-      sum += rows[to++]!;
+    while (to < count && sum + rows[to]! <= maxRows && (to === from || isJoined(blocks, to))) sum += rows[to++]!;
     const closed = to < count;
+    if (!closed) growing = from;
     if (closed && to - from >= manyWithin) return { from, to };
     const run = closed || to - from >= fewAtEnd ? doubling(rows, from, to) : undefined;
     if (run !== undefined) return run;
     from = Math.max(to, from + 1);
+  }
+  return filling(blocks, growing, maxRows);
+}
+
+/** Returns whether a block directly follows the block before it, on the same day. A gap is a block that was set aside. */
+function isJoined({ firstSeq, rows, received }: Blocks, block: number): boolean {
+  const before = block - 1;
+  if (firstSeq[before]! + rows[before]! !== firstSeq[block]!) return false;
+  return Math.floor(received[before]! / dayMs) === Math.floor(received[block]! / dayMs);
+}
+
+/**
+ * Returns the first three blocks before `end` that fit into two blocks, or two blocks with exactly `maxRows`. Bodies of
+ * 10,000 lines, for example, leave blocks of 8,160 and 1,840 rows in turns. The first merged block is full or the only
+ * one, so each merge leaves fewer blocks. A row gets into a full block in at most two merges, because the rows that do
+ * not fit into the full block are the first rows of the next merge.
+ */
+function filling(blocks: Blocks, end: number, maxRows: number): Run | undefined {
+  const { rows } = blocks;
+  for (let from = 0; from + 1 < end; from++) {
+    if (rows[from] === maxRows || !isJoined(blocks, from + 1)) continue;
+    const pair = rows[from]! + rows[from + 1]!;
+    if (pair === maxRows) return { from, to: from + 2 };
+    const isTriple = from + 2 < end && isJoined(blocks, from + 2);
+    if (isTriple && pair + rows[from + 2]! <= 2 * maxRows) return { from, to: from + 3 };
   }
   return undefined;
 }
@@ -59,3 +86,23 @@ function doubling(rows: Float64Array, from: number, to: number): Run | undefined
   if (sum >= 2 * rows[largest]!) return { from, to };
   return doubling(rows, from, largest) ?? doubling(rows, largest + 1, to);
 }
+
+/** Copies the rows of adjacent blocks of a table to new blocks. All new blocks but the last are full. */
+export function mergeBlocks(blocks: readonly EventBlock[]): ArrayBuffer[] {
+  const builder = new BlockBuilder(blocks[0]!.table, 0);
+  const full: ArrayBuffer[] = [];
+  for (const block of blocks) {
+    const room = limits.maxBlockRows - builder.rows;
+    if (block.rows <= room) {
+      builder.copy(block);
+      continue;
+    }
+    builder.copy(block, rowsBetween(0, room));
+    full.push(builder.finish());
+    builder.copy(block, rowsBetween(room, block.rows));
+  }
+  return [...full, builder.finish()];
+}
+
+const rowsBetween = (first: number, end: number): Uint32Array =>
+  Uint32Array.from({ length: end - first }, (_, i) => first + i);

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,8 +8,12 @@ import { openDatabase } from '../../../src/database/lmdb.ts';
 import { BlockBuilder } from '../../../src/events/format/block-builder.ts';
 import { tables } from '../../../src/events/format/columns.ts';
 import type { Table } from '../../../src/events/records.ts';
+import { writeEventJson } from '../../../src/events/resource.ts';
 import { EventStore } from '../../../src/events/store/event-store.ts';
+import { limits } from '../../../src/limits.ts';
+import { inspectStore } from '../../../src/store/inspect.ts';
 import type { StoreReader } from '../../../src/store/store.ts';
+import { openTables } from '../../../src/store/tables.ts';
 import { type EventStoreUnderTest, eventStoreConformance, receivedAt } from './event-store.conformance.ts';
 
 function open() {
@@ -26,7 +31,7 @@ function open() {
     await env.close();
     rmSync(folder, { recursive: true });
   };
-  return { env, writer, events, append, close };
+  return { env, folder, writer, events, append, close };
 }
 
 async function create(): Promise<EventStoreUnderTest> {
@@ -64,6 +69,40 @@ describe('EventStore', () => {
     expect(events.blocks()).toBeLessThan(12);
     expect(events.bytes()).toBeLessThan(bytes);
     expect(events.counts()).toEqual({ network: 12_000, dns: 0 });
+    await close();
+  });
+
+  it('merges the blocks of bodies of 10,000 lines into nearly full blocks, each row at most twice', async () => {
+    const { env, folder, writer, events, append, close } = open();
+    const bodies = 8;
+    const records = [...connRecords(10_000)];
+    const digest = () => {
+      const digest = createHash('sha256');
+      for (const { block } of events.rows('network', 1))
+        for (let row = 0; row < block.rows; row++) digest.update(writeEventJson(block, row));
+      return digest.digest('hex');
+    };
+    for (let body = 0; body < bodies; body++) {
+      append('network', records.slice(0, limits.maxBlockRows));
+      append('network', records.slice(limits.maxBlockRows));
+    }
+    const filter = { terms: [{ field: 'dst_port', values: [443] }] };
+    const found = () => events.list({ table: 'network', filter, order: 'desc', page: 1, per_page: 9 });
+    const before = digest();
+    const listed = found();
+    expect(listed.total).toBeGreaterThan(0);
+    const rewritten = new Uint8Array(1 + bodies * records.length);
+    while (writer.mergeSmall('network')) {
+      const [first, end] = events.blockStore.state('network').replaced!.at(-1) as [number, number];
+      expect(end - first).toBeLessThanOrEqual(2 * limits.maxBlockRows);
+      for (let seq = first; seq < end; seq++) rewritten[seq]!++;
+      expect(found()).toEqual(listed);
+    }
+    expect(rewritten.reduce((a, b) => Math.max(a, b))).toBe(2);
+    expect(bodies * records.length).toBeGreaterThan(7000 * events.blocks());
+    expect(digest()).toBe(before);
+    openTables(env);
+    expect((await inspectStore(folder, () => undefined)).events.network).toBe(bodies * records.length);
     await close();
   });
 

@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { chooseRun } from '../../../src/events/store/merge.ts';
 
@@ -13,23 +14,35 @@ function blocksOf(rows: Float64Array<ArrayBuffer>, received = new Float64Array(r
   return { count: rows.length, firstSeq, rows, received };
 }
 
+interface Merges {
+  /** Numbers of rows. */
+  readonly blocks: number[];
+  readonly rewritten: number;
+  /** How often three blocks that became two had the same row. */
+  readonly fillings: number;
+}
+
 /** Appends batches and merges after each, on row counts alone. */
-function simulate(batches: readonly number[]): { blocks: number[]; rewritten: number } {
+function simulate(batches: readonly number[]): Merges {
   const blocks: number[] = [];
+  const filled = new Uint8Array(batches.reduce((a, b) => a + b, 0));
   let rewritten = 0;
   for (const batch of batches) {
-    blocks.push(batch);
+    for (let left = batch; left > 0; left -= maxRows) blocks.push(Math.min(left, maxRows));
     for (;;) {
-      const run = chooseRun(blocksOf(Float64Array.from(blocks)), maxRows);
+      const directory = blocksOf(Float64Array.from(blocks));
+      const run = chooseRun(directory, maxRows);
       if (run === undefined) break;
       const sum = blocks.slice(run.from, run.to).reduce((a, b) => a + b, 0);
       expect(run.to - run.from).toBeGreaterThan(1);
-      expect(sum).toBeLessThanOrEqual(maxRows);
+      expect(sum).toBeLessThanOrEqual(run.to - run.from === 3 ? 2 * maxRows : maxRows);
       rewritten += sum;
-      blocks.splice(run.from, run.to - run.from, sum);
+      blocks.splice(run.from, run.to - run.from, ...(sum > maxRows ? [maxRows, sum - maxRows] : [sum]));
+      const first = directory.firstSeq[run.from]! - 1;
+      if (sum > maxRows) for (let row = first; row < first + sum; row++) filled[row]!++;
     }
   }
-  return { blocks, rewritten };
+  return { blocks, rewritten, fillings: filled.reduce((a, b) => Math.max(a, b), 0) };
 }
 
 describe('merging', () => {
@@ -69,6 +82,46 @@ describe('merging', () => {
   });
 
   it('merges small blocks between large blocks, and many small blocks also with a large block', () => {
-    expect(simulate([1000, 5, 5, 5, 1000, 7, 7, 1000]).blocks).toEqual([1015, 1000, 14, 1000]);
+    expect(simulate([1000, 5, 5, 5, 1024, 1024, 7, 7, 1024]).blocks).toEqual([1015, 1024, 1024, 14, 1024]);
+  });
+
+  it('makes two blocks of three, as soon as they no longer grow', () => {
+    expect(simulate(Array.from({ length: 6 }, () => 1255)).blocks).toEqual([
+      1024, 1024, 1024, 1024, 924, 1024, 231, 1024, 231,
+    ]);
+    expect(simulate([600, 600, 600]).blocks).toEqual([600, 600, 600]);
+    expect(simulate([600, 600, 600, 600]).blocks).toEqual([1024, 776, 600]);
+    expect(simulate([700, 700, 700, 700]).blocks).toEqual([700, 700, 700, 700]);
+  });
+
+  it('does not split blocks to merge them if two of them have exactly the rows of a full block', () => {
+    const pair = blocksOf(Float64Array.of(1000, 24, 900, 1024));
+    expect(chooseRun(pair, maxRows)).toEqual({ from: 0, to: 2 });
+  });
+
+  it('fills blocks neither across a gap or the end of a day nor with blocks that still grow', () => {
+    const rows = Float64Array.of(231, 1024, 231, 1024);
+    expect(chooseRun(blocksOf(rows), maxRows)).toEqual({ from: 0, to: 3 });
+    const days = Float64Array.of(0, 0, 24 * 3_600_000, 24 * 3_600_000);
+    expect(chooseRun(blocksOf(rows, days), maxRows)).toBeUndefined();
+    const gapped = blocksOf(rows);
+    gapped.firstSeq[2]! += 5;
+    expect(chooseRun(gapped, maxRows)).toBeUndefined();
+    expect(chooseRun(blocksOf(rows.slice(0, 3)), maxRows)).toBeUndefined();
+  });
+
+  it('ends for all batches, with each row filled into blocks at most twice and few blocks left', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 3 * maxRows }), fc.array(fc.nat(), { maxLength: 150 }), (most, seeds) => {
+        const batches = seeds.map((seed) => 1 + (seed % most));
+        const { blocks, rewritten, fillings } = simulate(batches);
+        const total = batches.reduce((a, b) => a + b, 0);
+        expect(blocks.reduce((a, b) => a + b, 0)).toBe(total);
+        expect(fillings).toBeLessThanOrEqual(2);
+        expect(rewritten).toBeLessThanOrEqual(total * Math.log2(maxRows));
+        // Three adjacent blocks fill two, except at the end.
+        expect(blocks.length).toBeLessThan(16 + (1.5 * total) / maxRows);
+      }),
+    );
   });
 });
