@@ -107,7 +107,10 @@ export async function startSyslog(
 }
 
 function workOf(shipper: Shipper, { fields, flush }: Output): string {
-  const parser = { rsyslog: 'imptcp, mmjsonparse, omfile', 'syslog-ng': 'network, json-parser, file' }[shipper];
+  const parser = {
+    rsyslog: 'imptcp, mmjsonparse, omfile, one worker (default)',
+    'syslog-ng': 'network, json-parser, file',
+  }[shipper];
   const written =
     fields === 'all' ? `JSON${shipper === 'syslog-ng' ? ', numbers as texts' : ''}` : 'eleven of the fields as TSV';
   const flushed = flush ? `flushed after at most ${linesPerBatch.toLocaleString('en')} lines` : 'not flushed';
