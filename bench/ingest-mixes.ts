@@ -45,7 +45,7 @@ interface Case {
  * @param names - cases to measure beside the site
  */
 export async function run(
-  seconds = 3.5,
+  seconds = 2,
   rounds = 3,
   names: readonly CaseName[] = Object.keys(cases) as CaseName[],
 ): Promise<BenchRow[]> {
@@ -103,6 +103,7 @@ function rowsOf(all: readonly Case[]): BenchRow[] {
     ...rows('Events per second, compared with a site', '×', (one, round) => rate(one) / site[round]!, hundredths).slice(
       1,
     ),
+    ...rows('CPU of the service', 'µs/event', ({ serviceCpuS, events }) => (serviceCpuS * 1e6) / events, tenths),
     ...rows(
       'Anonymous memory under this load',
       'MiB RssAnon, peak',
@@ -124,6 +125,7 @@ function workRows({ name, figures }: Case): BenchRow[] {
   );
 }
 
+const tenths = (figure: number) => Math.round(10 * figure) / 10;
 const hundredths = (figure: number) => Math.round(100 * figure) / 100;
 
-if (import.meta.main) console.table(await run(Number(process.argv[2] ?? 3.5), Number(process.argv[3] ?? 3)));
+if (import.meta.main) console.table(await run(Number(process.argv[2] ?? 2), Number(process.argv[3] ?? 3)));
