@@ -1053,9 +1053,9 @@ export const limits = {
    * Time that one transaction spends on counting events. Other commits wait for the counting and for the flush. Later
    * transactions count the remaining events.
    */
-  inventoryCountMs: 50,
+  inventoryCountMs: 20,
   /** Time that one transaction spends on writing the changes of the inventory. */
-  inventoryWriteMs: 75,
+  inventoryWriteMs: 30,
   /** Maximum sightings that wait after processing has stopped. Further sightings are dropped. */
   maxStoppedSightings: 262_144,
   /** Maximum stored events that are skipped because processing them failed. Further failures stop processing. */

@@ -34,13 +34,17 @@ interface PlannedCall {
  */
 export type Lane = 'ordinary' | 'urgent';
 
+/** A transaction has waiting calls of one lane, or no calls but background work, in `beforeFlush`. */
+export type Turn = Lane | 'work';
+
 interface GroupOptions {
   forget(): void;
   hasRoom?(): boolean;
+  hasWork?(): boolean;
   holds?(): boolean;
   onIdle?(): void;
   onDamage?(error: ServiceError): void;
-  beforeFlush?(lane: Lane): void;
+  beforeFlush?(turn: Turn): void;
   retries?(error: unknown): boolean;
 }
 
@@ -63,17 +67,19 @@ const mapFull = -30792;
  */
 export class GroupCommit {
   readonly #waiting: Readonly<Record<Lane, Waiting[]>> = { ordinary: [], urgent: [] };
-  /** The lane of the last transaction. */
-  #last: Lane = 'ordinary';
+  #last: Turn = 'work';
+  /** Whether the last transaction that was not urgent had calls. */
+  #hadCalls = false;
   #scheduled = false;
   #closed = false;
   #idle: (() => void) | undefined;
   readonly #db: Transactor;
   readonly #forget: () => void;
   readonly #hasRoom: () => boolean;
+  readonly #hasWork: () => boolean;
   readonly #holds: () => boolean;
   readonly #onIdle: () => void;
-  readonly #beforeFlush: (lane: Lane) => void;
+  readonly #beforeFlush: (turn: Turn) => void;
   readonly #onDamage: (error: ServiceError) => void;
   readonly #retries: (error: unknown) => boolean;
 
@@ -81,8 +87,8 @@ export class GroupCommit {
    * `beforeFlush` is called within each transaction, at its end. `forget` is called after an aborted
    * transaction if the queue continues: in-memory state must be read again. `hasRoom` returns whether the
    * volume has room for a transaction; if not, calls are rejected, because LMDB must not find a volume full
-   * (see `isFailedWrite`). While `holds` returns true, ordinary calls wait for transactions that consist of
-   * `beforeFlush` alone, between which urgent calls are committed. `onIdle` is called when the queue is empty.
+   * (see `isFailedWrite`). While `hasWork` returns true, transactions of background work and of ordinary calls take
+   * turns; while `holds` also returns true, ordinary calls wait. `onIdle` is called when no call waits.
    * `onDamage` is called when a transaction was aborted because stored data is damaged: `beforeFlush` must not need
    * the damaged data again. `retries` is called after an aborted transaction, before `forget`. If it removes the cause
    * of the error, it also does the work of `forget`, and returns true, so that the calls are committed again.
@@ -91,6 +97,7 @@ export class GroupCommit {
     this.#db = db;
     this.#forget = options.forget;
     this.#hasRoom = options.hasRoom ?? (() => true);
+    this.#hasWork = options.hasWork ?? (() => false);
     this.#holds = options.holds ?? (() => false);
     this.#onIdle = options.onIdle ?? (() => {});
     this.#onDamage = options.onDamage ?? (() => {});
@@ -129,19 +136,32 @@ export class GroupCommit {
     setImmediate(() => this.#drain());
   }
 
-  /** Commits waiting calls of one lane. Errors that `#failed` does not handle end the thread. */
+  /** Runs one transaction. Errors that `#failed` does not handle end the thread. */
   #drain(): void {
     this.#scheduled = false;
-    const { ordinary, urgent } = this.#waiting;
-    const isUrgent = urgent.length > 0 && (this.#last === 'ordinary' || ordinary.length === 0);
-    this.#last = isUrgent ? 'urgent' : 'ordinary';
-    if (isUrgent || !this.#holds() || !this.#hasRoom()) this.#commit(takeGroup(isUrgent ? urgent : ordinary));
-    else this.#commit([]);
-    if (this.pending > 0) this.#schedule();
-    else {
-      this.#idle?.();
-      this.#onIdle();
+    const turn = this.#nextTurn();
+    if (turn !== undefined) {
+      this.#last = turn;
+      if (turn !== 'urgent') this.#hadCalls = turn === 'ordinary';
+      this.#commit(turn === 'work' ? [] : takeGroup(this.#waiting[turn]));
     }
+    if (this.pending > 0 || this.#mayWork()) this.#schedule();
+    if (this.pending > 0) return;
+    this.#idle?.();
+    this.#onIdle();
+  }
+
+  #nextTurn(): Turn | undefined {
+    const { ordinary, urgent } = this.#waiting;
+    if (urgent.length > 0 && this.#last !== 'urgent') return 'urgent';
+    if (this.#mayWork() && (ordinary.length === 0 || this.#hadCalls || this.#holds())) return 'work';
+    if (ordinary.length > 0) return 'ordinary';
+    return urgent.length > 0 ? 'urgent' : undefined;
+  }
+
+  /** Returns whether background work waits and there is room for it. The queue that is closing does no more work. */
+  #mayWork(): boolean {
+    return !this.#closed && this.#hasWork() && this.#hasRoom();
   }
 
   #commit(group: readonly Waiting[]): void {

@@ -1,4 +1,4 @@
-import type { Lane } from '../database/group-commit.ts';
+import type { Turn } from '../database/group-commit.ts';
 import { ServiceError } from '../errors.ts';
 import { type EventBlock, openBlock } from '../events/format/block.ts';
 import { tables as eventTables } from '../events/format/columns.ts';
@@ -63,9 +63,10 @@ interface InventoryOptions<A extends AssetsPart> {
  * A crash or an aborted transaction discards memory, and the events from the position on are processed again,
  * so that each event is counted exactly once. If a file has no inventory yet, it is built in the same way.
  *
- * A batch of few events is processed in its own transaction. A batch of 60,000 unknown hosts takes seconds.
- * Each transaction therefore processes events for limits.inventoryCountMs and writes for
- * limits.inventoryWriteMs, so that no other transaction has to wait longer.
+ * A batch of few events is processed in its own transaction, if no earlier events wait. A batch of 60,000 unknown
+ * hosts takes seconds. Other events are therefore processed in transactions of their own, between the transactions of
+ * batches: each processes events for limits.inventoryCountMs, or writes for limits.inventoryWriteMs, so that no batch
+ * has to wait longer.
  *
  * Methods that change state, except `catchUp`, are called in write transactions. `checkpoint` is called at
  * the end of each transaction.
@@ -100,6 +101,8 @@ export class InventoryEngine<A extends AssetsPart> {
   #deadline: number | undefined;
   /** Number of events that this transaction has processed. */
   #processedRows = 0;
+  /** Number of events that this transaction processes even if no time is left. */
+  #leastRows = 0;
   /** The block whose rows are being processed. The buffer of a received block is valid only during `take`. */
   #opened: { readonly block: EventBlock; readonly isReceived: boolean } | undefined;
   /** Number of batches that left too many events pending, so that the next batch waited. */
@@ -208,13 +211,14 @@ export class InventoryEngine<A extends AssetsPart> {
   }
 
   /**
-   * Adds the stored blocks and the sightings of a batch, which are processed immediately or later. Sightings are
-   * not stored as events, so they are written with this transaction. Hosts from events and sightings are
-   * processed first, in order of time. Names are processed last, because a name is dropped if its host is
-   * unknown.
+   * Adds the stored blocks and the sightings of a batch, which are processed immediately, or later if earlier ones
+   * wait. Sightings are not stored as events, so they are written with this transaction. Hosts from events and
+   * sightings are processed first, in order of time. Names are processed last, because a name is dropped if its host
+   * is unknown.
    */
   take(blocks: readonly CommittedBlock[], sightings: readonly Sighting[]): void {
     if (blocks.length === 0 && sightings.length === 0) return;
+    const isFirst = this.#pending.first === undefined && this.#isProcessedTo(blocks);
     const isDropped = this.#isHalted && this.#pending.stored >= limits.maxStoppedSightings;
     if (isDropped && sightings.length > 0) this.#droppedSightings++;
     else if (sightings.length > 0)
@@ -229,7 +233,8 @@ export class InventoryEngine<A extends AssetsPart> {
     }
     guarded(() => {
       this.#position ??= this.#recall();
-      this.#processSome(blocks);
+      this.#leastRows = limits.inventoryRowsPerCommit;
+      if (isFirst) this.#processSome(blocks);
     });
     if (this.#opened?.isReceived) this.#opened = undefined;
     if (!this.#isBehind) return;
@@ -243,6 +248,23 @@ export class InventoryEngine<A extends AssetsPart> {
    */
   get holdsIngest(): boolean {
     return this.#position !== undefined && this.#holdMs > 0 && this.#isBehind;
+  }
+
+  /** Whether processing, or a write that is due, waits for a transaction of its own. */
+  get hasWork(): boolean {
+    if (this.#position === undefined || this.#isHalted) return false;
+    if (this.backlog > 0 || this.#pending.first !== undefined) return true;
+    return this.#isWriteDue;
+  }
+
+  get #isWriteDue(): boolean {
+    return this.dirty > 0 && (this.#dueMs() <= 0 || this.#isFull());
+  }
+
+  /** Returns whether all events before the blocks, which are the newest, are processed. */
+  #isProcessedTo(blocks: readonly CommittedBlock[]): boolean {
+    const position = this.#position ?? { network: this.#written('network'), dns: this.#written('dns') };
+    return eventTables.every((table) => position[table] >= this.#sequences(table, blocks)[0]);
   }
 
   get #isBehind(): boolean {
@@ -330,16 +352,26 @@ export class InventoryEngine<A extends AssetsPart> {
 
   /**
    * Processes as many events as there is time for, and writes the changes with the position. A larger write may
-   * be delayed, so that writing takes at most a fifth of the time, until memory is full. After urgent calls, processing
-   * and large writes are left to the next ordinary transaction.
+   * be delayed, so that writing takes at most a fifth of the time, until memory is full. A transaction with calls leaves
+   * more than little work to a transaction of its own, so that the calls do not wait for it.
    *
    * @returns the delay until the next checkpoint is due, in milliseconds; undefined when all events are
    *   processed and written
    */
-  checkpoint(lane: Lane = 'ordinary'): number | undefined {
+  checkpoint(turn: Turn = 'work'): number | undefined {
     const isMuch = this.backlog > 0 || this.#pending.first !== undefined || this.dirty > limits.inventoryRowsPerCommit;
-    if (lane === 'urgent' && isMuch) return 0;
+    if (turn !== 'work' && isMuch && !this.#forced) {
+      this.#endTimeSlice();
+      this.#pending.keep();
+      return Math.max(0, this.backlog > 0 ? 0 : this.#dueMs());
+    }
     return guarded(() => {
+      // A large write has a transaction of its own.
+      if (turn === 'work' && !this.#forced && this.#isWriteDue) {
+        this.write();
+        this.#pending.keep();
+        return 1;
+      }
       const began = performance.now();
       const isHolding = this.holdsIngest;
       // Processing takes at least as long as the flush before it, so that flushes take at most half of the time.
@@ -444,6 +476,7 @@ export class InventoryEngine<A extends AssetsPart> {
   #endTimeSlice(): void {
     this.#deadline = undefined;
     this.#processedRows = 0;
+    this.#leastRows = 0;
   }
 
   /** Returns whether memory holds as much as one transaction can write. */
@@ -501,12 +534,9 @@ export class InventoryEngine<A extends AssetsPart> {
     return sightings.length === 0;
   }
 
-  /**
-   * Returns whether this transaction must stop. Small changes are always processed in the transaction of their
-   * batch.
-   */
+  /** Returns whether this transaction must stop. Few events are always processed in the transaction of their batch. */
   #isOver(leftMs: number): boolean {
-    const isMuch = this.dirty > limits.inventoryRowsPerCommit || this.#processedRows > limits.maxBlockRows;
+    const isMuch = this.dirty > limits.inventoryRowsPerCommit || this.#processedRows > this.#leastRows;
     return (leftMs <= 0 && isMuch) || this.#isFull();
   }
 

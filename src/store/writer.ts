@@ -356,15 +356,17 @@ class LmdbStore implements Store {
     this.#queue = new GroupCommit(transactor, {
       forget: () => this.#reload(),
       hasRoom: () => this.#mayWrite(),
-      holds: () => !this.#closing && !this.#isHalted && this.#inventory.holdsIngest,
+      hasWork: () => !this.#isHalted && this.#inventory.hasWork,
+      holds: () => this.#inventory.holdsIngest,
       onIdle: () => this.#mergeLater(),
       onDamage: (error) => this.#damaged(error),
       retries: (error) => error instanceof ProjectionError && this.#skip(error),
-      beforeFlush: (lane) => {
+      beforeFlush: (turn) => {
         if (this.#isHalted) return;
-        const refreshedMs = lane === 'urgent' ? undefined : this.#refreshCorrelations();
-        for (const againMs of [refreshedMs, this.#inventory.checkpoint(lane)])
-          if (againMs !== undefined) this.#goOnIn(againMs);
+        const refreshedMs = turn === 'urgent' ? undefined : this.#refreshCorrelations();
+        // Work that waits now continues in the next transaction, unless the disk is full.
+        for (const againMs of [refreshedMs, this.#inventory.checkpoint(turn)])
+          if (againMs !== undefined) this.#goOnIn(againMs > 0 ? againMs : afterUndoneMs);
         this.#awaitFall();
       },
     });

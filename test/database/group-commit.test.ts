@@ -82,12 +82,44 @@ test('urgent calls are committed before waiting ordinary calls, and ordinary cal
   expect(list.kept).toEqual([...rounds[0]!, 'a', ...rounds[1]!, 'b', ...rounds[2]!, 'c', ...rounds[3]!]);
 });
 
-test('work before the flush receives the lane of the calls', async () => {
+test('background work and ordinary calls have transactions in turns, until no work waits', async () => {
   const list = new List();
-  const lanes: string[] = [];
-  const queue = new GroupCommit(list, { forget: () => undefined, beforeFlush: (lane) => void lanes.push(lane) });
-  await Promise.all([queue.submit(1, list.put('a')), queue.submit(1, list.put('b'), 'urgent')]);
-  expect(lanes).toEqual(['urgent', 'ordinary']);
+  const turns: string[] = [];
+  let works = 5;
+  const idle = Promise.withResolvers<void>();
+  const queue = new GroupCommit(list, {
+    forget: () => undefined,
+    hasWork: () => works > 0,
+    onIdle: () => works === 0 && idle.resolve(),
+    beforeFlush: (turn) => {
+      turns.push(turn);
+      if (turn === 'work') works--;
+    },
+  });
+  const large = 2 ** 25;
+  await Promise.all(['a', 'b'].map((name) => queue.submit(large, list.put(name))));
+  await queue.submit(1, list.put('c'), 'urgent');
+  await idle.promise;
+  expect(turns).toEqual(['ordinary', 'work', 'ordinary', 'urgent', 'work', 'work', 'work', 'work']);
+  expect(list.kept).toEqual(['a', 'b', 'c']);
+});
+
+test('without space, and after closing, no background work is done', async () => {
+  for (const isClosed of [false, true]) {
+    const list = new List();
+    const turns: string[] = [];
+    const queue = new GroupCommit(list, {
+      forget: () => undefined,
+      hasWork: () => true,
+      hasRoom: () => isClosed,
+      beforeFlush: (turn) => void turns.push(turn),
+    });
+    const call = queue.submit(1, list.put('a'));
+    await (isClosed ? queue.close() : expect(call).rejects.toThrow('full'));
+    await new Promise(setImmediate);
+    await new Promise(setImmediate);
+    expect(turns).toEqual(isClosed ? ['ordinary'] : []);
+  }
 });
 
 test('held ordinary calls wait for transactions without calls, between which urgent calls are committed', async () => {
@@ -96,10 +128,11 @@ test('held ordinary calls wait for transactions without calls, between which urg
   const urgent: Promise<unknown>[] = [];
   const queue = new GroupCommit(list, {
     forget: () => undefined,
+    hasWork: () => held > 0,
     holds: () => held > 0,
-    beforeFlush: (lane) => {
+    beforeFlush: (turn) => {
       list.written.push('work');
-      if (lane === 'urgent') return;
+      if (turn === 'urgent') return;
       held--;
       urgent.push(queue.submit(1, list.put(`urgent ${held}`), 'urgent'));
     },
@@ -121,6 +154,7 @@ test('a held queue continues after a transaction that found the map full', async
     forget() {
       isHeld = false;
     },
+    hasWork: () => isHeld,
     holds: () => isHeld,
   });
   expect(await queue.submit(1, list.put('a'))).toBe('a');
@@ -129,7 +163,12 @@ test('a held queue continues after a transaction that found the map full', async
 
 test('without space, held ordinary calls are rejected', async () => {
   const list = new List();
-  const queue = new GroupCommit(list, { forget: () => undefined, hasRoom: () => false, holds: () => true });
+  const queue = new GroupCommit(list, {
+    forget: () => undefined,
+    hasRoom: () => false,
+    hasWork: () => true,
+    holds: () => true,
+  });
   await expect(queue.submit(1, list.put('a'))).rejects.toThrow('full');
 });
 
