@@ -34,7 +34,7 @@ interface PlannedCall {
  */
 export type Lane = 'ordinary' | 'urgent';
 
-/** A transaction has waiting calls of one lane, or no calls but background work, in `beforeFlush`. */
+/** Content of a transaction: calls of one lane, or only background work, which runs in `beforeFlush`. */
 export type Turn = Lane | 'work';
 
 interface GroupOptions {
@@ -159,7 +159,7 @@ export class GroupCommit {
     return urgent.length > 0 ? 'urgent' : undefined;
   }
 
-  /** Returns whether background work waits and there is room for it. The queue that is closing does no more work. */
+  /** Returns whether background work waits and there is room for it. A closing queue does no background work. */
   #mayWork(): boolean {
     return !this.#closed && this.#hasWork() && this.#hasRoom();
   }

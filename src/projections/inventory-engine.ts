@@ -63,7 +63,7 @@ interface InventoryOptions<A extends AssetsPart> {
  * A crash or an aborted transaction discards memory, and the events from the position on are processed again,
  * so that each event is counted exactly once. If a file has no inventory yet, it is built in the same way.
  *
- * A batch of few events is processed in its own transaction, if no earlier events wait. A batch of 60,000 unknown
+ * A small batch is processed in its own transaction, if no earlier events wait. A batch of 60,000 unknown
  * hosts takes seconds. Other events are therefore processed in transactions of their own, between the transactions of
  * batches: each processes events for limits.inventoryCountMs, or writes for limits.inventoryWriteMs, so that no batch
  * has to wait longer.
@@ -101,13 +101,13 @@ export class InventoryEngine<A extends AssetsPart> {
   #deadline: number | undefined;
   /** Number of events that this transaction has processed. */
   #processedRows = 0;
-  /** Number of events that this transaction processes even if no time is left. */
-  #leastRows = 0;
+  /** Number of events that this transaction processes even if no time is left, unless memory is full. */
+  #minRows = 0;
   /** The block whose rows are being processed. The buffer of a received block is valid only during `take`. */
   #opened: { readonly block: EventBlock; readonly isReceived: boolean } | undefined;
   /** Number of batches that left too many events pending, so that the next batch waited. */
   #held = 0;
-  /** Maximum processing before the next batch, in milliseconds. */
+  /** Maximum processing and writing before the next batch, in milliseconds. */
   #holdMs = 0;
   /** End of the last checkpoint while a batch waited, by performance.now(). */
   #heldAt: number | undefined;
@@ -233,7 +233,7 @@ export class InventoryEngine<A extends AssetsPart> {
     }
     guarded(() => {
       this.#position ??= this.#recall();
-      this.#leastRows = limits.inventoryRowsPerCommit;
+      this.#minRows = limits.maxBlockRows;
       if (isFirst) this.#processSome(blocks);
     });
     if (this.#opened?.isReceived) this.#opened = undefined;
@@ -244,7 +244,7 @@ export class InventoryEngine<A extends AssetsPart> {
 
   /**
    * Whether the next batch must wait, because too many events are pending. A batch waits for a limited amount of
-   * processing, so that ingest is slowed but not stopped.
+   * work, so that ingest is slowed but not stopped.
    */
   get holdsIngest(): boolean {
     return this.#position !== undefined && this.#holdMs > 0 && this.#isBehind;
@@ -352,8 +352,8 @@ export class InventoryEngine<A extends AssetsPart> {
 
   /**
    * Processes as many events as there is time for, and writes the changes with the position. A larger write may
-   * be delayed, so that writing takes at most a fifth of the time, until memory is full. A transaction with calls leaves
-   * more than little work to a transaction of its own, so that the calls do not wait for it.
+   * be delayed, so that writing takes at most a fifth of the time, until memory is full. Larger work is left
+   * to a transaction without calls, so that no calls wait for it.
    *
    * @returns the delay until the next checkpoint is due, in milliseconds; undefined when all events are
    *   processed and written
@@ -366,23 +366,30 @@ export class InventoryEngine<A extends AssetsPart> {
       return Math.max(0, this.backlog > 0 ? 0 : this.#dueMs());
     }
     return guarded(() => {
-      // A large write has a transaction of its own.
-      if (turn === 'work' && !this.#forced && this.#isWriteDue) {
-        this.write();
-        this.#pending.keep();
-        return 1;
-      }
       const began = performance.now();
       const isHolding = this.holdsIngest;
-      // Processing takes at least as long as the flush before it, so that flushes take at most half of the time.
-      if (isHolding && this.#heldAt !== undefined)
-        this.#deadline = began + Math.max(limits.inventoryCountMs, Math.min(began - this.#heldAt, this.#holdMs));
-      const againMs = this.#checkpoint();
+      let againMs: number | undefined;
+      if (turn === 'work' && !this.#forced && this.#isWriteDue) againMs = this.#writeDue();
+      else {
+        // Processing takes at least as long as the flush before it, so that flushes take at most half of the time.
+        if (isHolding && this.#heldAt !== undefined)
+          this.#deadline = began + Math.max(limits.inventoryCountMs, Math.min(began - this.#heldAt, this.#holdMs));
+        againMs = this.#checkpoint();
+      }
       const now = performance.now();
       this.#holdMs -= now - began;
       this.#heldAt = isHolding ? now : undefined;
       return againMs;
     });
+  }
+
+  /** Writes the changes. A large write has a transaction of its own. */
+  #writeDue(): number {
+    const isDone = this.backlog === 0 && this.#pending.first === undefined;
+    const settleMs = isDone ? this.#settleProjections() : undefined;
+    this.write();
+    this.#pending.keep();
+    return Math.max(1, Math.min(settleMs ?? Number.POSITIVE_INFINITY, this.#dueMs()));
   }
 
   #checkpoint(): number | undefined {
@@ -393,7 +400,7 @@ export class InventoryEngine<A extends AssetsPart> {
     const { dirty } = this;
     const isLittle = isDone && dirty <= limits.inventoryRowsPerCommit;
     const isChanged = dirty > 0 || this.#moved || this.#forced || this.#pending.isUnkept;
-    if (isChanged && (this.#forced || isLittle || this.#dueMs() <= 0 || this.#isFull())) this.write();
+    if (isChanged && (this.#forced || isLittle)) this.write();
     this.#pending.keep();
     if (!isDone) return 0;
     return this.dirty > 0 ? Math.max(1, this.#dueMs()) : settleMs;
@@ -476,7 +483,7 @@ export class InventoryEngine<A extends AssetsPart> {
   #endTimeSlice(): void {
     this.#deadline = undefined;
     this.#processedRows = 0;
-    this.#leastRows = 0;
+    this.#minRows = 0;
   }
 
   /** Returns whether memory holds as much as one transaction can write. */
@@ -534,9 +541,9 @@ export class InventoryEngine<A extends AssetsPart> {
     return sightings.length === 0;
   }
 
-  /** Returns whether this transaction must stop. Few events are always processed in the transaction of their batch. */
+  /** Returns whether this transaction must stop. */
   #isOver(leftMs: number): boolean {
-    const isMuch = this.dirty > limits.inventoryRowsPerCommit || this.#processedRows > this.#leastRows;
+    const isMuch = this.dirty > limits.inventoryRowsPerCommit || this.#processedRows > this.#minRows;
     return (leftMs <= 0 && isMuch) || this.#isFull();
   }
 
@@ -658,7 +665,7 @@ export class InventoryEngine<A extends AssetsPart> {
 /** Time slice of one `catchUp` transaction, in milliseconds. */
 const catchUpMs = 250;
 
-/** Maximum processing for which a batch waits because too many events are pending, in milliseconds. */
+/** Maximum processing and writing for which a batch waits because too many events are pending, in milliseconds. */
 const maxHoldMs = 1500;
 
 /** Number of sightings between two checks of the time. */

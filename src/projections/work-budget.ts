@@ -1,8 +1,10 @@
 import type { EventBlock } from '../events/format/block.ts';
 import { limits } from '../limits.ts';
 
-/** Minimum number of rows for a separate pass or write. */
-const fewest = 1024;
+/** Minimum number of rows for a separate pass. */
+const fewestProcessed = 256;
+/** Minimum number of rows of a write from which a later write is estimated. */
+const fewestWritten = 1024;
 /**
  * Minimum of `writableRows`: the rows of a small write, plus the rows of unchanged hosts that a write leaves in
  * memory.
@@ -27,11 +29,11 @@ export class WorkBudget {
    */
   rows(block: EventBlock, first: number, end: number, ms: number): number {
     const perRow = valuesPerRow(block) * Math.max(this.#perValue, usuallyMs.perValue);
-    return Math.min(end - first, Math.max(fewest, Math.floor(ms / perRow)));
+    return Math.min(end - first, Math.max(fewestProcessed, Math.floor(ms / perRow)));
   }
 
   processed(block: EventBlock, rows: number, tookMs: number): void {
-    if (rows < fewest) return;
+    if (rows < fewestProcessed) return;
     const perValue = tookMs / (rows * valuesPerRow(block));
     // The estimate rises immediately and falls gradually.
     this.#perValue = Math.max(perValue, (this.#perValue + perValue) / 2);
@@ -44,7 +46,7 @@ export class WorkBudget {
   }
 
   wrote(rows: number, tookMs: number): void {
-    if (rows < fewest) return;
+    if (rows < fewestWritten) return;
     this.#perWrittenRow = Math.max(usuallyMs.perWrittenRow / 10, (this.#perWrittenRow + tookMs / rows) / 2);
   }
 }

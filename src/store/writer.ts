@@ -363,6 +363,8 @@ class LmdbStore implements Store {
       retries: (error) => error instanceof ProjectionError && this.#skip(error),
       beforeFlush: (turn) => {
         if (this.#isHalted) return;
+        // After an aborted transaction, which is repeated without calls.
+        if (turn === 'work') this.#resume();
         const refreshedMs = turn === 'urgent' ? undefined : this.#refreshCorrelations();
         // Work that waits now continues in the next transaction, unless the disk is full.
         for (const againMs of [refreshedMs, this.#inventory.checkpoint(turn)])
@@ -844,10 +846,7 @@ class LmdbStore implements Store {
     this.#inventoryDueAt = at;
     this.#inventoryTimer = setTimeout(() => {
       this.#inventoryTimer = undefined;
-      this.#inventoryStep(() => {
-        this.#inventory.resume();
-        this.#correlations.resume();
-      });
+      this.#inventoryStep(() => this.#resume());
     }, delayMs).unref();
   }
 
@@ -892,6 +891,11 @@ class LmdbStore implements Store {
     }
     const more = covered && this.#receipts.waiting >= limits.maxReceiptsPerEntry;
     this.#coverReceiptsIn(more ? 0 : this.#receiptIntervalMs);
+  }
+
+  #resume(): void {
+    this.#inventory.resume();
+    this.#correlations.resume();
   }
 
   #inventoryStep(step: () => void): void {

@@ -131,6 +131,13 @@ export function batchOf(findings: readonly Finding[], parts: Omit<BatchParts, 'f
   };
 }
 
+/** Waits until all stored events are processed, and commits an empty batch, which writes their results. */
+export async function settled(store: Pick<Store, 'commit' | 'status'>): Promise<void> {
+  do await store.commit(batchOf([]));
+  while ((await store.status()).uncounted_events > 0);
+  await store.commit(batchOf([]));
+}
+
 export const everything: ListQuery = {
   terms: [],
   sort: 'first_seen',

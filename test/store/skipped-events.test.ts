@@ -9,6 +9,7 @@ import { SiemDamage } from '../../src/store/siem-damage.ts';
 import type { IngestBatch, StoreReader } from '../../src/store/store.ts';
 import { openStore } from '../../src/store/writer.ts';
 import { Topology } from '../../src/topology/store/topology.ts';
+import { Slow } from '../detect/store/behaviour/slow.ts';
 import { batchOf, everything, hour, type OpenedStore, opened, resources, start } from './opened.ts';
 import { networkRecord } from './records.ts';
 
@@ -69,6 +70,20 @@ function bugInWrites() {
 async function settled(store: Pick<OpenedStore, 'commit'>): Promise<void> {
   for (let i = 0; i < 3; i++) await store.commit(batchOf([]));
 }
+
+test('events are skipped without further calls, while many others wait', async () => {
+  const warned = vi.spyOn(process, 'emitWarning').mockReturnValue();
+  onTestFinished(() => warned.mockRestore());
+  bugAt(200, 201, 202);
+  const { store } = opened({ home: ['10.0.0.0/8'], detectors: () => [new Slow()] });
+  const many = Array.from({ length: 8000 }, (_, n) => (n % 100) + 1);
+  const batches = [many, many, [200, ...many], [...many, 201, 202]].map((hosts) => store.commit(connections(hosts)));
+  await Promise.all(batches);
+  // Calls of the status are not part of transactions. After an abort without a retry, processing would pause for 5 s.
+  await vi.waitFor(async () => expect((await store.status()).uncounted_events).toBe(0), { timeout: 60_000 });
+  const { damage } = await store.status();
+  expect(damage.skipped).toHaveLength(3);
+});
 
 test('an event whose processing fails is stored and skipped, and all other events are processed', async () => {
   const warned = vi.spyOn(process, 'emitWarning').mockReturnValue();

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { Asset } from '../../../src/contract/resources/asset.ts';
 import type { Service } from '../../../src/contract/resources/service.ts';
 import { hasShared, home, parse, sharedFile } from '../../ingest/ingesting.ts';
-import { batchOf, everything, opened, resources } from '../../store/opened.ts';
+import { batchOf, everything, opened, resources, settled } from '../../store/opened.ts';
 
 type Line = Readonly<Record<string, string | number | undefined>>;
 
@@ -50,6 +50,7 @@ async function ingested(lines: readonly string[], networks: readonly string[], l
     });
     await store.commit(batchOf(findings, { blocks, answer }));
   }
+  await settled(store);
   const services = resources<Service>(reader.listServices({ ...everything, sort: 'port' }));
   const assets = resources<Asset>(reader.listAssets({ ...everything, sort: 'name' }));
   return { services, assets, status: await store.status() };

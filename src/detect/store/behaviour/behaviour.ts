@@ -81,6 +81,8 @@ export class Behaviour implements Projection {
   #keepsAll = false;
   /** Time of the next refresh of alerts about ongoing activity, by performance.now(). */
   #refreshAt = 0;
+  /** The first unprocessed sequence of each table, as of the last evaluation. */
+  readonly #next: Record<Table, number> = { network: 0, dns: 0 };
   /** Receipt time of the newest processed event. */
   #received = 0;
   /** Receipt time of the first event after the clock was set back. */
@@ -104,6 +106,7 @@ export class Behaviour implements Projection {
     const seq = this.#flows.add(fact);
     if (seq % evaluatedEvery === 0) {
       this.#deliverFlows();
+      this.#next.network = seq + 1;
       this.#conclude();
     } else if (this.#flows.isFull) this.#deliverFlows();
   }
@@ -120,7 +123,9 @@ export class Behaviour implements Projection {
     for (let row = from; row < to; row++) {
       this.#lookup.row(row);
       this.#deliverLookup();
-      if (this.#lookup.seq % evaluatedEvery === 0) this.#conclude();
+      if (this.#lookup.seq % evaluatedEvery !== 0) continue;
+      this.#next.dns = this.#lookup.seq + 1;
+      this.#conclude();
     }
     this.#delivered('dns', block.firstSeq + to);
   }
@@ -238,6 +243,7 @@ export class Behaviour implements Projection {
       running.unkept += next - running.next[table];
       running.next[table] = next;
     }
+    this.#next[table] = next;
     this.#conclude();
   }
 
@@ -297,6 +303,7 @@ export class Behaviour implements Projection {
     this.#recalled = recalled;
     this.#redeliver(ends);
     this.#recalled = undefined;
+    Object.assign(this.#next, ends);
     for (const add of recalled.values()) add();
     return this.#running;
   }
@@ -383,10 +390,9 @@ export class Behaviour implements Projection {
     const sensors = new Set<string>();
     const named = keyed_by.filter((end) => ends[end] !== undefined);
     if (shown === undefined || named.length === 0) return sensors;
-    const { events } = this.#options;
     const { table } = shown;
-    const next = events.next(table);
-    events.visit(table, Math.max(1, next - recentRows), next, (block, first, end) => {
+    const next = this.#next[table];
+    this.#options.events.visit(table, Math.max(1, next - recentRows), next, (block, first, end) => {
       const senders = block.texts('sensor_id');
       // Most blocks have one sender.
       const all = Array.from({ length: senders.list.length }, (_, i) => senders.list.text(i));

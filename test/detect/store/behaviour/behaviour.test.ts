@@ -13,11 +13,11 @@ import { PortScanDetector } from '../../../../src/detect/behaviour/port-scan.ts'
 import { BlockBuilder } from '../../../../src/events/format/block-builder.ts';
 import { limits } from '../../../../src/limits.ts';
 import { openReader } from '../../../../src/store/reader.ts';
-import type { IngestBatch, Store, StoreReader } from '../../../../src/store/store.ts';
+import type { IngestBatch, StoreReader } from '../../../../src/store/store.ts';
 import { databaseFile, openTables } from '../../../../src/store/tables.ts';
 import { openStore } from '../../../../src/store/writer.ts';
 import { dnsRecord } from '../../../rollups/store/dns-records.ts';
-import { batchOf, everything, finding, hour, opened, resources, start } from '../../../store/opened.ts';
+import { batchOf, everything, finding, hour, opened, resources, settled, start } from '../../../store/opened.ts';
 import { networkRecord } from '../../../store/records.ts';
 import { EveryFifth } from './every-fifth.ts';
 
@@ -56,11 +56,6 @@ function fifths(sources: readonly number[]): Record<string, number> {
   return Object.fromEntries(
     [...counted].map(([source, n]) => [source, Math.floor(n / 5)] as const).filter(([, n]) => n > 0),
   );
-}
-
-/** Waits until all pending events are processed. */
-async function settled(store: Store): Promise<void> {
-  for (let i = 0; i < 3; i++) await store.commit(batchOf([]));
 }
 
 test('a detection becomes an alert with its evidence and its events', async () => {
@@ -198,7 +193,7 @@ test('at the limit of waiting findings, events are rejected until the log accept
   const { store, reader } = opened({ detectors, maxOutboxRows: 1 });
   await store.commit(batchOf([finding({ severity: 'high' })]));
   let refused: unknown;
-  for (let sent = 0; refused === undefined && sent < 20 * limits.maxWaitingFindings; sent += 5000)
+  for (let sent = 0; refused === undefined && sent < 100 * limits.maxWaitingFindings; sent += 5000)
     await store.commit(flows(Array.from({ length: 5000 }, () => 9))).catch((error: unknown) => {
       refused = error;
     });

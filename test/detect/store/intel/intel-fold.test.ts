@@ -7,11 +7,11 @@ import type { Alert } from '../../../../src/contract/resources/alert.ts';
 import { BlockBuilder } from '../../../../src/events/format/block-builder.ts';
 import type { NetworkRecord } from '../../../../src/events/records.ts';
 import { openReader } from '../../../../src/store/reader.ts';
-import type { IngestBatch, Store, StoreReader } from '../../../../src/store/store.ts';
+import type { IngestBatch, StoreReader } from '../../../../src/store/store.ts';
 import { openStore } from '../../../../src/store/writer.ts';
 import { system } from '../../../identities/store/identity-records.ts';
 import { dnsRecord } from '../../../rollups/store/dns-records.ts';
-import { batchOf, everything, finding, hour, opened, resources, start } from '../../../store/opened.ts';
+import { batchOf, everything, finding, hour, opened, resources, settled, start } from '../../../store/opened.ts';
 import { networkRecord } from '../../../store/records.ts';
 import { contentOf, listIn } from './known-bad.ts';
 
@@ -35,11 +35,6 @@ const alertsIn = (reader: StoreReader) =>
     .map(({ attributes }) => attributes)
     .filter(({ rule_source }) => rule_source === 'intel');
 const hitsOf = (reader: StoreReader, id: string) => reader.getIntel(id, start)?.list.hits;
-
-/** Waits until all pending events are processed. */
-async function settled(store: Store): Promise<void> {
-  for (let i = 0; i < 3; i++) await store.commit(batchOf([]));
-}
 
 test('a connection that a sensor sends repeatedly is reported once, and once more when it was answered', async () => {
   const { store, reader } = opened({ home });
