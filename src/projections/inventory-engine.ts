@@ -544,7 +544,7 @@ export class InventoryEngine<A extends AssetsPart> {
   /** Returns whether this transaction must stop. */
   #isOver(leftMs: number): boolean {
     const isMuch = this.dirty > limits.inventoryRowsPerCommit || this.#processedRows > this.#minRows;
-    return (leftMs <= 0 && isMuch) || this.#isFull();
+    return (leftMs <= leastPassMs && isMuch) || this.#isFull();
   }
 
   /**
@@ -572,7 +572,8 @@ export class InventoryEngine<A extends AssetsPart> {
         continue;
       }
       const end = this.#endOfRun(block, first, next.end);
-      const rows = this.#pace.rows(block, first, end, leftMs);
+      const least = Math.min(end - first, this.#minRows - this.#processedRows, minRowsPerPass);
+      const rows = Math.max(least, this.#pace.rows(block, first, end, leftMs));
       this.#process(block, first, first + rows, hosts);
       this.#processedRows += rows;
       this.#pace.processed(block, rows, performance.now() - began);
@@ -664,6 +665,12 @@ export class InventoryEngine<A extends AssetsPart> {
 
 /** Time slice of one `catchUp` transaction, in milliseconds. */
 const catchUpMs = 250;
+
+/** Number of rows of a pass over a small batch, even if no time is left. */
+const minRowsPerPass = 1024;
+
+/** Remaining time that is too short for another pass, because each pass also evaluates the detectors. */
+const leastPassMs = 5;
 
 /** Maximum processing and writing for which a batch waits because too many events are pending, in milliseconds. */
 const maxHoldMs = 1500;

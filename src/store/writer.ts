@@ -373,7 +373,8 @@ class LmdbStore implements Store {
       },
     });
     this.#mergers = [
-      ...eventTables.map((table) => () => this.#events.mergeSmall(table)),
+      // Filling large blocks takes as long as counting their events, which therefore comes first.
+      ...eventTables.map((table) => () => this.#events.mergeSmall(table, this.#inventory.backlog === 0)),
       () => this.#topology.mergeSome(),
     ];
     this.#mergeLater();

@@ -147,9 +147,11 @@ export class EventStore {
   /**
    * Merges one run of small adjacent blocks of a table (see `chooseRun`), in a separate transaction. Returns true if
    * blocks were merged, so that there may be more. Ids and sequences do not change, and readers keep their snapshot.
+   *
+   * @param fills - whether large blocks may be rewritten to fill them
    */
-  mergeSmall(table: Table): boolean {
-    return this.#sound(() => this.#mergeIn(table));
+  mergeSmall(table: Table, fills = true): boolean {
+    return this.#sound(() => this.#mergeIn(table, fills));
   }
 
   /**
@@ -725,9 +727,9 @@ export class EventStore {
     }
   }
 
-  #mergeIn(table: Table): boolean {
+  #mergeIn(table: Table, fills: boolean): boolean {
     const { directory } = this.#snapshot(table);
-    const run = chooseRun(directory, limits.maxBlockRows);
+    const run = chooseRun(directory, limits.maxBlockRows, fills);
     if (run === undefined) return false;
     const old: EventBlock[] = [];
     for (let i = run.from; i < run.to; i++)

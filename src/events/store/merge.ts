@@ -28,9 +28,9 @@ const dayMs = 24 * 3_600_000;
  * row is therefore rewritten at most about log2(maxRows) times, regardless of the size of its batch. The events of a
  * merged block were received on one day (UTC).
  *
- * If there is no such run, chooses three blocks that become two, see `filling`.
+ * If there is no such run, and `fills` is true, chooses three blocks that become two, see `filling`.
  */
-export function chooseRun(blocks: Blocks, maxRows: number): Run | undefined {
+export function chooseRun(blocks: Blocks, maxRows: number, fills = true): Run | undefined {
   const { count, rows } = blocks;
   let growing = count;
   for (let from = 0; from < count; ) {
@@ -44,7 +44,7 @@ export function chooseRun(blocks: Blocks, maxRows: number): Run | undefined {
     if (run !== undefined) return run;
     from = Math.max(to, from + 1);
   }
-  return filling(blocks, growing, maxRows);
+  return fills ? filling(blocks, growing, maxRows) : undefined;
 }
 
 /** Returns whether a block directly follows the block before it, on the same day. A gap is a block that was set aside. */
