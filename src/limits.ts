@@ -1051,7 +1051,8 @@ export const limits = {
   inventoryPauseMs: 500,
   /**
    * Time that one transaction spends on counting events. Other commits wait for the counting and for the flush. Later
-   * transactions count the remaining events.
+   * transactions count the remaining events. A batch that finds no event waiting has its first `maxBlockRows` events
+   * counted in its own transaction, even if this takes longer.
    */
   inventoryCountMs: 20,
   /** Time that one transaction spends on writing the changes of the inventory. */
@@ -1062,7 +1063,7 @@ export const limits = {
   maxSkippedEvents: 100,
   /**
    * Maximum stored events, and sensors' other reports, that wait to be counted. Above this limit, each
-   * batch waits for up to 1.5 s of counting, and ingest slows down. A flood of new hosts has this effect after 5 to
+   * batch waits for up to 1.5 s of counting and writing, and ingest slows down. A flood of new hosts has this effect after 5 to
    * 10 s.
    */
   maxUncountedEvents: 262_144,

@@ -63,10 +63,10 @@ interface InventoryOptions<A extends AssetsPart> {
  * A crash or an aborted transaction discards memory, and the events from the position on are processed again,
  * so that each event is counted exactly once. If a file has no inventory yet, it is built in the same way.
  *
- * A small batch is processed in its own transaction, if no earlier events wait. A batch of 60,000 unknown
- * hosts takes seconds. Other events are therefore processed in transactions of their own, between the transactions of
- * batches: each processes events for limits.inventoryCountMs, or writes for limits.inventoryWriteMs, so that no batch
- * has to wait longer.
+ * The first events of a batch are processed in its own transaction, if no earlier events wait. A batch of 60,000
+ * unknown hosts takes seconds. Other events are therefore processed in transactions of their own, between the
+ * transactions of batches: each processes events for limits.inventoryCountMs, or writes for limits.inventoryWriteMs, so
+ * that no batch has to wait longer.
  *
  * Methods that change state, except `catchUp`, are called in write transactions. `checkpoint` is called at
  * the end of each transaction.

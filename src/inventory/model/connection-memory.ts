@@ -37,8 +37,8 @@ const endedKept = 2;
  *
  * The evicted connection is one of the eight in the two buckets. Most connections of sensors that report states have
  * ended when they are first reported, and are reported again only if the sensor sends a report twice. The others need
- * their slots until the next report, up to an hour later. If more than two of the eight have ended, the ended connection with the
- * oldest report is evicted; otherwise the connection with the oldest report:
+ * their slots until the next report, up to an hour later. If more than two of the eight have ended, the ended
+ * connection with the oldest report is evicted; otherwise the connection with the oldest report:
  *
  * - An open connection is evicted only after reports of five other open connections in its two buckets. No number
  *   of ended connections evicts it otherwise.
