@@ -1063,8 +1063,8 @@ export const limits = {
   maxSkippedEvents: 100,
   /**
    * Maximum stored events, and sensors' other reports, that wait to be counted. Above this limit, each
-   * batch waits for up to 1.5 s of counting and writing, and ingest slows down. A flood of new hosts has this effect after 5 to
-   * 10 s.
+   * batch waits for up to 1.5 s of counting and writing, and ingest slows down. A flood of new hosts has
+   * this effect after 5 to 10 s.
    */
   maxUncountedEvents: 262_144,
   /**

@@ -363,7 +363,7 @@ class LmdbStore implements Store {
       retries: (error) => error instanceof ProjectionError && this.#skip(error),
       beforeFlush: (turn) => {
         if (this.#isHalted) return;
-        // After an aborted transaction, which is repeated without calls.
+        // Restores memory when an aborted work transaction is repeated.
         if (turn === 'work') this.#resume();
         const refreshedMs = turn === 'urgent' ? undefined : this.#refreshCorrelations();
         // Work that waits now continues in the next transaction, unless the disk is full.

@@ -82,7 +82,7 @@ test('urgent calls are committed before waiting ordinary calls, and ordinary cal
   expect(list.kept).toEqual([...rounds[0]!, 'a', ...rounds[1]!, 'b', ...rounds[2]!, 'c', ...rounds[3]!]);
 });
 
-test('background work and ordinary calls have transactions in turns, until no work waits', async () => {
+test('transactions of background work and of ordinary calls alternate, until no work waits', async () => {
   const list = new List();
   const turns: string[] = [];
   let works = 5;
