@@ -176,10 +176,13 @@ test('timestamps strictly increase by multiples of 1024, even when the clock goe
 });
 
 test('an idle log signs its head again after an hour, and the journal gets a line per day', async () => {
-  let now = BigInt(Date.now()) * 1_000_000n;
+  const minute = 60_000_000_000n;
+  const day = 24n * 60n * minute;
+  // The next noon, so that the first two hours are in one day.
+  const time = BigInt(Date.now()) * 1_000_000n;
+  let now = time - ((time + day / 2n) % day) + day;
   const dataDir = folder();
   const ledger = await open(dataDir, { clock: () => now });
-  const minute = 60_000_000_000n;
   await ledger.tick(); // empty: nothing to sign
   await ledger.append([entry(0)]);
   const first = await ledger.head();
@@ -193,7 +196,7 @@ test('an idle log signs its head again after an hour, and the journal gets a lin
   expect(second.timestamp_ns).toBeGreaterThan(first.timestamp_ns);
   expect(await ledger.head(1)).toEqual(second);
   await checkHead(ledger, second);
-  now += 24n * 60n * minute;
+  now += day;
   await ledger.tick();
   await ledger.tick();
   const lines = readFileSync(join(dataDir, 'journal.ndjson'), 'utf8')
