@@ -91,7 +91,9 @@ function rateRows(measured: Measured): BenchRow[] {
     if (counted.length > 0)
       rows.push(rowOfRounds({ ...row, variant: `${name}, until detected on and counted` }, counted, Math.round));
   }
-  return [...rows, ...ratioRows(rateQuestion, measured, rate)];
+  // Candor's rate until its events are detected on and counted: its senders may be ahead for some seconds only.
+  const lasting = ({ lines, writtenS, countedS = writtenS }: Round) => lines / countedS;
+  return [...rows, ...ratioRows(rateQuestion, measured, lasting, 'candor, until detected on and counted')];
 }
 
 function cpuRows(measured: Measured): BenchRow[] {
@@ -105,14 +107,14 @@ function cpuRows(measured: Measured): BenchRow[] {
 }
 
 /** Returns rows for Candor's figure divided by the figures of the daemons in the same round. */
-function ratioRows(question: string, measured: Measured, figure: (round: Round) => number): BenchRow[] {
+function ratioRows(question: string, measured: Measured, figure: (round: Round) => number, of?: string): BenchRow[] {
   const [[candor, ours], ...daemons] = [...measured] as [
     [Receiver, readonly Round[]],
     ...[Receiver, readonly Round[]][],
   ];
   return daemons.map(([{ name }, theirs]) => {
     const ratios = ours.map((round, at) => figure(round) / figure(theirs[at]!));
-    return rowOfRounds({ question, variant: `${candor.name} ÷ ${name}`, unit: '×' }, ratios);
+    return rowOfRounds({ question, variant: `${of ?? candor.name} ÷ ${name}`, unit: '×' }, ratios);
   });
 }
 
