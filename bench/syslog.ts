@@ -91,7 +91,7 @@ function rateRows(measured: Measured): BenchRow[] {
     if (counted.length > 0)
       rows.push(rowOfRounds({ ...row, variant: `${name}, until detected on and counted` }, counted, Math.round));
   }
-  // Candor's rate until its events are detected on and counted: its senders may be ahead for some seconds only.
+  // Acknowledgements can be ahead of detection and counting only for some seconds.
   const lasting = ({ lines, writtenS, countedS = writtenS }: Round) => lines / countedS;
   return [...rows, ...ratioRows(rateQuestion, measured, lasting, 'candor, until detected on and counted')];
 }

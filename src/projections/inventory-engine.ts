@@ -65,8 +65,7 @@ interface InventoryOptions<A extends AssetsPart> {
  *
  * The first events of a batch are processed in its own transaction, if no earlier events wait. A batch of 60,000
  * unknown hosts takes seconds. Other events are therefore processed in transactions of their own, between the
- * transactions of batches: each processes events for limits.inventoryCountMs, or writes for limits.inventoryWriteMs, so
- * that no batch has to wait longer.
+ * transactions of batches: each processes events for limits.inventoryCountMs, or writes for limits.inventoryWriteMs.
  *
  * Methods that change state, except `catchUp`, are called in write transactions. `checkpoint` is called at
  * the end of each transaction.
@@ -363,7 +362,7 @@ export class InventoryEngine<A extends AssetsPart> {
     if (turn !== 'work' && isMuch && !this.#forced) {
       this.#endTimeSlice();
       this.#pending.keep();
-      return Math.max(0, this.backlog > 0 ? 0 : this.#dueMs());
+      return this.backlog > 0 ? 0 : Math.max(0, this.#dueMs());
     }
     return guarded(() => {
       const began = performance.now();
