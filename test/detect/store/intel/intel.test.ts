@@ -95,8 +95,8 @@ test('a list is stored with its content, and each effective change is one log en
   expect(resources(reader.listIndicators(made.id, byValue)!).map(({ id }) => id)).toEqual(['other.example']);
   await expect(store.removeIntel(made.id, system, 2)).rejects.toMatchObject({ code: 'VERSION_MISMATCH' });
   await store.removeIntel(made.id, system, 3);
-  for (const gone of [store.removeIntel(made.id, system), store.changeIntel(made.id, {}, system)])
-    await expect(gone).rejects.toMatchObject({ code: 'NOT_FOUND' });
+  const gone = [store.removeIntel(made.id, system), store.changeIntel(made.id, {}, system)];
+  await Promise.all(gone.map((change) => expect(change).rejects.toMatchObject({ code: 'NOT_FOUND' })));
 
   const rows = (await store.outbox(10)).map(({ kind, subject, data }) => [kind, subject, data]);
   const entry = { id: made.id, title: 'bad ones', level: 'high', indicators: 2 };
