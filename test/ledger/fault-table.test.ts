@@ -226,8 +226,8 @@ test('entries are refused while the disk is nearly full, and accepted afterwards
   const pin = await ledger.head();
   free = limits.minFreeLedgerDiskBytes + 100;
   const calls = [ledger.append(entries(3, 5)), ledger.append([entry(4), entry(5)])];
-  for (const call of calls)
-    await expect(call).rejects.toMatchObject({ code: 'UNAVAILABLE', details: { reason: 'disk_full' } });
+  const refused = { code: 'UNAVAILABLE', details: { reason: 'disk_full' } };
+  await Promise.all(calls.map((call) => expect(call).rejects.toMatchObject(refused)));
   expect(await ledger.head()).toEqual(pin);
   free = 0;
   expect(await ledger.append([entry(1)])).toEqual([answers[1]]); // already in the log: nothing has to be written
