@@ -7,6 +7,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, expect, test } from 'vitest';
 import { login, type Service, startService, tokenFor } from '../../scripts/service.ts';
 import { audit, type Pin } from '../../src/client/auditor.ts';
@@ -124,7 +125,7 @@ test('acknowledged events and alerts are stored exactly once', async () => {
       }
     };
     const senders = Promise.all([sender(), sender(), sender()]);
-    await new Promise((resolve) => setTimeout(resolve, 100 + Math.random() * 900));
+    await Promise.race([senders, pause(100 + Math.random() * 900)]);
     alive = false;
     await service.kill();
     await senders;
