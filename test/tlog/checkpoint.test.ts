@@ -57,7 +57,7 @@ describe('a checkpoint', () => {
         const fault = faultOf(() => expect(formatCheckpoint(parseCheckpoint(other))).toBe(other));
         expect(faults).toContain(fault);
       }),
-      { numRuns: 2000 },
+      { numRuns: 600 },
     );
   });
 

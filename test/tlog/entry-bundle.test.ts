@@ -59,7 +59,7 @@ describe('a bundle of entries', () => {
         });
         expect([undefined, 'bad_entry_bundle']).toContain(fault);
       }),
-      { numRuns: 2000 },
+      { numRuns: 600 },
     );
   });
 });

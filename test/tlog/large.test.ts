@@ -57,7 +57,7 @@ test('inclusion proofs verify at any size, have at most 53 hashes, and fail with
         expect(faultOf(() => verifyInclusion(sha256, { ...claim, leafIndex: other }))).toBeDefined();
       }
     }),
-    { numRuns: 150 },
+    { numRuns: 60 },
   );
 });
 
@@ -76,7 +76,7 @@ test('consistency proofs verify at any size, and fail with a flipped bit', () =>
       const bad = path.map((hash, i) => (i === at ? flip(hash, n) : hash));
       expect(faultOf(() => verifyConsistency(sha256, { ...claim, path: bad }))).toMatch(/root_mismatch/);
     }),
-    { numRuns: 150 },
+    { numRuns: 60 },
   );
 });
 
@@ -96,7 +96,7 @@ test('a plan contains only complete nodes, each on a page that holds it', () => 
       const edge = edgePages(treeSize).map(({ level, index }) => `${level}/${index}`);
       for (const at of rootPlan(treeSize)) expect(edge).toContain(`${placeOf(at).level}/${placeOf(at).index}`);
     }),
-    { numRuns: 300 },
+    { numRuns: 100 },
   );
 });
 

@@ -74,7 +74,7 @@ describe('a note', () => {
         const fault = faultOf(() => expect(formatNote(parseNote(other))).toBe(other));
         expect([undefined, 'bad_note', 'bad_key_name', 'bad_base64']).toContain(fault);
       }),
-      { numRuns: 2000 },
+      { numRuns: 600 },
     );
   });
 
@@ -235,7 +235,7 @@ describe('a verifier key', () => {
         const fault = faultOf(() => expect(formatVerifierKey(parseVerifierKey(sha256, other))).toBe(neumann));
         if (fault === undefined) expect(other).toBe(neumann);
       }),
-      { numRuns: 2000 },
+      { numRuns: 600 },
     );
   });
 
@@ -281,6 +281,6 @@ test('arbitrary texts cause no errors other than faults', () => {
         faultOf(() => parseVerifierKey(sha256, text));
       }
     }),
-    { numRuns: 1000 },
+    { numRuns: 300 },
   );
 });

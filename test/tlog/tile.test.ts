@@ -60,7 +60,7 @@ describe('the path of a tile', () => {
         ];
         for (const fault of faults) expect([undefined, 'bad_tile']).toContain(fault);
       }),
-      { numRuns: 3000 },
+      { numRuns: 1000 },
     );
   });
 

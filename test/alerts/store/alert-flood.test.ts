@@ -39,11 +39,11 @@ async function commit({ store }: Opened, findings: readonly Finding[], atOnce = 
 
 describe('findings from many forged addresses', () => {
   const all = (destination: (n: number) => string) =>
-    flood(200_000, (n) => ({
+    flood(40_000, (n) => ({
       rule_id: `1:${n % 50}`,
       severity: (['high', 'medium', 'low', 'critical'] as const)[n % 4]!,
       dst_ip: destination(n),
-      timestamp: start + Math.floor((n * minute) / 200_000),
+      timestamp: start + Math.floor((n * minute) / 40_000),
     }));
 
   const cases: [name: string, destination: (n: number) => string][] = [
@@ -51,18 +51,18 @@ describe('findings from many forged addresses', () => {
     ['at hosts across the home network', (n) => `10.0.${(n >> 3) & 255}.${n & 255}`],
     ['between external hosts', (n) => forged(n + 7)],
   ];
-  test.for(cases)('%s: 200,000 of 50 rules within a minute give 50 visible alerts', async ([, destination]) => {
+  test.for(cases)('%s: 40,000 of 50 rules within a minute give 50 visible alerts', async ([, destination]) => {
     const there = opened({ home });
     await commit(there, all(destination), 10_000);
     const alerts = alertsOf(there);
     const seen = alerts.filter(({ status }) => status === 'new');
     expect(seen).toHaveLength(50);
     expect(alerts.length).toBeLessThanOrEqual(100);
-    expect(counted(alerts)).toBe(200_000);
+    expect(counted(alerts)).toBe(40_000);
     for (const alert of seen) {
-      // Each alert has 4,000 sources, counted by a sketch with a standard error of 1.6 %.
-      expect(namesOf(alert, 'sources')).toBeGreaterThan(3600);
-      expect(namesOf(alert, 'sources')).toBeLessThan(4400);
+      // Each alert has 800 sources, counted by a sketch with a standard error of 1.6 %.
+      expect(namesOf(alert, 'sources')).toBeGreaterThan(720);
+      expect(namesOf(alert, 'sources')).toBeLessThan(880);
       expect(namesOf(alert, 'estimated')).toBe(true);
       expect(namesOf(alert, 'first_sources')).toHaveLength(limits.maxFoldedNames);
       expect(alert.event_ids.length).toBeLessThanOrEqual(limits.maxAlertEventIds);
