@@ -37,9 +37,10 @@ class Load {
     this.#url = service.url;
   }
 
+  /** Waits until this number of further bodies is acknowledged. Rejects if a sender fails. */
   async acknowledged(more: number): Promise<void> {
     const wanted = (this.met['200'] ?? 0) + more;
-    while ((this.met['200'] ?? 0) < wanted) await pause(20);
+    while ((this.met['200'] ?? 0) < wanted) await Promise.race([this.#senders, pause(20)]);
   }
 
   /** Stops starting bodies, and waits until the bodies in progress are acknowledged. */
@@ -81,14 +82,14 @@ describe.skipIf(!maySpoilDisks())('a disk that fails', () => {
     return service;
   }
 
-  test.each([
+  test.for<[string, string, Parameters<FaultyDisk['fail']>[0]]>([
     ['a write of pages', 'siem.mdb', { writes: 1 }],
     ['a flush', 'siem.mdb', { flushes: 1 }],
     ['a write of the page that makes a commit valid', 'siem.mdb', { smallWrites: 1 }],
     ['a write of pages', 'ledger.mdb', { writes: 1 }],
   ])(
     '%s of %s: the process ends with a notice, and the next process has all acknowledged data',
-    async (_, file, fault) => {
+    async ([_, file, fault], { signal }) => {
       const disk = new FaultyDisk(file);
       opened.push(async () => disk.remove());
       const first = await onDisk(disk);
@@ -98,6 +99,8 @@ describe.skipIf(!maySpoilDisks())('a disk that fails', () => {
       await load.acknowledged(10);
       disk.fail(fault);
       expect(await first.ended).not.toBe(0);
+      // After a timeout, `afterEach` has ended the process and removed its folder.
+      signal.throwIfAborted();
       expect(first.output.join('\n')).toContain(failedWriteNotice);
 
       const second = await onDisk(disk);
