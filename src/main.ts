@@ -541,7 +541,8 @@ const lossOf = (worker: string, { log, stopping }: Start) => ({
   onGiveUp: (err: Error) => {
     if (isFailedWrite(err)) {
       log.fatal({ err, worker }, failedWriteNotice);
-      process.exit(1);
+      // An exit waits for the thread, which may wait forever for the lock that its transaction holds.
+      void endProcess(false);
     }
     log.fatal({ err, worker }, 'a worker died twice within a minute');
     stopping.request(1, `worker ${worker} is lost`);
