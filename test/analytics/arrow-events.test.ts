@@ -42,6 +42,6 @@ it.each(tables)('%s events are encoded to the same bytes from their columns as f
       const { bytes } = arrowEvents(reader, { table, filter: { terms: [] }, order: 'asc', columns });
       expect(Buffer.compare(bytes, arrowPage({ lines: new TextEncoder().encode(json), ...part }))).toBe(0);
     }),
-    { numRuns: 150 },
+    { numRuns: 50 },
   );
 });

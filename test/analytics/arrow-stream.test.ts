@@ -92,7 +92,7 @@ test('any items survive a round trip through an Arrow stream; each page is one b
       });
       expect(rows).toEqual(filled.flat());
     }),
-    { numRuns: 150 },
+    { numRuns: 50 },
   );
 });
 

@@ -14,7 +14,7 @@ const marked = (text: string) => {
 test('the fallback for runtimes without source text parses JSON identically', () => {
   fc.assert(
     fc.property(fc.oneof(fc.json(), fc.string()), (text) => isDeepStrictEqual(marked(text), parseExact(text))),
-    { numRuns: 500 },
+    { numRuns: 200 },
   );
 });
 

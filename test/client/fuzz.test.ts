@@ -162,7 +162,7 @@ describe('parsers only fail with a fault', () => {
         // A list without keys is a valid key set.
         if (!(answer instanceof Map && answer.size === 0)) expect(answer).toBeInstanceOf(AuditFault);
       }),
-      { numRuns: 200 },
+      { numRuns: 80 },
     );
   });
 
@@ -171,7 +171,7 @@ describe('parsers only fail with a fault', () => {
       fc.asyncProperty(mutations, async (changes) => {
         await check(name, mutate(good[name]!, changes));
       }),
-      { numRuns: 150 },
+      { numRuns: 60 },
     );
   });
 
@@ -191,7 +191,7 @@ describe('parsers only fail with a fault', () => {
         fc.asyncProperty(at, safe, async (where, value) => {
           await check(name, JSON.stringify(replaceMember(json, where, value)));
         }),
-        { numRuns: 150 },
+        { numRuns: 60 },
       );
     },
   );
@@ -211,7 +211,7 @@ describe('parsers only fail with a fault', () => {
         await fetchTile(source, { level: 0, index: 0, width });
         decodeNote(any);
       }),
-      { numRuns: 400 },
+      { numRuns: 150 },
     );
   });
 });

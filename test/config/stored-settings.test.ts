@@ -121,7 +121,7 @@ test('any JSON body is accepted or rejected with a field, and a start accepts ev
       }
       loadSettings(env);
     }),
-    { numRuns: 500 },
+    { numRuns: 150 },
   );
 });
 
@@ -147,7 +147,7 @@ test('a change is stored, or rejected with the file unchanged, for any content o
         expect(readFileSync(path, 'utf8')).toBe(before);
       }
     }),
-    { numRuns: 300 },
+    { numRuns: 100 },
   );
 });
 

@@ -36,7 +36,7 @@ describe('the rows of an address', () => {
           expect(count(each, 'ip', sought)).toBe(all.filter((ends) => at(0)(ends) || at(1)(ends)).length);
         }
       }),
-      { numRuns: 400 },
+      { numRuns: 150 },
     );
   });
 

@@ -59,7 +59,7 @@ it('an address list of either storage form agrees with a sorted array of address
         });
       },
     ),
-    { numRuns: 300 },
+    { numRuns: 100 },
   );
 });
 

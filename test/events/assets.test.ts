@@ -74,7 +74,7 @@ describe.each(tables)('the assets of %s events', (table) => {
           expect(compiled.count(block)).toBe(wanted.length);
         }
       }),
-      { numRuns: 1000 },
+      { numRuns: 300 },
     );
   });
 

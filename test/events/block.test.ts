@@ -40,7 +40,7 @@ describe.each(tables)('a block of %s events', (table) => {
           expect(parseEventId(id)).toEqual({ table, timestamp: record.timestamp, seq: 100 + row });
         });
       }),
-      { numRuns: 150 },
+      { numRuns: 50 },
     );
   });
 
@@ -64,7 +64,7 @@ describe.each(tables)('a block of %s events', (table) => {
           expect(writeEventJson(openBlock(builder.finish(), one.length), 0)).toBe(texts[one.length - 1]);
         },
       ),
-      { numRuns: 60 },
+      { numRuns: 30 },
     );
   });
 
@@ -79,7 +79,7 @@ describe.each(tables)('a block of %s events', (table) => {
           expect(Buffer.from(encode(table, records, used))).toEqual(Buffer.from(encode(table, records)));
         },
       ),
-      { numRuns: 60 },
+      { numRuns: 30 },
     );
   });
 

@@ -23,7 +23,7 @@ describe('packed values', () => {
         // The clone has the same prototypes. toStrictEqual compares values of a key `constructor` as constructors.
         expect(isDeepStrictEqual(repacked(given), structuredClone(given))).toBe(true);
       }),
-      { numRuns: 200 },
+      { numRuns: 70 },
     );
   });
 

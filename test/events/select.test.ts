@@ -44,7 +44,7 @@ describe.each(tables)('a filter of %s events', (table) => {
         expect([...compiled.select(block)]).toEqual(wanted);
         expect(compiled.count(block)).toBe(wanted.length);
       }),
-      { numRuns: 1500 },
+      { numRuns: 400 },
     );
   });
 

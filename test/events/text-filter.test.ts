@@ -32,7 +32,7 @@ describe('the filter of texts', () => {
         expect(isTextFilter(filter, rows.length)).toBe(true);
         for (const text of rows) if (text !== undefined) expect(mayHave(filter, hashOf(text))).toBe(true);
       }),
-      { numRuns: 200 },
+      { numRuns: 70 },
     );
   });
 

@@ -36,6 +36,6 @@ it('a unique builder stores texts row by row, across blocks, while it grows', ()
       });
       expect(texts(builder, values.length)).toEqual(values.map((value) => value?.toWellFormed()));
     }),
-    { numRuns: 300 },
+    { numRuns: 100 },
   );
 });

@@ -280,7 +280,7 @@ describe('random bytes', () => {
             expect(rejected + accepted + ignored).toBeGreaterThanOrEqual(parts.length);
         },
       ),
-      { numRuns: 300 },
+      { numRuns: 100 },
     );
   });
 
@@ -298,7 +298,7 @@ describe('random bytes', () => {
           }
         },
       ),
-      { numRuns: 500 },
+      { numRuns: 150 },
     );
   });
 
@@ -310,7 +310,7 @@ describe('random bytes', () => {
         expect(answer.accepted).toBeGreaterThanOrEqual(parts.length);
         expect(answer.accepted + answer.rejected + answer.ignored).toBe(2 * parts.length);
       }),
-      { numRuns: 300 },
+      { numRuns: 100 },
     );
   });
 });

@@ -407,7 +407,7 @@ describe('any input', () => {
           expect(events(parsed).filter(({ connection_id }) => connection_id === `EQQA@${ecs.at}`)).not.toEqual([]);
         },
       ),
-      { numRuns: 300 },
+      { numRuns: 100 },
     );
   });
 

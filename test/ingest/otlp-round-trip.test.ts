@@ -265,7 +265,7 @@ describe('any input', () => {
   it.each(framings)('is decoded, or rejected as a request: %s', (name) => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => judged(name, bytes)),
-      { numRuns: 500 },
+      { numRuns: 150 },
     );
   });
 
@@ -283,7 +283,7 @@ describe('any input', () => {
         }
         judged(name, bytes);
       }),
-      { numRuns: 300 },
+      { numRuns: 100 },
     );
   });
 

@@ -496,7 +496,7 @@ test('zeros anywhere in the file are harmless or reported, and never cause a cra
       if (report.ok) await checkWhole(log);
       else expect(report.findings.length).toBeGreaterThan(0);
     }),
-    { seed, numRuns: 60 },
+    { seed, numRuns: 25 },
   );
 });
 
@@ -516,7 +516,7 @@ test('invalid numbers at the start of pages are harmless or reported', async () 
           (await rebuild({ dataDir: log.dataDir, dryRun: true })).outcome,
         );
     }),
-    { seed, numRuns: 60 },
+    { seed, numRuns: 25 },
   );
 });
 
@@ -533,6 +533,6 @@ test('flipped bits are harmless or reported', async () => {
       if (report.ok) await checkWhole(log);
       else expect(report.findings.length).toBeGreaterThan(0);
     }),
-    { seed, numRuns: 80 },
+    { seed, numRuns: 30 },
   );
 });

@@ -391,7 +391,7 @@ test('a rebuild recovers all entries that are recoverable according to the known
         await ledger.close();
       }
     }),
-    { seed, numRuns: 50 },
+    { seed, numRuns: 20 },
   );
 });
 

@@ -10,7 +10,7 @@ describe('addresses', () => {
       fc.property(fc.oneof(fc.ipV4(), fc.ipV6()), (text) => {
         expect(printAddress(addressBytes(text)!)).toBe(canonical(text));
       }),
-      { numRuns: 3000 },
+      { numRuns: 1000 },
     );
   });
 
@@ -23,7 +23,7 @@ describe('addresses', () => {
         expect(text).toBe(canonical(ipaddr.fromByteArray(list).toString()));
         expect(addressBytes(text)).toEqual(bytes);
       }),
-      { numRuns: 3000 },
+      { numRuns: 1000 },
     );
   });
 

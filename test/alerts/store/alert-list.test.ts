@@ -244,7 +244,7 @@ describe('filters', () => {
           expect(new Set(resources(page).map(({ id }) => id))).toEqual(new Set(wanted.map(({ id }) => id)));
         },
       ),
-      { numRuns: 150 },
+      { numRuns: 50 },
     );
   });
 

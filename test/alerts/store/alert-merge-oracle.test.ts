@@ -149,6 +149,6 @@ test('merged alerts are the same as the alerts of a naive implementation', async
       const inOrder = (list: readonly object[]) => list.map((each) => JSON.stringify(each)).sort();
       expect(inOrder(alerts)).toEqual(inOrder(wanted));
     }),
-    { numRuns: 40 },
+    { numRuns: 20 },
   );
 });

@@ -207,7 +207,7 @@ describe('the index', () => {
           }
         },
       ),
-      { numRuns: 500 },
+      { numRuns: 200 },
     );
   });
 

@@ -227,7 +227,7 @@ describe('parsing does not throw', () => {
       fc.property(text, fc.constantFrom(...intelFormats), (content, format) => {
         parseIntel(content, format, terms);
       }),
-      { numRuns: 2000 },
+      { numRuns: 500 },
     );
   });
 
@@ -243,7 +243,7 @@ describe('parsing does not throw', () => {
       fc.property(objects, (list) => {
         parseIntel({ objects: list }, 'stix', terms);
       }),
-      { numRuns: 1000 },
+      { numRuns: 300 },
     );
   });
 });

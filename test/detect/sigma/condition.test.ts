@@ -56,7 +56,7 @@ it('a condition follows operator precedence: not before and before or', () => {
       const expected: unknown = new Function('f', `return ${js}`)(f);
       expect(evaluate(condition, new Map(Object.entries(f)))).toBe(expected);
     }),
-    { numRuns: 1000 },
+    { numRuns: 300 },
   );
 });
 
@@ -78,7 +78,7 @@ it('the parser accepts any text: it yields a condition, or a reason and its posi
         }
       },
     ),
-    { numRuns: 1000 },
+    { numRuns: 300 },
   );
 });
 

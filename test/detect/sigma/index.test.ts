@@ -122,7 +122,7 @@ it('the index finds the same matches as evaluating every rule, in the same order
         }
       },
     ),
-    { numRuns: 250 },
+    { numRuns: 80 },
   );
 });
 
@@ -205,7 +205,7 @@ it('the index finds the same matches in flows as evaluating every condition as w
         expect(records.map((one) => matches(indexed, 'zeek.test', one))).toEqual(expected);
       },
     ),
-    { numRuns: 400 },
+    { numRuns: 120 },
   );
 });
 

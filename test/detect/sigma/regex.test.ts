@@ -72,7 +72,7 @@ it('an expression has the same matches as a JavaScript RegExp', () => {
       },
     ),
     // Shrinking large expressions takes minutes.
-    { numRuns: 1500, endOnFailure: true },
+    { numRuns: 500, endOnFailure: true },
   );
 });
 
@@ -85,7 +85,7 @@ it('every match of an expression contains one of its required literals', () => {
       expect(literals.some((literal) => fold(one).includes(literal))).toBe(true);
     }),
     // Shrinking large expressions takes minutes.
-    { numRuns: 1500, endOnFailure: true },
+    { numRuns: 500, endOnFailure: true },
   );
 });
 
@@ -211,7 +211,7 @@ describe('the parser rejects', () => {
           automaton.test('aXb1\n');
         },
       ),
-      { numRuns: 2000 },
+      { numRuns: 600 },
     );
   });
 });

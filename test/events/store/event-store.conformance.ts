@@ -131,7 +131,7 @@ export function eventStoreConformance(name: string, create: () => Promise<EventS
                 expect(got.next_cursor === undefined).toBe(at * perPage >= wanted.length);
               }
             }),
-            { numRuns: 120 },
+            { numRuns: 40 },
           );
         };
         for (let block = 0; block < 12; block++) {
@@ -241,7 +241,7 @@ export function eventStoreConformance(name: string, create: () => Promise<EventS
               bucketsOf(wanted, made.buckets, made.bucket_ms),
             );
           });
-          fc.assert(property, { numRuns: 150 });
+          fc.assert(property, { numRuns: 50 });
         };
         for (let block = 0; block < 10; block++) {
           const records = fc.sample<AnyRecord>(recordOf(table), { numRuns: 1 + block * 3, seed: block });

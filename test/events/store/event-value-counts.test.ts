@@ -102,7 +102,7 @@ it.each(tables)(
           complete: true,
         });
       }),
-      { numRuns: 400 },
+      { numRuns: 120 },
     );
   },
   60_000,

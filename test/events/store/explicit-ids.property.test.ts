@@ -286,7 +286,7 @@ test('stores the rows and ids that a plain list of events gives, in random block
         pair.check();
       }),
     ),
-    { numRuns: 80 },
+    { numRuns: 30 },
   );
 }, 120_000);
 

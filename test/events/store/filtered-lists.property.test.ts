@@ -145,6 +145,6 @@ it('filtered lists have the same events as a scan of all events, after any appen
         }
       },
     ),
-    { numRuns: 50 },
+    { numRuns: 25 },
   );
 });

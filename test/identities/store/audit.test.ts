@@ -182,7 +182,7 @@ test('any filter, range, order and page gives the same records and total as a sc
       const next = reader.listAudit({ ...asked, cursor: got.next_cursor });
       expect(next).toEqual(reader.listAudit({ ...asked, page: page + 1 }));
     }),
-    { numRuns: 500 },
+    { numRuns: 150 },
   );
 });
 

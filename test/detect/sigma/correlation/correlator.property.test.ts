@@ -173,12 +173,12 @@ describe('episodes equal the episodes of an evaluation that keeps all inputs and
 
   it('in any order, with few inputs', () => {
     const property = fc.property(anyGiven, batches(inputs(16, 30)), (given, some) => compare(given, some, 22_000));
-    fc.assert(property, { numRuns: 2000 });
+    fc.assert(property, { numRuns: 500 });
   });
 
   it('in any order, with many inputs', () => {
     const property = fc.property(anyGiven, batches(inputs(150, 60)), (given, some) => compare(given, some, 51_000));
-    fc.assert(property, { numRuns: 300 });
+    fc.assert(property, { numRuns: 100 });
   });
 });
 
@@ -212,7 +212,7 @@ it.each([
     };
     expect(after(some)).toEqual(after(others));
   });
-  fc.assert(property, { numRuns: 1000 });
+  fc.assert(property, { numRuns: 300 });
 });
 
 it('the order of inputs does not change episodes of a temporal correlation over another correlation', () => {
@@ -229,7 +229,7 @@ it('the order of inputs does not change episodes of a temporal correlation over 
     };
     expect(after(some)).toEqual(after(others));
   });
-  fc.assert(property, { numRuns: 300 });
+  fc.assert(property, { numRuns: 100 });
 });
 
 it('a restart between inputs does not change episodes', () => {
@@ -249,5 +249,5 @@ it('a restart between inputs does not change episodes', () => {
     }
     expect(restarted.state()).toEqual(through.state());
   });
-  fc.assert(property, { numRuns: 500 });
+  fc.assert(property, { numRuns: 150 });
 });
