@@ -239,17 +239,18 @@ test.each([
   await staysAt(page, '/transparency');
 });
 
-test.each(['from=-271821-04-20T00:00:00.000Z', 'from=nonsense&to=9', 'range=constructor'])(
-  'the console ignores an invalid time in the URL: %s',
-  async (query) => {
-    for (const path of ['alerts', 'events', 'assets', 'topology', 'overview']) {
-      const page = await open.page({ path: `/${path}?${query}` });
-      await settled(page);
-      expect(await page.getByRole('alert').count()).toBe(0);
-      await page.context().close();
-    }
-  },
-);
+test.each([
+  ['from=-271821-04-20T00:00:00.000Z', ['alerts', 'events', 'assets', 'topology', 'overview']],
+  ['from=nonsense&to=9', ['events']],
+  ['range=constructor', ['alerts']],
+])('the console ignores an invalid time in the URL: %s', async (query, paths) => {
+  for (const path of paths) {
+    const page = await open.page({ path: `/${path}?${query}` });
+    await settled(page);
+    expect(await page.getByRole('alert').count()).toBe(0);
+    await page.context().close();
+  }
+});
 
 test('the overview shows the last 24 hours if the URL has a custom time range', async () => {
   const page = await open.page({

@@ -21,6 +21,9 @@ const looks = [
   { theme: 'light', width: phone },
 ] as const;
 
+/** The pages with data have the elements of the empty pages. */
+const looksOfEmpty = hasSharedData ? [looks[0], looks[3]] : looks;
+
 const services = [{ name: 'empty', data: undefined }, ...(hasSharedData ? [{ name: 'real', data: sendRealData }] : [])];
 
 describe.each(services)('the console with $name data', ({ name, data }) => {
@@ -30,9 +33,9 @@ describe.each(services)('the console with $name data', ({ name, data }) => {
   });
   afterAll(() => open.close());
 
-  /** Checks a page in every theme and width. */
+  /** Checks a page in the themes and widths. */
   async function inEveryLook(path: string, page: Page): Promise<void> {
-    for (const { theme, width } of looks) {
+    for (const { theme, width } of data === undefined ? looksOfEmpty : looks) {
       await page.emulateMedia({ colorScheme: theme });
       await page.setViewportSize({ width, height: 800 });
       await settled(page);
