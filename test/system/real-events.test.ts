@@ -105,21 +105,22 @@ describe.skipIf(!hasSharedData)('real events', () => {
     });
 
     test('paging by number, newest first, returns the same events in reverse', async () => {
-      const ids: string[] = [];
-      for (let page = 1; ; page++) {
+      const newestFirst = listed.map(({ id }) => id).reverse();
+      const last = Math.ceil(table.lines / 997);
+      const middle = last >> 1;
+      const pages = [1, 2, 3, middle, middle + 1, last - 1, last];
+      for (const page of new Set(pages)) {
         const { data, pagination } = await list(service, table.list, viewer, `per_page=997&page=${page}`);
-        ids.push(...data.map(({ id }) => id));
+        expect(data.map(({ id }) => id)).toEqual(newestFirst.slice(997 * (page - 1), 997 * page));
         expect(pagination).toMatchObject({
           page,
           per_page: 997,
           total: table.lines,
-          total_pages: Math.ceil(table.lines / 997),
+          total_pages: last,
           has_prev: page > 1,
+          has_next: page < last,
         });
-        if (!pagination.has_next) break;
       }
-      expect(ids.length).toBe(table.lines);
-      expect(ids.reverse().join()).toBe(listed.map(({ id }) => id).join());
     });
 
     test('each event is found by its id', async () => {
