@@ -156,9 +156,9 @@ async function alertsOf(service: Service, token: string): Promise<Seen[]> {
 const midnight = (hoursAgo: number) => Math.floor((Date.now() - hoursAgo * hourMs) / (24 * hourMs)) * 24 * hourMs;
 
 describe.each([
-  ['Zeek', 'around midnight', midnight(4) - 3 * hourMs],
-  ['Suricata', 'of one day', midnight(7)],
-] as const)('lines of %s %s', (format, _, start) => {
+  ['Zeek', 'around midnight', midnight(4) - 3 * hourMs, 'up to an hour late, in small bodies'],
+  ['Suricata', 'of one day', midnight(7), 'backwards within each hour'],
+] as const)('lines of %s %s', (format, _, start, order) => {
   const rules = rulesFor(logsources[format]);
   const lines = attackLines(start, format);
   let whole: Seen[];
@@ -167,14 +167,14 @@ describe.each([
     expect(whole).toHaveLength(46);
   }, patienceMs);
 
-  test.each([
-    ['up to an hour late, in small bodies', inBodies(late(lines), 100)],
-    ['backwards within each hour', inBodies(reversed(lines), 500)],
-  ])('raise the same alerts if they arrive %s', { timeout: patienceMs }, async (_, bodies) => {
+  test(`raise the same alerts if they arrive ${order}`, { timeout: patienceMs }, async () => {
+    const bodies = format === 'Zeek' ? inBodies(late(lines), 100) : inBodies(reversed(lines), 500);
     const found = await alertsAfter(rules, bodies);
     expect(found.map(({ alert }) => alert)).toEqual(whole.map(({ alert }) => alert));
     for (const [n, { alert, figures }] of found.entries()) expect(figures, alert).toEqual(whole[n]!.figures);
   });
+
+  if (format === 'Zeek') return;
 
   test('shared by two sensors and up to an hour late raise the same alerts of detectors', {
     timeout: patienceMs,
