@@ -162,7 +162,7 @@ describe.each([
           expect([...interests]).toEqual([]);
         },
       ),
-      { numRuns: 300 },
+      { numRuns: 100 },
     );
   });
 });

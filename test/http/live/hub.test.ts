@@ -178,7 +178,7 @@ describe('a subscription', () => {
         for (const wire of wires) hub.remove(wire);
         expect(hub.subscriptions).toBe(0);
       }),
-      { numRuns: 400 },
+      { numRuns: 150 },
     );
   });
 
