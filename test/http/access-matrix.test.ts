@@ -187,18 +187,18 @@ function openSocket(path: string, token: string | undefined): WebSocket {
   return new WebSocket(service.url.replace('http', 'ws') + path, { headers });
 }
 
-async function expectMatrix(rules: readonly AccessRule[]): Promise<void> {
+async function expectMatrix(rules: readonly AccessRule[], some = cases): Promise<void> {
   for (const operation of operationIds) {
     const { path, websocket } = routeOf(operation);
     const outcomes = await Promise.all(
-      cases.map(async ({ holder, kind }) => {
+      some.map(async ({ holder, kind }) => {
         const token = tokens.get(`${holder} ${kind}`);
         const outcome = await (websocket ? askSocket(path, token) : ask(operation, token));
         return `${operation}, ${holder}, ${kind}: ${outcome}`;
       }),
     );
     expect(outcomes).toEqual(
-      cases.map(({ holder, kind }) => `${operation}, ${holder}, ${kind}: ${wanted(rules, operation, holder, kind)}`),
+      some.map(({ holder, kind }) => `${operation}, ${holder}, ${kind}: ${wanted(rules, operation, holder, kind)}`),
     );
   }
 }
@@ -226,7 +226,10 @@ describe('every operation responds to each role and each kind of credentials as 
       { operation: 'getEntryBundle', access: 'public', roles: [] },
     ).filter(({ operation }) => operation !== 'getStatus' && operation !== 'listDnsEvents');
     await policy.replace(edited, system);
-    await expectMatrix(edited);
+    // Invalid credentials are rejected before the policy is consulted.
+    const kinds: readonly Kind[] = ['valid', 'long-lived valid', 'none', 'revoked', 'long-lived revoked'];
+    const some = cases.filter(({ kind }) => kinds.includes(kind));
+    await expectMatrix(edited, some);
   });
 });
 
