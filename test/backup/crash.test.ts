@@ -52,7 +52,7 @@ test.each(Object.entries(steps))(
 test('after a restore killed at any moment, the old content is in place, or the command completes the restore', async () => {
   const seen = new Set<string>();
   // A restore takes about a second from the start of its process.
-  for (let delayMs = 100; delayMs < 1300; delayMs += 75 + Math.random() * 50) {
+  for (let delayMs = 100; delayMs < 1300; delayMs += 150 + Math.random() * 100) {
     const { dataDir, path, size } = backedUp();
     await runUntilKilled(['restore', dataDir, path], delayMs);
     seen.add(await goesOn(dataDir, path, size));
@@ -63,7 +63,7 @@ test('after a restore killed at any moment, the old content is in place, or the 
 test('after a kill at any moment, complete backups are valid and get their log entry, and incomplete backups are removed', async () => {
   const dataDir = newFolder();
   const made = new Set<string>();
-  for (let round = 0; round < 6; round++) {
+  for (let round = 0; round < 4; round++) {
     // Kills the process during the first backup or, in every other round, shortly after it.
     const out = await runUntilKilled(['backup', dataDir], Math.random() * 600, round % 2 === 0 ? 'begun' : 'made');
     for (const line of out) if (line.startsWith('made ')) made.add(line.slice(5));

@@ -85,7 +85,7 @@ describe('kill -9 at any moment', () => {
     let base = new TestLog(origin);
     const sent = [{ log: base, size: 0 }];
     const cosigned: { log: TestLog; size: number }[] = [];
-    for (let round = 0; round <= 10; round++) {
+    for (let round = 0; round <= 6; round++) {
       const witness = await startWitness(state, '--name', 'w', '--log', base.key.vkey);
       const answer = await fetch(`${witness.url}/${originHash(origin)}/checkpoint`);
       const text = answer.status === 200 ? parseNote(await answer.text()).text : base.text(0);
@@ -94,7 +94,7 @@ describe('kill -9 at any moment', () => {
       base = kept.log;
       const { size } = kept;
       for (const old of cosigned) expect(base.root(old.size)).toEqual(old.log.root(old.size));
-      if (round === 10) break;
+      if (round === 6) break;
 
       const asked = Array.from({ length: 8 }, async (_, k) => {
         const fork = { log: base.branch(size, `${round}/${k}`), size: size + 1 + (k % 3) };

@@ -1,5 +1,5 @@
 /**
- * Kill -9 at random moments under load, eight times on one data folder. After each restart the sender repeats
+ * Kill -9 at random moments under load, several times on one data folder. After each restart the sender repeats
  * unacknowledged bodies under the same Idempotency-Key, as a shipper does. In the end every event is stored
  * exactly once, and every alert at or above high is in the log exactly once with a valid proof. After each restart,
  * the log is consistent with an auditor's pin.
@@ -13,7 +13,7 @@ import { login, type Service, startService, tokenFor } from '../../scripts/servi
 import { audit, type Pin } from '../../src/client/auditor.ts';
 import { httpLog } from '../../src/client/log-source.ts';
 
-const rounds = 5;
+const rounds = 3;
 const eventsPerBody = 200;
 const dataDir = mkdtempSync(join(tmpdir(), 'candor-crash-'));
 let running: Service | undefined;
