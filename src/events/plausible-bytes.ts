@@ -1,5 +1,5 @@
 import { limits } from '../limits.ts';
-import type { NetworkRecord } from './records.ts';
+import type { NetworkRecord, WithSpans } from './records.ts';
 
 /**
  * Returns the bytes that one side of a connection sent: IP bytes, or payload if only the payload is known. Returns
@@ -20,7 +20,7 @@ export function plausibleDuration(durationMs: number, timestamp: number, receive
 }
 
 /** Returns true if any byte count of the event is left out of sums. */
-export function hasImplausibleBytes(event: NetworkRecord, receivedAt: number): boolean {
+export function hasImplausibleBytes(event: WithSpans<NetworkRecord>, receivedAt: number): boolean {
   const { src_bytes = 0, dst_bytes = 0, src_payload_bytes = 0, dst_payload_bytes = 0 } = event;
   const largest = Math.max(src_bytes, dst_bytes, src_payload_bytes, dst_payload_bytes);
   return largest > mostIn(plausibleDuration(event.duration_ms ?? 0, event.timestamp, receivedAt));

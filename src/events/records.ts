@@ -1,5 +1,6 @@
 import type { eventSources } from '../contract/vocabulary.ts';
 import type { Column, columns } from './format/columns.ts';
+import type { TextSpan } from './format/text-span.ts';
 
 /** Columns that every event has. */
 type Required = 'timestamp' | 'src_ip' | 'dst_ip' | 'transport' | 'direction' | 'kind' | 'source' | 'severity';
@@ -25,6 +26,11 @@ type RecordOf<C extends Readonly<Record<string, Column>>> = {
  */
 export type NetworkRecord = RecordOf<typeof columns.network>;
 export type DnsRecord = RecordOf<typeof columns.dns>;
+
+/** An event whose ids may be bytes of the body that contains it. */
+export type WithSpans<R extends NetworkRecord | DnsRecord> = Omit<R, 'community_id' | 'connection_id'> & {
+  [K in 'community_id' | 'connection_id']: string | TextSpan | undefined;
+};
 
 export type EventSource = (typeof eventSources)[number];
 export type Table = 'network' | 'dns';

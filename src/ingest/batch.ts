@@ -5,7 +5,7 @@ import { BlockBuilder } from '../events/format/block-builder.ts';
 import type { RecordOf } from '../events/format/columns.ts';
 import type { NamedHost } from '../events/named-host.ts';
 import { hasImplausibleBytes } from '../events/plausible-bytes.ts';
-import type { DnsRecord, EventSource, NetworkRecord, Table } from '../events/records.ts';
+import type { DnsRecord, EventSource, NetworkRecord, Table, WithSpans } from '../events/records.ts';
 import type { Sighting } from '../inventory/model/sighting.ts';
 import { type LimitName, limits } from '../limits.ts';
 import { complete, type EnvelopeContext } from './envelope-context.ts';
@@ -124,12 +124,12 @@ export class Batch {
     return this.#accepted;
   }
 
-  addNetwork(record: NetworkRecord): void {
+  addNetwork(record: WithSpans<NetworkRecord>): void {
     this.#addNetworkRow(record);
     this.#accepted++;
   }
 
-  addDns(record: DnsRecord): void {
+  addDns(record: WithSpans<DnsRecord>): void {
     if (this.#said !== undefined) complete(record, this.#said);
     if (this.source !== undefined) record.source = this.source;
     this.#at(this.#dns, this.#dns.add(record));
@@ -137,7 +137,7 @@ export class Batch {
   }
 
   /** Adds a finding of a sensor, and an event if the record has both addresses. */
-  addFinding(finding: Finding, record: NetworkRecord | undefined): void {
+  addFinding(finding: Finding, record: WithSpans<NetworkRecord> | undefined): void {
     if (record === undefined) this.#findings.push(finding);
     else {
       const row = this.#addNetworkRow(record);
@@ -237,7 +237,7 @@ export class Batch {
     this.matches.nameSensor(this.#sensorId);
   }
 
-  #addNetworkRow(record: NetworkRecord): number {
+  #addNetworkRow(record: WithSpans<NetworkRecord>): number {
     if (this.#said !== undefined) complete(record, this.#said);
     if (this.source !== undefined) record.source = this.source;
     this.#hasImplausibleBytes ||= hasImplausibleBytes(record, this.#network.receivedAt);

@@ -1,4 +1,4 @@
-import type { DnsRecord } from '../events/records.ts';
+import type { DnsRecord, WithSpans } from '../events/records.ts';
 import { isAddress, parseIpv4 } from '../net/ip.ts';
 import { type Answer, writeAnswers } from './dns-answers.ts';
 import { className, rcodeName, rcodeNameOf, rcodeOf, typeName } from './dns-codes.ts';
@@ -51,7 +51,7 @@ export function isEcsDns(d: JsonObject): boolean {
  * whole exchange. A document whose source is the server describes the packet of the response, and is read as a
  * response only.
  */
-export function ecsDns(d: JsonObject, reading: ParseContext): DnsRecord {
+export function ecsDns(d: JsonObject, reading: ParseContext): WithSpans<DnsRecord> {
   const { client, server, turned } = ends(d, reading);
   const code = codeOf(d);
   const kind = kindOf(d, turned, code !== undefined);

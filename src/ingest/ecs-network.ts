@@ -1,6 +1,6 @@
 import { joinedProtocols } from '../contract/app-protocols.ts';
 import { ecsState, sensorState } from '../events/connection-state.ts';
-import type { NetworkRecord } from '../events/records.ts';
+import type { NetworkRecord, WithSpans } from '../events/records.ts';
 import { direction } from './addresses.ts';
 import { field, numeric, single, values } from './ecs-document.ts';
 import { ecsDuration, ecsTransport, end } from './ecs-ends.ts';
@@ -37,7 +37,7 @@ const vlan = field('network.vlan.id');
  * describe the point of view of a host (`ingress`, `egress`). The stored direction depends only on the home
  * networks.
  */
-export function ecsNetwork(d: JsonObject, reading: ParseContext): NetworkRecord {
+export function ecsNetwork(d: JsonObject, reading: ParseContext): WithSpans<NetworkRecord> {
   const src = end(d, 'source', reading);
   const dst = end(d, 'destination', reading);
   const transport = ecsTransport(d);

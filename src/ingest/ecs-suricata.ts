@@ -2,7 +2,6 @@ import { suricataMetadataKeys } from '../events/sensor-alert.ts';
 import { field, single, values } from './ecs-document.ts';
 import { made, moved, movedNumber, reading, restored } from './ecs-restored.ts';
 import { isObject, type JsonObject } from './fields.ts';
-import { flowId } from './flow-id.ts';
 import type { ParseContext } from './parse-context.ts';
 import { reject } from './rejection.ts';
 import { readSuricata } from './suricata.ts';
@@ -114,10 +113,7 @@ export function readEcsOfSuricata(
   if (type !== 'flow' && type !== 'alert' && left.flow === undefined) record.flow = undefined;
   record.host = isObject(record.host) ? senderOf(document) : (record.host ?? senderOf(document));
   const kind = reading(
-    () => {
-      const line = () => lineOf().replaceAll('"suricata.eve.flow_id"', '"flow_id"');
-      return readSuricata(record, flowId(record, line), shared);
-    },
+    () => readSuricata(record, () => lineOf().replaceAll('"suricata.eve.flow_id"', '"flow_id"'), shared),
     document,
     'suricata.eve',
     everything,

@@ -1,4 +1,4 @@
-import type { DnsRecord, NetworkRecord } from '../events/records.ts';
+import type { DnsRecord, NetworkRecord, WithSpans } from '../events/records.ts';
 
 /** Data about a record that its envelope contains. */
 export interface EnvelopeContext {
@@ -12,7 +12,7 @@ export interface EnvelopeContext {
   at: number | undefined;
 }
 
-export function complete(record: NetworkRecord | DnsRecord, { id, sensor }: EnvelopeContext): void {
+export function complete(record: WithSpans<NetworkRecord | DnsRecord>, { id, sensor }: EnvelopeContext): void {
   if (id !== undefined) record.id = id;
   record.sensor ??= sensor;
 }

@@ -1,4 +1,4 @@
-import type { DnsRecord, NetworkRecord } from '../events/records.ts';
+import type { DnsRecord, NetworkRecord, WithSpans } from '../events/records.ts';
 
 /*
  * Reusable records. Each reader has one record, which it fills and returns for each event. The reader sets all fields
@@ -7,7 +7,7 @@ import type { DnsRecord, NetworkRecord } from '../events/records.ts';
  * here, so that V8 sees one shape.
  */
 
-export const newNetworkRecord = (): NetworkRecord => ({
+export const newNetworkRecord = (): WithSpans<NetworkRecord> => ({
   id: undefined,
   timestamp: 0,
   duration_ms: undefined,
@@ -38,7 +38,7 @@ export const newNetworkRecord = (): NetworkRecord => ({
   severity: 'informational',
 });
 
-export const newDnsRecord = (): DnsRecord => ({
+export const newDnsRecord = (): WithSpans<DnsRecord> => ({
   id: undefined,
   timestamp: 0,
   src_ip: '',

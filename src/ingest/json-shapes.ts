@@ -1,5 +1,7 @@
 import type { JsonObject } from './fields.ts';
 import { LineOutline } from './line-outline.ts';
+import { absent } from './line-values.ts';
+import { Shape } from './shape.ts';
 
 /**
  * A node in the tree of line shapes. Lines of one sensor have few shapes: equal names in equal order, with
@@ -28,19 +30,10 @@ export interface ShapeNode {
   readonly endWord: number;
   /** Nodes that may follow the value, the longest first, because a node may be a prefix of another node. */
   next: readonly ShapeNode[];
+  /** Position of the value after the node. Values with equal paths have equal positions in all shapes. */
+  readonly position: number;
   /** The shape of the line, if this node is the last node of the line. */
   readonly shape: Shape | undefined;
-}
-
-/** The shape of a whole line. `record` is reused for each line of the shape. */
-export interface Shape {
-  readonly record: JsonObject;
-  /** The object that contains each value, in order of the line. */
-  readonly holders: readonly Record<string, unknown>[];
-  /** The name of each value in its object. */
-  readonly names: readonly string[];
-  /** The current values in the objects of `holders`. */
-  readonly values: unknown[];
 }
 
 /**
@@ -48,7 +41,7 @@ export interface Shape {
  * with the shape.
  */
 export const longestShapedLine = 4096;
-const maxNodes = 4096;
+export const maxNodes = 4096;
 const maxBranches = 32;
 const maxWords = 32_768;
 
@@ -62,6 +55,8 @@ export class JsonShapes {
   readonly words = new Float64Array(maxWords);
   #usedWords = 0;
   #nodes = 0;
+  /** Positions by path. */
+  #positions = new Map<string, number>();
 
   /** Learns the shape of a suitable line, and takes ownership of the record. */
   learn(bytes: Buffer, view: DataView, start: number, end: number, record: JsonObject): void {
@@ -69,25 +64,20 @@ export class JsonShapes {
     const outline = new LineOutline(bytes, start, end);
     if (!outline.object(record)) return;
     const mostWords = this.#usedWords + (end - start) / 8;
-    if (this.#nodes + outline.holders.length >= maxNodes || mostWords > maxWords) {
+    if (this.#nodes + outline.paths.length >= maxNodes || mostWords > maxWords) {
       this.first = [];
       this.#nodes = 0;
       this.#usedWords = 0;
+      this.#positions = new Map();
     }
     this.#insert(outline, view, start, end, record);
   }
 
-  #insert(
-    { places, holders, names }: LineOutline,
-    view: DataView,
-    start: number,
-    end: number,
-    record: JsonObject,
-  ): void {
+  #insert({ places, paths }: LineOutline, view: DataView, start: number, end: number, record: JsonObject): void {
     let from = start;
     let parent: { next: readonly ShapeNode[] } | undefined;
-    for (let at = 0; at <= holders.length; at++) {
-      const last = at === holders.length;
+    for (let at = 0; at <= paths.length; at++) {
+      const last = at === paths.length;
       const to = last ? end : (places[2 * at] as number);
       const siblings: readonly ShapeNode[] = parent === undefined ? this.first : parent.next;
       let node = siblings.find(
@@ -95,12 +85,9 @@ export class JsonShapes {
           one.length === to - from && (one.shape !== undefined) === last && isAt(one, this.words, view, from, to),
       );
       if (node === undefined) {
-        node = this.#node(
-          view,
-          from,
-          to,
-          last ? { record, holders, names, values: new Array(names.length).fill(undefined) } : undefined,
-        );
+        node = last
+          ? this.#node(view, from, to, absent, new Shape(record, this.#positions))
+          : this.#node(view, from, to, this.#position(paths[at] as string), undefined);
         this.#nodes++;
         // If there are too many nodes, an arbitrary node is dropped. Shapes that are still in use are learned
         // again.
@@ -114,7 +101,15 @@ export class JsonShapes {
     }
   }
 
-  #node(view: DataView, from: number, to: number, shape: Shape | undefined): ShapeNode {
+  #position(path: string): number {
+    const known = this.#positions.get(path);
+    if (known !== undefined) return known;
+    const position = this.#positions.size + 1;
+    this.#positions.set(path, position);
+    return position;
+  }
+
+  #node(view: DataView, from: number, to: number, position: number, shape: Shape | undefined): ShapeNode {
     const length = to - from;
     const head = length < 4 ? shortWord(view, from, length) : view.getInt32(from, true);
     const tail = length < 4 ? head : view.getInt32(to - 4, true);
@@ -122,7 +117,7 @@ export class JsonShapes {
     for (let at = from + 4; at < to - 4; at += 8) {
       this.words[this.#usedWords++] = view.getFloat64(Math.min(at, to - 8), true);
     }
-    return { length, head, tail, firstWord, endWord: this.#usedWords, next: [], shape };
+    return { length, head, tail, firstWord, endWord: this.#usedWords, next: [], position, shape };
   }
 }
 

@@ -20,8 +20,8 @@ const closeBrace = 125;
 export class LineOutline {
   /** The start and the end of each value. */
   readonly places: number[] = [];
-  readonly holders: Record<string, unknown>[] = [];
-  readonly names: string[] = [];
+  /** The path of each value: the names of its objects and its own name, each name after a line feed. */
+  readonly paths: string[] = [];
   readonly #bytes: Buffer;
   readonly #end: number;
   #at = 0;
@@ -37,21 +37,20 @@ export class LineOutline {
    * Moves from the opening brace of the object past its closing brace; returns false if the line cannot be
    * learned.
    */
-  object(object: JsonObject, depth = 1): boolean {
+  object(object: JsonObject, depth = 1, path = ''): boolean {
     const names = Object.keys(object);
-    if (names.length === 0 || depth > maxDepth || this.holders.length + names.length > maxValues) return false;
+    if (names.length === 0 || depth > maxDepth || this.paths.length + names.length > maxValues) return false;
     for (let i = 0; i < names.length; i++) {
       const name = names[i] as string;
       if (!this.#is(i === 0 ? openBrace : comma) || !this.#isName(name) || !this.#is(colon)) return false;
       const value = object[name];
       if (isObject(value)) {
-        if (!this.object(value, depth + 1)) return false;
+        if (!this.object(value, depth + 1, `${path}\n${name}`)) return false;
       } else {
         const end = valueEnd(this.#bytes, this.#at, this.#end);
         this.places.push(this.#at, end);
         this.#at = skipBlank(this.#bytes, end);
-        this.holders.push(object as Record<string, unknown>);
-        this.names.push(name);
+        this.paths.push(`${path}\n${name}`);
       }
     }
     return this.#is(closeBrace);

@@ -2,7 +2,7 @@ import { joinedProtocols, maxAppProtocols } from '../contract/app-protocols.ts';
 import { connectionStates, dnsKinds, severities } from '../contract/vocabulary.ts';
 import { sensorState } from '../events/connection-state.ts';
 import { maxTime } from '../events/format/columns.ts';
-import type { DnsRecord, NetworkRecord, Table } from '../events/records.ts';
+import type { DnsRecord, NetworkRecord, Table, WithSpans } from '../events/records.ts';
 import { direction } from './addresses.ts';
 import { type Answer, writeAnswers } from './dns-answers.ts';
 import { rcodeName, rcodeNameOf, rcodeOf } from './dns-codes.ts';
@@ -59,7 +59,7 @@ const sendable = (record: object, ...more: string[]): ReadonlySet<string> =>
 const networkFields = sendable(networkRecord, 'type', 'app_protocols');
 const dnsFields = sendable(dnsRecord, 'type');
 
-function nativeNetwork(r: JsonObject, { addresses, sensor }: ParseContext): NetworkRecord {
+function nativeNetwork(r: JsonObject, { addresses, sensor }: ParseContext): WithSpans<NetworkRecord> {
   onlyKnown(r, networkFields);
   const src = addresses.required(r.src_ip, 'src_ip');
   const dst = addresses.required(r.dst_ip, 'dst_ip');
@@ -107,7 +107,7 @@ function protocolsOf(r: JsonObject): string[] {
   return [first, ...all.map((one) => text(one, 'app_protocols') ?? '')];
 }
 
-function nativeDns(r: JsonObject, { addresses, sensor }: ParseContext): DnsRecord {
+function nativeDns(r: JsonObject, { addresses, sensor }: ParseContext): WithSpans<DnsRecord> {
   onlyKnown(r, dnsFields);
   const src = addresses.required(r.src_ip, 'src_ip');
   const dst = addresses.required(r.dst_ip, 'dst_ip');

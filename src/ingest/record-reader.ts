@@ -6,9 +6,11 @@ import { limits } from '../limits.ts';
 import { readEcs } from './ecs.ts';
 import type { EnvelopeContext } from './envelope-context.ts';
 import { isObject, isoTime, type JsonObject, zeekTime } from './fields.ts';
-import { flowId } from './flow-id.ts';
+import type { LineValues } from './line-values.ts';
 import { readNative } from './native.ts';
 import type { ParseContext } from './parse-context.ts';
+import { planOf } from './plans.ts';
+import { type Plan, RecordFields } from './record-fields.ts';
 import { named, Rejection, reject } from './rejection.ts';
 import { ShapeParser } from './shape-parser.ts';
 import { nestsTooDeep } from './split.ts';
@@ -38,6 +40,7 @@ const closeBrace = 125;
 
 /** Shapes of sensors' lines, which this thread learns across bodies. */
 const shaped = new ShapeParser();
+const fields = new RecordFields();
 
 /**
  * Recognises and reads the records of one body, in order; a header of Zeek TSV applies to the rows after it. A
@@ -131,7 +134,9 @@ export class RecordReader {
     this.#end = end;
     if (end - start > limits.maxLineBytes) reject('line', `is longer than ${limits.maxLineBytes} bytes`);
     const byte = this.#bytes[start];
-    if (byte === openBrace && this.#source !== 'zeek_tsv') this.#json(start, end);
+    if (byte === openBrace && this.#source !== 'zeek_tsv') return this.#json(start, end);
+    const row = this.#tsv.line(this.#bytes, this.#view, start, end, this.#sensor);
+    if (row !== undefined) this.#row(row);
     else if (!this.#isRow(this.#line())) reject('line', notARecord[this.#source ?? 'any']);
   }
 
@@ -142,15 +147,34 @@ export class RecordReader {
     if (isJson || !takesRows[this.#source ?? 'any']) return false;
     if (!isHeader && !this.#tsv.open && !text.includes('\t')) return false;
     const line = text.replace(/^[ \r\n]+|[\r\n]+$/g, '');
-    const sensor = this.#said?.sensor ?? this.#reading.sensor ?? '';
+    const sensor = this.#sensor;
     if (isHeader) {
       this.#tsv.header(line, sensor);
       return true;
     }
     const record = this.#tsv.row(line, sensor);
-    const kind = readZeek(record, this.#reading, this.#tsv.path) ?? reject('line', 'is not from a known log');
-    this.#ask(kind, record);
+    this.#row(record);
     return true;
+  }
+
+  /** The sender of the rows, each of which has headers of its own. */
+  get #sensor(): string {
+    return this.#said?.sensor ?? this.#reading.sensor ?? '';
+  }
+
+  /** Reads the event of a row. */
+  #row(record: JsonObject): void {
+    const { plan, path, values } = this.#tsv;
+    const kind =
+      plan === undefined
+        ? (readZeek(record, this.#reading, path) ?? reject('line', 'is not from a known log'))
+        : this.#byPlan(plan, values, record);
+    this.#ask(kind, record);
+  }
+
+  #byPlan(plan: Plan, values: LineValues, record: JsonObject): string {
+    plan.read(fields.ofLine(values, plan), this.#reading, record, this.#line);
+    return plan.kind;
   }
 
   #json(start: number, end: number): void {
@@ -239,11 +263,14 @@ export class RecordReader {
    */
   #recognised(record: JsonObject): string | undefined {
     const reading = this.#reading;
+    const shape = shaped.shapeOf(record);
+    const plan = shape && planOf(shape, this.#source, shaped.line);
+    if (plan !== undefined) return this.#byPlan(plan, shaped.line, record);
     switch (this.#source) {
       case 'native':
         return readNative(record, this.#table, reading);
       case 'suricata':
-        return readSuricata(record, flowId(record, this.#line), reading);
+        return readSuricata(record, this.#line, reading);
       case 'zeek':
         return readZeek(record, reading);
       case 'ecs':
@@ -251,7 +278,7 @@ export class RecordReader {
       default:
         return (
           (record.type === undefined ? undefined : readNative(record, undefined, reading)) ??
-          (record.event_type === undefined ? undefined : readSuricata(record, flowId(record, this.#line), reading)) ??
+          (record.event_type === undefined ? undefined : readSuricata(record, this.#line, reading)) ??
           readZeek(record, reading) ??
           (record['@timestamp'] === undefined ? undefined : this.#ecs(record, false))
         );

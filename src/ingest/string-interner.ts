@@ -29,43 +29,45 @@ export class StringInterner {
    */
   readonly #known = new Int32Array(places * wordsOfPlace);
   readonly #read = new Int32Array(mostWords);
-  /** The position of the quote that ended the last text. */
-  end = 0;
 
   /**
-   * Returns the text that begins after a quote; undefined if the text has escapes or characters other than
-   * printable ASCII, or does not end.
+   * Returns the position of the first byte that is a quote, a backslash, a control character or not ASCII. The end of
+   * the view counts as such a byte.
    */
-  text(bytes: Buffer, view: DataView, start: number, end: number): string | undefined {
-    const read = this.#read;
-    let hash = 0;
-    let count = 0;
+  end(view: DataView, start: number): number {
     let at = start;
-    let word = wordAt(view, at);
-    let stops = stopsIn(word);
-    for (; stops === 0; stops = stopsIn(word)) {
-      if (count < mostWords) read[count] = word;
-      count++;
-      hash = mix(hash, word);
+    let stops = stopsIn(wordAt(view, at));
+    while (stops === 0) {
       at += 4;
-      word = wordAt(view, at);
+      stops = stopsIn(wordAt(view, at));
     }
-    const rest = (31 - Math.clz32(stops & -stops)) >>> 3;
-    at += rest;
-    if (at >= end || bytes[at] !== 0x22) return undefined;
-    this.end = at;
-    const length = at - start;
-    if (length > longest) return bytes.toString('latin1', start, at);
-    if (rest > 0) {
-      word &= -1 >>> (32 - 8 * rest);
+    return at + ((31 - Math.clz32(stops & -stops)) >>> 3);
+  }
+
+  /** Returns the text of the bytes in [start, end), which must be printable ASCII. */
+  text(bytes: Buffer, view: DataView, start: number, end: number): string {
+    const length = end - start;
+    if (length > longest) return bytes.toString('latin1', start, end);
+    const read = this.#read;
+    const whole = length >>> 2;
+    let hash = 0;
+    let at = start;
+    for (let i = 0; i < whole; i++, at += 4) {
+      const word = view.getInt32(at, true);
+      read[i] = word;
+      hash = mix(hash, word);
+    }
+    let count = whole;
+    if (at < end) {
+      const word = wordAt(view, at) & (-1 >>> (32 - 8 * (end - at)));
       read[count++] = word;
       hash = mix(hash, word);
     }
     const known = this.#known;
     const place = (hash ^ (hash >>> 16)) & (places - 1);
     const from = place * wordsOfPlace;
-    if (known[from] === length && this.#has(from + firstWord, count)) return this.#texts[place];
-    const text = bytes.toString('latin1', start, at);
+    if (known[from] === length && this.#has(from + firstWord, count)) return this.#texts[place]!;
+    const text = bytes.toString('latin1', start, end);
     if (known[from + 1] !== hash) known[from + 1] = hash;
     else {
       this.#texts[place] = text;

@@ -1,11 +1,12 @@
 import type { NetworkRecord } from '../events/records.ts';
 import { type SuricataMetadata, suricataMetadataKeys } from '../events/sensor-alert.ts';
 import { isAddress } from '../net/ip.ts';
-import { isObject, isoTime, type JsonObject, list, object, port, requiredText, text, whole, word } from './fields.ts';
+import { isObject, type JsonObject, list, object, port, requiredText, text, whole, word } from './fields.ts';
 import type { ParseContext } from './parse-context.ts';
+import type { RecordFields } from './record-fields.ts';
 import { reject } from './rejection.ts';
 import { suricataEvidence } from './sensor-evidence.ts';
-import { dstPort, icmpCode, icmpType, srcPort, suricataTransport } from './suricata-envelope.ts';
+import { dstPort, eveSlots, icmpCode, icmpType, srcPort, suricataTransport } from './suricata-envelope.ts';
 import { type FlowEnds, flowRecord } from './suricata-flow.ts';
 import { takeTransaction } from './suricata-hosts.ts';
 import { suricataShown } from './suricata-shown.ts';
@@ -16,16 +17,16 @@ import { suricataShown } from './suricata-shown.ts';
  * if a reply raised the alert. Alerts on packets that are not IP have no addresses, and become findings without
  * events.
  */
-export function suricataAlert(r: JsonObject, flowId: string | undefined, reading: ParseContext): void {
+export function suricataAlert(fields: RecordFields, reading: ParseContext, r: JsonObject): void {
   const { addresses, detectors, batch } = reading;
   const alert = object(r.alert, 'alert') ?? reject('alert', 'is missing');
-  const src = addresses.optional(r.src_ip, 'src_ip');
-  const dst = addresses.optional(r.dest_ip, 'dest_ip');
-  const src_port = srcPort(r);
-  const dst_port = dstPort(r);
-  const transport = suricataTransport(r);
+  const src = addresses.optional(fields.value(eveSlots.src_ip), 'src_ip');
+  const dst = addresses.optional(fields.value(eveSlots.dest_ip), 'dest_ip');
+  const src_port = srcPort(fields);
+  const dst_port = dstPort(fields);
+  const transport = suricataTransport(fields);
   const found = detectors.suricataAlert({
-    timestamp: isoTime(r.timestamp, 'timestamp'),
+    timestamp: fields.isoTime(eveSlots.timestamp, 'timestamp'),
     src_ip: src?.text,
     src_port,
     dst_ip: dst?.text,
@@ -45,10 +46,10 @@ export function suricataAlert(r: JsonObject, flowId: string | undefined, reading
   const finding = { ...found, ...suricataShown(alert, r) };
   if (src === undefined || dst === undefined) return batch.addFinding(finding, undefined);
   const packet = { src, src_port, dst, dst_port };
-  const ends = flowEnds(r, packet, reading);
+  const ends = flowEnds(fields, r, packet, reading);
   const { src: client, dst: server, dst_port: serverPort } = ends ?? packet;
   takeTransaction(r, { src: client.text, dst: server.text, port: serverPort }, reading);
-  const record = flowRecord(r, flowId, ends ?? packet, transport ?? 'unknown', reading);
+  const record = flowRecord(fields, ends ?? packet, transport ?? 'unknown', reading);
   if (ends === undefined) Object.assign(record, sidesUnknown);
   record.severity = finding.severity;
   return batch.addFinding(finding, record);
@@ -72,15 +73,20 @@ const sidesUnknown = {
  * Returns the flow's addresses and ports. Since Suricata 7, `flow` contains the addresses; since Suricata 6,
  * `direction` shows whether the server sent the packet. Returns undefined if both fields are missing.
  */
-function flowEnds(r: JsonObject, packet: FlowEnds, { addresses }: ParseContext): FlowEnds | undefined {
+function flowEnds(
+  fields: RecordFields,
+  r: JsonObject,
+  packet: FlowEnds,
+  { addresses }: ParseContext,
+): FlowEnds | undefined {
   const flow = r.flow;
   if (isObject(flow) && flow.src_ip !== undefined && flow.dest_ip !== undefined) {
     return {
       // ICMP type and code stay in the source and destination columns in both directions.
       src: addresses.required(flow.src_ip, 'flow.src_ip'),
-      src_port: port(flow.src_port, 'flow.src_port') ?? icmpType(r),
+      src_port: port(flow.src_port, 'flow.src_port') ?? icmpType(fields),
       dst: addresses.required(flow.dest_ip, 'flow.dest_ip'),
-      dst_port: port(flow.dest_port, 'flow.dest_port') ?? icmpCode(r),
+      dst_port: port(flow.dest_port, 'flow.dest_port') ?? icmpCode(fields),
     };
   }
   if (r.direction === 'to_server') return packet;

@@ -1,13 +1,16 @@
-import type { DnsRecord } from '../events/records.ts';
+import { TextSpan } from '../events/format/text-span.ts';
+import type { DnsRecord, WithSpans } from '../events/records.ts';
 import { type Answer, writeAnswers } from './dns-answers.ts';
 import { rcodeName, rcodeOf, typeName } from './dns-codes.ts';
 import { newDnsRecord } from './event-records.ts';
-import { flag, isObject, isoTime, type JsonObject, list, object, port, text, timeToLive, whole } from './fields.ts';
+import { flag, isObject, type JsonObject, list, object, port, text, timeToLive, whole } from './fields.ts';
 import type { ParseContext } from './parse-context.ts';
+import type { RecordFields } from './record-fields.ts';
 import { named, reject } from './rejection.ts';
-import { requiredTransport, suricataSensor } from './suricata-envelope.ts';
+import { eveSlots, requiredTransport, suricataSensor } from './suricata-envelope.ts';
 
 const dnsRecord = newDnsRecord();
+const communityId = new TextSpan();
 
 /**
  * Reads a DNS message of EVE in any of three formats (doc/userguide/output/eve):
@@ -18,20 +21,24 @@ const dnsRecord = newDnsRecord();
  *
  * A request has no response code, even if the header in format 3 contains one.
  */
-export function suricataDns(r: JsonObject, flowId: string | undefined, { addresses, sensor }: ParseContext): DnsRecord {
-  const dns = object(r.dns, 'dns') ?? reject('dns', 'is missing');
+export function suricataDns(
+  r: RecordFields,
+  record: JsonObject,
+  { addresses, sensor }: ParseContext,
+): WithSpans<DnsRecord> {
+  const dns = object(record.dns, 'dns') ?? reject('dns', 'is missing');
   const kind = kinds.get(dns.type) ?? reject('dns.type', `is ${named(dns.type)}, not a type of DNS message`);
   const question = first(dns.queries) ?? dns;
   const flags = headerFlags(dns.flags);
   const code = kind === 'query' ? undefined : text(dns.rcode, 'dns.rcode');
-  const sender = addresses.required(r.src_ip, 'src_ip');
-  const receiver = addresses.required(r.dest_ip, 'dest_ip');
-  const senderPort = port(r.src_port, 'src_port');
-  const receiverPort = port(r.dest_port, 'dest_port');
+  const sender = addresses.required(r.value(eveSlots.src_ip), 'src_ip');
+  const receiver = addresses.required(r.value(eveSlots.dest_ip), 'dest_ip');
+  const senderPort = port(r.value(eveSlots.src_port), 'src_port');
+  const receiverPort = port(r.value(eveSlots.dest_port), 'dest_port');
   const reply = kind === 'response' && sentByServer(dns, senderPort, receiverPort);
   const type = text(question.rrtype, 'dns.rrtype');
   dnsRecord.id = undefined;
-  dnsRecord.timestamp = isoTime(r.timestamp, 'timestamp');
+  dnsRecord.timestamp = r.isoTime(eveSlots.timestamp, 'timestamp');
   dnsRecord.src_ip = reply ? receiver.text : sender.text;
   dnsRecord.src_port = reply ? receiverPort : senderPort;
   dnsRecord.dst_ip = reply ? sender.text : receiver.text;
@@ -49,8 +56,8 @@ export function suricataDns(r: JsonObject, flowId: string | undefined, { address
   dnsRecord.recursion_desired = flag(dns.rd, 'dns.rd') ?? bit(flags, 0x0100);
   dnsRecord.recursion_available = flag(dns.ra, 'dns.ra') ?? bit(flags, 0x0080);
   dnsRecord.rejected = code === undefined ? undefined : rcodeOf(code) === 5;
-  dnsRecord.community_id = text(r.community_id, 'community_id');
-  dnsRecord.connection_id = flowId;
+  dnsRecord.community_id = r.unique(eveSlots.community_id, 'community_id', communityId);
+  dnsRecord.connection_id = r.flowId;
   dnsRecord.sensor = sensor ?? suricataSensor(r);
   dnsRecord.source = 'suricata';
   dnsRecord.severity = 'informational';

@@ -1,38 +1,54 @@
-import { isObject, type JsonObject, port, text, whole } from './fields.ts';
+import { isObject, port, text, whole } from './fields.ts';
+import type { RecordFields } from './record-fields.ts';
 import { reject } from './rejection.ts';
 import { transportField } from './transport.ts';
 
 // Readers of fields that EVE records of all types have.
 
+/** Slots of these fields. */
+export const eveSlots = {
+  timestamp: 0,
+  flow_id: 1,
+  src_ip: 2,
+  src_port: 3,
+  dest_ip: 4,
+  dest_port: 5,
+  proto: 6,
+  icmp_type: 7,
+  icmp_code: 8,
+  community_id: 9,
+  host: 10,
+  in_iface: 11,
+} as const;
+
 /** Returns the source port. For ICMP, the columns of ports contain type and code, as in Zeek. */
-export function srcPort(r: JsonObject): number | undefined {
-  return port(r.src_port, 'src_port') ?? icmpType(r);
+export function srcPort(r: RecordFields): number | undefined {
+  return port(r.value(eveSlots.src_port), 'src_port') ?? icmpType(r);
 }
 
-export function dstPort(r: JsonObject): number | undefined {
-  return port(r.dest_port, 'dest_port') ?? icmpCode(r);
+export function dstPort(r: RecordFields): number | undefined {
+  return port(r.value(eveSlots.dest_port), 'dest_port') ?? icmpCode(r);
 }
 
-export const icmpType = (r: JsonObject): number | undefined => whole(r.icmp_type, 'icmp_type', 255);
-export const icmpCode = (r: JsonObject): number | undefined => whole(r.icmp_code, 'icmp_code', 255);
+export const icmpType = (r: RecordFields): number | undefined => whole(r.value(eveSlots.icmp_type), 'icmp_type', 255);
+export const icmpCode = (r: RecordFields): number | undefined => whole(r.value(eveSlots.icmp_code), 'icmp_code', 255);
 
-/**
- * Returns the transport. `ICMP` and `IPv6-ICMP` both become icmp, as in Zeek: the addresses show the version.
- */
-export function suricataTransport(record: JsonObject): string | undefined {
-  const transport = transportField(record.proto, 'proto');
+/** Returns the transport. `ICMP` and `IPv6-ICMP` both become icmp, as in Zeek: the addresses show the version. */
+export function suricataTransport(r: RecordFields): string | undefined {
+  const transport = transportField(r.value(eveSlots.proto), 'proto');
   return transport === 'ipv6-icmp' || transport === 'icmpv6' ? 'icmp' : transport;
 }
 
-export function requiredTransport(record: JsonObject): string {
-  return suricataTransport(record) ?? reject('proto', 'is missing');
+export function requiredTransport(r: RecordFields): string {
+  return suricataTransport(r) ?? reject('proto', 'is missing');
 }
 
 /**
  * Returns the sensor's configured name, otherwise its interface. Shippers may replace `host` with an object,
  * which is ignored.
  */
-export function suricataSensor(record: JsonObject): string | undefined {
-  const name = isObject(record.host) ? undefined : text(record.host, 'host');
-  return name ?? text(record.in_iface, 'in_iface');
+export function suricataSensor(r: RecordFields): string | undefined {
+  const host = r.value(eveSlots.host);
+  const name = isObject(host) ? undefined : text(host, 'host');
+  return name ?? text(r.value(eveSlots.in_iface), 'in_iface');
 }

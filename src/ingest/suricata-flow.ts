@@ -1,16 +1,43 @@
 import { protocolWord } from '../contract/app-protocols.ts';
 import { type FlowFlags, suricataState, tcpFlags } from '../events/connection-state.ts';
-import type { NetworkRecord } from '../events/records.ts';
+import { TextSpan } from '../events/format/text-span.ts';
+import type { NetworkRecord, WithSpans } from '../events/records.ts';
 import { type Address, direction } from './addresses.ts';
 import { newNetworkRecord } from './event-records.ts';
-import { count, isoTime, type JsonObject, list, mac, object, text, whole } from './fields.ts';
+import { count, list, mac, object, text, whole } from './fields.ts';
 import { memoize } from './memoize.ts';
 import type { ParseContext } from './parse-context.ts';
+import type { RecordFields } from './record-fields.ts';
 import { reject } from './rejection.ts';
-import { dstPort, requiredTransport, srcPort, suricataSensor } from './suricata-envelope.ts';
-import { isoMicros } from './time.ts';
+import { dstPort, eveSlots, requiredTransport, srcPort, suricataSensor } from './suricata-envelope.ts';
 
 const networkRecord = newNetworkRecord();
+
+const f = {
+  ...eveSlots,
+  app_proto: 12,
+  vlan: 13,
+  flow: 14,
+  'flow.start': 15,
+  'flow.end': 16,
+  'flow.pkts_toserver': 17,
+  'flow.pkts_toclient': 18,
+  'flow.bytes_toserver': 19,
+  'flow.bytes_toclient': 20,
+  'flow.state': 21,
+  tcp: 22,
+  'tcp.tcp_flags': 23,
+  'tcp.tcp_flags_tc': 24,
+  'tcp.rst': 25,
+  'tcp.fin': 26,
+  ether: 27,
+  'ether.src_mac': 28,
+  'ether.src_macs': 29,
+  'ether.dest_mac': 30,
+  'ether.dest_macs': 31,
+} as const;
+export const flowSlots = f;
+const communityId = new TextSpan();
 
 /** Addresses and ports of a flow. The source is the originator. */
 export interface FlowEnds {
@@ -20,14 +47,14 @@ export interface FlowEnds {
   readonly dst_port: number | undefined;
 }
 
-export function suricataFlow(r: JsonObject, flowId: string | undefined, reading: ParseContext): NetworkRecord {
+export function suricataFlow(r: RecordFields, reading: ParseContext): WithSpans<NetworkRecord> {
   const ends = {
-    src: reading.addresses.required(r.src_ip, 'src_ip'),
+    src: reading.addresses.required(r.value(f.src_ip), 'src_ip'),
     src_port: srcPort(r),
-    dst: reading.addresses.required(r.dest_ip, 'dest_ip'),
+    dst: reading.addresses.required(r.value(f.dest_ip), 'dest_ip'),
     dst_port: dstPort(r),
   };
-  return flowRecord(r, flowId, ends, requiredTransport(r), reading);
+  return flowRecord(r, ends, requiredTransport(r), reading);
 }
 
 /**
@@ -35,51 +62,58 @@ export function suricataFlow(r: JsonObject, flowId: string | undefined, reading:
  * record, bytes include all headers, and the time is the flow's start, if known.
  */
 export function flowRecord(
-  r: JsonObject,
-  flowId: string | undefined,
+  r: RecordFields,
   { src, src_port, dst, dst_port }: FlowEnds,
   transport: string,
   { sensor }: ParseContext,
-): NetworkRecord {
-  const flow = object(r.flow, 'flow') ?? none;
-  const tcp = object(r.tcp, 'tcp') ?? none;
-  const ether = object(r.ether, 'ether') ?? none;
-  const started = flow.start ?? undefined;
-  const srcPackets = count(flow.pkts_toserver, 'flow.pkts_toserver');
-  const dstPackets = count(flow.pkts_toclient, 'flow.pkts_toclient');
-  const connState = text(flow.state, 'flow.state');
-  const flags = text(tcp.tcp_flags, 'tcp.tcp_flags');
-  const reported = isoTime(r.timestamp, 'timestamp');
+): WithSpans<NetworkRecord> {
+  object(r.value(f.flow), 'flow');
+  object(r.value(f.tcp), 'tcp');
+  object(r.value(f.ether), 'ether');
+  const hasStart = r.has(f['flow.start']);
+  const srcPackets = count(r.value(f['flow.pkts_toserver']), 'flow.pkts_toserver');
+  const dstPackets = count(r.value(f['flow.pkts_toclient']), 'flow.pkts_toclient');
+  const connState = text(r.value(f['flow.state']), 'flow.state');
+  const flags = text(r.value(f['tcp.tcp_flags']), 'tcp.tcp_flags');
+  const reported = r.isoTime(f.timestamp, 'timestamp');
   networkRecord.id = undefined;
-  networkRecord.timestamp = started === undefined ? reported : isoTime(started, 'flow.start');
-  networkRecord.duration_ms = started === undefined ? undefined : duration(started, flow.end);
+  networkRecord.timestamp = hasStart ? r.isoTime(f['flow.start'], 'flow.start') : reported;
+  networkRecord.duration_ms = hasStart ? duration(r) : undefined;
   networkRecord.src_ip = src.text;
   networkRecord.src_port = src_port;
-  networkRecord.src_mac = link(ether.src_mac, 'ether.src_mac', ether.src_macs, 'ether.src_macs');
+  networkRecord.src_mac = link(
+    r.value(f['ether.src_mac']),
+    'ether.src_mac',
+    r.value(f['ether.src_macs']),
+    'ether.src_macs',
+  );
   networkRecord.dst_ip = dst.text;
   networkRecord.dst_port = dst_port;
-  networkRecord.dst_mac = link(ether.dest_mac, 'ether.dest_mac', ether.dest_macs, 'ether.dest_macs');
+  networkRecord.dst_mac = link(
+    r.value(f['ether.dest_mac']),
+    'ether.dest_mac',
+    r.value(f['ether.dest_macs']),
+    'ether.dest_macs',
+  );
   networkRecord.transport = transport;
-  networkRecord.app_protocol = appProtocol(text(r.app_proto, 'app_proto'));
-  networkRecord.src_bytes = count(flow.bytes_toserver, 'flow.bytes_toserver');
-  networkRecord.dst_bytes = count(flow.bytes_toclient, 'flow.bytes_toclient');
+  networkRecord.app_protocol = appProtocol(text(r.value(f.app_proto), 'app_proto'));
+  networkRecord.src_bytes = count(r.value(f['flow.bytes_toserver']), 'flow.bytes_toserver');
+  networkRecord.dst_bytes = count(r.value(f['flow.bytes_toclient']), 'flow.bytes_toclient');
   networkRecord.src_packets = srcPackets;
   networkRecord.dst_packets = dstPackets;
   networkRecord.state =
-    connState === undefined ? undefined : suricataState(connState, transport, dstPackets, flagsOf(tcp));
+    connState === undefined ? undefined : suricataState(connState, transport, dstPackets, flagsOf(r));
   networkRecord.conn_state = connState;
   networkRecord.history = flags;
   networkRecord.direction = direction(src, dst);
-  networkRecord.community_id = text(r.community_id, 'community_id');
-  networkRecord.connection_id = flowId;
-  networkRecord.vlan = whole(list(r.vlan, 'vlan')?.[0], 'vlan', 4095);
+  networkRecord.community_id = r.unique(f.community_id, 'community_id', communityId);
+  networkRecord.connection_id = r.flowId;
+  networkRecord.vlan = whole(list(r.value(f.vlan), 'vlan')?.[0], 'vlan', 4095);
   networkRecord.sensor = sensor ?? suricataSensor(r);
   networkRecord.source = 'suricata';
   networkRecord.severity = 'informational';
   return networkRecord;
 }
-
-const none: JsonObject = {};
 
 /**
  * Returns a link-layer address. The record of a packet has one address per side; the record of a flow has a
@@ -90,10 +124,10 @@ function link(one: unknown, field: string, all: unknown, listField: string): str
 }
 
 /** Computes the duration from both times to the microsecond, because `age` has whole seconds only. */
-function duration(start: unknown, end: unknown): number | undefined {
-  if (end === undefined || end === null) return undefined;
-  const millis = isoTime(end, 'flow.end') - isoTime(start, 'flow.start');
-  const micros = millis * 1000 + isoMicros(end as string) - isoMicros(start as string);
+function duration(r: RecordFields): number | undefined {
+  if (!r.has(f['flow.end'])) return undefined;
+  const millis = r.isoTime(f['flow.end'], 'flow.end') - r.isoTime(f['flow.start'], 'flow.start');
+  const micros = millis * 1000 + r.isoMicros(f['flow.end']) - r.isoMicros(f['flow.start']);
   return micros >= 0 ? micros / 1000 : reject('flow.end', 'is before flow.start');
 }
 
@@ -109,13 +143,13 @@ function appProtocol(name: string | undefined): string | undefined {
 /**
  * Returns the flags of a flow's packets. Without the server's flags, the record does not separate the sides.
  */
-function flagsOf(tcp: JsonObject): FlowFlags {
-  const byServer = flagBits(tcp.tcp_flags_tc, 'tcp.tcp_flags_tc');
+function flagsOf(r: RecordFields): FlowFlags {
+  const byServer = flagBits(r.value(f['tcp.tcp_flags_tc']), 'tcp.tcp_flags_tc');
   const all =
-    (flagBits(tcp.tcp_flags, 'tcp.tcp_flags') ?? 0) |
+    (flagBits(r.value(f['tcp.tcp_flags']), 'tcp.tcp_flags') ?? 0) |
     (byServer ?? 0) |
-    (tcp.rst === true ? tcpFlags.rst : 0) |
-    (tcp.fin === true ? tcpFlags.fin : 0);
+    (r.value(f['tcp.rst']) === true ? tcpFlags.rst : 0) |
+    (r.value(f['tcp.fin']) === true ? tcpFlags.fin : 0);
   return { all, byServer };
 }
 

@@ -1,51 +1,79 @@
+import { TextSpan } from '../events/format/text-span.ts';
 import type { JsonObject } from './fields.ts';
+import { flowId } from './flow-id.ts';
 import { memoize } from './memoize.ts';
 import type { ParseContext } from './parse-context.ts';
+import { type EventReader, type Plan, positionsOf, RecordFields } from './record-fields.ts';
 import { suricataAlert } from './suricata-alert.ts';
 import { suricataDns } from './suricata-dns.ts';
-import { suricataFlow } from './suricata-flow.ts';
+import { eveSlots } from './suricata-envelope.ts';
+import { flowSlots, suricataFlow } from './suricata-flow.ts';
 import { suricataDhcp, suricataFile, suricataHttp, suricataQuic, suricataTls } from './suricata-hosts.ts';
 
 const kindOf = memoize((type) => `suricata.${type}`);
 
+const flowReader: EventReader = {
+  slots: flowSlots,
+  read: (fields, reading) => reading.batch.addNetwork(suricataFlow(fields, reading)),
+};
+
+/** Readers of records with events, by event_type. */
+const eventReaders: ReadonlyMap<unknown, EventReader> = new Map([
+  ['flow', flowReader],
+  ['alert', { slots: flowSlots, read: suricataAlert }],
+  ['dns', { slots: eveSlots, read: (fields, reading, r) => reading.batch.addDns(suricataDns(fields, r, reading)) }],
+]);
+
+const fields = new RecordFields();
+const id = new TextSpan();
+
 /**
- * Reads one EVE record (OISF/suricata etc/schema.json), which always has `event_type` and `timestamp`. `flowId`
- * is the record's flow_id as written. Returns the kind of the record; undefined, without any effect, for other
- * records.
+ * Reads one EVE record (OISF/suricata etc/schema.json), which always has `event_type` and `timestamp`. `lineOf` returns
+ * the record's text. Returns the kind of the record; undefined, without any effect, for other records.
  */
-export function readSuricata(
-  record: JsonObject,
-  flowId: string | undefined,
-  reading: ParseContext,
-): string | undefined {
+export function readSuricata(record: JsonObject, lineOf: () => string, reading: ParseContext): string | undefined {
+  const idOfFlow = flowId(record, lineOf);
   if (typeof record.event_type !== 'string' || record.timestamp === undefined) return undefined;
-  switch (record.event_type) {
-    case 'flow':
-      reading.batch.addNetwork(suricataFlow(record, flowId, reading));
-      break;
-    case 'alert':
-      suricataAlert(record, flowId, reading);
-      break;
-    case 'dns':
-      reading.batch.addDns(suricataDns(record, flowId, reading));
-      break;
-    case 'dhcp':
-      suricataDhcp(record, reading);
-      break;
-    case 'tls':
-      suricataTls(record, reading);
-      break;
-    case 'http':
-      suricataHttp(record, reading);
-      break;
-    case 'fileinfo':
-      suricataFile(record, reading);
-      break;
-    case 'quic':
-      suricataQuic(record, reading);
-      break;
-    default:
-      reading.batch.ignore();
+  const reader = eventReaders.get(record.event_type);
+  if (reader === undefined) readOther(record, reading);
+  else {
+    fields.flowId = idOfFlow;
+    reader.read(fields.ofRecord(record, reader), reading, record);
   }
   return kindOf(record.event_type);
+}
+
+/** Reads a record without an event. */
+function readOther(record: JsonObject, reading: ParseContext): void {
+  switch (record.event_type) {
+    case 'dhcp':
+      return suricataDhcp(record, reading);
+    case 'tls':
+      return suricataTls(record, reading);
+    case 'http':
+      return suricataHttp(record, reading);
+    case 'fileinfo':
+      return suricataFile(record, reading);
+    case 'quic':
+      return suricataQuic(record, reading);
+    default:
+      return reading.batch.ignore();
+  }
+}
+
+/**
+ * Returns the plan for lines of a shape; undefined if the lines are read as objects.
+ *
+ * @param record - a record of the shape with positions instead of values
+ * @param type - the lines' event_type
+ */
+export function suricataPlan(record: JsonObject, type: unknown): Plan | undefined {
+  const reader = eventReaders.get(type);
+  if (reader === undefined || record.timestamp === undefined) return undefined;
+  const positions = positionsOf(record, reader);
+  const read: Plan['read'] = (of, reading, r, lineOf) => {
+    of.flowId = of.digits(eveSlots.flow_id, id) ?? flowId(r, lineOf);
+    reader.read(of, reading, r);
+  };
+  return positions && { read, kind: kindOf(type as string), positions };
 }

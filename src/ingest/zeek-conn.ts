@@ -1,50 +1,73 @@
 import { joinedProtocols } from '../contract/app-protocols.ts';
 import { zeekState } from '../events/connection-state.ts';
-import type { NetworkRecord } from '../events/records.ts';
+import { TextSpan } from '../events/format/text-span.ts';
+import type { NetworkRecord, WithSpans } from '../events/records.ts';
 import { direction } from './addresses.ts';
 import { newNetworkRecord } from './event-records.ts';
-import { count, type JsonObject, mac, port, seconds, text, whole, zeekTime } from './fields.ts';
+import { count, mac, port, seconds, text, whole, zeekTime } from './fields.ts';
 import { memoize } from './memoize.ts';
 import type { ParseContext } from './parse-context.ts';
-import { requiredZeekTransport, type ZeekIds, zeekSensor } from './zeek-envelope.ts';
+import type { RecordFields } from './record-fields.ts';
+import { requiredZeekTransport, zeekSensor, zeekSlots } from './zeek-envelope.ts';
 
 const networkRecord = newNetworkRecord();
 
+const f = {
+  ...zeekSlots,
+  conn_state: 11,
+  service: 12,
+  history: 13,
+  duration: 14,
+  orig_l2_addr: 15,
+  resp_l2_addr: 16,
+  orig_ip_bytes: 17,
+  resp_ip_bytes: 18,
+  orig_bytes: 19,
+  resp_bytes: 20,
+  orig_pkts: 21,
+  resp_pkts: 22,
+  missed_bytes: 23,
+  vlan: 24,
+} as const;
+export const connSlots = f;
+const uid = new TextSpan();
+const communityId = new TextSpan();
+
 /** Reads a line of conn.log (zeek scripts/base/protocols/conn/main.zeek), open_conn.log or conn_long.log. */
-export function zeekConn(r: JsonObject, ids: ZeekIds, { addresses, sensor }: ParseContext): NetworkRecord {
-  const timestamp = zeekTime(r.ts, 'ts');
-  const src = addresses.required(ids.orig_h, ids.names.orig_h);
-  const dst = addresses.required(ids.resp_h, ids.names.resp_h);
-  const connState = text(r.conn_state, 'conn_state');
-  const service = text(r.service, 'service');
-  const transport = requiredZeekTransport(r.proto, 'proto');
-  const history = text(r.history, 'history');
+export function zeekConn(r: RecordFields, { addresses, sensor }: ParseContext): WithSpans<NetworkRecord> {
+  const timestamp = zeekTime(r.value(f.ts), 'ts');
+  const src = addresses.required(r.value(f.orig_h), r.names.orig_h);
+  const dst = addresses.required(r.value(f.resp_h), r.names.resp_h);
+  const connState = text(r.value(f.conn_state), 'conn_state');
+  const service = text(r.value(f.service), 'service');
+  const transport = requiredZeekTransport(r.value(f.proto), 'proto');
+  const history = text(r.value(f.history), 'history');
   networkRecord.id = undefined;
   networkRecord.timestamp = timestamp;
-  networkRecord.duration_ms = seconds(r.duration, 'duration');
+  networkRecord.duration_ms = seconds(r.value(f.duration), 'duration');
   networkRecord.src_ip = src.text;
-  networkRecord.src_port = port(ids.orig_p, ids.names.orig_p);
-  networkRecord.src_mac = mac(r.orig_l2_addr, 'orig_l2_addr');
+  networkRecord.src_port = port(r.value(f.orig_p), r.names.orig_p);
+  networkRecord.src_mac = mac(r.value(f.orig_l2_addr), 'orig_l2_addr');
   networkRecord.dst_ip = dst.text;
-  networkRecord.dst_port = port(ids.resp_p, ids.names.resp_p);
-  networkRecord.dst_mac = mac(r.resp_l2_addr, 'resp_l2_addr');
+  networkRecord.dst_port = port(r.value(f.resp_p), r.names.resp_p);
+  networkRecord.dst_mac = mac(r.value(f.resp_l2_addr), 'resp_l2_addr');
   networkRecord.transport = transport;
   networkRecord.app_protocol = service === undefined ? undefined : services(service).kept;
-  networkRecord.src_bytes = count(r.orig_ip_bytes, 'orig_ip_bytes');
-  networkRecord.dst_bytes = count(r.resp_ip_bytes, 'resp_ip_bytes');
-  networkRecord.src_payload_bytes = count(r.orig_bytes, 'orig_bytes');
-  networkRecord.dst_payload_bytes = count(r.resp_bytes, 'resp_bytes');
-  networkRecord.src_packets = count(r.orig_pkts, 'orig_pkts');
-  networkRecord.dst_packets = count(r.resp_pkts, 'resp_pkts');
-  networkRecord.missed_bytes = count(r.missed_bytes, 'missed_bytes');
+  networkRecord.src_bytes = count(r.value(f.orig_ip_bytes), 'orig_ip_bytes');
+  networkRecord.dst_bytes = count(r.value(f.resp_ip_bytes), 'resp_ip_bytes');
+  networkRecord.src_payload_bytes = count(r.value(f.orig_bytes), 'orig_bytes');
+  networkRecord.dst_payload_bytes = count(r.value(f.resp_bytes), 'resp_bytes');
+  networkRecord.src_packets = count(r.value(f.orig_pkts), 'orig_pkts');
+  networkRecord.dst_packets = count(r.value(f.resp_pkts), 'resp_pkts');
+  networkRecord.missed_bytes = count(r.value(f.missed_bytes), 'missed_bytes');
   networkRecord.state = connState === undefined ? undefined : zeekState(connState, transport, history);
   networkRecord.conn_state = connState;
   networkRecord.history = history;
   networkRecord.direction = direction(src, dst);
-  networkRecord.community_id = text(r.community_id, 'community_id');
-  networkRecord.connection_id = text(r.uid, 'uid');
-  networkRecord.vlan = whole(r.vlan, 'vlan', 4095);
-  networkRecord.sensor = sensor ?? zeekSensor(r);
+  networkRecord.community_id = r.unique(f.community_id, 'community_id', communityId);
+  networkRecord.connection_id = r.unique(f.uid, 'uid', uid);
+  networkRecord.vlan = whole(r.value(f.vlan), 'vlan', 4095);
+  networkRecord.sensor = sensor ?? zeekSensor(r.value(f._system_name), r.value(f['@system']), r.value(f._node_name));
   networkRecord.source = 'zeek';
   networkRecord.severity = 'informational';
   return networkRecord;

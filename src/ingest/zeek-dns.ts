@@ -1,56 +1,86 @@
-import type { DnsRecord } from '../events/records.ts';
+import { TextSpan } from '../events/format/text-span.ts';
+import type { DnsRecord, WithSpans } from '../events/records.ts';
 import { isAddress, parseIpv4 } from '../net/ip.ts';
 import { type Answer, writeAnswers } from './dns-answers.ts';
 import { className, classNameOf, rcodeName, rcodeNameOf, rcodeOf, typeName, typeNameOf } from './dns-codes.ts';
 import { newDnsRecord } from './event-records.ts';
-import { dnsRcode, flag, type JsonObject, list, port, seconds, text, timeToLive, whole, zeekTime } from './fields.ts';
+import { dnsRcode, flag, list, port, seconds, text, timeToLive, whole, zeekTime } from './fields.ts';
 import type { ParseContext } from './parse-context.ts';
+import type { RecordFields } from './record-fields.ts';
 import { reject } from './rejection.ts';
-import { requiredZeekTransport, type ZeekIds, zeekSensor } from './zeek-envelope.ts';
+import { requiredZeekTransport, zeekSensor, zeekSlots } from './zeek-envelope.ts';
 
 const dnsRecord = newDnsRecord();
+
+const f = {
+  ...zeekSlots,
+  qtype_name: 11,
+  qtype: 12,
+  qclass_name: 13,
+  qclass: 14,
+  rcode_name: 15,
+  rcode: 16,
+  trans_id: 17,
+  query: 18,
+  answers: 19,
+  TTLs: 20,
+  AA: 21,
+  TC: 22,
+  RD: 23,
+  RA: 24,
+  rejected: 25,
+  rtt: 26,
+} as const;
+export const dnsSlots = f;
+const uid = new TextSpan();
+const communityId = new TextSpan();
 
 /**
  * Reads a line of dns.log (zeek scripts/base/protocols/dns/main.zeek): a whole transaction if it has a response
  * code, otherwise an unanswered query. A missing name of the type, class or code is derived from the number, and a
  * missing number of the code from the name.
  */
-export function zeekDns(r: JsonObject, ids: ZeekIds, { addresses, sensor }: ParseContext): DnsRecord {
-  const timestamp = zeekTime(r.ts, 'ts');
-  const src = addresses.required(ids.orig_h, ids.names.orig_h);
-  const dst = addresses.required(ids.resp_h, ids.names.resp_h);
-  const qtype = either(text(r.qtype_name, 'qtype_name'), typeName, whole(r.qtype, 'qtype', 65535), typeNameOf);
-  const name = text(r.rcode_name, 'rcode_name');
-  const rcode = dnsRcode(r.rcode, 'rcode') ?? (name === undefined ? undefined : rcodeOf(name));
+export function zeekDns(r: RecordFields, { addresses, sensor }: ParseContext): WithSpans<DnsRecord> {
+  const timestamp = zeekTime(r.value(f.ts), 'ts');
+  const src = addresses.required(r.value(f.orig_h), r.names.orig_h);
+  const dst = addresses.required(r.value(f.resp_h), r.names.resp_h);
+  const qtype = either(
+    text(r.value(f.qtype_name), 'qtype_name'),
+    typeName,
+    whole(r.value(f.qtype), 'qtype', 65535),
+    typeNameOf,
+  );
+  const name = text(r.value(f.rcode_name), 'rcode_name');
+  const rcode = dnsRcode(r.value(f.rcode), 'rcode') ?? (name === undefined ? undefined : rcodeOf(name));
   dnsRecord.id = undefined;
   dnsRecord.timestamp = timestamp;
   dnsRecord.src_ip = src.text;
-  dnsRecord.src_port = port(ids.orig_p, ids.names.orig_p);
+  dnsRecord.src_port = port(r.value(f.orig_p), r.names.orig_p);
   dnsRecord.dst_ip = dst.text;
-  dnsRecord.dst_port = port(ids.resp_p, ids.names.resp_p);
-  dnsRecord.transport = requiredZeekTransport(r.proto, 'proto');
+  dnsRecord.dst_port = port(r.value(f.resp_p), r.names.resp_p);
+  dnsRecord.transport = requiredZeekTransport(r.value(f.proto), 'proto');
   dnsRecord.kind = rcode === undefined && name === undefined ? 'query' : 'transaction';
-  dnsRecord.transaction_id = whole(r.trans_id, 'trans_id', 65535);
-  dnsRecord.query = text(r.query, 'query');
+  dnsRecord.transaction_id = whole(r.value(f.trans_id), 'trans_id', 65535);
+  dnsRecord.query = text(r.value(f.query), 'query');
   dnsRecord.qtype = qtype;
   dnsRecord.qclass = either(
-    text(r.qclass_name, 'qclass_name'),
+    text(r.value(f.qclass_name), 'qclass_name'),
     className,
-    whole(r.qclass, 'qclass', 65535),
+    whole(r.value(f.qclass), 'qclass', 65535),
     classNameOf,
   );
   dnsRecord.rcode = rcode;
   dnsRecord.rcode_name = either(name, rcodeName, rcode, rcodeNameOf);
   dnsRecord.answers = answers(r, qtype);
-  dnsRecord.authoritative = flag(r.AA, 'AA');
-  dnsRecord.truncated = flag(r.TC, 'TC');
-  dnsRecord.recursion_desired = flag(r.RD, 'RD');
-  dnsRecord.recursion_available = flag(r.RA, 'RA');
-  dnsRecord.rejected = flag(r.rejected, 'rejected');
-  dnsRecord.rtt_ms = seconds(r.rtt, 'rtt');
-  dnsRecord.community_id = text(r.community_id, 'community_id');
-  dnsRecord.connection_id = text(r.uid, 'uid');
-  dnsRecord.sensor = sensor ?? zeekSensor(r);
+  dnsRecord.authoritative = flag(r.value(f.AA), 'AA');
+  dnsRecord.truncated = flag(r.value(f.TC), 'TC');
+  dnsRecord.recursion_desired = flag(r.value(f.RD), 'RD');
+  dnsRecord.recursion_available = flag(r.value(f.RA), 'RA');
+  dnsRecord.rejected = flag(r.value(f.rejected), 'rejected');
+  dnsRecord.rtt_ms = seconds(r.value(f.rtt), 'rtt');
+  dnsRecord.community_id = r.unique(f.community_id, 'community_id', communityId);
+  dnsRecord.connection_id = r.unique(f.uid, 'uid', uid);
+  dnsRecord.sensor = sensor ?? zeekSensor(r.value(f._system_name), r.value(f['@system']), r.value(f._node_name));
   dnsRecord.source = 'zeek';
   dnsRecord.severity = 'informational';
   return dnsRecord;
@@ -71,10 +101,10 @@ function either(
  * Returns the answers with their times to live, which Zeek writes as a separate list, and with the types, which
  * Zeek omits.
  */
-function answers(r: JsonObject, qtype: string | undefined): string | undefined {
-  const data = list(r.answers, 'answers');
+function answers(r: RecordFields, qtype: string | undefined): string | undefined {
+  const data = list(r.value(f.answers), 'answers');
   if (data === undefined || data.length === 0) return undefined;
-  const ttls = list(r.TTLs, 'TTLs');
+  const ttls = list(r.value(f.TTLs), 'TTLs');
   return writeAnswers(
     data.map((given, at) => {
       const value = given === '' ? '' : (text(given, 'answers') ?? reject('answers', 'contains null'));

@@ -3,14 +3,14 @@ import { reject } from './rejection.ts';
 import { transportField } from './transport.ts';
 
 /** The names of a connection's addresses and ports in one dialect, for errors. */
-interface IdNames {
+export interface IdNames {
   readonly orig_h: string;
   readonly orig_p: string;
   readonly resp_h: string;
   readonly resp_p: string;
 }
 
-const dotted: IdNames = {
+export const dotted: IdNames = {
   orig_h: 'id.orig_h',
   orig_p: 'id.orig_p',
   resp_h: 'id.resp_h',
@@ -81,8 +81,23 @@ export function requiredZeekTransport(proto: unknown, field: string): string {
  * Returns the name of the sensor: `_system_name` in json-streaming-logs, `@system` in streams, `_node_name`
  * from a cluster's worker.
  */
-export function zeekSensor(r: JsonObject): string | undefined {
-  if (r._system_name !== undefined) return text(r._system_name, '_system_name');
-  if (r['@system'] !== undefined) return text(r['@system'], '@system');
-  return text(r._node_name, '_node_name');
+export function zeekSensor(systemName: unknown, system: unknown, nodeName: unknown): string | undefined {
+  if (systemName !== undefined) return text(systemName, '_system_name');
+  if (system !== undefined) return text(system, '@system');
+  return text(nodeName, '_node_name');
 }
+
+/** Slots of the fields that all logs of events have. The first four are those of `zeekIds`. */
+export const zeekSlots = {
+  orig_h: 0,
+  orig_p: 1,
+  resp_h: 2,
+  resp_p: 3,
+  ts: 4,
+  uid: 5,
+  proto: 6,
+  community_id: 7,
+  _system_name: 8,
+  '@system': 9,
+  _node_name: 10,
+} as const;

@@ -22,7 +22,7 @@ export function zeekNotice(r: JsonObject, ids: ZeekIds, { addresses, sensor, det
   const timestamp = zeekTime(r.ts, 'ts');
   const uid = text(r.uid, 'uid');
   const communityId = text(r.community_id, 'community_id');
-  const from = sensor ?? zeekSensor(r);
+  const from = sensor ?? zeekSensor(r._system_name, r['@system'], r._node_name);
   const finding = detectors.zeekNotice({
     timestamp,
     src_ip: src?.text,

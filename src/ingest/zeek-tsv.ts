@@ -1,7 +1,20 @@
 import { replaces, type TsvHeader } from '../events/tsv-headers.ts';
 import { limits } from '../limits.ts';
 import type { JsonObject } from './fields.ts';
+import { LineValues } from './line-values.ts';
+import type { Plan } from './record-fields.ts';
 import { reject } from './rejection.ts';
+import { Shape } from './shape.ts';
+import { zeekPlan } from './zeek.ts';
+
+const lineFeed = 10;
+const carriageReturn = 13;
+const space = 32;
+const hash = 35;
+const openBrace = 123;
+
+/** Values of rows, by the number of their column. Shared by the bodies that this thread reads. */
+const values = new LineValues(limits.maxTsvColumns);
 
 /**
  * Zeek's own format: columns separated by tabs, described by header lines. Header lines may be anywhere and
@@ -26,10 +39,14 @@ export class ZeekTsv {
   #current: Known | undefined;
   /** Name of the log to which the last row belongs. */
   path: string | undefined;
+  /** Values of the last row that was read from its bytes. */
+  readonly values = values;
+  /** Plan for the last row; undefined if the row is read as an object. */
+  plan: Plan | undefined;
 
   /** @param headers - from earlier bodies of the principal */
   constructor(headers: readonly TsvHeader[] = []) {
-    this.#known = headers.map((header) => ({ ...header, isNew: false, columns: undefined }));
+    this.#known = headers.map((header) => ({ ...header, isNew: false, columns: undefined, rows: undefined }));
   }
 
   /** True if a header is known, so that rows may follow. */
@@ -40,7 +57,7 @@ export class ZeekTsv {
   /** The headers in this body; undefined without headers. */
   get changed(): readonly TsvHeader[] | undefined {
     const changed = this.#known.filter(({ isNew }) => isNew);
-    return changed.length === 0 ? undefined : changed.map(({ isNew: _, columns: __, ...header }) => header);
+    return changed.length === 0 ? undefined : changed.map(({ isNew: _, columns: __, rows: ___, ...header }) => header);
   }
 
   /**
@@ -62,11 +79,59 @@ export class ZeekTsv {
     const header = isOver ? this.#begin({ ...usual, ...last, sensor, path: undefined, fields: '', types: '' }) : last;
     header.isNew = true;
     header.columns = undefined;
+    header.rows = undefined;
     if (name === '#fields') header.types = '';
     header[settings[name as keyof typeof settings]] = name === '#set_separator' ? unescaped(value) : value;
     this.#known = [...this.#known.filter((one) => one !== header && !replaces(header, one)), header];
     this.#current = header;
     this.#requireFitting(header);
+  }
+
+  /**
+   * Reads one row from its bytes, if it fits the last header of this body and contains only printable ASCII without
+   * escapes and quotes. Returns an object with the values of the line, which is valid until the next row is read, and
+   * sets `plan`. Returns undefined for other rows.
+   */
+  line(bytes: Buffer, view: DataView, start: number, end: number, sensor: string): JsonObject | undefined {
+    const header = this.#current;
+    if (header === undefined || header.sensor !== sensor) return undefined;
+    const first = bytes[start] as number;
+    const separator = header.separator.charCodeAt(0);
+    if (first <= space || first === hash || first === openBrace || end - start > limits.maxTextBytes) return undefined;
+    if (header.separator.length !== 1 || separator >= space) return undefined;
+    let last = end;
+    while (bytes[last - 1] === lineFeed || bytes[last - 1] === carriageReturn) last--;
+    const columns = columnsOf(header);
+    this.values.begin(bytes, view);
+    let at = start - 1;
+    for (let column = 0; column < columns.length; column++) {
+      if (at >= last || (column > 0 && bytes[at] !== separator)) return undefined;
+      at = this.#cell(header, columns[column] as Column, column + 1, at + 1, last);
+      if (at < 0) return undefined;
+    }
+    if (at !== last) return undefined;
+    header.rows ??= rowsOf(header, columns);
+    this.path = header.path;
+    this.plan = header.rows.plan;
+    return header.rows.shape.record(this.values);
+  }
+
+  /** Sets the value of the cell that starts at `at`. Returns its end, or -1 if the row is read as a text. */
+  #cell(header: Known, { kind }: Column, position: number, at: number, last: number): number {
+    const { values } = this;
+    if (isCell(header.unset, values.bytes, at, last, header.separator)) {
+      values.set(position, undefined);
+      return at + header.unset.length;
+    }
+    if (kind === 'number') return values.number(position, at, last);
+    const end = values.text(position, at);
+    if (end > last) return -1;
+    if (kind !== 'text') {
+      const value = cellValue(values.value(position) as string, kind, header);
+      if (kind === 'bool' && typeof value !== 'boolean') return -1;
+      values.set(position, value);
+    } else if (isCell(header.empty, values.bytes, at, last, header.separator)) values.set(position, '');
+    return end;
   }
 
   /**
@@ -81,18 +146,18 @@ export class ZeekTsv {
       cells = line.split(header.separator);
     }
     this.path = header.path;
+    this.plan = undefined;
     const columns = columnsOf(header);
     const record: Record<string, unknown> = {};
     for (let at = 0; at < cells.length; at++) {
       const { name, kind } = columns[at] as Column;
-      // Skips `__proto__`, which would set the prototype, and empty names, which are not fields.
-      if (name !== '__proto__' && name !== '') record[name] = cellValue(cells[at] as string, kind, header);
+      if (isField(name)) record[name] = cellValue(cells[at] as string, kind, header);
     }
     return record;
   }
 
   #begin(header: TsvHeader): Known {
-    const known = { ...header, isNew: true, columns: undefined };
+    const known = { ...header, isNew: true, columns: undefined, rows: undefined };
     this.#known.push(known);
     this.#current = known;
     return known;
@@ -161,15 +226,48 @@ interface Known extends Writable<TsvHeader> {
   /** True if this body contains a line of the header. */
   isNew: boolean;
   columns: readonly Column[] | undefined;
+  /** The shape of rows, and the plan for reading them. */
+  rows: Rows | undefined;
+}
+
+interface Rows {
+  readonly shape: Shape;
+  readonly plan: Plan | undefined;
 }
 type Writable<T> = { -readonly [P in keyof T]: T[P] };
 
 function columnsOf(header: Known): readonly Column[] {
   const { fields, types, separator } = header;
   if (fields === '') return [];
-  const typed = types.split(separator);
-  header.columns ??= fields.split(separator).map((name, at) => ({ name, kind: kindOf(typed[at] ?? '') }));
+  if (header.columns === undefined) {
+    const typed = types.split(separator);
+    header.columns = fields.split(separator).map((name, at) => ({ name, kind: kindOf(typed[at] ?? '') }));
+  }
   return header.columns;
+}
+
+/** Returns the shape of rows, in which the position of a value is the number of its column from 1. */
+function rowsOf({ path }: Known, columns: readonly Column[]): Rows {
+  const named = columns.map(({ name }, at) => [name, at + 1] as const).filter(([name]) => isField(name));
+  const shape = new Shape(Object.fromEntries(named), new Map(named.map(([name, at]) => [`\n${name}`, at])));
+  const record = shape.positions();
+  // Cells may be unset, so the names of the addresses must not depend on their values.
+  const isDotted = record.id === undefined && record.id_orig_h === undefined && record.id_resp_h === undefined;
+  return { shape, plan: isDotted && path !== undefined ? zeekPlan(record, path) : undefined };
+}
+
+/** `__proto__` would set the prototype, and columns without names are not fields. */
+const isField = (name: string): boolean => name !== '__proto__' && name !== '';
+
+/** Returns whether the cell that starts at `at` has this text, which is ASCII. */
+function isCell(text: string, bytes: Buffer, at: number, last: number, separator: string): boolean {
+  const end = at + text.length;
+  if (end > last || (end < last && bytes[end] !== separator.charCodeAt(0))) return false;
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i);
+    if (code > 127 || bytes[at + i] !== code) return false;
+  }
+  return true;
 }
 
 function cellValue(cell: string, kind: Kind, header: TsvHeader): unknown {

@@ -2,9 +2,10 @@ import { isAddress } from '../net/ip.ts';
 import type { JsonObject } from './fields.ts';
 import { memoize } from './memoize.ts';
 import type { ParseContext } from './parse-context.ts';
-import { zeekConn } from './zeek-conn.ts';
-import { zeekDns } from './zeek-dns.ts';
-import { type ZeekIds, zeekIds } from './zeek-envelope.ts';
+import { type EventReader, type Plan, positionsOf, RecordFields } from './record-fields.ts';
+import { connSlots, zeekConn } from './zeek-conn.ts';
+import { dnsSlots, zeekDns } from './zeek-dns.ts';
+import { type ZeekIds, zeekIds, zeekSlots } from './zeek-envelope.ts';
 import {
   zeekDhcp,
   zeekHttp,
@@ -20,8 +21,42 @@ import { unnamedLog } from './zeek-unnamed.ts';
 
 type Reader = (record: JsonObject, ids: ZeekIds, reading: ParseContext) => void;
 
-const conn: Reader = (record, ids, reading) => reading.batch.addNetwork(zeekConn(record, ids, reading));
-const dns: Reader = (record, ids, reading) => reading.batch.addDns(zeekDns(record, ids, reading));
+const connReader: EventReader = {
+  slots: connSlots,
+  read: (fields, reading) => reading.batch.addNetwork(zeekConn(fields, reading)),
+};
+const dnsReader: EventReader = {
+  slots: dnsSlots,
+  read: (fields, reading) => reading.batch.addDns(zeekDns(fields, reading)),
+};
+
+/** Readers of logs with events, by Zeek's names of the logs. */
+const eventReaders: ReadonlyMap<string, EventReader> = new Map<string, EventReader>([
+  ['conn', connReader],
+  ['open_conn', connReader],
+  ['conn_long', connReader],
+  ['dns', dnsReader],
+]);
+
+const fields = new RecordFields();
+
+/** Returns a reader for records that are objects. */
+const ofEvents =
+  (reader: EventReader): Reader =>
+  (record, ids, reading) =>
+    reader.read(withIds(fields.ofRecord(record, reader), ids), reading, record);
+
+function withIds(to: RecordFields, ids: ZeekIds): RecordFields {
+  to.names = ids.names;
+  to.set(zeekSlots.orig_h, ids.orig_h);
+  to.set(zeekSlots.orig_p, ids.orig_p);
+  to.set(zeekSlots.resp_h, ids.resp_h);
+  to.set(zeekSlots.resp_p, ids.resp_p);
+  return to;
+}
+
+const conn = ofEvents(connReader);
+const dns = ofEvents(dnsReader);
 
 /** Returns a reader for a log without events. The records of such a log have no connection. */
 const ofHost =
@@ -31,10 +66,7 @@ const ofHost =
 
 /** Readers by Zeek's names of logs. All other logs are ignored. */
 const readers: ReadonlyMap<string, Reader> = new Map([
-  ['conn', conn],
-  ['open_conn', conn],
-  ['conn_long', conn],
-  ['dns', dns],
+  ...[...eventReaders].map(([log, reader]) => [log, ofEvents(reader)] as const),
   ['notice', zeekNotice],
   ['known_hosts', ofHost(zeekKnownHost)],
   ['known_services', ofHost(zeekKnownService)],
@@ -60,6 +92,22 @@ export function readZeek(record: JsonObject, reading: ParseContext, path?: strin
   if (reader === undefined) reading.batch.ignore();
   else reader(record, ids, reading);
   return kindOf(stream);
+}
+
+/**
+ * Returns the plan for lines of a shape; undefined if the lines are read as objects.
+ *
+ * @param record - a record of the shape with positions instead of values
+ * @param stream - the text in the lines that names the log; undefined if they do not name the log
+ */
+export function zeekPlan(record: JsonObject, stream: unknown): Plan | undefined {
+  const ids = zeekIds(record);
+  const isUnnamed = stream === undefined && record.ts !== undefined && ids.orig_h !== undefined;
+  const log = isUnnamed ? logOfConnections(record)?.name : stream;
+  const reader = eventReaders.get(log as string);
+  if (reader === undefined) return undefined;
+  const positions = positionsOf(record, reader, ids);
+  return positions && { read: reader.read, kind: kindOf(log as string), positions, names: ids.names };
 }
 
 /**

@@ -1,7 +1,7 @@
 import { connectionStates, directions, dnsKinds, eventSources, severities } from '../../contract/vocabulary.ts';
-import type { DnsRecord, NetworkRecord, Table } from '../records.ts';
+import type { DnsRecord, NetworkRecord, Table, WithSpans } from '../records.ts';
 
-export type RecordOf<T extends Table> = T extends 'network' ? NetworkRecord : DnsRecord;
+export type RecordOf<T extends Table> = T extends 'network' ? WithSpans<NetworkRecord> : WithSpans<DnsRecord>;
 
 /**
  * The storage of a column's values.

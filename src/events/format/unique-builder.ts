@@ -2,6 +2,7 @@ import { encodeTextFilter } from '../query/text-filter.ts';
 import { encodings } from './block-format.ts';
 import type { TextColumn } from './column-readers.ts';
 import { absent, bytesOf, type EncodedColumn, none } from './encoded-column.ts';
+import type { TextSpan } from './text-span.ts';
 
 const encoder = new TextEncoder();
 
@@ -32,13 +33,14 @@ export class UniqueBuilder {
     this.#present = new Uint8Array(capacity);
   }
 
-  set(row: number, value: string | undefined): void {
+  set(row: number, value: string | TextSpan | undefined): void {
     const start = this.#offsets[row]!;
     if (value === undefined) {
       this.#present[row] = 0;
       this.#offsets[row + 1] = start;
       return;
     }
+    if (typeof value === 'object') return this.#copyBytes(row, value.bytes, value.start, value.end);
     const from = this.#room + start;
     // UTF-8 has at most three bytes per UTF-16 unit.
     this.#reserve(from + 3 * value.length);
@@ -54,12 +56,14 @@ export class UniqueBuilder {
       return;
     }
     const { offsets, utf8 } = column.list;
-    const end = offsets[code]!;
-    const start = this.#offsets[row]!;
-    let to = this.#room + start;
-    this.#reserve(to + end - offsets[code - 1]!);
+    this.#copyBytes(row, utf8, offsets[code - 1]!, offsets[code]!);
+  }
+
+  #copyBytes(row: number, from: Uint8Array, start: number, end: number): void {
+    let to = this.#room + this.#offsets[row]!;
+    this.#reserve(to + end - start);
     const bytes = this.#bytes;
-    for (let from = offsets[code - 1]!; from < end; from++) bytes[to++] = utf8[from]!;
+    for (let at = start; at < end; at++) bytes[to++] = from[at]!;
     this.#present[row] = 1;
     this.#offsets[row + 1] = to - this.#room;
   }

@@ -1,0 +1,135 @@
+import { maxTime } from '../events/format/columns.ts';
+import type { TextSpan } from '../events/format/text-span.ts';
+import { isObject, isoTime, type JsonObject, text } from './fields.ts';
+import { absent, LineValues } from './line-values.ts';
+import type { ParseContext } from './parse-context.ts';
+import { isoMicros, isoMicrosOf, isoMillisOf } from './time.ts';
+import { dotted, type IdNames } from './zeek-envelope.ts';
+
+/**
+ * How events of one kind are read. Readers get their fields by slot, so that a known shape's lines are read from the
+ * values of the line, and other records from the object, by the same code.
+ */
+export interface EventReader {
+  /** The slots of the fields, from 0. `flow.start` is the field `start` of the object `flow`. */
+  readonly slots: Readonly<Record<string, number>>;
+  /** Adds the event to the batch. */
+  readonly read: (fields: RecordFields, reading: ParseContext, record: JsonObject) => void;
+}
+
+/** How lines of one shape are read. */
+export interface Plan {
+  readonly read: (fields: RecordFields, reading: ParseContext, record: JsonObject, lineOf: () => string) => void;
+  /** The kind of the records. */
+  readonly kind: string;
+  /** The position of each slot's value in the values of the line. */
+  readonly positions: Uint16Array;
+  /** Names of a Zeek connection's addresses and ports in this shape. */
+  readonly names?: IdNames;
+}
+
+const mostSlots = 64;
+const ownPositions: Uint16Array = Uint16Array.from({ length: mostSlots }, (_, slot) => slot + 1);
+
+/** The fields of one record, by slots. Valid until the next record is read. */
+export class RecordFields {
+  /** The values of records that are objects. */
+  readonly #own = new LineValues(mostSlots);
+  #line = this.#own;
+  #positions = ownPositions;
+  /** Names of a Zeek connection's addresses and ports in the record, for errors. */
+  names: IdNames = dotted;
+  /** The id of Suricata's flow as written. */
+  flowId: string | TextSpan | undefined;
+
+  /** Takes the fields from the values of a line. */
+  ofLine(line: LineValues, { positions, names }: Plan): this {
+    this.#line = line;
+    this.#positions = positions;
+    if (names !== undefined) this.names = names;
+    return this;
+  }
+
+  /** Takes the fields from an object. */
+  ofRecord(record: JsonObject, { slots }: EventReader): this {
+    this.#line = this.#own;
+    this.#positions = ownPositions;
+    for (const path in slots) this.set(slots[path] as number, fieldOf(record, path));
+    return this;
+  }
+
+  /** Replaces a field of an object. */
+  set(slot: number, value: unknown): void {
+    this.#own.set(slot + 1, value);
+  }
+
+  value(slot: number): unknown {
+    return this.#line.value(this.#positions[slot] as number);
+  }
+
+  /** Returns whether the field has a value other than null. */
+  has(slot: number): boolean {
+    return this.#line.has(this.#positions[slot] as number);
+  }
+
+  /** Reads an ISO 8601 time like `isoTime`. */
+  isoTime(slot: number, field: string): number {
+    const position = this.#positions[slot] as number;
+    const line = this.#line;
+    if (line.isUnread(position)) {
+      const millis = isoMillisOf(line.bytes, line.starts[position] as number, line.ends[position] as number);
+      if (millis >= 0 && millis <= maxTime) return millis;
+    }
+    return isoTime(line.value(position), field);
+  }
+
+  /** Returns the microseconds of a valid ISO 8601 time, 0–999. */
+  isoMicros(slot: number): number {
+    const position = this.#positions[slot] as number;
+    const line = this.#line;
+    if (!line.isUnread(position)) return isoMicros(line.value(position) as string);
+    return isoMicrosOf(line.bytes, line.starts[position] as number, line.ends[position] as number);
+  }
+
+  /** Returns the bytes of a number of up to 20 digits; undefined if the value is not such a number in bytes. */
+  digits(slot: number, span: TextSpan): TextSpan | undefined {
+    const position = this.#positions[slot] as number;
+    const line = this.#line;
+    const start = line.starts[position] as number;
+    const end = line.ends[position] as number;
+    if (line === this.#own || typeof line.value(position) !== 'number' || end - start > 20) return undefined;
+    for (let at = start; at < end; at++) if (((line.bytes[at] as number) ^ 48) > 9) return undefined;
+    return span.of(line.bytes, start, end);
+  }
+
+  /** Reads a text. If it is not yet a string, returns its bytes in the span. */
+  unique(slot: number, field: string, span: TextSpan): string | TextSpan | undefined {
+    const position = this.#positions[slot] as number;
+    const line = this.#line;
+    if (!line.isUnread(position)) return text(line.value(position), field);
+    return span.of(line.bytes, line.starts[position] as number, line.ends[position] as number);
+  }
+}
+
+/**
+ * Returns the positions of fields in lines of a shape; undefined if a field is an object that no reader expects.
+ *
+ * @param record - a record with positions instead of values
+ * @param others - values of slots that the record has under other names
+ */
+export function positionsOf(record: JsonObject, { slots }: EventReader, others: object = {}): Uint16Array | undefined {
+  const paths = Object.keys(slots);
+  const values = paths.map((path) => (others as Record<string, unknown>)[path] ?? fieldOf(record, path));
+  const hasFields = (path: string) => paths.some((other) => other.startsWith(`${path}.`));
+  if (values.some((value, slot) => isObject(value) && !hasFields(paths[slot] as string))) return undefined;
+  return Uint16Array.from(values, positionOf);
+}
+
+export const positionOf = (value: unknown): number => (typeof value === 'bigint' ? Number(value) : absent);
+
+function fieldOf(record: JsonObject, path: string): unknown {
+  const dot = path.indexOf('.');
+  if (dot < 0) return record[path];
+  const inner = record[path.slice(0, dot)];
+  return isObject(inner) ? inner[path.slice(dot + 1)] : undefined;
+}
