@@ -38,6 +38,16 @@ export class Addresses {
     if (typeof value !== 'string') return reject(field, `is ${named(value)}, not a string`);
     const place = knownAddresses.place(value);
     if (place < 0) return reject(field, `is ${named(value)}, not an IP address`);
+    return this.#at(place);
+  }
+
+  /** Returns an IPv4 address in ASCII bytes; undefined if the bytes are not such an address. */
+  ipv4(bytes: Uint8Array, start: number, end: number): Address | undefined {
+    const place = knownAddresses.placeOfIpv4(bytes, start, end);
+    return place < 0 ? undefined : this.#at(place);
+  }
+
+  #at(place: number): Address {
     if (placed.isHome !== this.#isHome || placed.generation !== knownAddresses.generation) this.#begin();
     return placed.addresses[place] ?? this.#add(place);
   }

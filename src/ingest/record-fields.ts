@@ -1,5 +1,6 @@
 import { maxTime } from '../events/format/columns.ts';
 import type { TextSpan } from '../events/format/text-span.ts';
+import type { Address, Addresses } from './addresses.ts';
 import { isObject, isoTime, type JsonObject, text } from './fields.ts';
 import { absent, LineValues } from './line-values.ts';
 import type { ParseContext } from './parse-context.ts';
@@ -89,6 +90,15 @@ export class RecordFields {
     const line = this.#line;
     if (!line.isUnread(position)) return isoMicros(line.value(position) as string);
     return isoMicrosOf(line.bytes, line.starts[position] as number, line.ends[position] as number);
+  }
+
+  requiredAddress(slot: number, field: string, addresses: Addresses): Address {
+    const position = this.#positions[slot] as number;
+    const line = this.#line;
+    const ipv4 = line.isUnread(position)
+      ? addresses.ipv4(line.bytes, line.starts[position] as number, line.ends[position] as number)
+      : undefined;
+    return ipv4 ?? addresses.required(line.value(position), field);
   }
 
   /** Returns the bytes of a number of up to 20 digits; undefined if the value is not such a number in bytes. */

@@ -31,8 +31,8 @@ export function suricataDns(
   const question = first(dns.queries) ?? dns;
   const flags = headerFlags(dns.flags);
   const code = kind === 'query' ? undefined : text(dns.rcode, 'dns.rcode');
-  const sender = addresses.required(r.value(eveSlots.src_ip), 'src_ip');
-  const receiver = addresses.required(r.value(eveSlots.dest_ip), 'dest_ip');
+  const sender = r.requiredAddress(eveSlots.src_ip, 'src_ip', addresses);
+  const receiver = r.requiredAddress(eveSlots.dest_ip, 'dest_ip', addresses);
   const senderPort = port(r.value(eveSlots.src_port), 'src_port');
   const receiverPort = port(r.value(eveSlots.dest_port), 'dest_port');
   const reply = kind === 'response' && sentByServer(dns, senderPort, receiverPort);

@@ -49,9 +49,9 @@ export interface FlowEnds {
 
 export function suricataFlow(r: RecordFields, reading: ParseContext): WithSpans<NetworkRecord> {
   const ends = {
-    src: reading.addresses.required(r.value(f.src_ip), 'src_ip'),
+    src: r.requiredAddress(f.src_ip, 'src_ip', reading.addresses),
     src_port: srcPort(r),
-    dst: reading.addresses.required(r.value(f.dest_ip), 'dest_ip'),
+    dst: r.requiredAddress(f.dest_ip, 'dest_ip', reading.addresses),
     dst_port: dstPort(r),
   };
   return flowRecord(r, ends, requiredTransport(r), reading);

@@ -36,8 +36,8 @@ const communityId = new TextSpan();
 /** Reads a line of conn.log (zeek scripts/base/protocols/conn/main.zeek), open_conn.log or conn_long.log. */
 export function zeekConn(r: RecordFields, { addresses, sensor }: ParseContext): WithSpans<NetworkRecord> {
   const timestamp = zeekTime(r.value(f.ts), 'ts');
-  const src = addresses.required(r.value(f.orig_h), r.names.orig_h);
-  const dst = addresses.required(r.value(f.resp_h), r.names.resp_h);
+  const src = r.requiredAddress(f.orig_h, r.names.orig_h, addresses);
+  const dst = r.requiredAddress(f.resp_h, r.names.resp_h, addresses);
   const connState = text(r.value(f.conn_state), 'conn_state');
   const service = text(r.value(f.service), 'service');
   const transport = requiredZeekTransport(r.value(f.proto), 'proto');

@@ -42,8 +42,8 @@ const communityId = new TextSpan();
  */
 export function zeekDns(r: RecordFields, { addresses, sensor }: ParseContext): WithSpans<DnsRecord> {
   const timestamp = zeekTime(r.value(f.ts), 'ts');
-  const src = addresses.required(r.value(f.orig_h), r.names.orig_h);
-  const dst = addresses.required(r.value(f.resp_h), r.names.resp_h);
+  const src = r.requiredAddress(f.orig_h, r.names.orig_h, addresses);
+  const dst = r.requiredAddress(f.resp_h, r.names.resp_h, addresses);
   const qtype = either(
     text(r.value(f.qtype_name), 'qtype_name'),
     typeName,

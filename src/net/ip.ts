@@ -31,6 +31,28 @@ export function parseIpv4(text: string, start = 0): number {
   return dots === 3 && octet >= 0 ? value * 256 + octet : -1;
 }
 
+/** Parses an IPv4 address in ASCII bytes like `parseIpv4`. */
+export function parseIpv4Bytes(bytes: Uint8Array, start: number, end: number): number {
+  if (end - start > 15) return -1;
+  let value = 0;
+  let octet = -1;
+  let dots = 0;
+  for (let i = start; i < end; i++) {
+    const digit = bytes[i]! - 48;
+    if (digit >= 0 && digit <= 9) {
+      if (octet === 0) return -1;
+      octet = octet < 0 ? digit : octet * 10 + digit;
+      if (octet > 255) return -1;
+    } else {
+      if (digit !== -2 || octet < 0 || dots === 3) return -1;
+      value = (value << 8) | octet;
+      octet = -1;
+      dots++;
+    }
+  }
+  return dots === 3 && octet >= 0 ? ((value << 8) | octet) >>> 0 : -1;
+}
+
 /**
  * Writes the 16 bytes of `text` to `out`. Returns false if the text is not an address; the content of `out` is
  * then undefined.

@@ -1,4 +1,4 @@
-import { parseAddress, parseIpv4, writeIpv4 } from '../../net/ip.ts';
+import { parseAddress, parseIpv4, parseIpv4Bytes, printIpv4, writeIpv4 } from '../../net/ip.ts';
 import { detachString } from './detach-string.ts';
 
 const most = 16_384;
@@ -38,16 +38,29 @@ export class AddressCache {
     if (text === this.#before) return this.#beforePlace;
     if (text === this.#last) return this.#lastPlace;
     const place = this.#find(text);
+    this.#remember(text, place);
+    return place;
+  }
+
+  /** Returns the index of an IPv4 address in ASCII bytes; -1 if the bytes are not such an address. */
+  placeOfIpv4(bytes: Uint8Array, start: number, end: number): number {
+    const value = parseIpv4Bytes(bytes, start, end);
+    if (value < 0) return -1;
+    const place = this.#findIpv4(value | 0);
+    this.#remember(this.texts[place]!, place);
+    return place;
+  }
+
+  #remember(text: string, place: number): void {
     this.#before = this.#last;
     this.#beforePlace = this.#lastPlace;
     this.#last = text;
     this.#lastPlace = place;
-    return place;
   }
 
   #find(text: string): number {
     const value = parseIpv4(text);
-    if (value >= 0) return this.#findIpv4(text, value | 0);
+    if (value >= 0) return this.#findIpv4(value | 0);
     const known = this.#ipv6.get(text);
     if (known !== undefined) return known;
     const place = this.#next();
@@ -58,7 +71,7 @@ export class AddressCache {
     return place;
   }
 
-  #findIpv4(text: string, value: number): number {
+  #findIpv4(value: number): number {
     let slot = slotOf(value);
     while (this.#ipv4[slot + 1] !== 0) {
       if (this.#ipv4[slot] === value) return this.#ipv4[slot + 1]! - 1;
@@ -67,7 +80,7 @@ export class AddressCache {
     const place = this.#next();
     if (place === 0) slot = slotOf(value);
     writeIpv4(value >>> 0, this.bytes, 16 * place);
-    this.texts[place] = detachString(text);
+    this.texts[place] = printIpv4(value >>> 0);
     this.#ipv4[slot] = value;
     this.#ipv4[slot + 1] = place + 1;
     this.#count++;
