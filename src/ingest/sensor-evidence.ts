@@ -49,8 +49,13 @@ export function suricataEvidence(record: JsonObject): Evidence | undefined {
 
 export const zeekEvidence = (record: JsonObject): Evidence | undefined => whereAny(read(record, zeekFields));
 
+/** Most records have none of the objects, so the whole paths of few fields are followed. */
 const read = (record: unknown, fields: typeof suricataFields) =>
-  fields.map(([name, ...path]) => [name, at(record, path)] as const);
+  isObject(record)
+    ? fields
+        .filter((field) => record[field[1] as string] !== undefined)
+        .map(([name, ...path]) => [name, at(record, path)] as const)
+    : [];
 
 function whereAny(given: readonly (readonly [string, unknown])[]): Evidence | undefined {
   const seen = evidenceOf(given);

@@ -39,7 +39,9 @@ function named(name: 'signature' | 'payload', value: Readonly<Record<string, { r
 
 /** Finds CVE ids as they occur in names, references (`cve,2021-44228`) and metadata (`CVE_2021_44228`). */
 function cvesIn(given: readonly string[]): string[] {
-  const found = given.join('\n').matchAll(/(?<![a-z])cve[-_,: /]+(\d{4})[-_](\d{4,7})(?!\d)/gi);
+  const text = given.join('\n');
+  if (!/cve/i.test(text)) return [];
+  const found = text.matchAll(/(?<![a-z])cve[-_,: /]+(\d{4})[-_](\d{4,7})(?!\d)/gi);
   const cves = new Set(Array.from(found, ([, year, number]) => `CVE-${year}-${number}`));
   return [...cves].slice(0, limits.maxSignatureValues);
 }
