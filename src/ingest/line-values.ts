@@ -81,7 +81,7 @@ export class LineValues {
   }
 
   /**
-   * Sets the number that starts here, and returns its end; returns -1 if there is no number, or negative zero. A
+   * Sets the number that starts here, and returns its end; returns -1 if there is no number. A
    * mantissa below 2^53 times a power of ten up to 10^22 is rounded once, to the correct number (Clinger, "How to read
    * floating point numbers accurately", 1990). All other numbers, including numbers with exponents, are left to
    * `Number`.
@@ -113,8 +113,6 @@ export class LineValues {
     const decimals = pointAt < 0 ? 0 : at - pointAt - 1;
     if (wholeEnd === first || pointAt === at - 1) return -1;
     if (bytes[first] === zero && wholeEnd > first + 1) return -1;
-    // Comparisons cannot distinguish negative zero from zero.
-    if (first > start && mantissa === 0) return -1;
     const byte = bytes[at] as number;
     if (byte === 0x65 || byte === 0x45 || mantissa >= 2 ** 53 || decimals > 22)
       return this.#longNumber(position, start, end);
@@ -130,9 +128,7 @@ export class LineValues {
     while (at < end && isOfNumber(this.bytes[at] as number)) at++;
     const text = this.bytes.toString('latin1', start, at);
     if (!/^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?$/.test(text)) return -1;
-    const number = Number(text);
-    if (number === 0) return -1;
-    this.#values[position] = number;
+    this.#values[position] = Number(text);
     this.starts[position] = start;
     this.ends[position] = at;
     return at;

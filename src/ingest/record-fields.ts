@@ -7,15 +7,78 @@ import type { ParseContext } from './parse-context.ts';
 import { isoMicros, isoMicrosOf, isoMillisOf } from './time.ts';
 import { dotted, type IdNames } from './zeek-envelope.ts';
 
+const mostSlots = 64;
+
 /**
  * How events of one kind are read. Readers get their fields by slot, so that a known shape's lines are read from the
  * values of the line, and other records from the object, by the same code.
  */
 export interface EventReader {
-  /** The slots of the fields, from 0. `flow.start` is the field `start` of the object `flow`. */
-  readonly slots: Readonly<Record<string, number>>;
+  readonly fields: FieldSet;
   /** Adds the event to the batch. */
   readonly read: (fields: RecordFields, reading: ParseContext, record: JsonObject) => void;
+}
+
+/** A field of a record: its slot or -1, and the fields of an object with their slots. */
+interface Field {
+  readonly name: string;
+  slot: number;
+  readonly inner: [name: string, slot: number][];
+}
+
+/** The fields from which events of one kind are read. */
+export class FieldSet {
+  readonly #fields: Field[] = [];
+
+  /** @param slots - by the paths of the fields, from 0. `flow.start` is the field `start` of the object `flow`. */
+  constructor(slots: Readonly<Record<string, number>>) {
+    for (const [path, slot] of Object.entries(slots)) {
+      const [name, inner] = path.split('.') as [string, string?];
+      let field = this.#fields.find((one) => one.name === name);
+      if (field === undefined) {
+        field = { name, slot: -1, inner: [] };
+        this.#fields.push(field);
+      }
+      if (inner === undefined) field.slot = slot;
+      else field.inner.push([inner, slot]);
+    }
+  }
+
+  /** Sets the values of the record's fields at the positions after their slots. */
+  copy(record: JsonObject, to: LineValues): void {
+    for (let at = 0; at < this.#fields.length; at++) {
+      const { name, slot, inner } = this.#fields[at] as Field;
+      const value = record[name];
+      if (slot >= 0) to.set(slot + 1, value);
+      for (let i = 0; i < inner.length; i++) {
+        const [innerName, innerSlot] = inner[i] as [string, number];
+        to.set(innerSlot + 1, isObject(value) ? value[innerName] : undefined);
+      }
+    }
+  }
+
+  /**
+   * Returns the positions of the fields in lines of a shape, by slot; undefined if a field is an object that no reader
+   * expects.
+   *
+   * @param record - a record with positions instead of values
+   * @param others - values of slots that the record has under other names
+   */
+  positions(record: JsonObject, others: ReadonlyMap<number, unknown> = new Map()): Uint16Array | undefined {
+    const positions = new Uint16Array(mostSlots).fill(absent);
+    const put = (slot: number, value: unknown): boolean => {
+      const used = others.has(slot) ? others.get(slot) : value;
+      positions[slot] = positionOf(used);
+      return !isObject(used);
+    };
+    const fit = this.#fields.every(({ name, slot, inner }) => {
+      const value = record[name];
+      const isHolder = inner.length > 0 && isObject(value);
+      const fits = slot < 0 || put(slot, isHolder ? undefined : value);
+      return fits && inner.every(([of, at]) => put(at, isHolder ? value[of] : undefined));
+    });
+    return fit ? positions : undefined;
+  }
 }
 
 /** How lines of one shape are read. */
@@ -29,7 +92,6 @@ export interface Plan {
   readonly names?: IdNames;
 }
 
-const mostSlots = 64;
 const ownPositions: Uint16Array = Uint16Array.from({ length: mostSlots }, (_, slot) => slot + 1);
 
 /** The fields of one record, by slots. Valid until the next record is read. */
@@ -52,10 +114,10 @@ export class RecordFields {
   }
 
   /** Takes the fields from an object. */
-  ofRecord(record: JsonObject, { slots }: EventReader): this {
+  ofRecord(record: JsonObject, { fields }: EventReader): this {
     this.#line = this.#own;
     this.#positions = ownPositions;
-    for (const path in slots) this.set(slots[path] as number, fieldOf(record, path));
+    fields.copy(record, this.#own);
     return this;
   }
 
@@ -121,25 +183,4 @@ export class RecordFields {
   }
 }
 
-/**
- * Returns the positions of fields in lines of a shape; undefined if a field is an object that no reader expects.
- *
- * @param record - a record with positions instead of values
- * @param others - values of slots that the record has under other names
- */
-export function positionsOf(record: JsonObject, { slots }: EventReader, others: object = {}): Uint16Array | undefined {
-  const paths = Object.keys(slots);
-  const values = paths.map((path) => (others as Record<string, unknown>)[path] ?? fieldOf(record, path));
-  const hasFields = (path: string) => paths.some((other) => other.startsWith(`${path}.`));
-  if (values.some((value, slot) => isObject(value) && !hasFields(paths[slot] as string))) return undefined;
-  return Uint16Array.from(values, positionOf);
-}
-
 export const positionOf = (value: unknown): number => (typeof value === 'bigint' ? Number(value) : absent);
-
-function fieldOf(record: JsonObject, path: string): unknown {
-  const dot = path.indexOf('.');
-  if (dot < 0) return record[path];
-  const inner = record[path.slice(0, dot)];
-  return isObject(inner) ? inner[path.slice(dot + 1)] : undefined;
-}

@@ -19,13 +19,13 @@ const learningCosts = 8;
 const maxCredit = 256;
 
 /**
- * Reads lines of JSON by their shapes, directly from the bytes, into reused objects. The result equals the result of
- * JSON.parse, including the order of names. Reading takes as long as JSON.parse, with a tenth of the garbage (80 bytes
- * per line of conn.log instead of 850). Recurring texts are interned strings with a cached hash, so the caller's maps
- * find them three times as fast as newly created strings.
+ * Reads lines of JSON by their shapes, directly from the bytes, without JSON.parse. The object of a line equals the
+ * result of JSON.parse, including the order of names, but its texts become strings when they are first used. Readers of
+ * events do not use the object: they take the values from `line` by the plan of the shape (plans.ts). Recurring texts
+ * are interned strings with a cached hash, so the caller's maps find them three times as fast as newly created strings.
  *
- * Lines with an unknown shape, escapes, characters other than ASCII or negative zero are not read: the caller uses
- * JSON.parse and passes the result to `learn`.
+ * Lines with an unknown shape, escapes or characters other than ASCII are not read: the caller uses JSON.parse and
+ * passes the result to `learn`.
  *
  * Owned by one thread. Shapes and recurring texts are bounded.
  */

@@ -1,25 +1,15 @@
 import { isObject, port, text, whole } from './fields.ts';
 import type { RecordFields } from './record-fields.ts';
 import { reject } from './rejection.ts';
+import { slotsOf } from './slots.ts';
 import { transportField } from './transport.ts';
 
 // Readers of fields that EVE records of all types have.
 
 /** Slots of these fields. */
-export const eveSlots = {
-  timestamp: 0,
-  flow_id: 1,
-  src_ip: 2,
-  src_port: 3,
-  dest_ip: 4,
-  dest_port: 5,
-  proto: 6,
-  icmp_type: 7,
-  icmp_code: 8,
-  community_id: 9,
-  host: 10,
-  in_iface: 11,
-} as const;
+export const eveFields =
+  'timestamp flow_id src_ip src_port dest_ip dest_port proto icmp_type icmp_code community_id host in_iface';
+export const eveSlots = slotsOf(eveFields, '');
 
 /** Returns the source port. For ICMP, the columns of ports contain type and code, as in Zeek. */
 export function srcPort(r: RecordFields): number | undefined {

@@ -9,33 +9,15 @@ import { memoize } from './memoize.ts';
 import type { ParseContext } from './parse-context.ts';
 import type { RecordFields } from './record-fields.ts';
 import { reject } from './rejection.ts';
-import { dstPort, eveSlots, requiredTransport, srcPort, suricataSensor } from './suricata-envelope.ts';
+import { slotsOf } from './slots.ts';
+import { dstPort, eveFields, requiredTransport, srcPort, suricataSensor } from './suricata-envelope.ts';
 
 const networkRecord = newNetworkRecord();
 
-const f = {
-  ...eveSlots,
-  app_proto: 12,
-  vlan: 13,
-  flow: 14,
-  'flow.start': 15,
-  'flow.end': 16,
-  'flow.pkts_toserver': 17,
-  'flow.pkts_toclient': 18,
-  'flow.bytes_toserver': 19,
-  'flow.bytes_toclient': 20,
-  'flow.state': 21,
-  tcp: 22,
-  'tcp.tcp_flags': 23,
-  'tcp.tcp_flags_tc': 24,
-  'tcp.rst': 25,
-  'tcp.fin': 26,
-  ether: 27,
-  'ether.src_mac': 28,
-  'ether.src_macs': 29,
-  'ether.dest_mac': 30,
-  'ether.dest_macs': 31,
-} as const;
+const f = slotsOf(
+  eveFields,
+  'app_proto vlan flow flow.start flow.end flow.pkts_toserver flow.pkts_toclient flow.bytes_toserver flow.bytes_toclient flow.state tcp tcp.tcp_flags tcp.tcp_flags_tc tcp.rst tcp.fin ether ether.src_mac ether.src_macs ether.dest_mac ether.dest_macs',
+);
 export const flowSlots = f;
 const communityId = new TextSpan();
 

@@ -3,7 +3,7 @@ import type { JsonObject } from './fields.ts';
 import { flowId } from './flow-id.ts';
 import { memoize } from './memoize.ts';
 import type { ParseContext } from './parse-context.ts';
-import { type EventReader, type Plan, positionsOf, RecordFields } from './record-fields.ts';
+import { type EventReader, FieldSet, type Plan, RecordFields } from './record-fields.ts';
 import { suricataAlert } from './suricata-alert.ts';
 import { suricataDns } from './suricata-dns.ts';
 import { eveSlots } from './suricata-envelope.ts';
@@ -13,15 +13,21 @@ import { suricataDhcp, suricataFile, suricataHttp, suricataQuic, suricataTls } f
 const kindOf = memoize((type) => `suricata.${type}`);
 
 const flowReader: EventReader = {
-  slots: flowSlots,
+  fields: new FieldSet(flowSlots),
   read: (fields, reading) => reading.batch.addNetwork(suricataFlow(fields, reading)),
 };
 
 /** Readers of records with events, by event_type. */
-const eventReaders: ReadonlyMap<unknown, EventReader> = new Map([
+const eventReaders: ReadonlyMap<unknown, EventReader> = new Map<unknown, EventReader>([
   ['flow', flowReader],
-  ['alert', { slots: flowSlots, read: suricataAlert }],
-  ['dns', { slots: eveSlots, read: (fields, reading, r) => reading.batch.addDns(suricataDns(fields, r, reading)) }],
+  ['alert', { fields: flowReader.fields, read: suricataAlert }],
+  [
+    'dns',
+    {
+      fields: new FieldSet(eveSlots),
+      read: (fields, reading, r) => reading.batch.addDns(suricataDns(fields, r, reading)),
+    },
+  ],
 ]);
 
 const fields = new RecordFields();
@@ -70,7 +76,7 @@ function readOther(record: JsonObject, reading: ParseContext): void {
 export function suricataPlan(record: JsonObject, type: unknown): Plan | undefined {
   const reader = eventReaders.get(type);
   if (reader === undefined || record.timestamp === undefined) return undefined;
-  const positions = positionsOf(record, reader);
+  const positions = reader.fields.positions(record);
   const read: Plan['read'] = (of, reading, r, lineOf) => {
     of.flowId = of.digits(eveSlots.flow_id, id) ?? flowId(r, lineOf);
     reader.read(of, reading, r);

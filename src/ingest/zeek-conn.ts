@@ -8,27 +8,15 @@ import { count, mac, port, seconds, text, whole, zeekTime } from './fields.ts';
 import { memoize } from './memoize.ts';
 import type { ParseContext } from './parse-context.ts';
 import type { RecordFields } from './record-fields.ts';
-import { requiredZeekTransport, zeekSensor, zeekSlots } from './zeek-envelope.ts';
+import { slotsOf } from './slots.ts';
+import { requiredZeekTransport, zeekFields, zeekSensor } from './zeek-envelope.ts';
 
 const networkRecord = newNetworkRecord();
 
-const f = {
-  ...zeekSlots,
-  conn_state: 11,
-  service: 12,
-  history: 13,
-  duration: 14,
-  orig_l2_addr: 15,
-  resp_l2_addr: 16,
-  orig_ip_bytes: 17,
-  resp_ip_bytes: 18,
-  orig_bytes: 19,
-  resp_bytes: 20,
-  orig_pkts: 21,
-  resp_pkts: 22,
-  missed_bytes: 23,
-  vlan: 24,
-} as const;
+const f = slotsOf(
+  zeekFields,
+  'conn_state service history duration orig_l2_addr resp_l2_addr orig_ip_bytes resp_ip_bytes orig_bytes resp_bytes orig_pkts resp_pkts missed_bytes vlan',
+);
 export const connSlots = f;
 const uid = new TextSpan();
 const communityId = new TextSpan();

@@ -8,29 +8,15 @@ import { dnsRcode, flag, list, port, seconds, text, timeToLive, whole, zeekTime 
 import type { ParseContext } from './parse-context.ts';
 import type { RecordFields } from './record-fields.ts';
 import { reject } from './rejection.ts';
-import { requiredZeekTransport, zeekSensor, zeekSlots } from './zeek-envelope.ts';
+import { slotsOf } from './slots.ts';
+import { requiredZeekTransport, zeekFields, zeekSensor } from './zeek-envelope.ts';
 
 const dnsRecord = newDnsRecord();
 
-const f = {
-  ...zeekSlots,
-  qtype_name: 11,
-  qtype: 12,
-  qclass_name: 13,
-  qclass: 14,
-  rcode_name: 15,
-  rcode: 16,
-  trans_id: 17,
-  query: 18,
-  answers: 19,
-  TTLs: 20,
-  AA: 21,
-  TC: 22,
-  RD: 23,
-  RA: 24,
-  rejected: 25,
-  rtt: 26,
-} as const;
+const f = slotsOf(
+  zeekFields,
+  'qtype_name qtype qclass_name qclass rcode_name rcode trans_id query answers TTLs AA TC RD RA rejected rtt',
+);
 export const dnsSlots = f;
 const uid = new TextSpan();
 const communityId = new TextSpan();

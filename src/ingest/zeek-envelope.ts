@@ -1,5 +1,6 @@
 import { isObject, type JsonObject, text } from './fields.ts';
 import { reject } from './rejection.ts';
+import { slotsOf } from './slots.ts';
 import { transportField } from './transport.ts';
 
 /** The names of a connection's addresses and ports in one dialect, for errors. */
@@ -88,16 +89,5 @@ export function zeekSensor(systemName: unknown, system: unknown, nodeName: unkno
 }
 
 /** Slots of the fields that all logs of events have. The first four are those of `zeekIds`. */
-export const zeekSlots = {
-  orig_h: 0,
-  orig_p: 1,
-  resp_h: 2,
-  resp_p: 3,
-  ts: 4,
-  uid: 5,
-  proto: 6,
-  community_id: 7,
-  _system_name: 8,
-  '@system': 9,
-  _node_name: 10,
-} as const;
+export const zeekFields = 'orig_h orig_p resp_h resp_p ts uid proto community_id _system_name @system _node_name';
+export const zeekSlots = slotsOf(zeekFields, '');

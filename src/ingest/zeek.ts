@@ -2,7 +2,7 @@ import { isAddress } from '../net/ip.ts';
 import type { JsonObject } from './fields.ts';
 import { memoize } from './memoize.ts';
 import type { ParseContext } from './parse-context.ts';
-import { type EventReader, type Plan, positionsOf, RecordFields } from './record-fields.ts';
+import { type EventReader, FieldSet, type Plan, RecordFields } from './record-fields.ts';
 import { connSlots, zeekConn } from './zeek-conn.ts';
 import { dnsSlots, zeekDns } from './zeek-dns.ts';
 import { type ZeekIds, zeekIds, zeekSlots } from './zeek-envelope.ts';
@@ -22,11 +22,11 @@ import { unnamedLog } from './zeek-unnamed.ts';
 type Reader = (record: JsonObject, ids: ZeekIds, reading: ParseContext) => void;
 
 const connReader: EventReader = {
-  slots: connSlots,
+  fields: new FieldSet(connSlots),
   read: (fields, reading) => reading.batch.addNetwork(zeekConn(fields, reading)),
 };
 const dnsReader: EventReader = {
-  slots: dnsSlots,
+  fields: new FieldSet(dnsSlots),
   read: (fields, reading) => reading.batch.addDns(zeekDns(fields, reading)),
 };
 
@@ -106,7 +106,16 @@ export function zeekPlan(record: JsonObject, stream: unknown): Plan | undefined 
   const log = isUnnamed ? logOfConnections(record)?.name : stream;
   const reader = eventReaders.get(log as string);
   if (reader === undefined) return undefined;
-  const positions = positionsOf(record, reader, ids);
+  const { orig_h, orig_p, resp_h, resp_p } = zeekSlots;
+  const positions = reader.fields.positions(
+    record,
+    new Map([
+      [orig_h, ids.orig_h],
+      [orig_p, ids.orig_p],
+      [resp_h, ids.resp_h],
+      [resp_p, ids.resp_p],
+    ]),
+  );
   return positions && { read: reader.read, kind: kindOf(log as string), positions, names: ids.names };
 }
 

@@ -85,6 +85,7 @@ const flags = ['true', 'false'];
 
 const zeek: Values = {
   ts: ['1763683201.123', '1763683200', '1763683200123.5', '0', ...stamps],
+  orig_h: quoted('10.9.9.9'),
   uid: quoted('CHhAvVGS1DHFjwGM9', 'C1', 'x'.repeat(60)),
   proto: quoted('tcp', 'udp', 'icmp', 'unknown_transport'),
   community_id: quoted('1:LQU9qZlK+B5F3KDmev6m5PMibrg='),
