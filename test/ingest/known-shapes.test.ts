@@ -318,6 +318,18 @@ describe('events read by the shapes of their lines equal events read from object
     check((g) => linesOf(g, { event_type: quoted(type), ...types[type] } as Values).join('\n'), 'suricata');
   });
 
+  it.each([
+    ['Zeek', { ...idsOf[0], ...conn }],
+    ['Suricata', { event_type: quoted('flow'), ...eve }],
+  ])('in lines of %s in which one field is an object', (_, values) => {
+    for (const changed of Object.keys(values)) {
+      const members = Object.entries(values).map(([name, inner]) =>
+        name === changed ? `"${name}":{"a":1}` : `"${name}":${isLeaf(inner) ? inner[0] : '{"x":1}'}`,
+      );
+      expectSame(Array.from({ length: 12 }, () => `{${members.join()}}`).join('\n'));
+    }
+  });
+
   it('with any changed bytes', () => {
     const line =
       '{"ts":1763683201.123,"uid":"C1","id.orig_h":"10.0.0.1","id.orig_p":1,"id.resp_h":"10.0.0.2","id.resp_p":53,"proto":"udp","orig_ip_bytes":5}';
