@@ -117,7 +117,7 @@ class ByService implements WindowIndex<Guessing> {
   at(port: number): ByParts<Guessing, string, string> {
     let pairs = this.#ports.get(port);
     if (pairs === undefined) {
-      pairs = new ByParts(forms[this.#from](port));
+      pairs = new ByParts(forms[this.#from](port), this.#from === 'outside');
       this.#ports.set(port, pairs);
     }
     return pairs;
@@ -132,7 +132,7 @@ class ByService implements WindowIndex<Guessing> {
   }
 
   remove(window: Window<Guessing>): void {
-    this.at(portOf(window.key)).remove(window);
+    this.at((window.form as PortForm).port).remove(window);
   }
 
   clear(): void {
@@ -140,9 +140,15 @@ class ByService implements WindowIndex<Guessing> {
   }
 }
 
-const forms: Readonly<Record<'inside' | 'outside', (port: number) => KeyForm<string, string>>> = {
-  inside: (port) => ({ write: (src, dst) => `${src} ${dst} ${port}`, read: endsOf }),
+/** Form of the keys of one port. */
+interface PortForm extends KeyForm<string, string> {
+  readonly port: number;
+}
+
+const forms: Readonly<Record<'inside' | 'outside', (port: number) => PortForm>> = {
+  inside: (port) => ({ port, write: (src, dst) => `${src} ${dst} ${port}`, read: endsOf }),
   outside: (port) => ({
+    port,
     write: (dst, src) => `${src} ${dst} ${port}`,
     read(key) {
       const [src, dst] = endsOf(key);
@@ -237,13 +243,15 @@ export class BruteForceDetector implements Detector {
     const pairs = (srcHome ? this.#insideBy : this.#outsideBy).at(port);
     const first = srcHome ? src : dst;
     const second = srcHome ? dst : src;
+    const firstKey = srcHome ? flow.srcKey : flow.dstKey;
+    const secondKey = srcHome ? flow.dstKey : flow.srcKey;
     // A source without failed attempts is a regular client.
-    if (!isAttempt && pairs.of(first, second) === undefined) return;
-    const guessing = windows.of(pairs, first, second, time);
+    if (!isAttempt && pairs.of(first, second, firstKey, secondKey) === undefined) return;
+    const guessing = windows.of(pairs, first, second, time, firstKey, secondKey);
     if (guessing === undefined) return;
     if (isAttempt) {
       attemptsAt(guessing, sizeBin(bytes), flow);
-      if (!srcHome) this.#guessedAt(dst, port, time);
+      if (!srcHome) this.#guessedAt(flow);
     } else {
       const { seq, duration } = flow;
       guessing.session = laterSession(guessing.session, { time, seq, bytes, duration });
@@ -282,8 +290,8 @@ export class BruteForceDetector implements Detector {
     this.#start = Math.min(this.#start, start);
   }
 
-  #guessedAt(dst: string, port: number, time: number): void {
-    const guessed = this.#targets.of(this.#targetsBy, port, dst, time);
+  #guessedAt({ dst, port, time, dstKey }: Readonly<Flow>): void {
+    const guessed = this.#targets.of(this.#targetsBy, port, dst, time, undefined, dstKey);
     if (guessed !== undefined) guessed.attempts++;
   }
 
@@ -337,9 +345,9 @@ export class BruteForceDetector implements Detector {
   /** Returns the outside sources with slots in the window of a target; a source's own window may end at another time. */
   #recentSources({ first, second, newest }: Window<Guessed>, since: number): RecentSource[] {
     const recent: RecentSource[] = [];
-    for (const [src, window] of this.#outsideBy.at(first as number).group(second as string) ?? []) {
+    for (const window of this.#outsideBy.at(first as number).group(second as string) ?? []) {
       const slots = this.#outside.slotsTo(window, newest);
-      if (slots.some(({ start }) => start >= since)) recent.push({ src, slots });
+      if (slots.some(({ start }) => start >= since)) recent.push({ src: window.second as string, slots });
     }
     return recent;
   }

@@ -53,6 +53,10 @@ export interface Flow {
   srcHash?: number;
   /** `hashText` of `dst`, if already computed. */
   dstHash?: number;
+  /** `keyedHash` of `src`, if already computed. */
+  srcKey?: number;
+  /** `keyedHash` of `dst`, if already computed. */
+  dstKey?: number;
   /**
    * Number of the block of events; undefined for events outside of blocks. Within a block, the same position means
    * the same address, so look-ups by address can be cached until the block changes: see `BlockCache`.

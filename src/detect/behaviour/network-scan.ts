@@ -2,12 +2,11 @@ import { type Severity, severities } from '../../contract/vocabulary.ts';
 import { durationText } from '../../duration.ts';
 import type { Detection, Detector, DetectorCard, DropCounts, Emit, Flow } from './detector.ts';
 import { addToSample, countSample, type DistinctSample, emptySample, mergeSamples } from './support/distinct-sample.ts';
-import { hashText } from './support/distinct-sketch.ts';
 import { flowEvents, keepEarliest, mergeEarliest } from './support/earliest.ts';
 import { addPort, lowestPorts, mergePorts, noPorts, type PortSet, portsWeight } from './support/port-set.ts';
 import { adminServices, isGroup, isVain, loginServices } from './support/ports.ts';
 import { nothing } from './support/put-at.ts';
-import { ByKey, ByParts, type KeyForm, type WindowIndex } from './support/window-index.ts';
+import { ByParts, type KeyForm, type WindowIndex } from './support/window-index.ts';
 import { droppedOf, dueOf, type Window, Windows, type WindowsState } from './support/windows.ts';
 
 export const networkScanThresholds = {
@@ -100,7 +99,7 @@ export class NetworkScanDetector implements Detector {
   readonly #inside: Windows<Swept>;
   readonly #outside: Windows<Swept>;
   readonly #insideBy = new ByParts<Swept, string, number | string>(sourceAndAim, true);
-  readonly #outsideBy = new ByKey<Swept>(sourceOutside);
+  readonly #outsideBy = new ByParts<Swept, string, string>(sourceOutside);
   /** Sources whose answers are recorded; cleared when the set is full. */
   readonly #watched = new Set<string>();
   /** Home addresses tried from outside. No address is added once the addresses count as a network. */
@@ -170,8 +169,8 @@ export class NetworkScanDetector implements Detector {
     if (!flow.dstHome && flow.transport !== 'tcp') return;
     if (!flow.srcHome && !this.#isNetwork(flow.dst)) return;
     const swept = flow.srcHome
-      ? this.#inside.of(this.#insideBy, flow.src, this.#aimOf(flow), flow.time)
-      : this.#outside.of(this.#outsideBy, flow.src, undefined, flow.time);
+      ? this.#inside.of(this.#insideBy, flow.src, this.#aimOf(flow), flow.time, flow.srcKey)
+      : this.#outside.of(this.#outsideBy, flow.src, 'inbound', flow.time, flow.srcKey);
     if (swept === undefined) return;
     addToSample(swept.vain, flow.dst, this.#thresholds.counted, flow.dstHash);
     if (swept.vain.hashes.length >= this.#thresholds.watchedFrom) this.#watch(flow.src);
@@ -196,22 +195,24 @@ export class NetworkScanDetector implements Detector {
   }
 
   #foundInside(flow: Readonly<Flow>): Window<Swept> | undefined {
-    const { src, srcHash = hashText(src) } = flow;
-    const aim = this.#aimOf(flow);
-    if (typeof aim === 'number' && !this.#insideBy.mayHave(srcHash, aim)) return undefined;
-    return this.#watched.has(src) ? this.#insideBy.of(src, aim) : undefined;
+    const { src, srcKey } = flow;
+    let window = this.#insideBy.of(src, aimOf(flow), srcKey);
+    if (window === undefined && this.#insideBy.size >= this.#thresholds.maxPortsOfSource)
+      window = this.#insideBy.of(src, this.#aimOf(flow), srcKey);
+    return window !== undefined && this.#watched.has(src) ? window : undefined;
   }
 
   #aimOf(flow: Readonly<Flow>): number | string {
     const aim = aimOf(flow);
     const known = this.#insideBy.group(flow.src);
     if (known === undefined || known.size < this.#thresholds.maxPortsOfSource) return aim;
-    if (known.has(aim) || isLogin(flow.port)) return aim;
+    if (this.#insideBy.of(flow.src, aim, flow.srcKey) !== undefined || isLogin(flow.port)) return aim;
     return aimAt(flow.dstHome ? 'inside' : 'outbound', -1, flow.transport);
   }
 
-  #foundOutside({ src }: Readonly<Flow>): Window<Swept> | undefined {
-    return this.#watched.has(src) ? this.#outsideBy.of(src) : undefined;
+  #foundOutside({ src, srcKey }: Readonly<Flow>): Window<Swept> | undefined {
+    const window = this.#outsideBy.of(src, 'inbound', srcKey);
+    return window !== undefined && this.#watched.has(src) ? window : undefined;
   }
 
   #watch(src: string): void {
@@ -360,9 +361,10 @@ const sourceAndAim: KeyForm<string, number | string> = {
   },
 };
 
-const sourceOutside: KeyForm<string, unknown> = {
-  write: (src) => `${src} inbound`,
-  read: (key) => [sourceOf(key), undefined],
+/** Only the source of an outside key varies. */
+const sourceOutside: KeyForm<string, string> = {
+  write: (src, direction) => `${src} ${direction}`,
+  read: (key) => [sourceOf(key), 'inbound'],
 };
 
 const sourceOf = (key: string): string => key.slice(0, key.indexOf(' '));

@@ -1,7 +1,6 @@
 import { type Severity, severities } from '../../contract/vocabulary.ts';
 import { durationText } from '../../duration.ts';
 import type { Detection, Detector, DetectorCard, DropCounts, Emit, Flow } from './detector.ts';
-import { hashText } from './support/distinct-sketch.ts';
 import { flowEvents, keepEarliest, mergeEarliest } from './support/earliest.ts';
 import { addPort, lowestPorts, mergePorts, noPorts, type PortSet, portsWeight } from './support/port-set.ts';
 import { isGroup, isVain } from './support/ports.ts';
@@ -88,8 +87,8 @@ export class PortScanDetector implements Detector {
   readonly #inside: Windows<Tried>;
   readonly #outside: Windows<Tried>;
   /** Index by the home host first, then the other address. */
-  readonly #insideBy = new ByParts<Tried, string, string>(twoWords, true);
-  readonly #outsideBy = new ByParts<Tried, string, string>(twoWordsTurned, true);
+  readonly #insideBy = new ByParts<Tried, string, string>(twoWords);
+  readonly #outsideBy = new ByParts<Tried, string, string>(twoWordsTurned);
   /** Sources whose answers are recorded; cleared when the set is full. */
   readonly #watched = new Set<string>();
 
@@ -145,10 +144,10 @@ export class PortScanDetector implements Detector {
 
   #vain(flow: Readonly<Flow>): void {
     if (isGroup(flow.dst)) return;
-    const { src, dst, time } = flow;
+    const { src, dst, time, srcKey, dstKey } = flow;
     const tried = flow.srcHome
-      ? this.#inside.of(this.#insideBy, src, dst, time)
-      : this.#outside.of(this.#outsideBy, dst, src, time);
+      ? this.#inside.of(this.#insideBy, src, dst, time, srcKey, dstKey)
+      : this.#outside.of(this.#outsideBy, dst, src, time, dstKey, srcKey);
     if (tried === undefined) return;
     addPort(tried.vain, flow.port);
     if (tried.vain.size >= this.#thresholds.watchedFrom) this.#watch(flow.src);
@@ -172,11 +171,11 @@ export class PortScanDetector implements Detector {
 
   #answer(flow: Readonly<Flow>): void {
     if (!(flow.port >= 0) || flow.transport !== 'tcp') return;
-    const { src, dst, srcHash = hashText(src), dstHash = hashText(dst) } = flow;
-    const mayBe = flow.srcHome ? this.#insideBy.mayHave(srcHash, dstHash) : this.#outsideBy.mayHave(dstHash, srcHash);
-    if (!mayBe || !this.#watched.has(src)) return;
-    const window = flow.srcHome ? this.#insideBy.of(src, dst) : this.#outsideBy.of(dst, src);
-    if (window === undefined) return;
+    const { src, dst, srcKey, dstKey } = flow;
+    const window = flow.srcHome
+      ? this.#insideBy.of(src, dst, srcKey, dstKey)
+      : this.#outsideBy.of(dst, src, dstKey, srcKey);
+    if (window === undefined || !this.#watched.has(src)) return;
     const tried = (flow.srcHome ? this.#inside : this.#outside).in(window, flow.time);
     if (tried === undefined) return;
     tried.answered ??= noPorts();

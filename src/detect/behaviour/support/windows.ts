@@ -40,6 +40,8 @@ export class Window<V> {
   /** Second part of the key, set by the index. */
   second: unknown;
   form: KeyForm<unknown, unknown> | undefined;
+  /** Hash of both parts of the key, set by the index. */
+  hash = 0;
   /** Start of the newest slot, epoch milliseconds. */
   newest = 0.5;
   /**
@@ -96,8 +98,8 @@ interface EarlierWindow<V> {
 type MovedWindows<V> = Map<Window<V>, EarlierWindow<V>[]>;
 
 interface PartIndex<V, A, B> {
-  of(first: A, second: B): Window<V> | undefined;
-  put(first: A, second: B, window: Window<V>): void;
+  of(first: A, second: B, firstKey?: number, secondKey?: number): Window<V> | undefined;
+  put(first: A, second: B, window: Window<V>, firstKey?: number, secondKey?: number): void;
 }
 
 /** Rounds after which a touched key is moved to the end of the order: moving costs more than adding an event. */
@@ -176,14 +178,21 @@ export class Windows<V> {
   }
 
   /**
-   * Like `at`, for callers that know the parts of the key. `index` is the index of these windows, or a part of that
-   * index.
+   * Like `at`, for callers that know the parts of the key, and perhaps their hashes. `index` is the index of these
+   * windows, or a part of that index.
    */
-  of<A, B>(index: PartIndex<V, A, B>, first: A, second: B, time: number): V | undefined {
-    let window = index.of(first, second);
+  of<A, B>(
+    index: PartIndex<V, A, B>,
+    first: A,
+    second: B,
+    time: number,
+    firstKey?: number,
+    secondKey?: number,
+  ): V | undefined {
+    let window = index.of(first, second, firstKey, secondKey);
     if (window === undefined) {
       window = this.#begin(time);
-      index.put(first, second, window);
+      index.put(first, second, window, firstKey, secondKey);
     }
     return this.in(window, time);
   }

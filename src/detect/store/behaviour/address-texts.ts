@@ -1,5 +1,6 @@
 import type { AddressList } from '../../../events/format/column-readers.ts';
 import { hashText } from '../../behaviour/support/distinct-sketch.ts';
+import { keyedHash } from '../../behaviour/support/keyed-hash.ts';
 
 /**
  * Bits of the slot number in the cache of IPv4 address texts. The hash of an address selects its slot. A slot holds one
@@ -16,14 +17,18 @@ export class AddressTexts {
   text = '';
   /** `hashText` of `text`. */
   hash = 0;
+  /** `keyedHash` of `text`. */
+  key = 0;
   readonly #addresses = new Uint32Array(2 ** slotBits);
   readonly #texts: string[] = new Array<string>(2 ** slotBits).fill('');
   readonly #hashes = new Uint32Array(2 ** slotBits);
+  readonly #keys = new Int32Array(2 ** slotBits);
 
   at(list: AddressList, place: number): void {
     if (list.v4 === undefined) {
       this.text = list.text(place);
       this.hash = hashText(this.text);
+      this.key = keyedHash(this.text);
       return;
     }
     const address = list.v4[place]!;
@@ -32,6 +37,7 @@ export class AddressTexts {
     if (this.#addresses[slot] === address && known !== '') {
       this.text = known;
       this.hash = this.#hashes[slot]!;
+      this.key = this.#keys[slot]!;
       return;
     }
     const text = list.text(place);
@@ -39,5 +45,6 @@ export class AddressTexts {
     this.#texts[slot] = text;
     this.text = text;
     this.hash = this.#hashes[slot] = hashText(text);
+    this.key = this.#keys[slot] = keyedHash(text);
   }
 }

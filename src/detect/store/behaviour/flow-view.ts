@@ -61,6 +61,8 @@ export class FlowView implements Flow {
   dstBytes = 0.5;
   srcHash = 0.5;
   dstHash = 0.5;
+  srcKey = 0;
+  dstKey = 0;
   block = 0;
   srcPlace = 0;
   dstPlace = 0;
@@ -95,9 +97,11 @@ export class FlowView implements Flow {
     texts.at(fact.srcs, fact.src);
     this.src = texts.text;
     this.srcHash = texts.hash;
+    this.srcKey = texts.key;
     texts.at(fact.dsts, fact.dst);
     this.dst = texts.text;
     this.dstHash = texts.hash;
+    this.dstKey = texts.key;
     this.srcHome = fact.srcHome;
     this.dstHome = fact.dstHome;
     this.port = fact.port;
