@@ -178,7 +178,7 @@ export class GeneratedNamesDetector extends WindowedDetector<Looked> implements 
       sum += mark;
     });
     const rendezvous = found[0]?.domain;
-    const samples = looked.generated.texts;
+    const samples = [...looked.generated.texts];
     const where =
       rendezvous === undefined
         ? 'None of them was found yet, so the search continues.'

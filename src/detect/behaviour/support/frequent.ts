@@ -26,8 +26,9 @@ export function mostFrequent(counts: ReadonlyMap<string, number>, most: number):
 }
 
 function lower(counts: Frequent, by: number): void {
-  for (const [text, count] of counts) {
+  // Iterating over the entries would create a list for each: a tenth of all garbage under a scan.
+  counts.forEach((count, text) => {
     if (count > by) counts.set(text, count - by);
     else counts.delete(text);
-  }
+  });
 }

@@ -320,9 +320,11 @@ export class Windows<V> {
     return this.#stale.has(window) || this.#deferred.has(window);
   }
 
-  /** Merges all slots of a key into one value. */
-  total(window: { readonly slots: readonly Slot<V>[] }): V {
+  /** Merges all slots of a key into one value, which must not be changed: it may be the value of the only slot. */
+  total(window: { readonly slots: readonly Slot<V>[] }): Readonly<V> {
     const { create, merge } = this.#options;
+    const [only] = window.slots;
+    if (only !== undefined && window.slots.length === 1) return only.value;
     const total = create();
     for (const { value } of inOrder(window)) merge(total, value);
     return total;
