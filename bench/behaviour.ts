@@ -1,11 +1,7 @@
 /** How much do the behaviour detectors cost per event in the store's thread, individually and together? */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { serialize, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { traffic } from '../scripts/traffic/index.ts';
-import { openDatabase } from '../src/database/lmdb.ts';
 import type { Detector, DnsLookup, Flow } from '../src/detect/behaviour/detector.ts';
 import { newDetectors } from '../src/detect/behaviour/detectors.ts';
 import { Behaviour } from '../src/detect/store/behaviour/behaviour.ts';
@@ -16,13 +12,11 @@ import { findZeekNotice } from '../src/detect/zeek-notice.ts';
 import { type EventBlock, openBlock } from '../src/events/format/block.ts';
 import { BlockBuilder } from '../src/events/format/block-builder.ts';
 import type { DnsRecord, NetworkRecord, Table } from '../src/events/records.ts';
-import type { EventStore } from '../src/events/store/event-store.ts';
 import { parseBody } from '../src/ingest/parse-body.ts';
 import { ConnectionMemory } from '../src/inventory/model/connection-memory.ts';
 import { Observations } from '../src/inventory/model/observations.ts';
 import type { FlowConsumer, FlowFact } from '../src/inventory/model/seen.ts';
 import { compileHome } from '../src/net/home-networks.ts';
-import { databaseFile, openTables, type Tables } from '../src/store/tables.ts';
 import { mulberry32 } from './conn-records.ts';
 import { type BenchRow, rowOfRounds, rowsAbout } from './result.ts';
 
@@ -35,17 +29,7 @@ const rememberedConnections = 2 ** 20;
 const rounds = 3;
 
 export async function run(events = 300_000): Promise<BenchRow[]> {
-  const folder = mkdtempSync(join(tmpdir(), 'candor-behaviour-'));
-  const root = openDatabase(join(folder, databaseFile));
-  try {
-    const tables = openTables(root);
-    const rows: BenchRow[] = [];
-    for (const [name, make] of Object.entries(traffics)) rows.push(...costs(tables, name, make(events)));
-    return rows;
-  } finally {
-    await root.close();
-    rmSync(folder, { recursive: true });
-  }
+  return Object.entries(traffics).flatMap(([name, make]) => costs(name, make(events)));
 }
 
 const traffics = {
@@ -54,7 +38,7 @@ const traffics = {
   'new pairs in all events, new domains in all names': worst,
 } satisfies Record<string, (events: number) => readonly EventBlock[]>;
 
-function costs(tables: Tables, name: string, blocks: readonly EventBlock[]): BenchRow[] {
+function costs(name: string, blocks: readonly EventBlock[]): BenchRow[] {
   const count = (table: Table) => blocks.reduce((sum, block) => sum + (block.table === table ? block.rows : 0), 0);
   const [network, dns] = [count('network'), count('dns')];
   const question = `Behaviour detectors over ${name}: ${network.toLocaleString('en')} connections, ${dns.toLocaleString('en')} look-ups`;
@@ -63,8 +47,8 @@ function costs(tables: Tables, name: string, blocks: readonly EventBlock[]): Ben
   let ran: Ran | undefined;
   for (let round = 0; round < rounds; round++) {
     taken.pass.push(passed(blocks));
-    taken.shown.push(fed(tables, blocks, () => []).us);
-    ran = fed(tables, blocks, newDetectors);
+    taken.shown.push(fed(blocks, () => []).us);
+    ran = fed(blocks, newDetectors);
     taken.all.push(ran.us);
     for (const [id, us] of byDetector(blocks)) each.set(id, [...(each.get(id) ?? []), us]);
   }
@@ -116,15 +100,17 @@ interface Ran {
 }
 
 /** Runs a pass over the blocks with detectors, as the store does. */
-function fed(tables: Tables, blocks: readonly EventBlock[], make: () => readonly Detector[]): Ran {
+function fed(blocks: readonly EventBlock[], make: () => readonly Detector[]): Ran {
   const memory = new ConnectionMemory(rememberedConnections);
   const observations = new Observations();
   const before = memoryInUse();
   const detectors = make();
   let found = 0;
   const behaviour = new Behaviour({
-    tables,
-    events: { next: () => 1, rows: () => [] } as unknown as EventStore,
+    states: { get: () => undefined },
+    keep() {},
+    events: { visit() {} },
+    rows: () => [],
     isHome,
     detectors: () => detectors,
     found: {
@@ -134,11 +120,13 @@ function fed(tables: Tables, blocks: readonly EventBlock[], make: () => readonly
     },
     eventsPerState: Number.POSITIVE_INFINITY,
   });
+  behaviour.start({ network: 1, dns: 1 });
   const began = processorTime();
   for (const block of blocks) {
     if (block.table === 'dns') behaviour.dns(block, 0, block.rows);
     else observations.add(block, memory, [behaviour]);
     observations.clear();
+    behaviour.conclude();
   }
   const us = processorTime() - began;
   return { us, heap: memoryInUse() - before, found, detectors };

@@ -15,6 +15,7 @@ import { openReader } from '../src/store/reader.ts';
 import type { StoreReader, TopologyQuery } from '../src/store/store.ts';
 import { databaseFile, openTables } from '../src/store/tables.ts';
 import { EdgeFold } from '../src/topology/model/edge-fold.ts';
+import { encodeSegments } from '../src/topology/model/segment.ts';
 import { Topology } from '../src/topology/store/topology.ts';
 import { mulberry32 } from './conn-records.ts';
 import type { BenchRow } from './result.ts';
@@ -57,13 +58,13 @@ async function realFlows({ name, file, home }: (typeof dataSets)[number], events
     let added = 0;
     let shift = 0;
     let first = Number.POSITIVE_INFINITY;
-    const facts = { flow: (fact: FlowFact) => topology.flow(fact) };
+    const fold = new EdgeFold(Date.now);
     const shifted = {
       flow(fact: FlowFact) {
         first = Math.min(first, fact.first);
         fact.first += shift;
         fact.last += shift;
-        facts.flow(fact);
+        fold.flow(fact);
       },
     };
     const began = performance.now();
@@ -73,7 +74,7 @@ async function realFlows({ name, file, home }: (typeof dataSets)[number], events
         const block = openBlock(buffer, 1);
         const observations = new Observations();
         observations.add(block, memory, [shifted as never]);
-        transaction(() => topology.write());
+        store(topology, fold, transaction);
         added += block.rows;
       }
       shift += 73 * hour;
@@ -141,6 +142,7 @@ async function manyEdges(edges: number): Promise<BenchRow[]> {
       fold.flow(fact);
     }
     const perRow = performance.now() - began;
+    fold.clear();
     const memory = process.memoryUsage.rss();
     let longest = 0;
     const timed = (work: () => unknown) => {
@@ -153,9 +155,9 @@ async function manyEdges(edges: number): Promise<BenchRow[]> {
     for (let batch = 0; batch < 1.2 * (edges / 10_000); batch++) {
       for (let i = 0; i < 10_000; i++) {
         next();
-        topology.flow(fact);
+        fold.flow(fact);
       }
-      timed(() => transaction(() => topology.write()));
+      timed(() => store(topology, fold, transaction));
       for (let step = 0; step < 4; step++) timed(() => topology.mergeSome());
     }
     while (timed(() => topology.mergeSome()));
@@ -215,6 +217,13 @@ async function questions(
   return rows;
 }
 
+/** Writes the edges that were added up, as the store does. */
+function store(topology: Topology, fold: EdgeFold, transaction: (write: () => void) => void): void {
+  topology.take({ edges: encodeSegments(fold.edges) });
+  fold.clear();
+  transaction(() => topology.write());
+}
+
 async function inFolder(
   measure: (folder: string, topology: Topology, transaction: (write: () => void) => void) => Promise<BenchRow[]>,
 ): Promise<BenchRow[]> {
@@ -222,11 +231,7 @@ async function inFolder(
   const root = openDatabase(join(folder, databaseFile));
   const transaction = (write: () => void) => root.transactionSync(write);
   try {
-    return await measure(
-      folder,
-      new Topology({ tables: openTables(root), now: Date.now, seed: 9, transaction }),
-      transaction,
-    );
+    return await measure(folder, new Topology({ tables: openTables(root), seed: 9, transaction }), transaction);
   } finally {
     await root.close();
     rmSync(folder, { recursive: true });

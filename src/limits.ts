@@ -1049,22 +1049,15 @@ export const limits = {
    * longer. A row that changes repeatedly during the pause is written once.
    */
   inventoryPauseMs: 500,
-  /**
-   * Time that one transaction spends on counting events. Other commits wait for the counting and for the flush. Later
-   * transactions count the remaining events. A batch that finds no event waiting has its first `maxBlockRows` events
-   * counted in its own transaction, even if this takes longer.
-   */
+  /** Time that one transaction spends on applying a delta of the projector. Later transactions apply the rest. */
   inventoryCountMs: 20,
-  /** Time that one transaction spends on writing the changes of the inventory. */
-  inventoryWriteMs: 30,
   /** Maximum sightings that wait after processing has stopped. Further sightings are dropped. */
   maxStoppedSightings: 262_144,
   /** Maximum stored events that are skipped because processing them failed. Further failures stop processing. */
   maxSkippedEvents: 100,
   /**
-   * Maximum stored events, and sensors' other reports, that wait to be counted. Above this limit, each
-   * batch waits for up to 1.5 s of counting and writing, and ingest slows down. A flood of new hosts has
-   * this effect after 5 to 10 s.
+   * Maximum stored events, and sensors' other reports, that wait to be counted. Above this limit, each batch waits for
+   * up to 1.5 s, and ingest slows down.
    */
   maxUncountedEvents: 262_144,
   /**
@@ -1072,11 +1065,6 @@ export const limits = {
    * For 100,000 constantly active hosts, lists lag by at most a minute.
    */
   settledHostsPerWrite: 2000,
-  /**
-   * Maximum changed inventory rows held back during `inventoryPauseMs`, about 1 kB each. Above this, they are
-   * written immediately.
-   */
-  maxUnwrittenInventoryRows: 20_000,
   /**
    * Maximum bytes or packets of one connection: a link of 100 Gbit/s carries this many bytes in 22 hours. Larger
    * values are refused with an error that names the field, because the sum of ten such values could exceed the

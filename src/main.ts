@@ -543,6 +543,7 @@ const lossOf = (worker: string, { log, stopping }: Start) => ({
       log.fatal({ err, worker }, failedWriteNotice);
       // An exit waits for the thread, which may wait forever for the lock that its transaction holds.
       void endProcess(false);
+      return;
     }
     log.fatal({ err, worker }, 'a worker died twice within a minute');
     stopping.request(1, `worker ${worker} is lost`);

@@ -6,6 +6,7 @@ import type { AgentOptions } from '../ledger/keys/agent-keys.ts';
 import { logLostAgain } from '../ledger/lost-entries.ts';
 import { openLedger } from '../ledger/open.ts';
 import { readLogPositions } from '../store/log-positions.ts';
+import { noProjector } from '../store/waiting-projector.ts';
 import { openStore } from '../store/writer.ts';
 import { BackupError } from './backup-error.ts';
 import { BackupFolder, type BackupRecord } from './backups.ts';
@@ -50,7 +51,7 @@ export async function backUpOffline(options: OfflineBackupOptions): Promise<Back
     try {
       const { health } = await ledger.status();
       if (health.state === 'degraded') throw new BackupError(health.advice);
-      const store = openStore({ dataDir, alertWindowMs });
+      const store = openStore({ dataDir, alertWindowMs, projector: noProjector });
       try {
         await logLostAgain(store, ledger);
         const { recipients = [] } = options;

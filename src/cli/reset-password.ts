@@ -49,9 +49,10 @@ async function reset(config: Config, name: string, password: string): Promise<vo
   const { storeSettings } = await import('../config/part-settings.ts');
   const { ServiceError } = await import('../errors.ts');
   const { openReader } = await import('../store/reader.ts');
+  const { noProjector } = await import('../store/waiting-projector.ts');
   const { openStore } = await import('../store/writer.ts');
   const { uuid7 } = await import('../uuid.ts');
-  const writer = openStore({ ...storeSettings(config), scrub: 'by hand' });
+  const writer = openStore({ ...storeSettings(config), scrub: 'by hand', projector: noProjector });
   const reader = openReader(config.data_dir);
   try {
     await resetPassword({ reader, writer, sources: { now: Date.now, newId: () => uuid7(Date.now()) } }, name, password);

@@ -88,7 +88,7 @@ export class GroupCommit {
    * transaction if the queue continues: in-memory state must be read again. `hasRoom` returns whether the
    * volume has room for a transaction; if not, calls are rejected, because LMDB must not find a volume full
    * (see `isFailedWrite`). While `hasWork` returns true, transactions of background work and of ordinary calls take
-   * turns; while `holds` also returns true, ordinary calls wait. `onIdle` is called when no call waits.
+   * turns. While `holds` returns true, ordinary calls wait. `onIdle` is called when no call waits.
    * `onDamage` is called when a transaction was aborted because stored data is damaged: `beforeFlush` must not need
    * the damaged data again. `retries` is called after an aborted transaction, before `forget`. If it removes the cause
    * of the error, it also does the work of `forget`, and returns true, so that the calls are committed again.
@@ -121,6 +121,11 @@ export class GroupCommit {
     });
   }
 
+  /** Lets background work begin that `hasWork` announces. */
+  wake(): void {
+    this.#schedule();
+  }
+
   /** Stops accepting calls. Resolves when the waiting calls are committed. */
   close(): Promise<void> {
     this.#closed = true;
@@ -145,7 +150,10 @@ export class GroupCommit {
       if (turn !== 'urgent') this.#hadCalls = turn === 'ordinary';
       this.#commit(turn === 'work' ? [] : takeGroup(this.#waiting[turn]));
     }
-    if (this.pending > 0 || this.#mayWork()) this.#schedule();
+    if (turn === undefined && this.pending > 0) {
+      this.#scheduled = true;
+      setTimeout(() => this.#drain(), heldPauseMs);
+    } else if (this.pending > 0 || this.#mayWork()) this.#schedule();
     if (this.pending > 0) return;
     this.#idle?.();
     this.#onIdle();
@@ -154,8 +162,9 @@ export class GroupCommit {
   #nextTurn(): Turn | undefined {
     const { ordinary, urgent } = this.#waiting;
     if (urgent.length > 0 && this.#last !== 'urgent') return 'urgent';
-    if (this.#mayWork() && (ordinary.length === 0 || this.#hadCalls || this.#holds())) return 'work';
-    if (ordinary.length > 0) return 'ordinary';
+    const isHeld = !this.#closed && this.#holds() && this.#hasRoom();
+    if (this.#mayWork() && (ordinary.length === 0 || this.#hadCalls || isHeld)) return 'work';
+    if (ordinary.length > 0 && !isHeld) return 'ordinary';
     return urgent.length > 0 ? 'urgent' : undefined;
   }
 
@@ -222,6 +231,9 @@ export class GroupCommit {
     if (rest.length > 0) this.#commit(rest);
   }
 }
+
+/** Time after which held calls are tried again, in milliseconds. */
+const heldPauseMs = 5;
 
 /** Removes the first calls of a queue, as many as one transaction may write. */
 function takeGroup(queue: Waiting[]): Waiting[] {

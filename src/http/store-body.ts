@@ -1,3 +1,4 @@
+import type { ackModes } from '../contract/resources/ingest.ts';
 import { invalidField } from '../errors.ts';
 import type { Table } from '../events/records.ts';
 import type { BulkItems } from '../ingest/framing/framing.ts';
@@ -18,7 +19,7 @@ export interface BodyContext
 export interface StoreOptions {
   readonly source?: Context<'ingest'>['query']['source'];
   readonly sensor?: string;
-  readonly ack?: 'durable' | 'memory';
+  readonly ack?: (typeof ackModes)[number];
   readonly table?: Table;
   /** The framing of records in the body; if absent, determined by the media type. */
   readonly framing?: IngestInput['framing'];
@@ -35,8 +36,8 @@ export interface StoredBody extends Pick<StoredShare, 'answer' | 'blocks' | 'ref
 }
 
 /**
- * Stores a sensor's body. Resolves when the body is on disk, or with `ack=memory` and no idempotency key when the body
- * is parsed. A request is completed even if its client disconnects, because part of the body may already be stored.
+ * Stores a sensor's body. Resolves when the body is on disk. With `ack=processed`, resolves when its events are also
+ * processed. With `ack=memory` and no idempotency key, resolves when the body is parsed. A request is completed even if its client disconnects, because part of the body may already be stored.
  * The bytes of the body count as in progress until the commit.
  */
 export async function storeBody(context: BodyContext, options: StoreOptions): Promise<StoredBody> {
@@ -55,6 +56,8 @@ export async function storeBody(context: BodyContext, options: StoreOptions): Pr
     // commit.
     if (options.ack !== 'memory' || key !== undefined) {
       const share = await storing;
+      // The body is stored, even if processing has stopped, which the health check reports.
+      if (options.ack === 'processed') await services.store.processed().catch(() => undefined);
       return items === undefined ? share : { ...share, items };
     }
     storing.catch((error: unknown) => {

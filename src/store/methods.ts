@@ -41,6 +41,7 @@ export const storeMethods = methods<Store>()([
   'copyTo',
   'status',
   'damage',
+  'processed',
   'reportDamage',
   'close',
 ]);

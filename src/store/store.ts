@@ -109,6 +109,8 @@ export interface CommitNotice {
    * stored changes without emitting them.
    */
   readonly heads: { readonly alerts: number; readonly topology: number };
+  /** The first sequence of each table whose event is not processed. */
+  readonly processed: Readonly<Record<Table, number>>;
   /** Number of critical events that wait for the log. */
   readonly outbox: number;
 }
@@ -608,6 +610,12 @@ export interface Store {
   status(): Promise<StoreStatus>;
   /** Returns the damage known so far. */
   damage(): Promise<StoreDamage>;
+  /**
+   * Resolves when all events that are stored now are processed, and the results are written.
+   *
+   * @throws INTERNAL if processing has stopped
+   */
+  processed(): Promise<void>;
   /**
    * Records damage found by a read. After this call resolves, all reads leave out the damaged block.
    *

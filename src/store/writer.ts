@@ -1,6 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { statfsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { planAiVerdict } from '../alerts/store/ai-verdict.ts';
 import { lastAlertPositions, logAlertsAgain, planChange, planNote, settle } from '../alerts/store/alert-change.ts';
 import { AlertDeduplicator } from '../alerts/store/alert-deduplicator.ts';
@@ -22,11 +23,10 @@ import { omitUndefined } from '../database/omit-undefined.ts';
 import { isDamage } from '../database/rows.ts';
 import type { Detector } from '../detect/behaviour/detector.ts';
 import { newDetectors } from '../detect/behaviour/detectors.ts';
-import { Behaviour } from '../detect/store/behaviour/behaviour.ts';
 import { Correlations } from '../detect/store/correlations.ts';
+import { Detections } from '../detect/store/detections.ts';
 import { completeIntelSeed, Intel } from '../detect/store/intel/intel.ts';
 import { type IntelChange, planIntel, planIntelChange, planIntelRemoval } from '../detect/store/intel/intel-change.ts';
-import { IntelFold } from '../detect/store/intel/intel-fold.ts';
 import type { IntelContent, IntelSettings } from '../detect/store/intel/intel-row.ts';
 import type { RulesChange } from '../detect/store/rule-row.ts';
 import { planRules } from '../detect/store/rules.ts';
@@ -62,13 +62,16 @@ import { guarded, ProjectionError } from '../inventory/store/skipped-events.ts';
 import { limits } from '../limits.ts';
 import { compileHome } from '../net/home-networks.ts';
 import { addressBytes } from '../net/ip.ts';
+import type { FromProjector, ProjectorPort, Sequences } from '../projections/delta.ts';
 import { InventoryEngine, type StreamPosition } from '../projections/inventory-engine.ts';
 import { Rollups } from '../rollups/store/rollups.ts';
 import { Topology } from '../topology/store/topology.ts';
 import { planBatch } from './commit-batch.ts';
 import { lastCoveringPositions } from './covering-positions.ts';
 import { IdempotencyStore } from './idempotency.ts';
+import { openProjector } from './open-projector.ts';
 import { Outbox, planRecord } from './outbox.ts';
+import type { ThreadSettings } from './projector-thread.ts';
 import { Receipts } from './receipts.ts';
 import type {
   Actor,
@@ -104,6 +107,7 @@ import type {
 } from './store.ts';
 import { StoreScrub } from './store-scrub.ts';
 import { databaseFile, openTables, type Tables } from './tables.ts';
+import { waitingProjector } from './waiting-projector.ts';
 
 export interface StoreOptions {
   readonly dataDir: string;
@@ -123,8 +127,10 @@ export interface StoreOptions {
   readonly home?: readonly string[];
   /** Behaviour detectors to switch off. */
   readonly detectorsOff?: readonly DetectorId[];
-  /** Creates the behaviour detectors. Default: all except `detectorsOff`. */
+  /** Creates the behaviour detectors of a projector in this thread. Default: all except `detectorsOff`. */
   readonly detectors?: () => readonly Detector[];
+  /** Starts the projector. Default: in this thread. */
+  readonly projector?: (settings: ThreadSettings, receive: (message: FromProjector) => void) => ProjectorPort;
   /** Number of events after which detector state is written. Default: limits.eventsPerDetectorState. */
   readonly eventsPerDetectorState?: number;
   /** Returns the free bytes on the volume. Default: queried from the operating system. */
@@ -164,6 +170,14 @@ const scannedRowBytes = 2048;
 const minMergePauseMs = 10;
 /** The pause in units of the duration of the last step: limits merging to a fifth of the thread's time. */
 const mergePauseShare = 4;
+/** Time after which the results of an aborted transaction are applied again, in milliseconds. */
+const repeatMs = 100;
+/** Maximum time that a stop waits for the last delta, in milliseconds. Later, its events are processed again. */
+const lastDeltaMs = 5000;
+/** Number of waiting events above which large blocks are not filled. */
+const fillingBacklog = 2 * limits.maxBlockRows;
+/** Time between two checks whether earlier events are processed, in milliseconds. */
+const countedPollMs = 2;
 /**
  * Time after which in-memory counters are rebuilt after an aborted transaction, unless another transaction
  * rebuilds them first.
@@ -208,7 +222,8 @@ class LmdbStore implements Store {
   readonly #topology: Topology;
   readonly #rollups: Rollups;
   readonly #found: PendingFindings;
-  readonly #behaviour: Behaviour;
+  readonly #projector: ProjectorPort;
+  #finished: (() => void) | undefined;
   readonly #correlations: Correlations;
   readonly #intel: Intel;
   readonly #silences: Silences;
@@ -239,7 +254,11 @@ class LmdbStore implements Store {
   /** Changed scans since the last notice. */
   #scans: ScanUpdate[] = [];
   /** Sequences of the outbox and of the graph at the last notice. */
-  #emitted = { outbox: 0, topology: 0 };
+  #emitted: { outbox: number; topology: number; processed: Sequences } = {
+    outbox: 0,
+    topology: 0,
+    processed: { network: 0, dns: 0 },
+  };
   readonly #scrub: StoreScrub;
   #scrubTimer: NodeJS.Timeout | undefined;
   /** Damage that stopped the projection of events to derived data. */
@@ -289,7 +308,6 @@ class LmdbStore implements Store {
     this.#now = clock;
     this.#topology = new Topology({
       tables: this.#tables,
-      now: clock,
       seed: randomInt(2 ** 32),
       transaction: (write) => this.#root.transactionSync(write),
     });
@@ -304,23 +322,24 @@ class LmdbStore implements Store {
       outbox: this.#outbox,
       newMerge: () => new AlertDeduplicator(this.#parts(), alertWindowMs, clock()),
     });
-    this.#behaviour = new Behaviour({
-      tables: this.#tables,
-      events: this.#events,
-      isHome,
-      detectors: options.detectors ?? (() => newDetectors(options.detectorsOff)),
-      found: this.#found,
-      eventsPerState: options.eventsPerDetectorState ?? limits.eventsPerDetectorState,
-    });
-    const knownBad = new IntelFold({ intel: this.#intel, found: this.#found });
+    const settings = {
+      dataDir,
+      home: options.home ?? [],
+      detectorsOff: options.detectorsOff ?? [],
+      eventsPerDetectorState: options.eventsPerDetectorState ?? limits.eventsPerDetectorState,
+    };
+    const receive = (message: FromProjector) => this.#received(message);
+    const detectors = options.detectors ?? (() => newDetectors(options.detectorsOff));
+    const { projector = (_, send) => openProjector(settings, detectors, send) } = options;
+    this.#projector = waitingProjector((send) => projector(settings, send), receive);
     this.#inventory = new InventoryEngine({
       tables: this.#tables,
       events: this.#events,
-      isHome,
       assets: (services) => new Assets(this.#tables, services, this.#openAlerts, clock),
-      projections: [this.#topology, this.#rollups, this.#behaviour, knownBad],
+      projections: [this.#topology, this.#rollups, new Detections(this.#tables, this.#intel)],
       findings: this.#found,
-      now: clock,
+      clocks: () => ({ now: clock(), believed: believedMs() }),
+      send: (message) => this.#projector.send(message),
     });
     this.#hosts = {
       isHome: (ip) => isHome(addressBytes(ip)!),
@@ -350,7 +369,7 @@ class LmdbStore implements Store {
       transaction: (write) => this.#transaction(write),
     });
     this.#root.transactionSync(() => this.#openAlerts.complete());
-    this.#catchUp();
+    this.#completeRollups();
     this.#emit();
     const transactor = { transactionSync: <T>(action: () => T) => this.#transaction(action) };
     this.#queue = new GroupCommit(transactor, {
@@ -374,9 +393,10 @@ class LmdbStore implements Store {
     });
     this.#mergers = [
       // Filling large blocks takes as long as counting their events, which therefore comes first.
-      ...eventTables.map((table) => () => this.#events.mergeSmall(table, this.#inventory.backlog === 0)),
+      ...eventTables.map((table) => () => this.#events.mergeSmall(table, this.#inventory.backlog < fillingBacklog)),
       () => this.#topology.mergeSome(),
     ];
+    this.#startProjector();
     this.#mergeLater();
     this.#retainIn(limits.retentionStepMs);
     this.#awaitFall();
@@ -537,11 +557,10 @@ class LmdbStore implements Store {
   }
 
   async recordScan(scanId: string, hosts: readonly ScannedHost[]): Promise<ScanRecorded> {
-    const place = await this.#counted();
     const rows = hosts.reduce((sum, { services }) => sum + 1 + services.length, 0);
-    return this.#queue.submit(
+    return this.#afterEvents(
       rows * scannedRowBytes,
-      () => () => recordScan(this.#inventory, this.#tables, scanId, hosts, place),
+      () => () => recordScan(this.#inventory, this.#tables, scanId, hosts),
     );
   }
 
@@ -612,12 +631,11 @@ class LmdbStore implements Store {
         ...this.#topology.reached,
         ...this.#rollups.reached,
         ...this.#correlations.limitsReached(),
-        ...this.#behaviour.limitsReached(),
         ...this.#triage.limitsReached(),
         ...(this.#forgottenScans > 0 ? { maxScans: this.#forgottenScans } : {}),
         ...(this.#alerts.forgotten > 0 ? { maxAlertHistory: this.#alerts.forgotten } : {}),
       },
-      detector_limits: this.#behaviour.detectorLimits(),
+      detector_limits: this.#inventory.projectorLimits.detectors,
       ...omitUndefined({ public_host: this.#publicHosts.found() }),
       bytes: statSync(this.#file).size,
       unused_bytes: this.#unusedBytes(),
@@ -637,6 +655,17 @@ class LmdbStore implements Store {
     };
   }
 
+  async processed(): Promise<void> {
+    // An aborted transaction may discard results that are not written yet.
+    for (let isWritten = false; !isWritten; ) {
+      const place = await this.#counted();
+      isWritten = await this.#queue.submit(smallChangeBytes, () => () => {
+        this.#inventory.force();
+        return this.#inventory.hasReached(place);
+      });
+    }
+  }
+
   reportDamage({ table, block, row }: DamageFound): Promise<void> {
     return this.#queue.submit(smallChangeBytes, () => () => {
       if (row !== undefined) return this.#foundDamaged(row);
@@ -653,12 +682,13 @@ class LmdbStore implements Store {
 
   async #close(): Promise<void> {
     this.#closing = true;
+    await this.#finishProjector();
     this.#inventoryStep(() => {
-      this.#behaviour.keepAll();
       this.#inventory.force();
+      this.#correlations.write();
     });
-    this.#inventoryStep(() => this.#correlations.write());
     await this.#queue.close();
+    await this.#projector.close();
     clearTimeout(this.#mergeTimer);
     clearTimeout(this.#retentionTimer);
     this.#retention.close();
@@ -740,19 +770,23 @@ class LmdbStore implements Store {
   /** Runs `write` in one transaction, and emits its changes after the flush. */
   #transaction<T>(write: () => T): T {
     const result = this.#root.transactionSync(write);
+    if (this.#intel.takeChanged()) this.#projector.send({ kind: 'intel' });
+    this.#inventory.committed();
     const alerts = this.#alerts.takeChanges();
-    const { outbox, topology } = this.#emitted;
-    if (alerts.length > 0 || this.#scans.length > 0 || this.#outbox.head !== outbox || this.#topology.head !== topology)
-      this.#emit(alerts);
+    const { outbox, topology, processed } = this.#emitted;
+    const isMoved = eventTables.some((table) => this.#inventory.processed[table] > processed[table]);
+    const isChanged = this.#outbox.head !== outbox || this.#topology.head !== topology || isMoved;
+    if (alerts.length > 0 || this.#scans.length > 0 || isChanged) this.#emit(alerts);
     return result;
   }
 
   #emit(alerts: readonly AlertUpdate[] = []): void {
     const scans = this.#scans;
     this.#scans = [];
-    this.#emitted = { outbox: this.#outbox.head, topology: this.#topology.head };
+    const { processed } = this.#inventory;
+    this.#emitted = { outbox: this.#outbox.head, topology: this.#topology.head, processed };
     const heads = { alerts: this.#alerts.head, topology: this.#topology.head };
-    this.#onCommitted({ alerts, scans, heads, outbox: this.#outbox.rows });
+    this.#onCommitted({ alerts, scans, heads, processed, outbox: this.#outbox.rows });
   }
 
   /** Commits a small change before waiting ingest. Its plan must not depend on state derived from events. */
@@ -764,15 +798,26 @@ class LmdbStore implements Store {
    * Plans a change of assets after all earlier events were processed, and writes all in-memory state together
    * with the change.
    */
-  async #changeAssets<T>(plan: (parts: AssetParts) => () => T): Promise<T> {
-    const place = await this.#counted();
-    return this.#queue.submit(smallChangeBytes, () => {
-      this.#inventory.readyTo(place);
+  #changeAssets<T>(plan: (parts: AssetParts) => () => T): Promise<T> {
+    return this.#afterEvents(smallChangeBytes, () => {
       this.#inventory.assets.settleAll();
       this.#inventory.force();
       const { assets, services } = this.#inventory;
       return plan({ assets, services, openAlerts: this.#openAlerts, nowMs: this.#now() });
     });
+  }
+
+  /** Commits a change that must be planned after all earlier events were processed. */
+  async #afterEvents<T>(bytes: number, plan: Plan<T>): Promise<T> {
+    for (;;) {
+      const place = await this.#counted();
+      const done = await this.#queue.submit(bytes, () => {
+        if (!this.#inventory.readyTo(place)) return () => undefined;
+        const write = plan();
+        return () => ({ result: write() });
+      });
+      if (done !== undefined) return done.result;
+    }
   }
 
   #parts() {
@@ -810,30 +855,71 @@ class LmdbStore implements Store {
       this.#correlations.forget();
       this.#intel.forget();
       this.#silences.reload();
-      this.#emitted = { outbox: this.#outbox.head, topology: this.#topology.head };
+      this.#emitted = { ...this.#emitted, outbox: this.#outbox.head, topology: this.#topology.head };
     });
-    if (!this.#closing) this.#goOnIn(afterUndoneMs);
+    if (!this.#closing) this.#goOnIn(this.#mayWrite() ? repeatMs : afterUndoneMs);
   }
 
-  /**
-   * Processes the events that are not in the inventory yet. While the disk is full, processing is retried
-   * later.
-   */
-  #catchUp(): void {
-    if (!this.#hasRoom()) return this.#goOnIn(afterUndoneMs);
+  /** Builds the rollups if the file has none. While the disk is full, the next start builds them. */
+  #completeRollups(): void {
+    if (!this.#hasRoom()) return;
     try {
       guarded(() => this.#rollups.complete(this.#events));
-      const againMs = this.#inventory.catchUp((step) => this.#transaction(step));
-      if (againMs !== undefined) this.#goOnIn(againMs);
     } catch (error) {
-      if (error instanceof ProjectionError && this.#skip(error)) {
-        if (!this.#isHalted) this.#catchUp();
-        return;
-      }
+      if (error instanceof ProjectionError) return void this.#skip(error);
       if (!isDamage(error) && !isMapFull(error)) throw error;
       this.#reload();
       if (isDamage(error)) this.#damaged(error);
     }
+  }
+
+  #startProjector(): void {
+    if (!this.#isHalted) this.#inventory.start();
+  }
+
+  #received(message: FromProjector): void {
+    if (message.kind === 'delta') {
+      this.#inventory.receive(message.delta);
+      this.#queue.wake();
+      // Without room, the queue does no work until the next call.
+      if (!this.#mayWrite()) this.#goOnIn(afterUndoneMs);
+    } else if (message.kind === 'damaged') this.#foundDamaged(message.row);
+    else if (message.kind === 'finished') this.#finished?.();
+    else void this.#projectorFailed(message);
+  }
+
+  /** Continues after an error of the projector: without the damaged block or the event that causes the error. */
+  async #projectorFailed(message: Extract<FromProjector, { kind: 'failed' }>): Promise<void> {
+    const { error, rows, start } = message;
+    if (this.#closing || this.#isHalted || !this.#inventory.isCurrent(start)) return;
+    if (!isDamage(error)) {
+      this.#skip(new ProjectionError(error, rows === undefined ? {} : { rows }));
+      return this.#queue.wake();
+    }
+    const { table, block } = error.details ?? {};
+    const events = eventTables.find((name) => name === table);
+    if (events === undefined || typeof block !== 'number') return this.#damaged(error);
+    const isFound = await this.#queue
+      .submit(smallChangeBytes, () => () => this.#events.check(events, block))
+      .catch((failure: unknown) => {
+        if (!(failure instanceof ServiceError)) throw failure;
+        return false;
+      });
+    // The disk is full, or the damage is gone: the projector tries again after a pause.
+    if (!isFound) await pause(afterUndoneMs, undefined, { ref: false });
+    if (this.#closing) return;
+    // Memory may hold results of events that the projector processes again.
+    this.#reload();
+    this.#startProjector();
+  }
+
+  /** Waits for the last delta of the projector, with the states of all detectors. */
+  #finishProjector(): Promise<void> {
+    const finished = new Promise<void>((resolve) => {
+      this.#finished = resolve;
+    });
+    this.#projector.send({ kind: 'finish' });
+    return Promise.race([finished, pause(lastDeltaMs, undefined, { ref: false })]);
   }
 
   /**
@@ -911,11 +997,13 @@ class LmdbStore implements Store {
   /** Waits until all events stored at the time of the call are processed, while other commits continue. */
   async #counted(): Promise<StreamPosition> {
     const place = this.#inventory.stored;
+    this.#inventory.hurry();
     for (;;) {
       if (this.#halted !== undefined) throw new ServiceError('INTERNAL', this.#halted);
       if (this.#stopped) throw new ServiceError('INTERNAL', 'processing of events has stopped; see /health');
       if (this.#inventory.hasReached(place)) return place;
       await this.#queue.submit(smallChangeBytes, () => () => this.#inventory.resume());
+      await pause(countedPollMs);
     }
   }
 

@@ -43,8 +43,8 @@ export const layers: Readonly<Record<string, Layer>> = {
     may: ['errors', 'limits', 'uuid', 'contract', 'net', 'sketch', 'database', 'events'],
     types: ['projections', 'alerts', 'store'],
   },
-  /** the engine that processes stored events in order */
-  projections: { may: ['limits', 'errors', 'database', 'events', 'inventory'], types: ['net', 'store'] },
+  /** the engine that applies what the projector derives from stored events */
+  projections: { may: ['limits', 'errors', 'database', 'events', 'inventory'], types: ['alerts', 'store'] },
   /** counts for dashboards and trends */
   rollups: {
     may: ['limits', 'contract', 'net', 'sketch', 'database', 'events', 'inventory', 'projections'],
@@ -53,12 +53,12 @@ export const layers: Readonly<Record<string, Layer>> = {
   /** alerts: deduplication, silences, history, triage */
   alerts: {
     may: ['errors', 'limits', 'uuid', 'contract', 'net', 'sketch', 'database', 'events', 'inventory', 'rollups'],
-    types: ['identities', 'store'],
+    types: ['projections', 'identities', 'store'],
   },
   /** the graph of hosts */
   topology: {
     may: ['limits', 'contract', 'net', 'sketch', 'database', 'events', 'inventory'],
-    types: ['store'],
+    types: ['projections', 'store'],
   },
   /** queries that run in separate threads */
   analytics: {

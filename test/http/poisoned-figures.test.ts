@@ -443,7 +443,8 @@ describe('after every number of every format was sent with every extreme value',
     const { reader } = service;
     hub.feeds.events(events);
     const heads = { alerts: reader.head('alerts'), topology: reader.head('topology') };
-    hub.feeds.committed({ alerts, scans: [], heads });
+    const processed = { network: reader.head('events.network') + 1, dns: reader.head('events.dns') + 1 };
+    hub.feeds.committed({ alerts, scans: [], heads, processed });
     const late = memoryHub(service.reader);
     const replayed = names.map((name) => {
       const wire = new MemoryWire();

@@ -123,6 +123,13 @@ export async function openService(
     home: config['network.home'],
     onCommitted: (notice) => committed.emit('notice', notice),
   });
+  const commit = store.commit.bind(store);
+  // Tests see the results of events when the request that stored them is answered.
+  store.commit = async (batch) => {
+    const result = await commit(batch);
+    await store.processed().catch(() => undefined);
+    return result;
+  };
   const reader = openReader(dataDir);
   const sources = { now: Date.now, newId: () => uuid7(Date.now()) };
   const auth = createAuth({ reader, writer: store, tokenKeys: await ledger.accessTokenKeys(), sources });

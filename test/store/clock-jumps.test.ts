@@ -326,7 +326,8 @@ describe.each([
         const { alerts } = await of.store.commit(batchOf([found]));
         feeds.events(blocks);
         const heads = { alerts: of.reader.head('alerts'), topology: of.reader.head('topology') };
-        feeds.committed({ alerts, scans: [], heads });
+        const processed = { network: of.reader.head('events.network') + 1, dns: of.reader.head('events.dns') + 1 };
+        feeds.committed({ alerts, scans: [], heads, processed });
       }
       const late = new MemoryWire();
       connect(late);

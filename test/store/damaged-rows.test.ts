@@ -237,12 +237,12 @@ test.each(tables.filter((table) => !refuse.includes(table)))(
       const store = openStore({ dataDir, ...options });
       const reader = openReader(dataDir);
       try {
-        const before = (await store.status()).events;
+        const before = reader.head('events.network');
         const { replayed } = await store.commit(batch(key === '1' ? first() : second(), key));
         expect(replayed).toBe(key === '1' && table !== 'answers');
         await store.commit(batch([conn(300)], `${key}0`));
         const after = await store.status();
-        expect(after.events.network - before.network).toBeGreaterThan(0);
+        expect(reader.head('events.network')).toBeGreaterThan(before);
         expect(after.damage.halted).toBeUndefined();
         expect(after.damage.rows.filter((row) => !row.startsWith(`${table} `))).toEqual([]);
         served(reader);

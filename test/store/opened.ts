@@ -17,16 +17,18 @@ import type {
   Store,
   StoreReader,
 } from '../../src/store/store.ts';
-import { openStore } from '../../src/store/writer.ts';
+import { openStore, type StoreOptions } from '../../src/store/writer.ts';
 import { uuid7 } from '../../src/uuid.ts';
 
 export const hour = 3_600_000;
 export const start = Date.UTC(2026, 10, 20);
 export const analyst = { id: '01900000-0000-7000-8000-00000000000a', name: 'ana' };
 
-/** A store whose `commit` also returns the changes of alerts that were announced before it resolves. */
+/** A store whose `commit` waits until all events are processed, and returns the changes of alerts. */
 export type OpenedStore = Omit<Store, 'commit'> & {
   commit(batch: IngestBatch): Promise<Committed & { readonly alerts: readonly AlertUpdate[] }>;
+  /** Commits a batch, and does not wait until its events are processed. */
+  commitOnly(batch: IngestBatch): Promise<Committed>;
 };
 
 export interface Opened {
@@ -50,6 +52,7 @@ export function opened(
     freeBytes?: () => number;
     home?: readonly string[];
     detectors?: () => readonly Detector[];
+    projector?: NonNullable<StoreOptions['projector']>;
     eventsPerDetectorState?: number;
     retention?: Bounds;
     steadyMs?: () => number;
@@ -75,16 +78,28 @@ export function opened(
   return { dataDir, store, reader, notices, clock };
 }
 
-/** Extends `commit` by the alerts of `notices`. Concurrent commits all get the alerts of their notice. */
+/** Extends `commit` of a store. Concurrent commits all return the alerts of `notices` since their calls. */
 export function withAlerts(store: Store, notices: readonly CommitNotice[]): OpenedStore {
-  const commit = store.commit.bind(store);
+  const commitOnly = store.commit.bind(store);
   return Object.assign(store, {
+    commitOnly,
     async commit(batch: IngestBatch) {
       const before = notices.length;
-      const committed = await commit(batch);
+      const committed = await commitOnly(batch);
+      await store.processed().catch(() => undefined);
       return { ...committed, alerts: alertsIn(notices.slice(before)) };
     },
   });
+}
+
+/**
+ * Opens a store, and waits until the stored events are processed. `commit` of the store waits until its events are
+ * processed.
+ */
+export async function openProcessed(options: StoreOptions): Promise<OpenedStore> {
+  const store = withAlerts(openStore(options), []);
+  await store.processed().catch(() => undefined);
+  return store;
 }
 
 export const alertsIn = (notices: readonly CommitNotice[]): readonly AlertUpdate[] =>
@@ -131,11 +146,9 @@ export function batchOf(findings: readonly Finding[], parts: Omit<BatchParts, 'f
   };
 }
 
-/** Waits until all stored events are processed, and commits an empty batch, which writes their results. */
-export async function settled(store: Pick<Store, 'commit' | 'status'>): Promise<void> {
-  do await store.commit(batchOf([]));
-  while ((await store.status()).uncounted_events > 0);
-  await store.commit(batchOf([]));
+/** Waits until all stored events are processed, and their results are written. */
+export async function settled(store: Pick<Store, 'processed'>): Promise<void> {
+  await store.processed();
 }
 
 export const everything: ListQuery = {

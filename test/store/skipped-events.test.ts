@@ -7,10 +7,9 @@ import { Assets } from '../../src/inventory/store/assets.ts';
 import { limits } from '../../src/limits.ts';
 import { SiemDamage } from '../../src/store/siem-damage.ts';
 import type { IngestBatch, StoreReader } from '../../src/store/store.ts';
-import { openStore } from '../../src/store/writer.ts';
 import { Topology } from '../../src/topology/store/topology.ts';
 import { Slow } from '../detect/store/behaviour/slow.ts';
-import { batchOf, everything, hour, type OpenedStore, opened, resources, start } from './opened.ts';
+import { batchOf, everything, hour, type OpenedStore, opened, openProcessed, resources, start } from './opened.ts';
 import { networkRecord } from './records.ts';
 
 /** Answered connections to the hosts 10.0.0.<n>, so that each is an asset. */
@@ -124,9 +123,9 @@ test('an event whose processing fails is stored and skipped, and all other event
   ]);
 
   await store.close();
-  const again = openStore({ dataDir, alertWindowMs: hour, home: ['10.0.0.0/8'] });
+  const again = await openProcessed({ dataDir, alertWindowMs: hour, home: ['10.0.0.0/8'] });
   await again.commit(connections([7]));
-  await settled(again as OpenedStore);
+  await settled(again);
   expect((await again.damage()).skipped).toEqual(damage.skipped);
   expect(hostsIn(reader)).toEqual([1, 2, 4, 6, 7]);
   await again.close();
@@ -140,7 +139,7 @@ test('a start skips an event whose processing fails, and processes the stored ev
   await store.close();
   write.mockRestore();
   bugAt(2);
-  const started = openStore({ dataDir, alertWindowMs: hour, home: ['10.0.0.0/8'] });
+  const started = await openProcessed({ dataDir, alertWindowMs: hour, home: ['10.0.0.0/8'] });
   expect(hostsIn(reader)).toEqual([1, 3, 4]);
   expect((await started.damage()).skipped).toMatchObject([{ reason: 'TypeError: a bug at row 1' }]);
   await started.close();
@@ -171,12 +170,12 @@ test('an error that is not about certain events stops processing until the next 
     message: 'processing of events has stopped; see /health',
   });
   await store.close();
-  const failing = openStore({ dataDir, alertWindowMs: hour, home: ['10.0.0.0/8'] });
+  const failing = await openProcessed({ dataDir, alertWindowMs: hour, home: ['10.0.0.0/8'] });
   expect((await failing.damage()).stopped).toBe(true);
   await failing.commit(connections([4]));
   await failing.close();
   write.mockRestore();
-  const mended = openStore({ dataDir, alertWindowMs: hour, home: ['10.0.0.0/8'] });
+  const mended = await openProcessed({ dataDir, alertWindowMs: hour, home: ['10.0.0.0/8'] });
   expect(hostsIn(reader)).toEqual([1, 2, 3, 4]);
   await mended.close();
 });

@@ -92,6 +92,7 @@ test('the first notice after a restart has the heads of the stored changes', asy
   builder.add(networkRecord({ timestamp: Date.now(), ...flow }));
   const findings = ['a', 'b'].map((rule_id) => finding({ rule_id, severity: 'high' }));
   await store.api.commit(batchOf(findings, { blocks: [builder.finish()] }));
+  await store.api.processed();
   const { heads, outbox } = notices.at(-1)!;
   expect([heads, outbox]).toEqual([{ alerts: 2, topology: 1 }, 2]);
 

@@ -124,17 +124,17 @@ export interface IngestCounts {
 
 export const ndjson = { 'content-type': 'application/x-ndjson' } as const;
 
-/** Sends sensor data, expects it to be accepted, and returns the counts. */
+/** Sends sensor data, expects it to be accepted, and returns the counts when its events are processed. */
 export async function send(
   service: { readonly url: string },
   token: string,
   body: string | Uint8Array,
-  { query, headers }: Pick<Request, 'query' | 'headers'> = {},
+  { query = 'ack=processed', headers }: Pick<Request, 'query' | 'headers'> = {},
 ): Promise<IngestCounts> {
   const answer = await call(service, 'ingest', {
     token,
     body,
-    ...(query === undefined ? {} : { query }),
+    query,
     headers: { ...ndjson, ...headers },
   });
   if (answer.status !== 200) throw new Error(`${answer.status} ${JSON.stringify(answer.body)}`);

@@ -1,7 +1,8 @@
 import { entryCount, lastSequence } from '../../database/rows.ts';
 import type { Finding } from '../../events/finding.ts';
-import type { TransactionalState } from '../../inventory/store/parts.ts';
 import { limits } from '../../limits.ts';
+import type { Delta } from '../../projections/delta.ts';
+import type { Projection } from '../../projections/inventory-engine.ts';
 import type { Outbox } from '../../store/outbox.ts';
 import type { AlertDeduplicator } from './alert-deduplicator.ts';
 import { atLeast } from './alerts.ts';
@@ -12,6 +13,11 @@ export interface FoundInEvents {
   readonly finding: Finding;
   /** Ids of the events that show the finding. */
   readonly events: readonly string[];
+}
+
+/** Receives findings of projections, with the ids of the events that show them. */
+export interface FindingSink {
+  add(finding: Finding, events: readonly string[]): void;
 }
 
 interface FindingsOptions {
@@ -28,7 +34,7 @@ const raisedAtOnce = 100;
  * position of these events, so a crash or an aborted transaction neither loses nor duplicates findings.
  * Findings that must be logged while the log accepts no entries wait in a table.
  */
-export class PendingFindings implements TransactionalState {
+export class PendingFindings implements Projection {
   readonly #options: FindingsOptions;
   #found: FoundInEvents[] = [];
 
@@ -45,8 +51,8 @@ export class PendingFindings implements TransactionalState {
     return entryCount(this.#options.tables.waitingFindings) >= limits.maxWaitingFindings;
   }
 
-  add(finding: Finding, events: readonly string[]): void {
-    this.#found.push({ finding, events });
+  take({ findings }: Pick<Delta, 'findings'>): void {
+    for (const found of findings) this.#found.push(found);
   }
 
   /** Raises findings. Must run before assets are written, because alerts change assets. */

@@ -189,7 +189,7 @@ export const Status = shape('Status', {
             detector: text('Identifier of the detector.'),
             times: count('Number of times.'),
           }),
-          'Behaviour detectors that reached the limit since the store thread started.',
+          'Behaviour detectors that reached the limit since they were started.',
         ),
       ),
     }),

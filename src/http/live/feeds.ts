@@ -5,6 +5,8 @@ import { LiveBlock } from './event-channel.ts';
 import type { Hub } from './hub.ts';
 import { TopologyFeed } from './topology-channel.ts';
 
+const channels = { network: 'events.network', dns: 'events.dns' } as const;
+
 interface LiveFeedsOptions {
   readonly hub: Hub;
   readonly reader: Pick<StoreReader, 'assets' | 'head' | 'replayAlerts' | 'topologySteps'>;
@@ -21,6 +23,9 @@ export class LiveFeeds {
   readonly #options: LiveFeedsOptions;
   readonly #alerts: AlertFeed;
   readonly #topology: TopologyFeed;
+  /** Blocks with events that are not processed, in the order of their commits. */
+  #waiting: CommittedBlock[] = [];
+  #processed: CommitNotice['processed'] = { network: 1, dns: 1 };
 
   constructor(options: LiveFeedsOptions) {
     const { hub, reader, onAlerts } = options;
@@ -37,21 +42,35 @@ export class LiveFeeds {
     });
   }
 
-  /** Publishes stored events. The caller keeps the buffers of the blocks. */
+  /**
+   * Publishes stored events when they are processed, because they have the assets of their addresses. The caller keeps
+   * the buffers of the blocks.
+   */
   events(blocks: readonly CommittedBlock[]): void {
-    const { hub, reader } = this.#options;
-    this.#logged(() => {
-      for (const block of blocks)
-        hub.publish(block.table === 'network' ? 'events.network' : 'events.dns', new LiveBlock(block, reader.assets));
-    });
+    this.#waiting.push(...blocks);
+    this.#publishEvents();
   }
 
-  committed({ alerts, scans, heads }: Pick<CommitNotice, 'alerts' | 'scans' | 'heads'>): void {
+  committed({ alerts, scans, heads, processed }: Omit<CommitNotice, 'outbox'>): void {
+    this.#processed = processed;
+    this.#publishEvents();
     this.#logged(() => this.#alerts.committed(alerts, heads.alerts));
     this.#logged(() => {
       for (const scan of scans) this.#options.hub.publish('discovery', new LiveScan(scan));
     });
     this.#logged(() => this.#topology.publishTo(heads.topology));
+  }
+
+  #publishEvents(): void {
+    const { hub, reader } = this.#options;
+    const isDue = ({ table, first_seq, rows }: CommittedBlock) =>
+      first_seq + rows <= this.#processed[table] || !hub.isWatched(channels[table]);
+    const due = this.#waiting.filter(isDue);
+    if (due.length === 0) return;
+    this.#waiting = this.#waiting.filter((block) => !isDue(block));
+    this.#logged(() => {
+      for (const block of due) hub.publish(channels[block.table], new LiveBlock(block, reader.assets));
+    });
   }
 
   #logged(publish: () => void): void {

@@ -16,8 +16,7 @@ type IngestContext = BodyContext & Pick<Context<'ingest'>, 'headers'>;
 type IngestOptions = Omit<StoreOptions, 'idempotencyKey' | 'framing'>;
 
 /**
- * Stores a sensor's body. Returns the response of the three ingest operations when the body is on disk, or
- * with `ack=memory` when it is parsed.
+ * Stores a sensor's body, and responds when the body has reached the state that `ack` requests.
  */
 async function takeBody(context: IngestContext, options: IngestOptions): Promise<Reply> {
   const { headers, body, identity } = context;

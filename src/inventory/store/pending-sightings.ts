@@ -84,6 +84,12 @@ export class PendingSightings {
     this.#waiting.push({ row, told: opened(row), key: undefined });
   }
 
+  /** Removes and returns the sightings of hosts in batches whose network events end at a sequence or earlier, by time. */
+  hostsUpTo(to: number): HostAt[] {
+    const batches = this.#waiting.filter(({ told: { network, hosts } }) => network[1] <= to && hosts.length > 0);
+    return batches.flatMap(({ told: { hosts } }) => hosts.splice(0)).sort((a, b) => a.at - b.at);
+  }
+
   /** Marks the oldest batch as processed. */
   shift(): void {
     const batch = this.#waiting.shift()!;

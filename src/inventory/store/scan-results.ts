@@ -1,4 +1,4 @@
-import type { InventoryEngine, StreamPosition } from '../../projections/inventory-engine.ts';
+import type { InventoryEngine } from '../../projections/inventory-engine.ts';
 import type { ScannedHost, ScanRecorded } from '../../store/store.ts';
 import type { Assets } from './assets.ts';
 import { rangeOf } from './known-service.ts';
@@ -8,18 +8,14 @@ import type { InventoryTables } from './tables.ts';
 /**
  * Records scan results in the inventory, within a write transaction. Hosts are recorded first, so that services
  * have an asset. Hosts and services above the limits of the inventory are dropped and counted.
- *
- * @param place - all events stored up to this position are processed first
  */
 export function recordScan(
   inventory: InventoryEngine<Assets>,
   tables: InventoryTables,
   scanId: string,
   hosts: readonly ScannedHost[],
-  place: StreamPosition,
 ): ScanRecorded {
   const { assets, services } = inventory;
-  inventory.readyTo(place);
   // The known ports of an asset are read from the table.
   services.write();
   const created = new Set<string>();

@@ -9,7 +9,7 @@ import type { SkippedEvent } from './tables.ts';
 export type SkippedEvents = Rows<SkippedEvent, [Table, number]>;
 
 /** The rows [first, end) of a block. */
-interface BlockRows {
+export interface RowsOfBlock {
   readonly block: EventBlock;
   readonly first: number;
   readonly end: number;
@@ -17,8 +17,8 @@ interface BlockRows {
 
 /** The input whose processing failed. */
 export interface Input {
-  /** Events that were processed together. */
-  readonly rows?: BlockRows;
+  /** Events that were processed together: their sequences [from, to). */
+  readonly rows?: { readonly table: Table; readonly from: number; readonly to: number };
   readonly sighting?: Sighting;
 }
 
@@ -54,16 +54,16 @@ function isOfDatabase(error: unknown): boolean {
   return error instanceof Error && 'code' in error && typeof error.code === 'number';
 }
 
-/** Yields stored events like `EventStore.rows`, except skipped events. */
+/** Yields stored events like `EventStore.rows`, except those with the sequences in `skipped`, which are ascending. */
 export function* projectedRows(
   events: Pick<EventStore, 'rows'>,
-  skipped: SkippedEvents,
+  skipped: readonly number[],
   table: Table,
   from: number,
   to: number,
-): Generator<BlockRows> {
+): Generator<RowsOfBlock> {
   let next = from;
-  for (const seq of [...skippedIn(skipped, table), to]) {
+  for (const seq of [...skipped, to]) {
     if (seq < next) continue;
     yield* events.rows(table, next, Math.min(seq, to));
     next = seq + 1;

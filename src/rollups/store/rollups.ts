@@ -1,17 +1,16 @@
 import type { AlertTables } from '../../alerts/store/tables.ts';
 import { lastSequence } from '../../database/rows.ts';
-import type { EventBlock } from '../../events/format/block.ts';
 import { tables as eventTables } from '../../events/format/columns.ts';
 import type { EventStore } from '../../events/store/event-store.ts';
 import { ConnectionMemory } from '../../inventory/model/connection-memory.ts';
 import { Observations } from '../../inventory/model/observations.ts';
-import type { FlowConsumer, FlowFact } from '../../inventory/model/seen.ts';
 import { type AssetRow, at as inAsset } from '../../inventory/store/asset-row.ts';
 import type { TransactionalState } from '../../inventory/store/parts.ts';
 import { at as inService } from '../../inventory/store/service-row.ts';
-import { projectedRows } from '../../inventory/store/skipped-events.ts';
+import { projectedRows, skippedIn } from '../../inventory/store/skipped-events.ts';
 import type { InventoryTables } from '../../inventory/store/tables.ts';
 import { type LimitName, limits } from '../../limits.ts';
+import type { Delta } from '../../projections/delta.ts';
 import { processedTo } from '../../projections/processed-to.ts';
 import { type Cell, EventFold } from '../model/event-fold.ts';
 import { KeyedHash } from '../model/keyed-hash.ts';
@@ -46,16 +45,17 @@ const buildRows = 65_536;
 const removedAtOnce = 256;
 
 /**
- * Counts for the dashboard and trends, updated as events are stored, in the store thread. This class is part of
- * the inventory, which processes the events and commits its position with the results. `write` stores all
- * changes since the previous call as a delta. If there are too many deltas, `write` instead adds the deltas and
- * the changes to the buckets.
+ * Counts for the dashboard and trends, in the store thread. The projector sums the events. `write` stores the sums, and
+ * the counts of new assets and services, as deltas. If there are too many deltas, `write` adds them to the buckets.
  */
-export class Rollups implements FlowConsumer, TransactionalState {
+export class Rollups implements TransactionalState {
   readonly #tables: RollupsOptions['tables'];
   readonly #now: () => number;
   readonly #transaction: (write: () => void) => void;
+  /** Counts that are not written yet: of assets and services, and of events while rollups are built. */
   readonly #fold: EventFold;
+  /** Sums of the projector that are not written yet. */
+  #taken: NonNullable<Delta['sums']>[] = [];
   /** Number and bytes of the deltas in the table; undefined until the deltas are counted. */
   #waiting: { rows: number; bytes: number } | undefined;
   /** The stored state. */
@@ -77,23 +77,11 @@ export class Rollups implements FlowConsumer, TransactionalState {
   }
 
   get dirty(): number {
-    return this.#fold.isEmpty ? 0 : 1 + Math.floor(this.#fold.size / entriesPerRow);
+    return (this.#fold.isEmpty ? 0 : 1 + Math.floor(this.#fold.size / entriesPerRow)) + this.#taken.length;
   }
 
-  begin(block: EventBlock, from: number): void {
-    this.#fold.begin(block, from);
-  }
-
-  flow(fact: Readonly<FlowFact>): void {
-    this.#fold.flow(fact);
-  }
-
-  end(): void {
-    this.#fold.end();
-  }
-
-  dns(block: EventBlock, from: number, to: number): void {
-    this.#fold.dns(block, from, to);
+  take({ sums }: Pick<Delta, 'sums'>): void {
+    if (sums !== undefined) this.#taken.push(sums);
   }
 
   /** Updates the count of new assets. Called when an asset is written. */
@@ -110,21 +98,24 @@ export class Rollups implements FlowConsumer, TransactionalState {
   }
 
   write(): void {
-    if (this.#fold.isEmpty) return;
-    const bytes = encodeCells(this.#fold.cells);
-    for (const { rollup } of this.#fold.cells) this.#overflows += rollup.overflows;
-    this.#waiting ??= this.#countWaiting();
-    const rows = this.#waiting.rows + 1;
-    const all = this.#waiting.bytes + bytes.length;
-    const key = lastSequence(this.#tables.rollupDeltas) + 1;
-    if (rows <= limits.maxRollupDeltas && all <= limits.maxRollupDeltaBytes) {
-      this.#tables.rollupDeltas.putSync(key, bytes);
-      this.#waiting = { rows, bytes: all };
-    } else this.#addToBuckets();
-    const { received } = this.#fold;
-    const known = this.#state.received;
-    if (received > known || known > this.#now() + limits.maxClockJumpMs) this.#putState({ ...this.#state, received });
+    const own = { cells: encodeCells(this.#fold.cells), received: this.#fold.received, overflows: 0 };
+    for (const { rollup } of this.#fold.cells) own.overflows += rollup.overflows;
+    const deltas = this.#fold.isEmpty ? this.#taken : [...this.#taken, own];
+    this.#taken = [];
     this.#fold.clear();
+    if (deltas.length === 0) return;
+    this.#waiting ??= this.#countWaiting();
+    let key = lastSequence(this.#tables.rollupDeltas);
+    for (const { cells, received, overflows } of deltas) {
+      this.#tables.rollupDeltas.putSync(++key, Buffer.from(cells.buffer, cells.byteOffset, cells.length));
+      this.#waiting.rows++;
+      this.#waiting.bytes += cells.length;
+      this.#overflows += overflows;
+      const known = this.#state.received;
+      if (received > known || known > this.#now() + limits.maxClockJumpMs) this.#putState({ ...this.#state, received });
+    }
+    const { rows, bytes } = this.#waiting;
+    if (rows > limits.maxRollupDeltas || bytes > limits.maxRollupDeltaBytes) this.#addToBuckets();
   }
 
   /**
@@ -132,6 +123,7 @@ export class Rollups implements FlowConsumer, TransactionalState {
    * transaction.
    */
   forget(): void {
+    this.#taken = [];
     this.#fold.clear();
     this.#waiting = undefined;
     this.#state = this.#tables.rollupState.get('rollups') ?? this.#state;
@@ -181,9 +173,10 @@ export class Rollups implements FlowConsumer, TransactionalState {
   ): number {
     const observations = new Observations();
     let rows = 0;
-    for (const { block, first, end } of projectedRows(events, this.#tables.skippedEvents, table, from, to)) {
-      if (table === 'network') observations.add(block, memory, [this], first, end);
-      else this.dns(block, first, end);
+    const skipped = skippedIn(this.#tables.skippedEvents, table);
+    for (const { block, first, end } of projectedRows(events, skipped, table, from, to)) {
+      if (table === 'network') observations.add(block, memory, [this.#fold], first, end);
+      else this.#fold.dns(block, first, end);
       observations.clear();
       rows += end - first;
       if (rows >= buildRows) return block.firstSeq + end;
@@ -207,7 +200,7 @@ export class Rollups implements FlowConsumer, TransactionalState {
     return { rows, bytes };
   }
 
-  /** Adds all stored deltas, and the changes that are still in memory, to the buckets of their levels. */
+  /** Adds all stored deltas to the buckets of their levels. */
   #addToBuckets(): void {
     const { rollupDeltas } = this.#tables;
     const cells = new Map<string, Cell>();
@@ -217,7 +210,6 @@ export class Rollups implements FlowConsumer, TransactionalState {
       if (known === undefined) cells.set(key, cell);
       else known.rollup.merge(cell.rollup);
     };
-    for (const cell of this.#fold.cells) add(cell);
     for (const { key, value } of [...rollupDeltas.getRange()]) {
       for (const cell of decodeCells(value)) add(cell);
       rollupDeltas.removeSync(key);

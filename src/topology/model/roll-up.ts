@@ -12,8 +12,8 @@ export function bucketIn(level: Level, hour: number): number | undefined {
   return level === 'hour' ? hour : Math.floor(hour / 24);
 }
 
-/** Sums segments of hours to the buckets of a level. */
-export function rollUp(segments: readonly Segment[], level: Level, seed = 0): Edges {
+/** Sums segments of hours to the buckets of a level; without a level, to the same hours. */
+export function rollUp(segments: readonly Segment[], level: Level | undefined, seed = 0): Edges {
   const edges = new Edges(seed);
   for (const segment of segments) {
     const texts = segment.textsIn(edges);
@@ -23,7 +23,8 @@ export function rollUp(segments: readonly Segment[], level: Level, seed = 0): Ed
       return nodes[place]!;
     };
     for (let row = 0; row < segment.rows; row++) {
-      const bucket = bucketIn(level, segment.bucket[row]!);
+      const hour = segment.bucket[row]!;
+      const bucket = level === undefined ? hour : bucketIn(level, hour);
       if (bucket === undefined) continue;
       const to = edges.row(bucket, node(segment.source[row]!), node(segment.target[row]!));
       segment.addTo(edges, to, row, texts);

@@ -16,6 +16,7 @@ import { type Blocks, sortedNodes } from './nodes.ts';
  * ```
  */
 export class Segment implements Blocks {
+  readonly encoded: Uint8Array;
   readonly rows: number;
   readonly nodeCount: number;
   readonly minBucket: number;
@@ -42,6 +43,7 @@ export class Segment implements Blocks {
 
   /** @param bytes - a segment from `encodeSegments`, which must stay unchanged while the segment is in use */
   constructor(bytes: Uint8Array) {
+    this.encoded = bytes;
     const given = bytes.byteOffset % 8 === 0 ? bytes : Uint8Array.prototype.slice.call(bytes, 0, bytes.length);
     const buffer = given.buffer;
     const { f64, u32, u16, u8 } = arraysIn(buffer, given.byteOffset);

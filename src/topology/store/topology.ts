@@ -1,9 +1,8 @@
-import type { FlowFact } from '../../inventory/model/seen.ts';
 import type { AssetRow } from '../../inventory/store/asset-row.ts';
 import type { InventoryTables } from '../../inventory/store/tables.ts';
 import { type LimitName, limits } from '../../limits.ts';
+import type { Delta } from '../../projections/delta.ts';
 import { hostNode } from '../model/blocks.ts';
-import { EdgeFold } from '../model/edge-fold.ts';
 import { limitEdges } from '../model/edge-limit.ts';
 import { type Fresh, KnownGraph } from '../model/known-graph.ts';
 import { mergeRuns } from '../model/merge.ts';
@@ -19,8 +18,6 @@ import type { TopologyTables } from './tables.ts';
 
 export interface TopologyOptions {
   readonly tables: TopologyTables & Pick<InventoryTables, 'assets' | 'assetAddresses'>;
-  /** Returns the time in epoch milliseconds. */
-  readonly now: () => number;
   /** 32 secret random bits. */
   readonly seed: number;
   /** Runs `write` in one transaction, which is flushed. */
@@ -63,8 +60,8 @@ interface Job extends Neighbours {
 }
 
 /**
- * The graph of flows, in the store thread. Flows are added up in memory. `write`, at the end of a transaction,
- * stores the sums as a step, which subscribers of the channel also receive. `mergeSome` does background work,
+ * The graph of flows, in the store thread. The projector adds flows up to edges. `write`, at the end of a transaction,
+ * stores the edges as a step, which subscribers of the channel also receive. `mergeSome` does background work,
  * in separate transactions. After a crash, flows that were only in memory are processed again from the
  * inventory's position, and segments of an unfinished merge are removed at the next start.
  *
@@ -85,7 +82,8 @@ export class Topology {
   readonly #most: Most;
   /** Maximum rows of the largest run of each level after a merge. */
   readonly #maxRows: Readonly<Record<Level, number>>;
-  readonly #fold: EdgeFold;
+  /** Edges that are not written yet, by hour. */
+  #taken: Segment[] = [];
   readonly #renamed = new Set<string>();
   #known: KnownGraph | undefined;
   /** Number of steps that are not in the runs yet, and number of their rows. */
@@ -96,7 +94,7 @@ export class Topology {
   #head: number | undefined;
   readonly #reached: Partial<Record<LimitName, number>> = {};
 
-  constructor({ tables, now, seed, transaction, most }: TopologyOptions) {
+  constructor({ tables, seed, transaction, most }: TopologyOptions) {
     this.#tables = tables;
     this.#seed = seed;
     this.#transaction = transaction;
@@ -110,7 +108,6 @@ export class Topology {
     };
     const { hourRows, dayRows, edges } = this.#most;
     this.#maxRows = { hour: hourRows, day: dayRows, ever: edges };
-    this.#fold = new EdgeFold(() => now() + limits.topologyHorizonMs, seed);
     this.#removeUnfinished();
   }
 
@@ -135,11 +132,11 @@ export class Topology {
   }
 
   get dirty(): number {
-    return this.#fold.rows + this.#renamed.size;
+    return this.#taken.reduce((sum, { rows }) => sum + rows, this.#renamed.size);
   }
 
-  flow(fact: Readonly<FlowFact>): void {
-    this.#fold.flow(fact);
+  take({ edges }: Pick<Delta, 'edges'>): void {
+    for (const bytes of edges) this.#taken.push(new Segment(bytes));
   }
 
   /** Records hosts whose name changed, to notify subscribers. Called when an asset is written. */
@@ -151,13 +148,12 @@ export class Topology {
     if (this.dirty === 0) return;
     this.#known ??= this.#recall();
     const known = this.#known;
-    const { edges, collapsed } = limitEdges(this.#fold.edges, known, this.#most.edges, this.#seed);
-    const segments = encodeSegments(edges);
-    const opened = segments.map((bytes) => new Segment(bytes));
+    const { opened, collapsed } = this.#limited(known);
+    const segments = opened.map(({ encoded }) => encoded);
     const fresh = opened.map((segment) => known.add(segment));
     const nodes = new Nodes();
     const renamed = [...this.#renamed].filter((ip) => isKnown(known, nodes, ip));
-    this.#fold.clear();
+    this.#taken = [];
     this.#renamed.clear();
     if (opened.length === 0 && renamed.length === 0) return;
     const isTold = opened.length <= 1 && edgesAmong(opened[0]) + renamed.length <= this.#most.updateRows;
@@ -178,12 +174,22 @@ export class Topology {
       if (!this.#mergeNext()) break;
   }
 
+  /** Returns the edges to write: one segment if possible, and only as many new edges as there is room for. */
+  #limited(known: KnownGraph): { readonly opened: readonly Segment[]; readonly collapsed: boolean } {
+    const taken = this.#taken;
+    const rows = taken.reduce((sum, segment) => sum + segment.rows, 0);
+    const hasRoom = known.edges + rows <= this.#most.edges;
+    if (hasRoom && (taken.length <= 1 || rows > maxSegmentRows)) return { opened: taken, collapsed: false };
+    const { edges, collapsed } = limitEdges(rollUp(taken, undefined, this.#seed), known, this.#most.edges, this.#seed);
+    return { opened: encodeSegments(edges).map((bytes) => new Segment(bytes)), collapsed };
+  }
+
   /**
    * Drops in-memory state, which may include changes that were never committed. Called after an aborted
    * transaction.
    */
   forget(): void {
-    this.#fold.clear();
+    this.#taken = [];
     this.#renamed.clear();
     this.#known = undefined;
     this.#waiting = undefined;

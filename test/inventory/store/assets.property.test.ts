@@ -10,7 +10,7 @@ import { inspectStore } from '../../../src/store/inspect.ts';
 import { openReader } from '../../../src/store/reader.ts';
 import type { Store, StoreReader } from '../../../src/store/store.ts';
 import { openStore } from '../../../src/store/writer.ts';
-import { analyst, batchOf, everything, finding, hour, resources, start } from '../../store/opened.ts';
+import { analyst, batchOf, everything, finding, hour, resources, start, withAlerts } from '../../store/opened.ts';
 import { networkRecord } from '../../store/records.ts';
 import { AssetOracle, type Machine } from './asset-oracle.ts';
 import { minute } from './sightings.ts';
@@ -89,7 +89,7 @@ class World {
   }
 
   #open(): Store {
-    return openStore({ dataDir: this.#dataDir, alertWindowMs: hour, clock: () => start });
+    return withAlerts(openStore({ dataDir: this.#dataDir, alertWindowMs: hour, clock: () => start }), []);
   }
 
   async close(): Promise<void> {

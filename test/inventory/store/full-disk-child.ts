@@ -42,6 +42,7 @@ function commit(number: number): Promise<PromiseSettledResult<unknown>[]> {
 const print = (line: object) => writeSync(1, `${JSON.stringify(line)}\n`);
 
 async function tell(what: string): Promise<void> {
+  await store.processed();
   const { assets, services, events } = await store.status();
   const right = isDeepStrictEqual(counted(reader), countedOfEvents(reader));
   print({ what, right, assets, services, events: events.network });

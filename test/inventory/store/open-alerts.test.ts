@@ -4,8 +4,7 @@ import { openDatabase, type RootDatabase } from '../../../src/database/lmdb.ts';
 import { openRows } from '../../../src/database/rows.ts';
 import { at } from '../../../src/inventory/store/asset-row.ts';
 import { openReader } from '../../../src/store/reader.ts';
-import { openStore } from '../../../src/store/writer.ts';
-import { analyst, batchOf, finding, hour, opened, start } from '../../store/opened.ts';
+import { analyst, batchOf, finding, hour, opened, openProcessed, start } from '../../store/opened.ts';
 import { holder, macA, macB, see } from './sightings.ts';
 
 const on = (ip: string, more: Parameters<typeof finding>[0] = {}) =>
@@ -102,7 +101,7 @@ describe('open alerts of an asset', () => {
       assets.putSync(key, value.with(at.risk, 0).with(at.openAlerts, 0));
     await root.close();
     for (let time = 0; time < 2; time++) {
-      const store = openStore({ dataDir: open.dataDir, alertWindowMs: hour, clock: () => start });
+      const store = await openProcessed({ dataDir: open.dataDir, alertWindowMs: hour, clock: () => start });
       const reader = openReader(open.dataDir);
       expect(holder(reader, '10.0.0.1')).toMatchObject({ open_alerts: 2, risk_level: 'critical' });
       expect(riskScore(reader, { now: start }).entities).toMatchObject([{ score: 100 }]);

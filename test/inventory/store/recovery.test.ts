@@ -8,8 +8,7 @@ import type { Asset } from '../../../src/contract/resources/asset.ts';
 import { openDatabase } from '../../../src/database/lmdb.ts';
 import { openReader } from '../../../src/store/reader.ts';
 import { databaseFile } from '../../../src/store/tables.ts';
-import { openStore } from '../../../src/store/writer.ts';
-import { everything, finding, hour, opened, resources, start } from '../../store/opened.ts';
+import { everything, finding, hour, opened, openProcessed, resources, start } from '../../store/opened.ts';
 import { batch, block, counted, countedOfEvents, ssh } from './traffic.ts';
 
 const child = new URL('crash-child.ts', import.meta.url).pathname;
@@ -20,11 +19,11 @@ function folder(): string {
   return dataDir;
 }
 
-const open = (dataDir: string) => openStore({ dataDir, alertWindowMs: hour });
+const open = (dataDir: string) => openProcessed({ dataDir, alertWindowMs: hour });
 
 /** Opens the folder again and returns the actual and the expected counts. */
 async function reopened(dataDir: string) {
-  const store = open(dataDir);
+  const store = await open(dataDir);
   const reader = openReader(dataDir);
   const [got, want, status] = [counted(reader), countedOfEvents(reader), await store.status()];
   reader.close();
@@ -58,11 +57,11 @@ describe('a connection that is reported again counts once', () => {
 
   test('within a batch, across batches and across a restart', async () => {
     const dataDir = folder();
-    const store = open(dataDir);
+    const store = await open(dataDir);
     await store.commit(batch([report(1), report(2)]));
     await store.commit(batch([report(3)]));
     await store.close();
-    const again = open(dataDir);
+    const again = await open(dataDir);
     await again.commit(batch([report(4), ssh({ connection_id: 'another' })]));
     await again.close();
     const { got } = await reopened(dataDir);
@@ -102,7 +101,7 @@ test('an aborted transaction is not counted; committed calls of its group count 
 
 test('a folder without an inventory gets one when it is opened', async () => {
   const dataDir = folder();
-  const store = open(dataDir);
+  const store = await open(dataDir);
   for (let i = 0; i < 30; i++)
     await store.commit(
       batch(
@@ -167,7 +166,7 @@ test('the time last seen is correct across aborted transactions and restarts, fo
   await commit(seen(0, 3000, start + 4000));
   await commit(seen(2000, 100, start + 2000));
   await store.close();
-  const again = open(dataDir);
+  const again = await open(dataDir);
   const reader = openReader(dataDir);
   const assets = resources<Asset>(reader.listAssets({ ...everything, per_page: 10_000 }));
   const got = assets.map(({ attributes: { ip_addresses, last_seen } }) => [ip_addresses[0], last_seen]);

@@ -19,8 +19,17 @@ import type { DnsRecord, NetworkRecord } from '../../../src/events/records.ts';
 import { openReader } from '../../../src/store/reader.ts';
 import type { IngestBatch, Store, StoreReader } from '../../../src/store/store.ts';
 import { databaseFile, openTables } from '../../../src/store/tables.ts';
-import { openStore } from '../../../src/store/writer.ts';
-import { analyst, batchOf, everything, finding, newest, opened, resources, start } from '../../store/opened.ts';
+import {
+  analyst,
+  batchOf,
+  everything,
+  finding,
+  newest,
+  opened,
+  openProcessed,
+  resources,
+  start,
+} from '../../store/opened.ts';
 import { networkRecord } from '../../store/records.ts';
 import { dnsRecord } from './dns-records.ts';
 import { type PlainFigures, plainFigures, type Received } from './plain-figures.ts';
@@ -139,7 +148,7 @@ async function lived(steps: readonly Step[]) {
   const reopen = async () => {
     reader.close();
     await store.close();
-    store = openStore({ dataDir, alertWindowMs: hour, clock: () => clock.now, home: ['10.0.0.0/8'] });
+    store = await openProcessed({ dataDir, alertWindowMs: hour, clock: () => clock.now, home: ['10.0.0.0/8'] });
     reader = openReader(dataDir);
   };
   for (const one of steps)
@@ -303,7 +312,7 @@ test('kill -9 at random moments: every stored event is counted once', async () =
   onTestFinished(() => rmSync(dataDir, { recursive: true }));
   for (let round = 1; round <= 3; round++) {
     await runAndKill(dataDir, round, 10 + 10 * round);
-    const store = openStore({ dataDir, alertWindowMs: hour, clock: () => start, home: ['10.0.0.0/8'] });
+    const store = await openProcessed({ dataDir, alertWindowMs: hour, clock: () => start, home: ['10.0.0.0/8'] });
     const reader = openReader(dataDir);
     const shown = dashboard(reader, { window: '30d', now: start });
     const status = await store.status();
@@ -387,7 +396,7 @@ test('a folder without rollups gets rollups when it is opened', async () => {
   expect(names.length).toBe(5);
   for (const name of names) root.openDB({ name }).dropSync();
   await root.close();
-  const again = openStore({ dataDir, alertWindowMs: hour, clock: () => clock.now, home: ['10.0.0.0/8'] });
+  const again = await openProcessed({ dataDir, alertWindowMs: hour, clock: () => clock.now, home: ['10.0.0.0/8'] });
   const read = openReader(dataDir);
   const got = windows.map((window) => dashboard(read, { window, now: clock.now }));
   read.close();
@@ -409,7 +418,7 @@ test('a folder that counted alerts by the time they were raised counts alerts by
     for (const { key } of [...rollupAlerts.getRange()]) rollupAlerts.removeSync(key);
   });
   await root.close();
-  const again = openStore({ dataDir, alertWindowMs: hour, clock: () => clock.now });
+  const again = await openProcessed({ dataDir, alertWindowMs: hour, clock: () => clock.now });
   const read = openReader(dataDir);
   const totals = (['1h', '24h', '7d'] as const).map(
     (window) => dashboard(read, { window, now: clock.now }).totals.alerts,

@@ -8,9 +8,17 @@ import type { NetworkRecord } from '../../../src/events/records.ts';
 import { openReader } from '../../../src/store/reader.ts';
 import type { Store, StoreReader } from '../../../src/store/store.ts';
 import { openTables } from '../../../src/store/tables.ts';
-import { openStore } from '../../../src/store/writer.ts';
 import { updateOf } from '../../../src/topology/model/update.ts';
-import { everything as all, analyst, batchOf, hour, opened, resources, start } from '../../store/opened.ts';
+import {
+  everything as all,
+  analyst,
+  batchOf,
+  hour,
+  opened,
+  openProcessed,
+  resources,
+  start,
+} from '../../store/opened.ts';
 import { networkRecord } from '../../store/records.ts';
 import { comparable, everything } from './plain-graph.ts';
 
@@ -245,7 +253,7 @@ describe('the graph of the store', () => {
     await commit(store, [report('S0', 60)]);
     expect(edges(reader)).toEqual({ '10.0.0.0/24': [1, 60] });
     await store.close();
-    const again = openStore({ dataDir, alertWindowMs: hour });
+    const again = await openProcessed({ dataDir, alertWindowMs: hour });
     await commit(again, [report('SF', 400)]);
     await commit(again, [report('SF', 500)]);
     const reading = openReader(dataDir);
@@ -261,7 +269,7 @@ describe('the graph of the store', () => {
     await commit(store, [flow('10.0.0.1', '10.0.0.2')]);
     const snapshot = reader.topology(everything);
     await store.close();
-    const again = openStore({ dataDir, alertWindowMs: hour });
+    const again = await openProcessed({ dataDir, alertWindowMs: hour });
     const reading = openReader(dataDir);
     await commit(again, [flow('10.0.0.1', '10.0.0.2'), flow('10.0.0.1', '10.0.0.3')]);
     const now = reading.topology(everything);
@@ -281,7 +289,7 @@ describe('the graph of the store', () => {
     const root = openDatabase(`${dataDir}/siem.mdb`);
     openTables(root).topologySegments.putSync(1_000_000, Buffer.from('left'));
     await root.close();
-    const again = openStore({ dataDir, alertWindowMs: hour });
+    const again = await openProcessed({ dataDir, alertWindowMs: hour });
     const reading = openReader(dataDir);
     expect(comparable(reading.topology(everything))).toEqual(comparable(snapshot));
     reading.close();
@@ -314,7 +322,7 @@ it('updates lead from any snapshot to the newest snapshot, for any events, even 
   firstReader.close();
   await fc.assert(
     fc.asyncProperty(fc.array(action, { minLength: 3, maxLength: 25 }), fc.nat(20), async (actions, when) => {
-      let store = openStore({ dataDir, alertWindowMs: hour, clock: () => start });
+      let store: Store = await openProcessed({ dataDir, alertWindowMs: hour, clock: () => start });
       let reader = openReader(dataDir);
       const snapshots = (['host', 'subnet'] as const).map((group_by) => ({
         group_by,
@@ -338,7 +346,7 @@ it('updates lead from any snapshot to the newest snapshot, for any events, even 
         } else if ('restart' in one) {
           reader.close();
           await store.close();
-          store = openStore({ dataDir, alertWindowMs: hour, clock: () => start });
+          store = await openProcessed({ dataDir, alertWindowMs: hour, clock: () => start });
           reader = openReader(dataDir);
         } else await new Promise((resolve) => setTimeout(resolve, 15));
       }

@@ -1,18 +1,17 @@
 import { deserialize, serialize } from 'node:v8';
-import type { PendingFindings } from '../../../alerts/store/pending-findings.ts';
+import type { FindingSink } from '../../../alerts/store/pending-findings.ts';
+import { isDamage } from '../../../database/rows.ts';
 import type { EventBlock } from '../../../events/format/block.ts';
 import type { Table } from '../../../events/records.ts';
 import { rowId } from '../../../events/resource.ts';
 import type { EventStore } from '../../../events/store/event-store.ts';
 import { ConnectionMemory } from '../../../inventory/model/connection-memory.ts';
 import { Observations } from '../../../inventory/model/observations.ts';
-import type { FlowFact } from '../../../inventory/model/seen.ts';
-import type { Projection } from '../../../inventory/store/event-dispatcher.ts';
-import { guarded, projectedRows } from '../../../inventory/store/skipped-events.ts';
-import type { InventoryTables } from '../../../inventory/store/tables.ts';
+import type { FlowConsumer, FlowFact } from '../../../inventory/model/seen.ts';
+import type { RowsOfBlock } from '../../../inventory/store/skipped-events.ts';
 import { type LimitName, limits } from '../../../limits.ts';
 import type { IsHome } from '../../../net/home-networks.ts';
-import { processedTo } from '../../../projections/processed-to.ts';
+import type { Sequences } from '../../../projections/delta.ts';
 import type { DetectorLimit } from '../../../store/store.ts';
 import type { Detection, Detector, DetectorCard, Due, Emit } from '../../behaviour/detector.ts';
 import { behaviourFinding } from '../../behaviour/support/finding.ts';
@@ -41,19 +40,23 @@ interface Running {
 }
 
 export interface BehaviourOptions {
-  readonly tables: DetectTables & Pick<InventoryTables, 'inventoryState' | 'skippedEvents'>;
-  readonly events: EventStore;
+  /** The written states, by id of the detector. */
+  readonly states: Pick<DetectTables['behaviourState'], 'get'>;
+  /** Writes the state of a detector, with the events that it includes. */
+  readonly keep: (detector: string, state: Uint8Array) => void;
+  readonly events: Pick<EventStore, 'visit'>;
+  /** Yields the events of a range that are processed. */
+  readonly rows: (table: Table, from: number, to: number) => Iterable<RowsOfBlock>;
   readonly isHome: IsHome;
   readonly detectors: () => readonly Detector[];
-  readonly found: Pick<PendingFindings, 'add'>;
+  readonly found: FindingSink;
   /** Number of events after which a detector's state is written. */
   readonly eventsPerState: number;
 }
 
 /**
- * Runs the behaviour detectors over stored events, in the store thread. The detectors are part of the
- * inventory, whose position determines which events were processed. Findings are raised in the transaction
- * that commits the position:
+ * Runs the behaviour detectors over stored events. The store commits their findings with the position up to which
+ * events are processed:
  *
  * ```
  *   events     … 41 42 43 44 45 46 47 48
@@ -62,20 +65,19 @@ export interface BehaviourOptions {
  *   memory     = state + 43 44 + 45 46
  * ```
  *
- * After a crash or an aborted transaction, a detector receives the events between its state and the position again. The
- * findings for these events were already raised, and are not raised again. Pending refreshes are lost with the memory.
- * Therefore, the latest of these findings of each alert refreshes the alert, even if no new event follows (see
- * `settle`). Earlier findings of the alert do not refresh it, because they could join the alert of a later episode.
+ * After a restart, a detector receives the events between its state and the position again. The findings for these
+ * events were already raised, and are not raised again. Pending refreshes are lost with the memory. Therefore, the
+ * latest of these findings of each alert refreshes the alert, even if no new event follows (see `settle`). Earlier
+ * findings of the alert do not refresh it, because they could join the alert of a later episode.
  *
  * A detector that throws on an event (a bug) is disabled until the next start; the other detectors continue. A detector
  * whose state cannot be restored, such as after a downgrade of V8, starts without the state.
  */
-export class Behaviour implements Projection {
+export class Behaviour implements FlowConsumer {
   readonly #options: BehaviourOptions;
   readonly #flows = new FlowViews();
   readonly #lookup: LookupView;
-  /** Undefined when memory is empty: before the first use and after `forget`. */
-  #running: Running[] | undefined;
+  #running: Running[] = [];
   /** The latest finding of each key while events are replayed. All of these findings were already raised. */
   #recalled: Map<string, () => void> | undefined;
   #keepsAll = false;
@@ -93,11 +95,7 @@ export class Behaviour implements Projection {
     this.#lookup = new LookupView(options.isHome);
   }
 
-  /** Always 0: states are written periodically, and do not require a separate transaction. */
-  readonly dirty = 0;
-
   begin(block: EventBlock, from: number): void {
-    this.#running ??= guarded(() => this.#recall());
     this.#followClock(block, from);
     this.#flows.begin(block, from);
   }
@@ -107,7 +105,7 @@ export class Behaviour implements Projection {
     if (seq % evaluatedEvery === 0) {
       this.#deliverFlows();
       this.#next.network = seq + 1;
-      this.#conclude();
+      this.conclude();
     } else if (this.#flows.isFull) this.#deliverFlows();
   }
 
@@ -117,7 +115,6 @@ export class Behaviour implements Projection {
   }
 
   dns(block: EventBlock, from: number, to: number): void {
-    this.#running ??= guarded(() => this.#recall());
     this.#followClock(block, from);
     this.#lookup.begin(block);
     for (let row = from; row < to; row++) {
@@ -125,7 +122,7 @@ export class Behaviour implements Projection {
       this.#deliverLookup();
       if (this.#lookup.seq % evaluatedEvery !== 0) continue;
       this.#next.dns = this.#lookup.seq + 1;
-      this.#conclude();
+      this.conclude();
     }
     this.#delivered('dns', block.firstSeq + to);
   }
@@ -134,7 +131,7 @@ export class Behaviour implements Projection {
   write(): void {
     const now = performance.now();
     const { eventsPerState } = this.#options;
-    for (const running of this.#running ?? []) {
+    for (const running of this.#running) {
       const { unkept, keptAt, keepingMs } = running;
       const isDue = unkept >= eventsPerState && now - keptAt >= keepingMs * keepingShare;
       if (!(isDue || unkept >= limits.maxUnkeptDetectorEvents || (this.#keepsAll && unkept > 0))) continue;
@@ -155,16 +152,9 @@ export class Behaviour implements Projection {
    * in milliseconds; undefined if no alert waits for a refresh.
    */
   settle(): number | undefined {
-    this.#running ??= guarded(() => this.#recall());
     if (!this.#hasStale()) return undefined;
-    this.#conclude();
+    this.conclude();
     return this.#hasStale() ? Math.max(1, this.#refreshAt - performance.now()) : undefined;
-  }
-
-  /** Called after an aborted transaction: memory may hold state that was never committed. */
-  forget(): void {
-    this.#running = undefined;
-    this.#flows.clear();
   }
 
   /** Returns how often events were dropped or keys forgotten since the detectors were created. */
@@ -176,7 +166,7 @@ export class Behaviour implements Projection {
 
   /** Like `limitsReached`, per detector. */
   detectorLimits(): DetectorLimit[] {
-    return (this.#running ?? []).flatMap(({ detector: { card, dropped } }) => {
+    return this.#running.flatMap(({ detector: { card, dropped } }) => {
       const reached = { maxBehaviourDelay: dropped.late, maxDetectorKeys: dropped.forgotten };
       const limits = Object.entries(reached).filter(([, times]) => times > 0);
       return limits.map(([limit, times]) => ({ limit: limit as LimitName, detector: card.id, times }));
@@ -197,7 +187,7 @@ export class Behaviour implements Projection {
     this.#setBackAt = Math.min(this.#setBackAt ?? receipt, receipt);
     if (receipt - this.#setBackAt < limits.maxClockJumpMs) return;
     const fresh = new Map(this.#options.detectors().map((detector) => [detector.card.id, detector]));
-    this.#running = this.#running!.map((running) => ({
+    this.#running = this.#running.map((running) => ({
       ...running,
       detector: fresh.get(running.detector.card.id)!,
     }));
@@ -212,7 +202,7 @@ export class Behaviour implements Projection {
   #deliverFlows(): void {
     const { views, first, size } = this.#flows;
     // `#setAside` replaces the list, so this loop continues with the previous list.
-    for (const running of this.#running!) {
+    for (const running of this.#running) {
       const { detector, next } = running;
       if (detector.flow === undefined) continue;
       try {
@@ -226,7 +216,7 @@ export class Behaviour implements Projection {
 
   #deliverLookup(): void {
     const lookup = this.#lookup;
-    for (const running of this.#running!) {
+    for (const running of this.#running) {
       if (running.detector.lookup === undefined || lookup.seq < running.next.dns) continue;
       try {
         running.detector.lookup(lookup);
@@ -236,23 +226,23 @@ export class Behaviour implements Projection {
     }
   }
 
-  /** Records that all detectors have received the events before `next`, and evaluates the detectors. */
+  /** Records that all detectors have received the events before `next`. */
   #delivered(table: Table, next: number): void {
-    for (const running of this.#running!) {
+    for (const running of this.#running) {
       if (next <= running.next[table]) continue;
       running.unkept += next - running.next[table];
       running.next[table] = next;
     }
     this.#next[table] = next;
-    this.#conclude();
   }
 
-  #conclude(): void {
+  /** Evaluates the detectors. Must be called before each delta ends. */
+  conclude(): void {
     const began = performance.now();
     const isRecalling = this.#recalled !== undefined;
     const refreshes = !isRecalling && began >= this.#refreshAt;
     // See `#deliverFlows`. The loop continues with the previous list.
-    for (const running of this.#running!) {
+    for (const running of this.#running) {
       const { detector } = running;
       const emit: Emit = (detection, due) => {
         if (!isRecalling) this.#add(detector.card, detection, due);
@@ -261,6 +251,7 @@ export class Behaviour implements Projection {
       try {
         detector.evaluate(emit, refreshes);
       } catch (error) {
+        if (isDamage(error)) throw error;
         this.#setAside(running, error);
       }
     }
@@ -270,7 +261,7 @@ export class Behaviour implements Projection {
   }
 
   #hasStale(): boolean {
-    return this.#running!.some(({ detector }) => detector.dropped.stale > 0);
+    return this.#running.some(({ detector }) => detector.dropped.stale > 0);
   }
 
   #add(card: DetectorCard, detection: Detection, due: Due | undefined): void {
@@ -287,32 +278,30 @@ export class Behaviour implements Projection {
   }
 
   #setAside(running: Running, error: unknown): void {
-    this.#running = this.#running!.filter((one) => one !== running);
+    this.#running = this.#running.filter((one) => one !== running);
     process.emitWarning(`detector ${running.detector.card.id} is disabled until the next start: ${reasonOf(error)}`);
   }
 
-  /** Restores the detectors to their state after the events before the committed position. */
-  #recall(): Running[] {
-    const { tables, detectors } = this.#options;
-    const end = (table: Table) => processedTo(tables, this.#options.events, table);
-    const ends = { network: end('network'), dns: end('dns') };
+  /** Restores the detectors to their state after the events before the position. */
+  start(position: Sequences): void {
+    this.#flows.clear();
     this.#received = 0;
-    const running = detectors().map((detector) => this.#restored(detector, ends));
-    this.#running = running;
+    this.#setBackAt = undefined;
+    this.#running = this.#options.detectors().map((detector) => this.#restored(detector, position));
     const recalled = new Map<string, () => void>();
     this.#recalled = recalled;
-    this.#redeliver(ends);
+    this.#redeliver(position);
+    this.conclude();
     this.#recalled = undefined;
-    Object.assign(this.#next, ends);
+    Object.assign(this.#next, position);
     for (const add of recalled.values()) add();
-    return this.#running;
   }
 
-  #restored(detector: Detector, ends: Readonly<Record<Table, number>>): Running {
+  #restored(detector: Detector, ends: Sequences): Running {
     const start = (table: Table) => Math.max(1, ends[table] - limits.maxUnkeptDetectorEvents);
     const fresh = { network: start('network'), dns: start('dns') };
     const running = { detector, next: fresh, unkept: 0, keptAt: performance.now(), keepingMs: 0 };
-    const bytes = this.#options.tables.behaviourState.get(detector.card.id);
+    const bytes = this.#options.states.get(detector.card.id);
     if (bytes === undefined) return running;
     try {
       const kept = deserialize(bytes) as KeptState;
@@ -328,27 +317,22 @@ export class Behaviour implements Projection {
     }
   }
 
-  #redeliver(ends: Readonly<Record<Table, number>>): void {
-    const first = (table: Table) => Math.min(ends[table], ...this.#running!.map(({ next }) => next[table]));
+  #redeliver(ends: Sequences): void {
+    const first = (table: Table) => Math.min(ends[table], ...this.#running.map(({ next }) => next[table]));
     const network = first('network');
     if (network < ends.network) this.#redeliverFlows(network, ends.network);
     const dns = first('dns');
-    for (const { block, first: from, end } of this.#rows('dns', dns, ends.dns)) this.dns(block, from, end);
-  }
-
-  #rows(table: Table, from: number, to: number): ReturnType<EventStore['rows']> {
-    const { events, tables } = this.#options;
-    return projectedRows(events, tables.skippedEvents, table, from, to);
+    for (const { block, first: from, end } of this.#options.rows('dns', dns, ends.dns)) this.dns(block, from, end);
   }
 
   #redeliverFlows(first: number, end: number): void {
     const memory = new ConnectionMemory(recalledConnections);
     const observations = new Observations();
     const before = Math.max(1, first - recalledConnections);
-    for (const rows of this.#rows('network', before, first))
+    for (const rows of this.#options.rows('network', before, first))
       observations.recall(rows.block, memory, rows.first, rows.end);
 
-    for (const rows of this.#rows('network', first, end)) {
+    for (const rows of this.#options.rows('network', first, end)) {
       observations.add(rows.block, memory, [this], rows.first, rows.end);
       observations.clear();
     }
@@ -363,7 +347,7 @@ export class Behaviour implements Projection {
       state: detector.state(),
       received: this.#received,
     };
-    this.#options.tables.behaviourState.putSync(detector.card.id, serialize(kept));
+    this.#options.keep(detector.card.id, serialize(kept));
     running.unkept = 0;
     running.keptAt = performance.now();
     running.keepingMs = running.keptAt - began;

@@ -1,9 +1,8 @@
-import type { PendingFindings } from '../../../alerts/store/pending-findings.ts';
+import type { FindingSink } from '../../../alerts/store/pending-findings.ts';
 import { omitUndefined } from '../../../database/omit-undefined.ts';
 import type { EventBlock } from '../../../events/format/block.ts';
 import { rowId } from '../../../events/resource.ts';
-import type { FlowFact } from '../../../inventory/model/seen.ts';
-import type { Projection } from '../../../inventory/store/event-dispatcher.ts';
+import type { FlowConsumer, FlowFact } from '../../../inventory/model/seen.ts';
 import { limits } from '../../../limits.ts';
 import { type IntelContact, intelFinding } from '../../intel/intel-finding.ts';
 import type { IntelHit, IntelMatcher } from '../../intel/intel-matcher.ts';
@@ -11,7 +10,7 @@ import type { Intel } from './intel.ts';
 
 interface IntelFoldOptions {
   readonly intel: Intel;
-  readonly found: Pick<PendingFindings, 'add'>;
+  readonly found: FindingSink;
 }
 
 /**
@@ -20,7 +19,7 @@ interface IntelFoldOptions {
  * Each address and name of a block is looked up once. A connection is reported once, and again after the responder
  * answers. Home addresses are ignored, even if lists contain them.
  */
-export class IntelFold implements Projection {
+export class IntelFold implements FlowConsumer {
   readonly #options: IntelFoldOptions;
   readonly #matcher: IntelMatcher;
   readonly #srcs: Named;
@@ -39,10 +38,6 @@ export class IntelFold implements Projection {
     const isName = (text: string) => this.#matcher.namesDomain(text);
     this.#queries = new Named(isName);
     this.#answers = new Named((json) => answersIn(json).some((data) => isAddress(data) || isName(data)));
-  }
-
-  get dirty(): number {
-    return this.#options.intel.dirty;
   }
 
   begin(block: EventBlock, from: number): void {
@@ -119,14 +114,6 @@ export class IntelFold implements Projection {
       if (hit !== undefined) return { hit, data };
     }
     return undefined;
-  }
-
-  write(): void {
-    this.#options.intel.write();
-  }
-
-  forget(): void {
-    this.#options.intel.forgetHits();
   }
 
   #tell(hit: IntelHit, row: number, contact: IntelContact): void {

@@ -3,6 +3,7 @@ import type { Finding } from '../../../events/finding.ts';
 import type { NamedHost } from '../../../events/named-host.ts';
 import { limits } from '../../../limits.ts';
 import { isAddress } from '../../../net/ip.ts';
+import type { ListHits } from '../../../projections/delta.ts';
 import { intelFinding } from '../../intel/intel-finding.ts';
 import { IntelIndex } from '../../intel/intel-index.ts';
 import { IntelMatcher } from '../../intel/intel-matcher.ts';
@@ -14,7 +15,7 @@ type IntelTables = Pick<DetectTables, 'intelLists' | 'intelContents' | 'intelHit
 
 /**
  * The lists of known-bad addresses and domains for matching events. Enabled lists are in memory, 25 to 50 MB
- * for limits.maxIntelIndicators. Owned by the store thread.
+ * for limits.maxIntelIndicators. The store and the projector have an object each.
  *
  * Hits are counted in memory and written with the results of their events, in one transaction. After an aborted
  * transaction, the counted hits are forgotten, and counted again when the events are processed again.
@@ -24,6 +25,7 @@ export class Intel {
   readonly #tables: IntelTables;
   /** Version of each list when it was last loaded, by id; includes disabled lists. */
   readonly #versions = new Map<string, number>();
+  #isChanged = false;
   /** Hits since the last write, by list. */
   #hits = new Map<string, { times: number; last: number }>();
 
@@ -40,6 +42,7 @@ export class Intel {
    * @param index - the indicators of the list, if they changed; ownership passes to this object
    */
   changed(id: string, row: IntelRow | undefined, index?: ArrayBuffer): void {
+    this.#isChanged = true;
     if (row === undefined) {
       this.#hits.delete(id);
       this.#drop(id);
@@ -70,11 +73,15 @@ export class Intel {
    * @param at - time of the event, epoch milliseconds
    */
   counted(listId: string, at: number): void {
+    this.#add(listId, 1, at);
+  }
+
+  #add(listId: string, times: number, last: number): void {
     const before = this.#hits.get(listId);
-    if (before === undefined) this.#hits.set(listId, { times: 1, last: at });
+    if (before === undefined) this.#hits.set(listId, { times, last });
     else {
-      before.times++;
-      before.last = Math.max(before.last, at);
+      before.times += times;
+      before.last = Math.max(before.last, last);
     }
   }
 
@@ -96,13 +103,27 @@ export class Intel {
 
   /** Called after an aborted transaction: memory may hold state that was never committed. */
   forget(): void {
-    this.forgetHits();
+    this.#hits = new Map();
     this.#catchUp();
   }
 
-  /** Forgets the unwritten hits. Called when the events since the last write will be processed again. */
-  forgetHits(): void {
+  /** Returns whether a list has changed since the last call. */
+  takeChanged(): boolean {
+    const isChanged = this.#isChanged;
+    this.#isChanged = false;
+    return isChanged;
+  }
+
+  /** Adds hits that the projector counted. */
+  addHits(hits: readonly ListHits[]): void {
+    for (const { list_id, times, last } of hits) this.#add(list_id, times, last);
+  }
+
+  /** Returns the counted hits, and forgets them. */
+  takeHits(): ListHits[] {
+    const hits = Array.from(this.#hits, ([list_id, { times, last }]) => ({ list_id, times, last }));
     this.#hits = new Map();
+    return hits;
   }
 
   /** Loads the stored lists. Lists whose stored version the matcher already has are not loaded again. */

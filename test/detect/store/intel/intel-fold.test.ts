@@ -8,10 +8,19 @@ import { BlockBuilder } from '../../../../src/events/format/block-builder.ts';
 import type { NetworkRecord } from '../../../../src/events/records.ts';
 import { openReader } from '../../../../src/store/reader.ts';
 import type { IngestBatch, StoreReader } from '../../../../src/store/store.ts';
-import { openStore } from '../../../../src/store/writer.ts';
 import { system } from '../../../identities/store/identity-records.ts';
 import { dnsRecord } from '../../../rollups/store/dns-records.ts';
-import { batchOf, everything, finding, hour, opened, resources, settled, start } from '../../../store/opened.ts';
+import {
+  batchOf,
+  everything,
+  finding,
+  hour,
+  opened,
+  openProcessed,
+  resources,
+  settled,
+  start,
+} from '../../../store/opened.ts';
 import { networkRecord } from '../../../store/records.ts';
 import { contentOf, listIn } from './known-bad.ts';
 
@@ -129,14 +138,14 @@ test('each event that matches a list is reported once, across restarts and abort
   await fc.assert(
     fc.asyncProperty(steps, async (done) => {
       const dataDir = mkdtempSync(join(tmpdir(), 'candor-intel-'));
-      const open = () => openStore({ dataDir, alertWindowMs: hour, clock: () => start, home });
-      let store = open();
+      const open = () => openProcessed({ dataDir, alertWindowMs: hour, clock: () => start, home });
+      let store = await open();
       const id = await listIn(store, 'bad.example');
       let told = 0;
       for (const step of done) {
         if (step === 'reopen') {
           await store.close();
-          store = open();
+          store = await open();
         } else if (step === 'undone') {
           // An invalid timestamp ends the transaction with an exception.
           const broken = batchOf([finding({ timestamp: Number.NaN })], { blocks: lookups(...names).blocks });
