@@ -81,6 +81,18 @@ function held() {
   return { projector, release, messages };
 }
 
+const clocks = { now: start, believed: start };
+
+/** A projector without a store, started at the first event. */
+function projectorOf(dataDir: string) {
+  const messages: FromProjector[] = [];
+  const settings = { dataDir, home: ['10.0.0.0/8'], eventsPerDetectorState: 1e9 };
+  const port = openProjector(settings, newDetectors, (message) => messages.push(message));
+  onTestFinished(() => port.close());
+  port.send({ kind: 'start', start: 1, from: { network: 1, dns: 1 }, skipped: [], suspects: [], clocks });
+  return { port, messages };
+}
+
 const deltasIn = (messages: readonly FromProjector[]): Delta[] =>
   messages.flatMap((message) => (message.kind === 'delta' ? [message.delta] : []));
 
@@ -111,12 +123,7 @@ test('at most two deltas are sent before one is committed; each ends early if it
   const { store } = openedStore(dataDir, noProjector);
   const count = 4 * limits.maxBlockRows;
   await store.commit(connections(0, count));
-  const messages: FromProjector[] = [];
-  const settings = { dataDir, home: ['10.0.0.0/8'], eventsPerDetectorState: 1e9 };
-  const port = openProjector(settings, newDetectors, (message) => messages.push(message));
-  onTestFinished(() => port.close());
-  const clocks = { now: start, believed: start };
-  port.send({ kind: 'start', start: 1, from: { network: 1, dns: 1 }, skipped: [], suspects: [], clocks });
+  const { port, messages } = projectorOf(dataDir);
   const to = { network: count + 1, dns: 1 };
   port.send({ kind: 'advance', to, clocks, isBoundary: false, isAwaited: false });
   await vi.waitFor(() => expect(deltasIn(messages)).toHaveLength(2));
@@ -146,12 +153,7 @@ test('a pass does not cross the end of a batch with sightings', async () => {
   const dataDir = folder();
   const { store } = openedStore(dataDir, noProjector);
   await store.commit(connections(0, 40));
-  const messages: FromProjector[] = [];
-  const settings = { dataDir, home: ['10.0.0.0/8'], eventsPerDetectorState: 1e9 };
-  const port = openProjector(settings, newDetectors, (message) => messages.push(message));
-  onTestFinished(() => port.close());
-  const clocks = { now: start, believed: start };
-  port.send({ kind: 'start', start: 1, from: { network: 1, dns: 1 }, skipped: [], suspects: [], clocks });
+  const { port, messages } = projectorOf(dataDir);
   for (const [network, isBoundary] of [
     [11, true],
     [21, false],
