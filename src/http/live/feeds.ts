@@ -5,6 +5,9 @@ import { LiveBlock } from './event-channel.ts';
 import type { Hub } from './hub.ts';
 import { TopologyFeed } from './topology-channel.ts';
 
+/** Maximum blocks that wait until their events are processed. Older ones are published with the assets known so far. */
+const maxWaitingBlocks = 64;
+
 const channels = { network: 'events.network', dns: 'events.dns' } as const;
 
 interface LiveFeedsOptions {
@@ -63,11 +66,12 @@ export class LiveFeeds {
 
   #publishEvents(): void {
     const { hub, reader } = this.#options;
-    const isDue = ({ table, first_seq, rows }: CommittedBlock) =>
-      first_seq + rows <= this.#processed[table] || !hub.isWatched(channels[table]);
+    const most = this.#waiting.length - maxWaitingBlocks;
+    const isDue = ({ table, first_seq, rows }: CommittedBlock, place: number) =>
+      place < most || first_seq + rows <= this.#processed[table] || !hub.isWatched(channels[table]);
     const due = this.#waiting.filter(isDue);
     if (due.length === 0) return;
-    this.#waiting = this.#waiting.filter((block) => !isDue(block));
+    this.#waiting = this.#waiting.filter((block, place) => !isDue(block, place));
     this.#logged(() => {
       for (const block of due) hub.publish(channels[block.table], new LiveBlock(block, reader.assets));
     });
