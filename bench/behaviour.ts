@@ -1,4 +1,4 @@
-/** How much do the behaviour detectors cost per event in the store's thread, individually and together? */
+/** How much do the behaviour detectors cost per event in the projector, individually and together? */
 import { serialize, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { traffic } from '../scripts/traffic/index.ts';

@@ -1040,13 +1040,13 @@ export const limits = {
   /** Maximum cached bytes of the clients of services, up to 16 kB per service. */
   maxCachedClientBytes: 32 * 2 ** 20,
   /**
-   * Number of changed inventory rows that each transaction writes, in 5 ms. If more rows changed, they are
-   * written after a pause.
+   * Number of changed inventory rows that a transaction writes, in 5 ms, after it applied a delta. More rows are written
+   * by a transaction of their own.
    */
   inventoryRowsPerCommit: 2000,
   /**
-   * Minimum pause between writes of inventory rows, or four times the duration of the last write if that is
-   * longer. A row that changes repeatedly during the pause is written once.
+   * Maximum pause of the projector after the commit of a small delta. Also the pause between writes of inventory rows that
+   * no delta changed: a row that changes repeatedly during the pause is written once.
    */
   inventoryPauseMs: 500,
   /** Time that one transaction spends on applying a delta of the projector. Later transactions apply the rest. */

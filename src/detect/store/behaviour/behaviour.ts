@@ -398,7 +398,7 @@ function reasonOf(error: unknown): string {
 
 /**
  * Maximum number of events between two evaluations by detectors. Events are counted by sequence, so that a replay gives
- * equal results. With 512, evaluation takes a tenth of the store's time; with 2048, only a thirtieth.
+ * equal results. With 512, evaluation takes a tenth of the projector's time; with 2048, only a thirtieth.
  */
 const evaluatedEvery = 2048;
 /**
