@@ -291,11 +291,15 @@ export class InventoryEngine<A extends AssetsPart> {
   readyTo(place: StreamPosition): boolean {
     if (this.#isHalted) throw new ServiceError('INTERNAL', 'processing of events has stopped; see /health');
     this.resume();
-    guarded(() => {
-      if (!this.hasReached(place)) this.#applyUntil(Number.POSITIVE_INFINITY);
-      this.#finishStarted();
-    });
+    if (!this.hasReached(place)) this.applyAll();
+    guarded(() => this.#finishStarted());
     return this.hasReached(place);
+  }
+
+  /** Applies all waiting deltas and sightings. */
+  applyAll(): void {
+    this.resume();
+    guarded(() => this.#applyUntil(Number.POSITIVE_INFINITY));
   }
 
   /** Asks the projector to process the stored events without a pause. */

@@ -684,6 +684,7 @@ class LmdbStore implements Store {
     this.#closing = true;
     await this.#finishProjector();
     this.#inventoryStep(() => {
+      this.#inventory.applyAll();
       this.#inventory.force();
       this.#correlations.write();
     });

@@ -161,7 +161,8 @@ test('a critical event is announced after an aborted transaction, even if the ou
 
 test('a store that is opened emits the heads of the stored changes', async () => {
   const { dataDir, store, reader, notices, id } = await withAlert();
-  expect(notices[0]).toEqual({ alerts: [], scans: [], heads: { alerts: 0, topology: 0 }, outbox: 0 });
+  const processed = { network: 1, dns: 1 };
+  expect(notices[0]).toEqual({ alerts: [], scans: [], heads: { alerts: 0, topology: 0 }, processed, outbox: 0 });
   await store.changeAlert(id, { severity: 'high' }, analyst);
   reader.close();
   await store.close();
@@ -172,6 +173,6 @@ test('a store that is opened emits the heads of the stored changes', async () =>
     clock: () => start,
     onCommitted: (notice) => again.push(notice),
   });
-  expect(again[0]).toEqual({ alerts: [], scans: [], heads: { alerts: 2, topology: 0 }, outbox: 1 });
+  expect(again[0]).toEqual({ alerts: [], scans: [], heads: { alerts: 2, topology: 0 }, processed, outbox: 1 });
   await reopened.close();
 });
