@@ -86,21 +86,25 @@ test('the first notice after a restart has the heads of the stored changes', asy
   onTestFinished(() => void process.off('worker', started));
   let notices: CommitNotice[] = [];
   const store = await storeThread(dataDir, (notice) => notices.push(notice));
-  expect(notices).toEqual([{ alerts: [], scans: [], heads: { alerts: 0, topology: 0 }, outbox: 0 }]);
+  const none = { alerts: [], scans: [] };
+  expect(notices).toEqual([
+    { ...none, heads: { alerts: 0, topology: 0 }, processed: { network: 1, dns: 1 }, outbox: 0 },
+  ]);
   const builder = new BlockBuilder('network', Date.now());
   const flow = { src_ip: '10.0.0.1', dst_ip: '203.0.113.1', direction: 'outbound' } as const;
   builder.add(networkRecord({ timestamp: Date.now(), ...flow }));
   const findings = ['a', 'b'].map((rule_id) => finding({ rule_id, severity: 'high' }));
   await store.api.commit(batchOf(findings, { blocks: [builder.finish()] }));
   await store.api.processed();
-  const { heads, outbox } = notices.at(-1)!;
+  const { heads, outbox, processed } = notices.at(-1)!;
   expect([heads, outbox]).toEqual([{ alerts: 2, topology: 1 }, 2]);
 
   notices = [];
   await workers[0]!.terminate();
   await vi.waitFor(() => store.api.status(), 60_000);
   expect(store.stats().restarts).toBe(1);
-  expect(notices[0]).toEqual({ alerts: [], scans: [], heads, outbox });
+  expect(processed).toEqual({ network: 2, dns: 1 });
+  expect(notices[0]).toEqual({ ...none, heads, processed, outbox });
   await store.api.close();
   await store.close();
 });
