@@ -10,7 +10,9 @@ import { adminOf, openService, type Service } from './service.ts';
 
 const hourMs = 3_600_000;
 const patience = { timeout: 60_000, interval: 200 };
-const start = Math.floor(Date.now() / hourMs) * hourMs - 6 * hourMs;
+const sixHoursAgo = Math.floor(Date.now() / hourMs) * hourMs - 6 * hourMs;
+/** The attacks take four hours. They are within one day in UTC, because exfiltration is summed by day. */
+const start = sixHoursAgo - Math.max(0, new Date(sixHoursAgo).getUTCHours() - 19) * hourMs;
 const linesOf = { Zeek: attackLines(start, 'Zeek'), Suricata: attackLines(start, 'Suricata') };
 
 let service: Service;
