@@ -10,7 +10,7 @@ import { login, startService } from '../../scripts/service.ts';
 import { routeOf } from '../../src/contract/routes.ts';
 
 test('random requests, packets and frames during ingest are answered according to the contract', async () => {
-  const rows = await run(20, 1);
+  const rows = await run(60, 1);
   const figureOf = (variant: string) => rows.find((row) => row.variant === variant)?.value ?? 0;
   for (const variant of [
     'requests',
