@@ -17,7 +17,7 @@ import type { AssetInput, AssetUpdateInput } from '../contract/resources/asset.t
 import type { SilenceInput, SilenceUpdateInput } from '../contract/resources/silence.ts';
 import { criticalities, type DetectorId } from '../contract/vocabulary.ts';
 import { type StoreDamage, unusableStoreAdvice } from '../database/damage.ts';
-import { GroupCommit, isMapFull, type Plan } from '../database/group-commit.ts';
+import { diskIsFull, GroupCommit, isMapFull, type Plan } from '../database/group-commit.ts';
 import { copyDatabase, DatabaseFileError, openDatabase, type RootDatabase, unusedBytes } from '../database/lmdb.ts';
 import { omitUndefined } from '../database/omit-undefined.ts';
 import { isDamage } from '../database/rows.ts';
@@ -999,13 +999,20 @@ class LmdbStore implements Store {
   async #counted(): Promise<StreamPosition> {
     const place = this.#inventory.stored;
     this.#inventory.hurry();
-    for (;;) {
-      if (this.#halted !== undefined) throw new ServiceError('INTERNAL', this.#halted);
-      if (this.#stopped) throw new ServiceError('INTERNAL', 'processing of events has stopped; see /health');
-      if (this.#inventory.hasReached(place)) return place;
-      await this.#queue.submit(smallChangeBytes, () => () => this.#inventory.resume());
+    while (!this.#inventory.hasReached(place)) {
+      this.#requireProcessing();
       await pause(countedPollMs);
     }
+    this.#requireProcessing();
+    return place;
+  }
+
+  /** Throws if waiting events will not be processed. */
+  #requireProcessing(): void {
+    if (this.#closing) throw new ServiceError('UNAVAILABLE', 'the store is closing');
+    if (this.#halted !== undefined) throw new ServiceError('INTERNAL', this.#halted);
+    if (this.#stopped) throw new ServiceError('INTERNAL', 'processing of events has stopped; see /health');
+    if (!this.#mayWrite()) throw diskIsFull();
   }
 
   /** Returns whether the volume or the file has room for a small transaction. */
