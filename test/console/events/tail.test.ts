@@ -26,6 +26,16 @@ test('a list adds only rows that were not received live', () => {
   expect(tail.rows).toEqual(rows(5, 4, 3, 2, 1));
 });
 
+test('a row that the list returns before it is received live is shown once, at its place in the stream', () => {
+  const tail = createTail<{ id: string }>(10);
+  tail.take({ id: '3' }, 0);
+  tail.show();
+  tail.begin(rows(4, 3, 2, 1));
+  tail.take({ id: '4' }, 0);
+  tail.show();
+  expect(tail.rows).toEqual(rows(4, 3, 2, 1));
+});
+
 test('rows that remain in the tail are the same objects', () => {
   const tail = createTail<{ id: string }>(10);
   const [first, second] = rows(1, 2);

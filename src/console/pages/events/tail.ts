@@ -6,7 +6,8 @@ export interface Tail<Row> {
   readonly waiting: number;
   take(row: Row, atMs: number): void;
   /**
-   * Appends rows of the list, which were stored before the stream began, below the other rows and without duplicates.
+   * Appends rows of the list below the other rows and without duplicates. A row that is received later moves to the
+   * top.
    */
   begin(rows: readonly Row[]): void;
   /** Moves the received rows to the top. Returns whether any rows were received. */
@@ -49,7 +50,8 @@ export function createTail<Row extends { readonly id: string }>(size: number): T
     },
     show() {
       if (waiting === 0) return false;
-      rows = [...received.slice(-size).reverse(), ...rows.slice(0, Math.max(0, size - received.length))];
+      const ids = new Set(received.map(({ id }) => id));
+      rows = [...received.reverse(), ...rows.filter(({ id }) => !ids.has(id))].slice(0, size);
       received = [];
       waiting = 0;
       return true;
