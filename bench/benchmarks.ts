@@ -44,6 +44,6 @@ export const runWhereNamed: Readonly<Partial<Record<BenchmarkName, string>>> = {
   peers: 'takes seven minutes, and downloads the engines for comparison',
   syslog: 'takes three minutes, and downloads rsyslog and syslog-ng for comparison',
   console: 'needs a Chromium browser, whose path is in CHROMIUM',
-  soak: 'takes an hour',
+  soak: 'takes an hour and a quarter, and 20 GB of disk',
   fuzz: 'takes an hour, or FUZZ_SECONDS',
 };

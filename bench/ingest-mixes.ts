@@ -104,6 +104,7 @@ function rowsOf(all: readonly Case[]): BenchRow[] {
       1,
     ),
     ...rows('CPU of the service', 'µs/event', ({ serviceCpuS, events }) => (serviceCpuS * 1e6) / events, tenths),
+    ...rows('From a request to its acknowledgement, p99', 'ms', ({ p99Ms }) => p99Ms, Math.round),
     ...rows(
       'Anonymous memory under this load',
       'MiB RssAnon, peak',

@@ -1,8 +1,10 @@
 /**
- * Does anonymous memory stay flat over an hour of load? Conn and DNS lines that are always new (times follow the clock,
- * identifiers are unique) arrive at a given rate, whether or not the service keeps up. Clients read at the same time:
- * each second the newest page, one host's events, the dashboard and the alerts; each minute an export of several
- * seconds' worth of events; and one WebSocket subscriber all the time. The results of each minute are printed to
+ * Do memory, rates and latencies stay flat under load for an hour? First, Zeek conn lines in bodies of 100 are sent over
+ * 32 connections for ten minutes, each body after the acknowledgement of the one before. Then, on another service, conn
+ * and DNS lines with the current time arrive for an hour in bodies of 2,000 in an open loop, at 80 % of the rate that
+ * this service reached just before in a closed loop, including detection and counting. Clients read beside the load:
+ * each second the newest page, one host's events, the dashboard and the alerts; each minute an export of 50,000 events;
+ * and one WebSocket subscriber all the time. A curve has a point for each minute. The points are also printed to
  * stderr, so that a run that is stopped early leaves its figures.
  */
 import { readFileSync, statSync } from 'node:fs';
@@ -10,18 +12,17 @@ import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import WebSocket from 'ws';
 import { type Service, startService, tokenFor } from '../scripts/service.ts';
-import { connLines } from '../scripts/traffic/index.ts';
-import { type BenchRow, rowsAbout } from './result.ts';
-import { dnsLines } from './sigma-rules.ts';
+import { cpuNote, type Measured, measure, startLoader } from './load/loader.ts';
+import type { Plan, Report } from './load/plan.ts';
+import { number } from './page.ts';
+import { type BenchRow, quantile, rowOfRounds, rowsAbout } from './result.ts';
 
-const question = (seconds: number, rate: number) =>
-  `Anonymous memory over ${Math.round(seconds / 60)} minutes of ${rate.toLocaleString('en')} events/s and queries`;
-/** Lines per body, of which a fifth is DNS. */
-const linesPerBody = { conn: 1600, dns: 400 };
-const eventsPerBody = linesPerBody.conn + linesPerBody.dns;
-const sampleEveryMs = 10_000;
+const small = { format: 'Zeek conn, JSON', linesPerBody: 100, connections: 32 } as const;
+const large = { format: 'Zeek conn, JSON', linesPerBody: 10_000, connections: 8 } as const;
+const closed = { format: 'a site, now', linesPerBody: 2000, connections: 8, lines: 400_000 } as const;
+const open = { ...closed, connections: 512 } as const;
+const load = 0.8;
 const exportedEvents = 50_000;
-const exportEveryS = 60;
 /** A slower response counts as failed. */
 const answerWithinMs = 60_000;
 
@@ -33,125 +34,196 @@ const asked = {
 } as const satisfies Record<string, (second: number) => string>;
 type Asked = keyof typeof asked;
 
-export async function run(seconds = 3600, eventsPerSecond = 14_000): Promise<BenchRow[]> {
+/**
+ * Measures both loads.
+ *
+ * @param minutes - points of the second curve
+ * @param smallMinutes - points of the first curve
+ * @param minuteS - seconds from point to point
+ */
+export async function run(minutes = 60, smallMinutes = 10, minuteS = 60): Promise<BenchRow[]> {
+  return [...(await withService(smallRows, smallMinutes, minuteS)), ...(await withService(soakRows, minutes, minuteS))];
+}
+
+/** A plan except for the service. */
+type Load = Omit<Plan, 'url' | 'token'>;
+
+interface Loaded {
+  readonly service: Service;
+  readonly analyst: string;
+  /** Sends a load, and resolves with the last response. */
+  readonly send: (load: Load) => Promise<Report>;
+  /** Sends a load, and resolves when all events are counted. */
+  readonly measure: (load: Load) => Promise<Measured>;
+}
+
+async function withService(
+  rowsOf: (loaded: Loaded, minutes: number, minuteS: number) => Promise<BenchRow[]>,
+  minutes: number,
+  minuteS: number,
+): Promise<BenchRow[]> {
+  const loader = startLoader();
   const service = await startService();
   try {
-    const soak = new Soak(service, seconds, await tokenFor(service, 'sensor'), await tokenFor(service, 'analyst'));
-    await soak.run(eventsPerSecond);
-    return soak.rows(question(seconds, eventsPerSecond));
+    const [token, analyst] = [await tokenFor(service, 'sensor'), await tokenFor(service, 'analyst')];
+    const planOf = (its: Load): Plan => ({ ...its, url: service.url, token });
+    const send = (its: Load) => loader.run(planOf(its));
+    const measured = (its: Load) => measure(loader, service, planOf(its), analyst);
+    return await rowsOf({ service, analyst, send, measure: measured }, minutes, minuteS);
   } finally {
+    await loader.stop();
     await service.stop();
   }
 }
 
-interface Sample {
-  readonly atMs: number;
-  readonly accepted: number;
-  readonly anonMiB: number;
-  readonly fileMiB: number;
+async function smallRows({ measure }: Loaded, minutes: number, minuteS: number): Promise<BenchRow[]> {
+  // Warm-up: code is compiled, and bodies are created.
+  await measure({ ...large, seconds: minuteS / 20 });
+  const most = rateOf(await measure({ ...large, seconds: minuteS / 4 }));
+  const measured: Measured[] = [];
+  for (let minute = 1; minute <= minutes; minute++) {
+    const one = await measure({ ...small, seconds: minuteS });
+    measured.push(one);
+    print(`bodies of 100, minute ${minute}`, { 'events/s': rateOf(one), p99Ms: one.p99Ms, MiB: one.peakRssAnonMiB });
+  }
+  const curve = curvesOf(measured, 'Conn lines in bodies of 100, 32 at a time, each minute');
+  return [
+    curve('detected on and counted', 'events/s', rateOf, cpuNote(measured)),
+    curve('share of the rate in bodies of 10,000, 8 at a time', '×', (one) => rateOf(one) / most),
+    curve('acknowledgement, p99', 'ms', ({ p99Ms }) => p99Ms),
+    curve('memory', 'MiB RssAnon, peak', ({ peakRssAnonMiB }) => peakRssAnonMiB),
+  ];
 }
 
-interface Answer {
-  readonly asked: Asked;
-  readonly quarter: number;
-  /** Duration from the due time, in milliseconds. */
-  readonly ms: number;
+async function soakRows(
+  { service, analyst, send, measure }: Loaded,
+  minutes: number,
+  minuteS: number,
+): Promise<BenchRow[]> {
+  await measure({ ...closed, seconds: minuteS / 12 });
+  const most = rateOf(await measure({ ...closed, seconds: minuteS / 3 }));
+  const requestsPerS = (load * most) / open.linesPerBody;
+  const clients = new Clients(service, analyst);
+  clients.start(minuteS);
+  const points: Point[] = [];
+  for (let minute = 1; minute <= minutes; minute++) {
+    const report = await send({ ...open, seconds: minuteS, requestsPerS });
+    points.push({ ...report, ...(await clients.look()) });
+    print(`minute ${minute}`, points.at(-1)!);
+  }
+  await clients.stop();
+  const { failed, exported, messages } = clients;
+  const question = `${number(requestsPerS * open.linesPerBody)} conn and DNS lines/s (80 % load) and queries, each minute`;
+  const curve = curvesOf(points, question);
+  const last = points.at(-1)!;
+  const stored = points.reduce((sum, { events }) => sum + events, 0);
+  const row = rowsAbout(question);
+  return [
+    row('events', stored, 'events', `${points.reduce((sum, { refused }) => sum + refused, 0)} bodies were refused`),
+    curve('memory', 'MiB RssAnon', ({ anonMiB }) => anonMiB),
+    row('memory, peak', service.peakRssAnonMiB(), 'MiB RssAnon', 'sampled ten times per second'),
+    row('memory, second half', slopeOf(points.slice(minutes / 2)), 'MiB per million events', 'least squares'),
+    curve('acknowledgement, p50', 'ms', ({ p50Ms }) => p50Ms),
+    curve('acknowledgement, p99', 'ms', ({ p99Ms }) => p99Ms),
+    curve('not counted yet', 'events', ({ uncounted }) => uncounted),
+    curve('queries, p50', 'ms', ({ queriesP50Ms }) => queriesP50Ms, 'from the due time'),
+    curve('queries, p99', 'ms', ({ queriesP99Ms }) => queriesP99Ms, 'from the due time'),
+    curve('blocks of events', 'blocks', ({ blocks }) => blocks),
+    curve('runs of the topology', 'runs', ({ runs }) => runs),
+    curve('database', 'MiB', ({ databaseMiB }) => databaseMiB),
+    row('database', (last.databaseMiB * 2 ** 20) / last.stored, 'bytes/event'),
+    row('queries without an answer', failed, 'queries', `of ${clients.answered + failed}`),
+    row('exported', exported, 'events'),
+    row('live messages', messages, 'messages'),
+  ];
 }
 
-class Soak {
+/** Figures of the status. */
+type StoreFigures = Record<'network_events' | 'dns_events' | 'uncounted_events' | 'blocks' | 'topology_runs', number>;
+
+/** The clients beside the load, and what they saw since the last look. */
+class Clients {
   readonly #service: Service;
-  readonly #forMs: number;
-  readonly #sensor: Record<string, string>;
-  readonly #analyst: Record<string, string>;
-  readonly #samples: Sample[] = [];
-  readonly #answers: Answer[] = [];
-  readonly #underWay = new Set<Promise<void>>();
-  #start = 0;
-  #accepted = 0;
-  #refusedBodies = 0;
-  /** Bodies whose connection failed. */
-  #lostBodies = 0;
-  #failedQueries = 0;
-  #exported = 0;
-  #messages = 0;
-  #uncounted = 0;
+  readonly #headers: Record<string, string>;
+  readonly #work = new Set<Promise<void>>();
+  readonly #ended = new AbortController();
+  #times: number[] = [];
+  failed = 0;
+  answered = 0;
+  exported = 0;
+  messages = 0;
 
-  constructor(service: Service, seconds: number, sensor: string, analyst: string) {
+  constructor(service: Service, token: string) {
     this.#service = service;
-    this.#forMs = seconds * 1000;
-    this.#sensor = { authorization: `Bearer ${sensor}`, 'content-type': 'application/x-ndjson' };
-    this.#analyst = { authorization: `Bearer ${analyst}` };
+    this.#headers = { authorization: `Bearer ${token}` };
   }
 
-  /** Resolves when the last body is acknowledged and all events are counted. */
-  async run(eventsPerSecond: number): Promise<void> {
-    this.#start = performance.now();
-    const socket = this.#subscribe();
-    await Promise.all([this.#load(eventsPerSecond), this.#people(), this.#watch()]);
-    await Promise.all(this.#underWay);
-    do await this.#look();
-    while (this.#uncounted > 0);
-    this.#sample();
-    socket.terminate();
+  start(exportEveryS: number): void {
+    const socket = new WebSocket(`${this.#service.url.replace('http', 'ws')}/ws`, { headers: this.#headers });
+    const subscriptions = [{ channel: 'alerts' }, { channel: 'events.network', filters: { dst_port: [25] } }] as const;
+    socket.on('open', () => {
+      for (const subscription of subscriptions) socket.send(JSON.stringify({ type: 'subscribe', ...subscription }));
+    });
+    socket.on('message', () => this.messages++);
+    this.#ended.signal.addEventListener('abort', () => socket.terminate());
+    this.#background(this.#everySecond(exportEveryS));
   }
 
-  get #elapsedMs(): number {
-    return performance.now() - this.#start;
+  async stop(): Promise<void> {
+    this.#ended.abort();
+    while (this.#work.size > 0) await Promise.all(this.#work);
   }
 
-  /** Sends each body when it is due: open loop. Later bodies don't wait for the response to an earlier one. */
-  async #load(eventsPerSecond: number): Promise<void> {
-    const lines = movingLines();
-    for (let bodies = 0; this.#elapsedMs < this.#forMs; bodies++) {
-      this.#background(this.#post(nextBody(lines)));
-      await setTimeout((1000 * bodies * eventsPerBody) / eventsPerSecond - this.#elapsedMs);
-    }
+  async look() {
+    const status = await this.#get('/api/v1/status', async (response) => {
+      return (await response.json()) as { data: { attributes: { store: StoreFigures } } };
+    });
+    const store = status?.data.attributes.store;
+    const times = this.#times.sort((a, b) => a - b);
+    this.#times = [];
+    const { anonMiB, fileMiB } = memoryOf(this.#service.pid);
+    return {
+      anonMiB,
+      fileMiB,
+      databaseMiB: statSync(join(this.#service.dataDir, 'siem.mdb')).size / 2 ** 20,
+      stored: (store?.network_events ?? Number.NaN) + (store?.dns_events ?? Number.NaN),
+      uncounted: store?.uncounted_events ?? Number.NaN,
+      blocks: store?.blocks ?? Number.NaN,
+      runs: store?.topology_runs ?? Number.NaN,
+      queriesP50Ms: quantile(times, 0.5),
+      queriesP99Ms: quantile(times, 0.99),
+    };
   }
 
-  async #post(body: string): Promise<void> {
-    const request = { method: 'POST', headers: this.#sensor, body };
-    const response = await fetch(`${this.#service.url}/api/v1/ingest`, request).catch(() => undefined);
-    if (response === undefined) {
-      this.#lostBodies++;
-      return;
-    }
-    if (response.ok) {
-      const { data } = (await response.json()) as { data: { accepted: number } };
-      this.#accepted += data.accepted;
-      return;
-    }
-    await response.arrayBuffer();
-    if (response.status !== 429 && response.status !== 503) throw new Error(`a body: ${response.status}`);
-    this.#refusedBodies++;
-  }
-
-  async #people(): Promise<void> {
-    for (let second = 1; second * 1000 < this.#forMs; second++) {
-      await setTimeout(second * 1000 - this.#elapsedMs);
-      for (const name of Object.keys(asked) as Asked[]) this.#background(this.#ask(name, second));
+  async #everySecond(exportEveryS: number): Promise<void> {
+    const began = performance.now();
+    for (let second = 1; ; second++) {
+      const dueAt = began + second * 1000;
+      await setTimeout(dueAt - performance.now());
+      if (this.#ended.signal.aborted) return;
+      for (const name of Object.keys(asked) as Asked[]) this.#background(this.#ask(asked[name](second), dueAt));
       if (second % exportEveryS === 0) this.#background(this.#export());
     }
   }
 
-  async #ask(name: Asked, second: number): Promise<void> {
-    const answer = await this.#get(asked[name](second), (response) => response.arrayBuffer());
+  async #ask(path: string, dueAt: number): Promise<void> {
+    const answer = await this.#get(path, (response) => response.arrayBuffer());
     if (answer === undefined) return;
-    const quarter = Math.min(3, Math.floor((4000 * second) / this.#forMs));
-    this.#answers.push({ asked: name, quarter, ms: this.#elapsedMs - second * 1000 });
+    this.answered++;
+    this.#times.push(performance.now() - dueAt);
   }
 
   /** Exports all events as lines; disconnects when enough lines were read. */
   async #export(): Promise<void> {
-    const headers = { accept: 'application/x-ndjson' };
+    let lines = 0;
     const read = async ({ body }: Response) => {
       for await (const chunk of body as ReadableStream<Uint8Array>) {
         for (let at = chunk.indexOf(10); at >= 0; at = chunk.indexOf(10, at + 1)) lines++;
         if (lines >= exportedEvents) break;
       }
     };
-    let lines = 0;
-    await this.#get('/api/v1/events/network', read, headers);
-    this.#exported += lines;
+    await this.#get('/api/v1/events/network', read, { accept: 'application/x-ndjson' });
+    this.exported += lines;
   }
 
   /** Returns undefined if the response is not complete in time, or is a refusal, which is counted. */
@@ -162,160 +234,61 @@ class Soak {
   ): Promise<T | undefined> {
     try {
       const signal = AbortSignal.timeout(answerWithinMs);
-      const response = await fetch(this.#service.url + path, {
-        headers: { ...this.#analyst, ...headers },
-        signal,
-      });
+      const response = await fetch(this.#service.url + path, { headers: { ...this.#headers, ...headers }, signal });
       if (response.ok) return await read(response);
       await response.arrayBuffer();
     } catch (error) {
       // Timeout, or the connection failed (fetch throws a TypeError).
       if (!(error instanceof DOMException || error instanceof TypeError)) throw error;
     }
-    this.#failedQueries++;
+    this.failed++;
     return undefined;
-  }
-
-  #subscribe(): WebSocket {
-    const socket = new WebSocket(`${this.#service.url.replace('http', 'ws')}/ws`, { headers: this.#analyst });
-    const subscriptions = [{ channel: 'alerts' }, { channel: 'events.network', filters: { dst_port: [25] } }] as const;
-    socket.on('open', () => {
-      for (const subscription of subscriptions) socket.send(JSON.stringify({ type: 'subscribe', ...subscription }));
-    });
-    socket.on('message', () => this.#messages++);
-    return socket;
-  }
-
-  async #watch(): Promise<void> {
-    for (let sample = 1; sample * sampleEveryMs <= this.#forMs; sample++) {
-      await setTimeout(sample * sampleEveryMs - this.#elapsedMs);
-      this.#sample();
-      if ((sample * sampleEveryMs) % 60_000 !== 0) continue;
-      await this.#look();
-      process.stderr.write(`${this.#progress()}\n`);
-    }
-  }
-
-  #sample(): void {
-    const status = readFileSync(`/proc/${this.#service.pid}/status`, 'utf8');
-    const mib = (name: string) => Number(new RegExp(`^${name}:\\s+(\\d+) kB$`, 'm').exec(status)?.[1]) / 1024;
-    this.#samples.push({
-      atMs: this.#elapsedMs,
-      accepted: this.#accepted,
-      anonMiB: mib('RssAnon'),
-      fileMiB: mib('RssFile'),
-    });
-  }
-
-  async #look(): Promise<void> {
-    const status = await this.#get('/api/v1/status', async (response) => {
-      return (await response.json()) as { data: { attributes: { store: { uncounted_events: number } } } };
-    });
-    if (status === undefined) return;
-    this.#uncounted = status.data.attributes.store.uncounted_events;
-    await setTimeout(this.#uncounted === 0 ? 0 : 20);
-  }
-
-  #progress(): string {
-    const { anonMiB = 0, fileMiB = 0 } = this.#samples.at(-1) ?? {};
-    const latest = this.#answers.slice(-60 * Object.keys(asked).length).map(({ ms }) => ms);
-    return [
-      `minute ${Math.round(this.#elapsedMs / 60_000)}: ${millions(this.#accepted)} million events`,
-      `${this.#uncounted.toLocaleString('en')} of them not counted yet`,
-      `RssAnon ${Math.round(anonMiB)} MiB, peak ${Math.round(this.#service.peakRssAnonMiB())}`,
-      `RssFile ${Math.round(fileMiB)} MiB`,
-      `siem.mdb ${Math.round(this.#databaseBytes / 2 ** 20)} MiB`,
-      `queries p50 ${Math.round(quantile(latest, 0.5))} ms, p99 ${Math.round(quantile(latest, 0.99))} ms, ${this.#failedQueries} failed`,
-      `${this.#exported.toLocaleString('en')} exported, ${this.#messages.toLocaleString('en')} live messages`,
-      `${this.#refusedBodies} bodies refused, ${this.#lostBodies} lost`,
-    ].join('; ');
-  }
-
-  get #databaseBytes(): number {
-    return statSync(join(this.#service.dataDir, 'siem.mdb')).size;
   }
 
   /**
    * Runs work in the background. A failure ends the process: a soak that lost a part of its load would be meaningless.
    */
   #background(work: Promise<void>): void {
-    this.#underWay.add(work);
-    void work.then(() => this.#underWay.delete(work));
-  }
-
-  rows(question: string): BenchRow[] {
-    const row = rowsAbout(question);
-    const at = (ms: number) => this.#samples.find(({ atMs }) => atMs >= ms) ?? this.#samples.at(-1)!;
-    const memory = (variant: string, ms: number) =>
-      row(variant, Math.round(at(ms).anonMiB), 'MiB RssAnon', `${millions(at(ms).accepted)} million events`);
-    const second = this.#samples.filter(({ atMs }) => atMs >= this.#forMs / 2);
-    const slope = slopeOf(second.map(({ accepted, anonMiB }) => [accepted / 1e6, anonMiB] as const));
-    const names = Object.keys(asked) as Asked[];
-    return [
-      row('events stored', this.#accepted, 'events', `${this.#refusedBodies} bodies refused, ${this.#lostBodies} lost`),
-      memory('after a minute', 60_000),
-      memory('after a quarter', this.#forMs / 4),
-      memory('after half', this.#forMs / 2),
-      memory('at the end', this.#forMs),
-      row('peak', Math.round(this.#service.peakRssAnonMiB()), 'MiB RssAnon', 'sampled ten times per second'),
-      row('slope of the second half', slope, 'MiB per million events', 'least squares'),
-      row('database', this.#databaseBytes / this.#accepted, 'bytes/event'),
-      ...[0, 1, 2, 3].map((quarter) => {
-        const its = this.#answers.filter((answer) => answer.quarter === quarter);
-        const p99 = (answers: readonly Answer[]) =>
-          Math.round(
-            quantile(
-              answers.map(({ ms }) => ms),
-              0.99,
-            ),
-          );
-        const each = names.map((name) => `${name} ${p99(its.filter((answer) => answer.asked === name))}`);
-        return row(`queries, quarter ${quarter + 1}, p99`, p99(its), 'ms', each.join(', '));
-      }),
-      row('queries without an answer', this.#failedQueries, 'queries', `of ${this.#answers.length}`),
-      row('exported', this.#exported, 'events'),
-      row('live messages', this.#messages, 'messages'),
-    ];
+    this.#work.add(work);
+    void work.then(() => this.#work.delete(work));
   }
 }
 
-/** Yields lines of a network whose sensor never stops, each with a new time and a new identifier. */
-function* movingLines(): Generator<string, never> {
-  const conn = connLines(7, Number.POSITIVE_INFINITY);
-  const dns = dnsLines(100_000);
-  for (let n = 0; ; ) {
-    for (let i = 0; i < linesPerBody.conn; i++) yield moved(conn.next().value ?? '', n++);
-    for (let i = 0; i < linesPerBody.dns; i++) yield moved(dns[n % dns.length] ?? '', n++);
-  }
+type Point = Report & Awaited<ReturnType<Clients['look']>>;
+
+/** Returns resident memory in MiB: private, and of mapped files. */
+function memoryOf(pid: number): { anonMiB: number; fileMiB: number } {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+  const mib = (name: string) => Number(new RegExp(`^${name}:\\s+(\\d+) kB$`, 'm').exec(status)?.[1]) / 1024;
+  return { anonMiB: mib('RssAnon'), fileMiB: mib('RssFile') };
 }
 
-function nextBody(lines: Generator<string, never>): string {
-  const body: string[] = [];
-  for (let i = 0; i < eventsPerBody; i++) body.push(lines.next().value);
-  return body.join('\n');
+/** Returns a function that makes the row of a curve: its median and range, and at most twelve of its points. */
+function curvesOf<T>(points: readonly T[], question: string) {
+  return (variant: string, unit: string, of: (point: T) => number, note = ''): BenchRow => {
+    const values = points.map(of);
+    const step = Math.ceil(values.length / 12);
+    const shown = values.filter((_, at) => (at + 1) % step === 0).map((value) => number(value));
+    const curve = `every ${step === 1 ? 'minute' : `${step} minutes`}: ${shown.join(', ')}`;
+    return rowOfRounds({ question, variant, unit, note: [note, curve].filter(Boolean).join('; ') }, values);
+  };
 }
 
-/** Returns the line with the current time and a new identifier. */
-function moved(line: string, n: number): string {
-  const rest = line.indexOf('"id.orig_h"');
-  const micros = String(n % 1000).padStart(3, '0');
-  return `{"ts":${(Date.now() / 1000).toFixed(3)}${micros},"uid":"C${n.toString(36).padStart(17, 'x')}",${line.slice(rest)}`;
-}
+const rateOf = ({ events, countedS }: Measured) => events / countedS;
 
-const millions = (events: number) => (events / 1e6).toFixed(1);
-
-function quantile(values: readonly number[], share: number): number {
-  const sorted = [...values].sort((a, b) => a - b);
-  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
-}
-
-/** Returns the slope of the line that fits the points best (least squares). */
-function slopeOf(points: readonly (readonly [number, number])[]): number {
-  const mean = (of: 0 | 1) => points.reduce((sum, point) => sum + point[of], 0) / points.length;
-  const [meanX, meanY] = [mean(0), mean(1)];
-  const both = points.reduce((sum, [x, y]) => sum + (x - meanX) * (y - meanY), 0);
-  const squares = points.reduce((sum, [x]) => sum + (x - meanX) ** 2, 0);
+/** Returns MiB of private memory per million events: the slope of the line that fits the points best (least squares). */
+function slopeOf(points: readonly Point[]): number {
+  const [x, y] = [points.map(({ stored }) => stored / 1e6), points.map(({ anonMiB }) => anonMiB)];
+  const mean = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length;
+  const [meanX, meanY] = [mean(x), mean(y)];
+  const both = x.reduce((sum, one, at) => sum + (one - meanX) * (y[at]! - meanY), 0);
+  const squares = x.reduce((sum, one) => sum + (one - meanX) ** 2, 0);
   return squares === 0 ? 0 : both / squares;
 }
 
-if (import.meta.main) console.table(await run(Number(process.argv[2] ?? 3600), Number(process.argv[3] ?? 14_000)));
+function print(name: string, figures: object): void {
+  const texts = Object.entries(figures).map(([figure, value]) => `${figure} ${number(Number(value))}`);
+  process.stderr.write(`${name}: ${texts.join(', ')}\n`);
+}
+
+if (import.meta.main) console.table(await run(Number(process.argv[2] ?? 60)));

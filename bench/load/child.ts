@@ -143,10 +143,10 @@ class Load {
 /** Bodies of earlier plans, which continue in later plans of the same kind. */
 const made = new Map<string, MovingBodies>();
 
-function bodiesFor({ format, linesPerBody }: Plan): MovingBodies {
+function bodiesFor({ format, linesPerBody, ...plan }: Plan): MovingBodies {
   const { least, most, bodies } = madeLines;
-  const key = `${format} ${linesPerBody}`;
-  const lines = Math.max(least, Math.min(most, bodies * linesPerBody));
+  const { lines = Math.max(least, Math.min(most, bodies * linesPerBody)) } = plan;
+  const key = `${format} ${linesPerBody} ${lines}`;
   const its = made.get(key) ?? formatOf(format).bodies(linesOf(format, lines), linesPerBody);
   made.set(key, its);
   return its;

@@ -34,6 +34,13 @@ const ingest = {
   contentType: 'application/x-ndjson',
   isTaken: (answer: string) => answer.includes('"rejected":0,"ignored":0,"duplicates":0'),
 } as const;
+const bulk = {
+  path: '/_bulk?filter_path=errors,items.*.error,items.*.status',
+  contentType: 'application/x-ndjson',
+  isTaken: (answer: string) => answer.includes('"errors":false'),
+} as const;
+const bulkItem = (line: string) => ['{"create":{"_index":"zeek"}}', line];
+const ecsMarks: Marks = { stamps: /"(?:@timestamp|start|end)":"/g, ids: /"id":"C/g };
 const otlp = {
   path: '/v1/logs',
   isTaken: (answer: string) => !/rejected/i.test(answer),
@@ -59,10 +66,7 @@ export const formats = {
   },
   ECS: {
     ...ingest,
-    bodies: made((lines) => joined(lines.map(ecsFlow)), {
-      stamps: /"(?:@timestamp|start|end)":"/g,
-      ids: /"id":"C/g,
-    }),
+    bodies: made((lines) => joined(lines.map(ecsFlow)), ecsMarks),
   },
   native: {
     ...ingest,
@@ -72,10 +76,12 @@ export const formats = {
     }),
   },
   'Elasticsearch _bulk, Zeek conn': {
-    path: '/_bulk?filter_path=errors,items.*.error,items.*.status',
-    contentType: 'application/x-ndjson',
-    bodies: made((lines) => joined(lines.flatMap((line) => ['{"create":{"_index":"zeek"}}', line])), zeekJson),
-    isTaken: (answer) => answer.includes('"errors":false'),
+    ...bulk,
+    bodies: made((lines) => joined(lines.flatMap(bulkItem)), zeekJson),
+  },
+  'Elasticsearch _bulk, ECS': {
+    ...bulk,
+    bodies: made((lines) => joined(lines.map(ecsFlow).flatMap(bulkItem)), ecsMarks),
   },
   'Splunk HEC event, Zeek conn': {
     path: '/services/collector/event',
@@ -104,6 +110,12 @@ const splunkEvent = (line: string) =>
 
 /** Zeek's conn lines in JSON, of other networks than that of `connLines`. */
 export const mixes = {
+  /** Four connections of `connLines` and one DNS lookup, in turn, with the current time. */
+  'a site, now': {
+    ...ingest,
+    lines: siteLines,
+    bodies: (lines, size) => zeekJsonBodies(lines, size, undefined, 'now'),
+  },
   /** An office of some 400 hosts and 300 services, whose clients return to them. */
   LAN: { ...ingest, lines: (count) => officeLines('conn', 100, 60, count), bodies: zeekJsonBodies },
   /** A server with 40,000 peers. The ports that peers scan are new in each round. */
@@ -132,6 +144,12 @@ export const formatOf = (name: FormatName | MixName): Format => all[name];
 export function linesOf(name: FormatName | MixName, count: number): string[] {
   const { lines = (wanted: number) => connLines(7, wanted) } = formatOf(name);
   return [...lines(count)];
+}
+
+function* siteLines(count: number): Generator<string, void> {
+  const conn = connLines(7, count);
+  const dns = officeLines('dns', 200, 1000, Math.ceil(count / 5));
+  for (let n = 0; n < count; n++) yield String((n % 5 === 4 ? dns : conn).next().value);
 }
 
 /** Yields lines of one of Zeek's logs in a busy office, without attacks. */

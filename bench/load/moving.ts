@@ -32,10 +32,15 @@ const stampLength = '2026-11-22T03:04:05'.length;
 
 /**
  * @param bodies - one or more, of `linesPerBody` each, modified in place
- * @param spanS - seconds by which all times advance after each round
+ * @param spanS - seconds by which all times advance after each round; `now` sets all `epochs` to the current time
  * @throws Error if the number of identifiers in a body differs from that of its lines
  */
-export function moving(bodies: readonly Buffer[], linesPerBody: number, marks: Marks, spanS: number): MovingBodies {
+export function moving(
+  bodies: readonly Buffer[],
+  linesPerBody: number,
+  marks: Marks,
+  spanS: number | 'now',
+): MovingBodies {
   const known = bodies.map((bytes) => placesIn(bytes, marks));
   for (const { ids } of known)
     if (ids.length !== linesPerBody) throw new Error(`${ids.length} identifiers of ${linesPerBody} lines`);
@@ -45,7 +50,9 @@ export function moving(bodies: readonly Buffer[], linesPerBody: number, marks: M
     next() {
       const body = known[taken % known.length]!;
       const round = Math.floor(taken++ / known.length);
-      if (round > 0) move(body, spanS, round);
+      if (round > 0 && spanS !== 'now') advance(body, spanS);
+      if (spanS === 'now') setTime(body, Math.floor(Date.now() / 1000));
+      if (round > 0) renumber(body, round);
       return body.bytes;
     },
   };
@@ -57,12 +64,17 @@ export const zeekJson: Marks = { epochs: /"ts":(?=\d{10})/g, ids: /"uid":"C/g };
  * Creates bodies of Zeek's JSON lines, each with a `ts` in seconds and a `uid` that begins with C. An incomplete last
  * body is omitted.
  */
-export function zeekJsonBodies(lines: readonly string[], linesPerBody: number, counters?: RegExp): MovingBodies {
+export function zeekJsonBodies(
+  lines: readonly string[],
+  linesPerBody: number,
+  counters?: RegExp,
+  spanS: number | 'now' = spanOf(lines),
+): MovingBodies {
   const bodies = Array.from({ length: Math.floor(lines.length / linesPerBody) }, (_, n) =>
     Buffer.from(`${lines.slice(n * linesPerBody, (n + 1) * linesPerBody).join('\n')}\n`),
   );
   const marks = counters === undefined ? zeekJson : { ...zeekJson, counters };
-  return moving(bodies, linesPerBody, marks, spanOf(lines));
+  return moving(bodies, linesPerBody, marks, spanS);
 }
 
 /** Returns the seconds from the earliest to the latest line, plus one. */
@@ -86,7 +98,11 @@ function placesIn(bytes: Buffer, { epochs, stamps, counters, ids }: Marks): Body
   return { bytes, epochs: behind(epochs), stamps: behind(stamps), counters: behind(counters), ids: behind(ids) };
 }
 
-function move({ bytes, epochs, stamps, counters, ids }: Body, byS: number, round: number): void {
+function setTime({ bytes, epochs }: Body, seconds: number): void {
+  for (const at of epochs) bytes.write(String(seconds), at, 'latin1');
+}
+
+function advance({ bytes, epochs, stamps }: Body, byS: number): void {
   for (const at of epochs) addTo(bytes, at, byS);
   // The times of a body are within a few seconds, so there are few distinct stamps.
   const later = new Map<string, string>();
@@ -99,6 +115,9 @@ function move({ bytes, epochs, stamps, counters, ids }: Body, byS: number, round
     }
     bytes.write(text, at, 'latin1');
   }
+}
+
+function renumber({ bytes, counters, ids }: Body, round: number): void {
   for (const at of counters) {
     const next = 10 * (bytes[at]! - 48) + bytes[at + 1]! - 48 + 1;
     bytes[at] = 48 + (Math.floor(next / 10) % 10);

@@ -18,6 +18,8 @@ export interface Plan {
    * whether or not earlier requests have a response. Without a rate, the next request is sent after a response.
    */
   readonly requestsPerS?: number;
+  /** Number of distinct lines, which recur with other times and identifiers. Default: enough for twelve bodies. */
+  readonly lines?: number;
   /** Number of requests after which the run ends early. */
   readonly requests?: number;
 }

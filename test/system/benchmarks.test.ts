@@ -32,7 +32,7 @@ test('the benchmark reports ingest rates by size of bodies and number of connect
 
 test('the benchmark reports ingest rates by traffic, and beside other work', { timeout }, async () => {
   const rows = await ingestMixes(0.3, 1, ['a site, with all three']);
-  const figures = { rates: 2, ratios: 1, cpu: 2, memory: 2, work: 5 };
+  const figures = { rates: 2, ratios: 1, cpu: 2, latencies: 2, memory: 2, work: 5 };
   expect(rows).toHaveLength(Object.values(figures).reduce((sum, count) => sum + count));
   for (const { value, variant } of rows) expect(value, variant).toBeGreaterThanOrEqual(0);
   expect(figureOf(rows, 'a site, with all three: read by the subscriber')).toBeGreaterThan(0);
