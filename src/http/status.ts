@@ -58,6 +58,7 @@ export async function currentStatus(services: Services): Promise<Status> {
       assets: store.assets,
       services: store.services,
       topology_edges: store.topology_edges,
+      topology_runs: store.topology_runs,
       blocks: store.blocks,
       uncounted_events: store.uncounted_events,
       bytes: store.bytes,

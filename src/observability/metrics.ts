@@ -72,6 +72,7 @@ export class Metrics implements Observer {
   readonly #assets = this.#gauge('candor_store_assets', 'Assets known.');
   readonly #services = this.#gauge('candor_store_services', 'Services known.');
   readonly #edges = this.#gauge('candor_store_topology_edges', 'Edges of the topology between hosts.');
+  readonly #runs = this.#gauge('candor_store_topology_runs', 'Sorted runs that store the edges of the topology.');
   readonly #scans = this.#gauge('candor_scans', 'Discovery scans, queued or running.', ['state']);
   readonly #uncounted = this.#gauge(
     'candor_store_uncounted_events',
@@ -326,6 +327,7 @@ export class Metrics implements Observer {
     this.#assets.set(store.assets);
     this.#services.set(store.services);
     this.#edges.set(store.topology_edges);
+    this.#runs.set(store.topology_runs);
     this.#scans.set({ state: 'queued' }, status.scans.queued);
     this.#scans.set({ state: 'running' }, status.scans.running);
     this.#uncounted.set(store.uncounted_events);

@@ -401,6 +401,8 @@ export interface StoreStatus {
   readonly services: number;
   /** Edges between hosts. */
   readonly topology_edges: number;
+  /** Sorted runs that hold the edges, before they are merged. */
+  readonly topology_runs: number;
   /** How often each limit was reached since the store was opened. */
   readonly limits_reached: Readonly<Partial<Record<LimitName, number>>>;
   /** Limits reached by behaviour detectors, per detector. */

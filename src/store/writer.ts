@@ -626,6 +626,7 @@ class LmdbStore implements Store {
       assets: this.#inventory.assets.count,
       services: this.#inventory.services.count,
       topology_edges: this.#topology.edges,
+      topology_runs: this.#topology.runs,
       limits_reached: {
         ...this.#inventory.limitsReached(),
         ...this.#topology.reached,

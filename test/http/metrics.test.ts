@@ -17,6 +17,7 @@ const status: Status = {
   rates: metrics.rates(),
   store: {
     ...{ network_events: 5, dns_events: 6, alerts: 7, assets: 10, services: 11, topology_edges: 15 },
+    topology_runs: 18,
     ...{ blocks: 8, bytes: 9, unused_bytes: 16, uncounted_events: 17 },
     damaged_events: 0,
     skipped_events: 24,
@@ -67,6 +68,7 @@ test('a scrape contains the counters and the figures of the status', async () =>
   expect(series.get('candor_thread_pending{thread="ingest"}')).toBe(2);
   expect(series.get('candor_store_events{table="dns"}')).toBe(6);
   expect(series.get('candor_store_topology_edges')).toBe(15);
+  expect(series.get('candor_store_topology_runs')).toBe(18);
   expect(series.get('candor_store_unused_bytes')).toBe(16);
   expect(series.get('candor_sealing_lag_seconds')).toBe(22);
   expect(series.get('candor_store_uncounted_events')).toBe(17);

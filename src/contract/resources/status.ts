@@ -106,6 +106,7 @@ export const Status = shape('Status', {
     assets: count('Number of assets.'),
     services: count('Number of services.'),
     topology_edges: count('Number of edges between hosts in the topology.'),
+    topology_runs: count('Number of sorted runs that store the edges; merging in the background keeps it low.'),
     blocks: count('Number of event blocks.'),
     uncounted_events: count(
       'Number of stored events that are not yet processed by detectors or included in assets, services and statistics.',

@@ -125,6 +125,11 @@ export class Topology {
     return this.#known.edges;
   }
 
+  /** Number of sorted runs that hold the edges, of all levels. */
+  get runs(): number {
+    return levels.reduce((sum, level) => sum + this.#stateNow().runs[level].length, 0);
+  }
+
   /** Sequence of the last step. */
   get head(): number {
     this.#head ??= lastStep(this.#tables);
