@@ -50,19 +50,23 @@ function better(
   return strength(b) > strength(a) ? b : a;
 }
 
-/**
- * Estimates how rare the literals are, by their length: short whole values such as `tcp` and `SF` are in many
- * records. Ports are an exception: there are many ports, so a port is rarer than its protocol.
- */
+/** Returns an estimate of how rare the most frequent of the literals is; -1 without literals. */
 function strength(witnesses: readonly RequiredLiteral[] | undefined): number {
   if (witnesses === undefined) return -1;
-  let least = Number.POSITIVE_INFINITY;
-  for (const { field, literal } of witnesses) {
-    const { length } = literal.text;
-    least = Math.min(least, ofPorts.test(field) ? Math.max(length, leastOfPorts) : length);
-  }
-  return least;
+  return witnesses.reduce((least, { field, literal }) => Math.min(least, rarity(field, literal.text.length)), Infinity);
 }
 
-const ofPorts = /(?:port|_p)$/i;
-const leastOfPorts = 4;
+/**
+ * Estimates how rare a literal is, by its length: short whole values such as `SF` are in many records. Exceptions: most
+ * records have the same transport, a port is rarer than its length suggests, and a service is rarer than its port.
+ */
+function rarity(field: string, length: number): number {
+  if (transports.test(field)) return 0;
+  if (ports.test(field)) return Math.max(length, 4);
+  if (services.test(field)) return Math.max(length, 5);
+  return length;
+}
+
+const transports = /^(?:proto|(?:network\.)?transport)$/i;
+const ports = /(?:port|_p)$/i;
+const services = /^(?:app_proto(?:col)?|service|network\.protocol)$/i;
