@@ -33,8 +33,7 @@ const writers: { readonly [Format in AlertExport]: (id: string, alert: Alert, ve
 
 /**
  * Returns a page of an export: alerts in order of their ids, which never change. Therefore, each alert occurs at most
- * once, in its state at the time when the page is read, and an alert that matches during the whole export is never
- * missed.
+ * once, in its state when its page is read. An alert that matches during the whole export is never missed.
  */
 export function exportAlerts(
   reader: Pick<StoreReader, 'visitAlerts' | 'lastAlertId'>,

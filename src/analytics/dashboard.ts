@@ -11,10 +11,10 @@ import { points, rollupQuery, shown, type WindowQuery } from './window.ts';
 /** Maximum rows shown per list. */
 const shownRows = 10;
 
-/** A window, and figures that are not in the store. */
+/** A window, and values that are not in the store. */
 export interface DashboardQuery extends WindowQuery, Pick<Dashboard, 'ledger_size' | 'ingest'> {}
 
-/** Computes the figures of a window, in time independent of the number of events. */
+/** Computes the statistics of a window, in time independent of the number of events. */
 export function dashboard(reader: Pick<StoreReader, 'rollups'>, query: DashboardQuery): Dashboard {
   const asked = rollupQuery(query, false);
   const { unit, from, previousFrom, now } = asked;

@@ -19,8 +19,8 @@ const criticalityOfNone = 'medium' satisfies Asset['criticality'];
 const method = [
   `An alert's risk score s is evidence −ln(1 − s/100), which halves every ${halfLifeMs / 86_400_000} days after it was last seen.`,
   'Alerts count while they are new, in progress or suppressed, unless their verdict is false_positive, benign, duplicate, test or insufficient_data.',
-  `The evidence of an asset is that of its alerts, highest first, the ith divided by i^1.5, at most ${countedAlerts} of them.`,
-  'Its odds, e^evidence − 1, are multiplied by its criticality: low 0.5, medium 1, high 1.5, critical 2.4; the score is 100 · odds / (1 + odds).',
+  `The evidence of an asset is the sum of the evidence of its alerts, highest first, the ith divided by i^1.5, for at most ${countedAlerts} alerts.`,
+  'The odds of an asset, e^evidence − 1, are multiplied by its criticality: low 0.5, medium 1, high 1.5, critical 2.4; the score is 100 · odds / (1 + odds).',
   `Alerts at addresses without a known asset count together as one asset of ${criticalityOfNone} criticality.`,
   `The overall score combines these scores in the same way: highest first, the ith divided by i^1.5, at most ${countedAlerts} of them, at medium criticality. It is therefore at least the highest of them.`,
   'Points divide a score in proportion to the evidence that each part adds.',

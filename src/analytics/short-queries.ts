@@ -11,7 +11,7 @@ type ShortTasks = {
 };
 
 const always = () => true;
-/** Returns a predicate for queries that have only a time range and the sort by the time of an index. */
+/** Returns a predicate for queries that filter only by time, and sort by the time of an index. */
 const byTime =
   (sort: string) =>
   (query: ListQuery): boolean =>
@@ -34,7 +34,7 @@ const shortTasks: ShortTasks = {
   listSilences: always,
   listScans: always,
   proveEvent: always,
-  // These results are computed from figures that are updated as events arrive.
+  // These results are computed from statistics that are updated as events arrive.
   dashboard: always,
   trends: always,
   riskScore: always,

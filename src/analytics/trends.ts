@@ -55,7 +55,7 @@ export function trends(reader: Pick<StoreReader, 'rollups'>, query: WindowQuery)
 
 /**
  * Returns the index of the first complete bucket: 0 if recording began before the series, otherwise the bucket after
- * the first count; infinity if recording has not begun.
+ * the first count. Returns infinity if recording has not begun.
  */
 function firstWhole({ begins, series }: RollupView, seriesFrom: number): number {
   if (begins === undefined) return Number.POSITIVE_INFINITY;

@@ -45,7 +45,7 @@ export const asLastResort = 'Only if that does not help';
  */
 export function restoreAdvice(when = asLastResort, upTo = ''): string {
   return (
-    `${when}: \`candor restore --replace <backup>\`. It loses every entry after the backup${upTo} and all events since ` +
+    `${when}: \`candor restore --replace <backup>\`. The restore loses every entry after the backup${upTo} and all events since ` +
     'then; the log continues as a new life under new keys, which every auditor sees.'
   );
 }

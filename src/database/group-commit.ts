@@ -29,8 +29,9 @@ interface PlannedCall {
 }
 
 /**
- * The queue of a call. `urgent` calls are small, and a user waits for them: the next transaction consists of the waiting
- * urgent calls, unless the last transaction did too. No order is kept between the two lanes.
+ * The queue of a call. `urgent` calls are small, and a user waits for them: the next transaction consists of the
+ * waiting urgent calls, unless the previous transaction consisted of urgent calls too. No order is kept between the two
+ * lanes.
  */
 export type Lane = 'ordinary' | 'urgent';
 
@@ -59,7 +60,7 @@ const mapFull = -30792;
 
 /**
  * Groups calls: calls of a lane that wait together share one transaction and one flush, in order of arrival. While a
- * commit blocks the thread, the next group gathers in the message port: the slower the disk, the larger the
+ * commit blocks the thread, the calls of the next group wait in the message port: the slower the disk, the larger the
  * groups.
  *
  * If the process crashes before the flush, no response was sent. After the flush, responses may be lost, but
@@ -84,14 +85,14 @@ export class GroupCommit {
   readonly #retries: (error: unknown) => boolean;
 
   /**
-   * `beforeFlush` is called within each transaction, at its end. `forget` is called after an aborted
-   * transaction if the queue continues: in-memory state must be read again. `hasRoom` returns whether the
-   * volume has room for a transaction; if not, calls are rejected, because LMDB must not find a volume full
-   * (see `isFailedWrite`). While `hasWork` returns true, transactions of background work and of ordinary calls take
-   * turns. While `holds` returns true, ordinary calls wait. `onIdle` is called when no call waits.
-   * `onDamage` is called when a transaction was aborted because stored data is damaged: `beforeFlush` must not need
-   * the damaged data again. `retries` is called after an aborted transaction, before `forget`. If it removes the cause
-   * of the error, it also does the work of `forget`, and returns true, so that the calls are committed again.
+   * `beforeFlush` is called within each transaction, at its end. `forget` is called after an aborted transaction if the
+   * queue continues: in-memory state must be read again. `hasRoom` returns whether the volume has room for a
+   * transaction. While there is no room, calls are rejected, because LMDB must not find a volume full (see
+   * `isFailedWrite`). While `hasWork` returns true, transactions of background work and of ordinary calls take turns.
+   * While `holds` returns true, ordinary calls wait. `onIdle` is called when no call waits. `onDamage` is called when a
+   * transaction was aborted because stored data is damaged: `beforeFlush` must not need the damaged data again.
+   * `retries` is called after an aborted transaction, before `forget`. If `retries` removes the cause of the error, it
+   * also does the work of `forget`, and returns true, so that the calls are committed again.
    */
   constructor(db: Transactor, options: GroupOptions) {
     this.#db = db;
@@ -121,7 +122,7 @@ export class GroupCommit {
     });
   }
 
-  /** Lets background work begin that `hasWork` announces. */
+  /** Runs background work soon if `hasWork` returns true. */
   wake(): void {
     this.#schedule();
   }
@@ -235,7 +236,7 @@ export class GroupCommit {
 /** Time after which held calls are tried again, in milliseconds. */
 const heldPauseMs = 5;
 
-/** Removes the first calls of a queue, as many as one transaction may write. */
+/** Removes and returns the first calls of a queue, up to the payload of one transaction. */
 function takeGroup(queue: Waiting[]): Waiting[] {
   let bytes = 0;
   let taken = 0;

@@ -66,7 +66,7 @@ export class GroupedRows<B extends Part, V> {
     return rows.sort((a, b) => (a.at < b.at ? -1 : 1));
   }
 
-  /** Returns the last row of a group at or before a position. */
+  /** Returns the last row of a group at or before a position; undefined without such a row. */
   lastUpTo(group: string, place: B): Placed<B, V> | undefined {
     const changed = this.#changed.get(group);
     let found: Placed<B, V> | undefined;

@@ -33,10 +33,10 @@ const freePages = { maxFreeSpaceToRetain: 1_000_000, maxFreeSpaceToLoad: 10_000 
  * transaction overlap the next transaction, and reports the flush through `flushed`. A synchronous commit in a
  * dedicated thread has no unflushed window, and a failed flush throws at the commit.
  *
- * The system's read-ahead (128 kB by default) stays on. Without it (lmdb's `noReadAhead`), a read from disk
- * fetches 4 kB, and sequential reads take ten times as long: a backup of 1 GB takes 67 s instead of 6 s.
- * Proofs from a cold file would benefit from `noReadAhead` only if the system read megabytes ahead, because a proof
- * reads two ranges of 4 and 16 kB.
+ * The system's read-ahead (128 kB by default) stays on. With lmdb's `noReadAhead`, a read from disk fetches only 4 kB,
+ * and sequential reads take ten times as long: a backup of 1 GB takes 67 s instead of 6 s. Proofs from a cold file
+ * would benefit from `noReadAhead` only if the system read megabytes ahead, because a proof reads two ranges of 4 and
+ * 16 kB.
  *
  * Threads of one process share the map. Readers see a transaction only once it is flushed. A reader must be
  * opened after a writer of the same process.
@@ -165,8 +165,8 @@ export class DatabaseFileError extends Error {
  *
  * A file that is shorter than its meta pages state is filled with zeros. LMDB itself leaves such a file if the last
  * pages are free, and then never reads these pages. If the pages were in use, reads report a missing page. The file is
- * also flushed, so that reads only see data on disk: after a process is killed during a flush, other processes see a
- * transaction that a power failure would remove. A missing or empty file is not changed.
+ * also flushed, so that reads only see data on disk. Otherwise, if a process was killed during a flush, other processes
+ * would see a transaction that a power failure can still remove. A missing or empty file is not changed.
  *
  * @returns false for a missing or empty file
  * @throws DatabaseFileError

@@ -4,9 +4,9 @@ import { fnv } from '../sketch/hash.ts';
 import { type Database, isReadOnly, type Key, ownBytes, type RootDatabase } from './lmdb.ts';
 
 /*
- * The mark of a row. A row is stored as its value, u32 CRC-32 of key and value, u32 mark. Rows of earlier
- * versions have only the value. A row is damaged, not old, if its mark has one wrong bit, or if its checksum is
- * right although its mark is wrong.
+ * The mark of a row. A row is stored as its value, u32 CRC-32 of key and value, u32 mark. Rows of earlier versions have
+ * only the value. A row without the mark counts as damaged, not as a row of an earlier version, if its mark has one
+ * wrong bit or its checksum is right.
  *
  * Node's zlib.crc32 takes 0.2 µs per call and 0.5 ns per byte, a loop in JavaScript 2 ns per byte. CRC-32C
  * detects the same single and double bit flips and is not built in.
@@ -38,7 +38,7 @@ export type Rows<V, K extends Key> = Pick<
    * out.
    */
   get(key: K): V | undefined;
-  /** Returns a value, or throws for a damaged row of any table. */
+  /** Returns a value, or undefined for a missing row. Throws for a damaged row of any table. */
   getStrict(key: K): V | undefined;
   /** Returns a value, or undefined for a missing row, and for a damaged row of any table. */
   getSound(key: K): V | undefined;
@@ -72,8 +72,9 @@ export interface TableSpec<V, K extends Key> {
   /** Encoding of the rows. Default: msgpack. */
   readonly encoding?: 'binary' | 'json';
   /**
-   * Whether damaged rows are never left out. Without a row of identities, of log coverage, of rules and known
-   * indicators, or of the progress of a job, a response or change would be wrong, not only incomplete.
+   * Whether damaged rows are never left out. This applies to rows of identities, of log coverage, of rules and known
+   * indicators, and of the progress of jobs: without such a row, a response or a change would be wrong, not only
+   * incomplete.
    */
   readonly strict?: boolean;
   /** Whether files of every version have the table. */

@@ -34,7 +34,7 @@ export function positionsByTime(
   if (after !== undefined && typeof after.value !== 'number')
     throw invalidField('cursor', 'is not a cursor of this service');
   const range = timeRange(query);
-  // The range is copied, because lmdb-js changes the options of a count.
+  // The range is copied, because `getKeysCount` of lmdb-js modifies the object that it receives.
   const total =
     query.from === undefined && query.to === undefined ? entryCount(index) : index.getKeysCount({ ...range });
   if (offset >= total) return { total, positions: [] };

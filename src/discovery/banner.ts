@@ -59,8 +59,8 @@ interface Heard {
  *                                      └─ a TLS alert, "that was plain HTTP", or a close ──► TLS (again)
  * ```
  * At most limits.maxBannerBytes are read per connection, and the identification takes at most `times.totalMs`
- * regardless of the server: a silent server takes the greeting time and one response time, and an endless
- * response is truncated.
+ * regardless of the server. A silent server takes the greeting time and one response time. An endless response is
+ * truncated.
  */
 export async function offeredBy(first: Socket, peer: Peer): Promise<Offered> {
   const times = peer.times ?? bannerTimes;
@@ -118,8 +118,8 @@ async function inPlain(socket: Socket, peer: Peer, times: BannerTimes): Promise<
 }
 
 /**
- * Returns `refused` if the handshake fails before the timeout: the server does not support TLS or a common
- * version.
+ * Identifies the service behind a TLS handshake. Returns `refused` if the handshake fails before the timeout: the
+ * server does not support TLS or a common version.
  */
 async function overTls(plain: Socket, peer: Peer, times: BannerTimes): Promise<Offered | 'refused'> {
   const socket = peer.connections.adopt(

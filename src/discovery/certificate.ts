@@ -45,7 +45,7 @@ function textOf(value: string | readonly string[] | undefined): string | undefin
   return first === undefined ? undefined : safeText(first, maxNameLength);
 }
 
-/** Converts a time in OpenSSL's form (`Nov 21 12:00:00 2026 GMT`) to ISO 8601. */
+/** Converts a time in OpenSSL's form (`Nov 21 12:00:00 2026 GMT`) to ISO 8601; undefined for other texts. */
 function timeOf(text: string | undefined): string | undefined {
   const time = Date.parse(text ?? '');
   return Number.isNaN(time) ? undefined : new Date(time).toISOString();

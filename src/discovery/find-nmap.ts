@@ -2,7 +2,7 @@ import { accessSync, constants, statSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
 
 /**
- * Returns the path of nmap, if it is installed and may be run.
+ * Returns the path of nmap; undefined if nmap is not installed or must not be run.
  *
  * @param setting - `discovery.nmap`: `off`, `auto`, or a path
  * @param searchPath - colon-separated folders for `auto`; relative folders are ignored

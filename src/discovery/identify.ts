@@ -180,7 +180,10 @@ function headersOf(text: string): string {
   return end === null ? text : text.slice(0, end.index);
 }
 
-/** Parses Protocol::HandshakeV10 of MySQL: length, sequence 0, protocol 10, version up to a zero byte. */
+/**
+ * Returns the version in Protocol::HandshakeV10 of MySQL: length, sequence 0, protocol 10, version up to a zero byte.
+ * Returns undefined for other bytes.
+ */
 function mysqlVersion(bytes: Uint8Array): string | undefined {
   if (bytes.length < 8 || bytes[3] !== 0 || bytes[4] !== 10) return undefined;
   const end = bytes.subarray(5, 105).indexOf(0);

@@ -113,7 +113,7 @@ export class NmapScan {
     let bytes = 0;
     for await (const chunk of stdout as AsyncIterable<Buffer>) {
       bytes += chunk.length;
-      if (bytes > this.#maxOutputBytes) throw new TooMuchOutput('nmap printed more than the limit allows');
+      if (bytes > this.#maxOutputBytes) throw new TooMuchOutput(`nmap printed more than ${this.#maxOutputBytes} bytes`);
       report.push(decoder.write(chunk));
       await this.#findings.room();
     }

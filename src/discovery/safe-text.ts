@@ -1,9 +1,9 @@
 import { domainName } from '../net/host-name.ts';
 
 /**
- * Sanitises text from a peer for storage and display: well-formed, one line, without control and formatting
- * characters (terminal escape sequences, bidirectional marks), at most `maxLength` code units. Undefined if
- * nothing remains.
+ * Sanitises text from a peer for storage and display: well-formed, one line, without control and formatting characters
+ * (terminal escape sequences, bidirectional marks), at most `maxLength` code units. Returns undefined if nothing
+ * remains.
  */
 export function safeText(text: string, maxLength: number): string | undefined {
   const clean = text

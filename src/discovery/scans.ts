@@ -187,7 +187,7 @@ export class Scans {
     return { queued: this.#queue.length, running: this.#running === undefined ? 0 : 1 };
   }
 
-  /** Returns the running scan, otherwise the last requested scan. */
+  /** Returns the running scan, otherwise the last requested scan; undefined without scans. */
   current(): StoredScan | undefined {
     return this.#running?.scan ?? this.#options.reader.lastScan();
   }

@@ -38,7 +38,7 @@ export class XmlReader {
       if (text.includes('[')) throw new XmlError('the document type has declarations');
     });
     parser.on('opentag', ({ name, attributes }) => {
-      if (++this.#depth > maxDepth) throw new XmlError('elements are nested too deep');
+      if (++this.#depth > maxDepth) throw new XmlError(`elements are nested deeper than ${maxDepth}`);
       this.#endOfLastTag = parser.position;
       handler.open(name, attributes);
     });
@@ -52,7 +52,8 @@ export class XmlReader {
   /** Parses the next part of the text. @throws XmlError */
   push(text: string): void {
     this.#parser.write(text);
-    if (this.#parser.position - this.#endOfLastTag > maxTagLength) throw new XmlError('a tag is too long');
+    if (this.#parser.position - this.#endOfLastTag > maxTagLength)
+      throw new XmlError(`a tag has more than ${maxTagLength} characters`);
   }
 
   /** Ends the document. @throws XmlError if it is incomplete. */

@@ -19,7 +19,10 @@ export interface AddressSpan extends Span {
  * store assets, so their assets stay correct after assets merge or split.
  */
 export interface AssetLookup {
-  /** Returns the asset that had the address at a time (epoch milliseconds), consistent with `owners`. */
+  /**
+   * Returns the asset that had the address at a time (epoch milliseconds), consistent with `owners`; undefined if no
+   * asset had the address.
+   */
   at(ip: string, timeMs: number): string | undefined;
   /**
    * Returns all assets that had the address, in order of time without overlap. The first span begins at
@@ -46,7 +49,7 @@ export const noAssets: AssetSnapshot = {
   refresh: () => undefined,
 };
 
-/** Returns the owner at a time. */
+/** Returns the owner at a time; undefined if there was no owner. */
 export function ownerAt(owners: readonly Owner[], timeMs: number): string | undefined {
   let low = 0;
   let high = owners.length;

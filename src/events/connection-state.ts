@@ -95,8 +95,8 @@ function resetState(dstPackets: number | undefined, { all, byServer }: FlowFlags
 }
 
 /**
- * Returns the state from the sensor's value, Zeek's conn_state or Suricata's flow.state, with its history or TCP
- * flags.
+ * Returns the state from the sensor's value, Zeek's conn_state or Suricata's flow.state, with its history or TCP flags;
+ * undefined for other values.
  */
 export function sensorState(
   connState: string | undefined,
@@ -113,9 +113,9 @@ export function sensorState(
 const suricataWords: ReadonlySet<string> = new Set(['new', 'established', 'closed', 'bypassed']);
 
 /**
- * Returns the state of a flow in ECS: from its types (`event.type`) if the flow was denied, otherwise from the
- * sensor's state, otherwise from its types. `end` means attempt if only the source sent packets, otherwise closed;
- * `start` means open.
+ * Returns the state of a flow in ECS: from its types (`event.type`) if the flow was denied, otherwise from the sensor's
+ * state, otherwise from its types. `end` means attempt if only the source sent packets, otherwise closed; `start` means
+ * open. Returns undefined if none of these applies.
  */
 export function ecsState(
   types: readonly unknown[],
@@ -133,16 +133,17 @@ export function ecsState(
 }
 
 /**
- * Reports of open connections whose state does not say so come after minutes (Zeek's conn_long: after ten). A
- * report of a shorter connection, in a state other than open, was therefore written at the connection's end.
+ * Reports of connections that are still open, but not in the state `open`, come after minutes (Zeek's conn_long: after
+ * ten). A report of a shorter connection, in a state other than `open`, was therefore written when the connection
+ * ended.
  */
 const briefMs = 60_000;
 
 /**
- * Returns whether a report shows that the connection has ended, so that its sensor probably does not report it
- * again. TCP connections end when they are closed, reset or refused. Other states do not show the end: Zeek calls a
- * UDP flow SF, and an ICMP exchange OTH, while it lasts. Such a connection has ended if it was brief. Reports without
- * a state (alerts, NetFlow) may be followed by others.
+ * Returns whether a report shows that the connection has ended, so that its sensor probably does not report it again.
+ * TCP connections end when they are closed, reset or refused. Other states do not show the end: Zeek calls a UDP flow
+ * SF, and an ICMP exchange OTH, while it lasts. Such a connection has ended if it was brief. Reports without a state
+ * (alerts, NetFlow) may be followed by further reports.
  *
  * @param durationMs - NaN if unknown
  */

@@ -28,7 +28,7 @@ export interface Piece {
   readonly runs: readonly RowRun[];
 }
 
-/** Yields pieces from the first row on, up to the first gap in the sequences. */
+/** Yields pieces of `pieceRows` rows each, up to the first gap in the sequences. The last piece may have fewer rows. */
 export function* pieces(runs: Iterable<RowRun>): Generator<Piece> {
   let firstSeq = 0;
   let rows = 0;
@@ -102,8 +102,8 @@ function runOf(words: readonly string[]): TextRun {
 }
 
 /**
- * Writes pieces as the bytes to hash: a zero byte, as for every leaf of RFC 6962, and the canonical form,
- * which depends only on the values, not on their storage in blocks. A single buffer serves all pieces.
+ * Writes pieces as the bytes to hash: a zero byte, as for every leaf of RFC 6962, and the canonical form. The canonical
+ * form depends only on the values, not on their storage in blocks. A single buffer serves all pieces.
  */
 export class PieceWriter {
   #bytes = new Uint8Array(2 ** 16);
@@ -283,7 +283,7 @@ export class PieceWriter {
     return at === to;
   }
 
-  /** Writes all lengths, then all texts. */
+  /** Writes all lengths, then all texts. Returns 0 if no row has a text. */
   #texts(place: number, runs: readonly RowRun[], rows: number): 0 | undefined {
     const lengths = this.#at;
     this.#at = lengths + 4 * rows;

@@ -7,7 +7,7 @@ const maxValueLength = 500;
 const maxListed = 10;
 
 /**
- * Returns the first values that are texts, numbers, flags, or lists of texts and numbers, in order. Leaves out
+ * Returns at most `maxFields` values, in order: texts, numbers, flags, and lists of texts and numbers. Leaves out
  * numbers beyond `limits.maxEventCount`, and truncates long texts and lists.
  */
 export function evidenceOf(given: Iterable<readonly [name: string, value: unknown]>): Evidence {

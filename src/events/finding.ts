@@ -3,7 +3,7 @@ import type { ruleSources, Severity } from '../contract/vocabulary.ts';
 
 export type RuleSource = (typeof ruleSources)[number];
 
-/** Figures and texts of the evidence, by name. */
+/** Numbers and texts of the evidence, by name. */
 export type Evidence = Readonly<Record<string, EvidenceValue>>;
 export type EvidenceValue = number | string | boolean | readonly (number | string)[];
 
@@ -63,7 +63,7 @@ export interface Finding {
    * than configured.
    */
   readonly lasts_ms?: number;
-  /** The figures behind the detector's decision, by name. */
+  /** The values on which the detector based its decision, by name. */
   readonly evidence?: Evidence;
   /** The signature that matched, as the sensor describes it. */
   readonly signature?: Alert['signature'];

@@ -50,7 +50,7 @@ export function endTime(timestamp: number, durationMs: number): number {
   return end <= maxTime ? end : Number.NaN;
 }
 
-/** Returns the sensor's community id, otherwise the computed id. */
+/** Returns the sensor's community id, otherwise the computed id; undefined for flows without an id. */
 export function rowCommunityId(block: EventBlock, row: number): string | undefined {
   return block.texts('community_id').text(row) ?? communityId(flowReader(block)(row));
 }

@@ -17,8 +17,8 @@ export interface TsvHeader {
 }
 
 /**
- * Returns whether a header replaces an older header: both are of one log of one sensor, and the fields of the newer
- * header are known or those of the older header are unknown.
+ * Returns whether a header replaces an older header: both are of one log of one sensor, and the newer header has fields
+ * or the older header has none.
  */
 export const replaces = (newer: TsvHeader, older: TsvHeader): boolean =>
   newer.sensor === older.sensor && newer.path === older.path && (newer.fields !== '' || older.fields === '');

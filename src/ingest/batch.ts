@@ -157,8 +157,8 @@ export class Batch {
   }
 
   /**
-   * Adds a fact about a host from a record that is counted elsewhere. Drops the fact if there are too many
-   * different facts.
+   * Adds a fact about a host from a record that other calls count as accepted or ignored. Drops the fact if there are
+   * too many different facts.
    */
   alsoSight(told: Told, at: number): void {
     this.#sightings.add(told, at);

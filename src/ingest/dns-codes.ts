@@ -1,9 +1,8 @@
 import { memoize } from './memoize.ts';
 
-/**
- * Returns a name in upper case. This file names the numbers of DNS (IANA "Domain Name System (DNS)
- * Parameters"), and unifies the spellings of sensors: Zeek's NOTIMP and `*`, Suricata's FORMERROR and
- * SERVERROR, mixed case.
+/*
+ * Names of the numbers in DNS messages (IANA "Domain Name System (DNS) Parameters"). Sensors spell some names in
+ * another way: Zeek's NOTIMP and `*`, Suricata's FORMERROR and SERVERROR, mixed case.
  */
 
 const upper = memoize((name) => name.toUpperCase());

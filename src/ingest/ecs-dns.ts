@@ -90,8 +90,8 @@ export function ecsDns(d: JsonObject, reading: ParseContext): WithSpans<DnsRecor
 const serverPorts: ReadonlySet<unknown> = new Set([53, 137, 5353, 5355]);
 
 /**
- * Returns client and server of the exchange, from `client` and `server` if present. Otherwise, the source is
- * the server if only servers use the source port; if not, the source is the client.
+ * Returns client and server of the exchange, from `client` and `server` if present. Otherwise, the source is the server
+ * if only the source port is a server port; in all other cases, the source is the client.
  */
 function ends(
   d: JsonObject,

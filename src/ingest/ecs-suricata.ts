@@ -109,7 +109,7 @@ export function readEcsOfSuricata(
   const record = restored(document, left, table, true);
   if (type === 'dns') Object.assign(record, restored(document, record, dnsOf(left), true));
   if (type === 'alert') record.alert = withMetadata(document, record.alert);
-  // Only flows and alerts have `flow`, and a rule may test whether it is present.
+  // Only flows and alerts have `flow`, and a rule may test whether `flow` is present.
   if (type !== 'flow' && type !== 'alert' && left.flow === undefined) record.flow = undefined;
   record.host = isObject(record.host) ? senderOf(document) : (record.host ?? senderOf(document));
   const kind = reading(

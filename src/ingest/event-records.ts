@@ -1,10 +1,10 @@
 import type { DnsRecord, NetworkRecord, WithSpans } from '../events/records.ts';
 
 /*
- * Reusable records. Each reader has one record, which it fills and returns for each event. The reader sets all fields
- * that its format has, `id`, `sensor`, `source` and `severity`. The record is valid until the next event is read. This
- * saves 250 bytes of garbage per record. Code that keeps an event must copy it, as blocks do. All records are created
- * here, so that V8 sees one shape.
+ * Reusable records. Each reader has one record, which it fills and returns for each event. The reader sets `id`,
+ * `sensor`, `source`, `severity` and all other fields that its format has. The record is valid until the next event is
+ * read. This saves 250 bytes of garbage per record. Code that keeps an event must copy it, as blocks do. All records
+ * are created here, so that V8 sees one shape.
  */
 
 export const newNetworkRecord = (): WithSpans<NetworkRecord> => ({

@@ -34,7 +34,7 @@ export function requiredText(value: unknown, field: string): string {
 export function whole(value: unknown, field: string, max: number): number | undefined {
   if (value === undefined || value === null) return undefined;
   if (typeof value !== 'number') return reject(field, `is ${named(value)}, not a number`);
-  if (!(value >= 0 && value % 1 === 0)) return reject(field, `is ${value}, not a whole number from 0`);
+  if (!(value >= 0 && value % 1 === 0)) return reject(field, `is ${value}, not a whole number from 0 to ${max}`);
   return value <= max ? value + 0 : reject(field, `is ${value}, more than ${max}`);
 }
 
@@ -58,14 +58,14 @@ export function port(value: unknown, field: string): number | undefined {
 }
 
 /**
- * Converts a duration in seconds to milliseconds, exact to the microsecond, without the rounding noise of the
- * product.
+ * Converts a duration in seconds to milliseconds, exact to the microsecond, without rounding errors of the
+ * multiplication.
  */
 export function seconds(value: unknown, field: string): number | undefined {
   if (value === undefined || value === null) return undefined;
   if (typeof value !== 'number') return reject(field, `is ${named(value)}, not a number`);
   if (value >= 0 && value * 1e3 <= maxTime) return Math.round(value * 1e6) / 1e3;
-  return reject(field, `is ${value}, not a duration`);
+  return reject(field, `is ${value}, not a duration from 0 to ${maxTime / 1e3} seconds`);
 }
 
 export function real(value: unknown, field: string, max: number): number | undefined {

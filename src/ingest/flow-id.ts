@@ -13,7 +13,7 @@ export function flowId(record: JsonObject, lineOf: () => string): string | undef
   if (value === undefined || value === null) return undefined;
   if (typeof value === 'string' && /^\d{1,20}$/.test(value)) return value;
   if (typeof value !== 'number' || !(value >= 0) || value % 1 !== 0) {
-    return reject('flow_id', `is ${named(value)}, not a whole number from 0`);
+    return reject('flow_id', `is ${named(value)}, not a whole number of at most 64 bits`);
   }
   if (Number.isSafeInteger(value)) return String(value);
   let source: string | undefined;

@@ -8,9 +8,9 @@ export const encodings = ['gzip', 'deflate', 'br', 'zstd', 'identity'] as const;
 export type Encoding = (typeof encodings)[number];
 
 /**
- * Returns the decompressed body, or `bytes` itself if the body was not compressed. Throws PAYLOAD_TOO_LARGE
- * above `limits.maxInflatedBytes`. Throws INVALID_REQUEST if the body is not in the stated encoding, ends
- * early, or continues after its end, so that a truncated body is never accepted.
+ * Returns the decompressed body, or `bytes` itself if the body was not compressed. Throws PAYLOAD_TOO_LARGE above
+ * `limits.maxInflatedBytes`. Throws INVALID_REQUEST if the body is not in the stated encoding, is truncated, or has
+ * data after the end of its stream. A truncated body is therefore never accepted.
  */
 export function inflate(bytes: Buffer, encoding: Encoding): Buffer {
   try {
@@ -61,8 +61,8 @@ function toTheEnd(decode: (bytes: Buffer, options: ZlibOptions) => Buffer, bytes
 }
 
 /**
- * Returns whether the bytes have a zlib header (RFC 1950, 2.2): the low half of the first byte is 8, and 31
- * divides the first two bytes.
+ * Returns whether the bytes have a zlib header (RFC 1950, 2.2): the low half of the first byte is 8, and the first two
+ * bytes (big-endian) are a multiple of 31.
  */
 function isZlib(bytes: Buffer): boolean {
   const [method = 0, check = 0] = bytes;

@@ -98,7 +98,7 @@ export const absoluteUrl = (uri: unknown, method: unknown): unknown =>
 const isPort = (value: unknown): value is number =>
   Number.isInteger(value) && (value as number) >= 0 && (value as number) <= 65_535;
 
-/** Returns the host of a URL or of `host:port`. */
+/** Returns the host of a URL or of `host:port`; undefined for other values. */
 function hostIn(value: unknown): string | undefined {
   if (typeof value !== 'string') return undefined;
   const [, ip, name] =

@@ -24,10 +24,10 @@ export interface ParsedGroups {
 }
 
 /**
- * Parses several waiting bodies, each like `parseBody`. Small bodies share blocks, up to
- * `limits.maxGroupedBytes` of inflated bytes, so that many bodies cost little more than their records. A failed
- * body does not fail the other bodies, which are read again. Bodies with a digest, which identifies retries, bodies
- * with a receipt or `alone`, and compressed bodies, whose size is unknown, are never grouped.
+ * Parses several waiting bodies, each like `parseBody`. Small bodies share blocks, up to `limits.maxGroupedBytes` of
+ * inflated bytes, so that many bodies cost little more than their records. If a body fails, the other bodies of its
+ * group are read again without it. Some bodies are never grouped: bodies with a digest (which identifies retries), with
+ * a receipt or with `alone`, and compressed bodies (whose inflated size is unknown).
  */
 export function parseBodies(inputs: readonly IngestInput[], detectors: Detectors): ParsedGroups {
   const grouping = new Grouping(inputs, detectors);

@@ -47,8 +47,8 @@ export interface IngestPipelineOptions {
   };
   readonly limitReached: (limit: LimitName) => void;
   /**
-   * Called with the stored blocks of each commit, in order, after the answers of its bodies. The caller keeps the
-   * buffers. Must not throw.
+   * Called with the stored blocks of each commit, in order, after `stored` was resolved for the bodies of the commit.
+   * The caller keeps the buffers. Must not throw.
    */
   readonly onStored: (blocks: readonly CommittedBlock[]) => void;
 }
@@ -72,9 +72,9 @@ const aloneMs = 10_000;
  *             ▼                             ▼
  *          OVERLOADED                 the bodies of the group are refused; later ones are stored separately
  * ```
- * If a thread is free, it gets a new body immediately and alone. While all threads are busy, small bodies
- * accumulate, and the next free thread takes as many as can be parsed and stored together. The cost per body
- * decreases with their number in a task, so a flood of small bodies does not queue up.
+ * If a thread is free, it gets a new body immediately and alone. While all threads are busy, small bodies accumulate,
+ * and the next free thread takes as many as can be parsed and stored together. The more bodies a task has, the less
+ * each of them costs, so a flood of small bodies does not queue up.
  */
 export class IngestPipeline {
   readonly #options: IngestPipelineOptions;
@@ -104,9 +104,9 @@ export class IngestPipeline {
   }
 
   /**
-   * Queues a body, and resolves when the body is parsed. Rejects with OVERLOADED when `limits.maxQueuedBodies`
-   * bodies wait, or half as many from the body's sensor, so that there is room for other sensors; the caller then
-   * keeps the body. Rejects with the parser's error if the whole body is refused.
+   * Queues a body, and resolves when the body is parsed. Rejects with OVERLOADED when `limits.maxQueuedBodies` bodies
+   * wait, or half as many from the body's sensor, so that there is room for other sensors. The caller then keeps the
+   * body. Rejects with the parser's error if the whole body is refused.
    */
   add(input: IngestInput, options: BodyOptions = {}): Promise<ParsedShare> {
     const { sensorId } = input;
@@ -172,7 +172,7 @@ export class IngestPipeline {
         const committing = commits.get(place.group) ?? this.#commit(group, options);
         commits.set(place.group, committing);
         const stored = committing.then((committed) => shareOf(body, committed));
-        // The caller may fail before it waits for the commit.
+        // The caller may fail before it awaits `stored`. Without a handler, a rejection would then end the process.
         stored.catch(() => undefined);
         resolve({ body, stored });
       }

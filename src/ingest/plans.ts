@@ -6,7 +6,7 @@ import type { Shape } from './shape.ts';
 import { suricataPlan } from './suricata.ts';
 import { zeekPlan } from './zeek.ts';
 
-/** Maximum plans of a shape; its lines usually name one log or type. */
+/** Maximum number of plans of a shape. The lines of a shape usually name only one log or type. */
 const mostPlans = 16;
 
 /** The plans for lines of one shape in bodies of one format. */

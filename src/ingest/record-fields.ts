@@ -10,8 +10,8 @@ import { dotted, type IdNames } from './zeek-envelope.ts';
 const mostSlots = 64;
 
 /**
- * How events of one kind are read. Readers get their fields by slot, so that a known shape's lines are read from the
- * values of the line, and other records from the object, by the same code.
+ * How events of one kind are read. Readers get fields by slot. Therefore, the same code reads lines of a known shape
+ * from the values of the line, and all other records from the object.
  */
 export interface EventReader {
   readonly fields: FieldSet;
@@ -19,7 +19,7 @@ export interface EventReader {
   readonly read: (fields: RecordFields, reading: ParseContext, record: JsonObject) => void;
 }
 
-/** A field of a record: its slot or -1, and the fields of an object with their slots. */
+/** A field of a record. `slot` is -1 for an object of which only the fields in `inner` are read. */
 interface Field {
   readonly name: string;
   slot: number;
@@ -44,7 +44,7 @@ export class FieldSet {
     }
   }
 
-  /** Sets the values of the record's fields at the positions after their slots. */
+  /** Sets the value of each field at the position that is its slot plus 1. */
   copy(record: JsonObject, to: LineValues): void {
     for (let at = 0; at < this.#fields.length; at++) {
       const { name, slot, inner } = this.#fields[at] as Field;

@@ -157,7 +157,7 @@ export class RecordReader {
     return true;
   }
 
-  /** The sender of the rows, each of which has headers of its own. */
+  /** The sensor that sent the rows. Each sensor has its own headers. */
   get #sensor(): string {
     return this.#said?.sensor ?? this.#reading.sensor ?? '';
   }
@@ -341,7 +341,7 @@ const unknown = {
   zeek_tsv: 'is not a row of Zeek TSV',
   suricata: 'is not a Suricata record',
   ecs: 'is not an ECS event with both ends of a connection',
-  native: 'has no type, network_event or dns_event',
+  native: 'must have the type network_event or dns_event',
 } as const;
 
 /** Returns the position of the last byte that is not white space. */

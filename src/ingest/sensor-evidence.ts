@@ -49,7 +49,10 @@ export function suricataEvidence(record: JsonObject): Evidence | undefined {
 
 export const zeekEvidence = (record: JsonObject): Evidence | undefined => whereAny(read(record, zeekFields));
 
-/** Most records have none of the objects, so the whole paths of few fields are followed. */
+/**
+ * Returns the present fields. Checks the first name of each path before following the path, because most records lack
+ * it.
+ */
 const read = (record: unknown, fields: typeof suricataFields) =>
   isObject(record)
     ? fields

@@ -62,7 +62,7 @@ export class ShapeParser {
     }
   }
 
-  /** Returns the shape of a record if the record is the current line. */
+  /** Returns the shape of a record if the record is the current line; otherwise undefined. */
   shapeOf(record: JsonObject): Shape | undefined {
     return record === this.#record ? this.#shape : undefined;
   }
@@ -79,7 +79,7 @@ export class ShapeParser {
   }
 }
 
-/** Sets the value that starts at `at`. Returns its end; returns -1 if it is left to JSON.parse. */
+/** Sets the value that starts at `at`. Returns the end of the value, or -1 if JSON.parse must read the value. */
 function readValue(line: LineValues, position: number, bytes: Buffer, view: DataView, at: number, end: number): number {
   switch (bytes[at]) {
     case quote: {
@@ -99,7 +99,10 @@ function readValue(line: LineValues, position: number, bytes: Buffer, view: Data
   }
 }
 
-/** Compares four letters, in the order of little-endian bytes. */
+/**
+ * Sets a value that is written as a word, given its last or only four letters as a little-endian integer. Returns the
+ * end of the word, or -1 if other letters follow.
+ */
 function word(
   line: LineValues,
   position: number,
@@ -114,7 +117,10 @@ function word(
   return at + 4;
 }
 
-/** Sets a new array each time. Reads an array with values other than plain scalars by JSON.parse. */
+/**
+ * Sets a new array each time. Reads an array with values other than plain scalars by JSON.parse. Returns the end of the
+ * array, or -1 if the array cannot be read.
+ */
 function readArray(
   line: LineValues,
   position: number,

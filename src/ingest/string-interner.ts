@@ -15,17 +15,16 @@ const spaces = 0x20202020;
 const ones = 0x01010101;
 
 /**
- * Reads JSON strings four bytes at a time: 2 ns per byte, instead of 7 ns when reading byte by byte. Texts that
- * recur in records (addresses, protocols, states) are interned when they occur for the second time, to save
- * memory and the hash that maps compute for a new string. Texts that occur once, such as ids of
- * connections, never take a slot. The size is fixed at 1 MB; texts crafted to collide take as long as unknown
- * texts.
+ * Reads JSON strings four bytes at a time: 2 ns per byte, instead of 7 ns when reading byte by byte. Texts that recur
+ * in records (addresses, protocols, states) are interned when they occur for the second time. This saves memory, and
+ * the hash that maps compute for a new string. Texts that occur once, such as ids of connections, never take a slot.
+ * The size is fixed at 1 MB; texts crafted to collide take as long as unknown texts.
  */
 export class StringInterner {
   readonly #texts: string[] = new Array(places).fill('');
   /**
-   * Slots. Each slot contains the length and the bytes of its text, padded with zeros to whole words. It also contains
-   * the hash of the last other text for the slot, which takes the slot if it recurs.
+   * Slots. Each slot contains the length and the bytes of its text, padded with zeros to whole words. A slot also
+   * contains the hash of the last other text for the slot. If that text recurs, it takes the slot.
    */
   readonly #known = new Int32Array(places * wordsOfPlace);
   readonly #read = new Int32Array(mostWords);

@@ -56,9 +56,8 @@ export function suricataAlert(fields: RecordFields, reading: ParseContext, r: Js
 }
 
 /**
- * Values for flows whose originator is unknown. The event then has the addresses of the packet. The counters
- * belong to the sides of the flow, which may be reversed, so they are left out, as are all other fields that
- * depend on the sides.
+ * Values for flows whose originator is unknown. The event then has the addresses of the packet. The counters and some
+ * other fields belong to the sides of the flow, which may be reversed. Therefore, these fields are left out.
  */
 const sidesUnknown = {
   src_bytes: undefined,

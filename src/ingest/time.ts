@@ -1,6 +1,6 @@
 /**
- * The first second after the year 9999. Larger numbers are milliseconds, which therefore begin in January
- * 1978.
+ * The first second after the year 9999. This number and larger numbers are read as milliseconds, so times in
+ * milliseconds cannot be before January 1978.
  */
 const firstMillis = 253_402_300_800;
 
@@ -66,7 +66,9 @@ const letterZ = 90;
 
 /** Length of `YYYY-MM-DDThh:mm:`. */
 const minuteLength = 17;
-/** The last valid minute, and its epoch milliseconds. The times of a body are mostly within a minute. */
+/**
+ * The last valid minute that was parsed, and its epoch milliseconds. The times of a body are mostly within a minute.
+ */
 const lastMinute = new Uint8Array(minuteLength);
 let lastMillis = Number.NaN;
 

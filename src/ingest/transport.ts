@@ -21,8 +21,8 @@ export function transportField(value: unknown, field: string): string | undefine
   if (given === undefined) return undefined;
   const { name } = protocol(given);
   if (name !== undefined) return name;
-  const most = `up to ${limits.maxTransportLength} of a–z, 0–9 and + . / _ -`;
-  return reject(field, `is ${named(value)}, not the name of a protocol: ${most}`);
+  const most = `1 to ${limits.maxTransportLength} characters from a–z, 0–9 and + . / _ -`;
+  return reject(field, `is ${named(value)}, not a protocol name of ${most}`);
 }
 
 export function requiredTransport(value: unknown, field: string): string {

@@ -25,7 +25,7 @@ const places: readonly { readonly field: string; readonly of: (document: JsonObj
   { field: 'log', of: ({ log }) => log },
 ];
 
-/** Returns the sender by ECS: the sensor, otherwise the machine, otherwise the shipper. */
+/** Returns the sender by ECS: the sensor, otherwise the machine, otherwise the shipper; undefined if none is named. */
 export function senderOf(document: JsonObject): string | undefined {
   return (
     nameOf(within(document, 'observer', 'name')) ??

@@ -62,8 +62,8 @@ export function zeekConn(r: RecordFields, { addresses, sensor }: ParseContext): 
 }
 
 /**
- * Returns the protocols of a connection. Zeek writes a list (`ssl,http`), with a `-` before protocols whose
- * analyzers it disabled, which are left out.
+ * Returns the protocols of a connection. Zeek writes a list (`ssl,http`). Protocols whose analyzers Zeek disabled begin
+ * with `-`, and are left out.
  */
 const services = memoize((list) => ({
   kept: joinedProtocols(list.split(',').filter((name) => !name.startsWith('-'))),

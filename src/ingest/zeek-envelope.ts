@@ -79,8 +79,8 @@ export function requiredZeekTransport(proto: unknown, field: string): string {
 }
 
 /**
- * Returns the name of the sensor: `_system_name` in json-streaming-logs, `@system` in streams, `_node_name`
- * from a cluster's worker.
+ * Returns the name of the sensor: `_system_name` in json-streaming-logs, `@system` in streams, `_node_name` from a
+ * cluster's worker. Returns undefined without a name.
  */
 export function zeekSensor(systemName: unknown, system: unknown, nodeName: unknown): string | undefined {
   if (systemName !== undefined) return text(systemName, '_system_name');

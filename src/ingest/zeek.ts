@@ -120,8 +120,8 @@ export function zeekPlan(record: JsonObject, stream: unknown): Plan | undefined 
 }
 
 /**
- * Reads a record in Zeek's own JSON, which does not name the log. The log is recognised by fields that only
- * this log has.
+ * Reads a record in Zeek's own JSON, which does not name the log. The log is recognised by fields that only this log
+ * has. Returns the kind of the record; undefined if the record is not from Zeek.
  */
 function readUnnamed(record: JsonObject, ids: ZeekIds, reading: ParseContext): string | undefined {
   if (record.ts === undefined) return undefined;
@@ -168,7 +168,7 @@ const ofConnections: readonly {
   { name: 'http', is: (r) => unnamedLog(r) === 'http', read: zeekHttp },
 ];
 
-/** Uses a loop, because the closure for `find` would be created for every line. */
+/** Returns the log of a record; undefined for other records. `find` would create a closure for every line. */
 function logOfConnections(record: JsonObject): (typeof ofConnections)[number] | undefined {
   for (const log of ofConnections) if (log.is(record)) return log;
   return undefined;

@@ -1,10 +1,10 @@
-/** The words before the last two of an IPv4-mapped address (RFC 4291, section 2.5.5.2). */
+/** The first six words of an IPv4-mapped address (RFC 4291, section 2.5.5.2). */
 const mapped = [0, 0, 0, 0, 0, 0xffff];
 
 /**
- * Returns the group that counts as one address: an IPv4 address itself, or the /64 of an IPv6 address, all of
- * which may belong to one host (RFC 4291, section 2.5.4). `address` is the text form of a peer's address.
- * Returns other texts unchanged.
+ * Returns the group that counts as one address: an IPv4 address itself, or the /64 network of an IPv6 address, because
+ * all addresses of a /64 may belong to one host (RFC 4291, section 2.5.4). `address` is the text form of a peer's
+ * address. Returns other texts unchanged.
  */
 export function addressGroup(address: string): string {
   if (!address.includes(':')) return address;

@@ -1,9 +1,9 @@
 import { ipv4Of } from './ip.ts';
 
 /**
- * Community ID flow hashing, version 1, seed 0 (github.com/corelight/community-id-spec): both directions of a
- * flow have the same hash. `1:` and the base64 of SHA-1 over seed, addresses, protocol, a zero byte and
- * ports, the smaller endpoint first.
+ * Community ID flow hashing, version 1, seed 0 (github.com/corelight/community-id-spec): both directions of a flow have
+ * the same id. The id is `1:` and, in base64, the SHA-1 of seed, addresses, protocol, a zero byte and ports, with the
+ * smaller endpoint first.
  *
  * A filter may have to hash every row of a scan, so SHA-1 is implemented here for the single block that a
  * flow needs. This takes 0.4 µs per row; node:crypto takes 0.8 µs for the digest alone.

@@ -32,7 +32,7 @@ export function parseIpv4Bytes(bytes: Uint8Array, start: number, end: number): n
   for (let i = start; i < end; i++) {
     const digit = bytes[i]! - 48;
     if (digit >= 0 && digit <= 9) {
-      // A leading zero may mean octal elsewhere, so it is rejected.
+      // Other programs may read a number with a leading zero as octal, so leading zeros are rejected.
       if (octet === 0) return -1;
       octet = octet < 0 ? digit : octet * 10 + digit;
       if (octet > 255) return -1;

@@ -9,9 +9,8 @@ export interface TopEntry {
 }
 
 /**
- * The values with the most events and the values with the most bytes, by Space-Saving (Metwally, Agrawal, El
- * Abbadi, 2005) in two measures together, with eviction in groups. At least the first `most` of each measure
- * are kept:
+ * The values with the most events and the values with the most bytes. Uses Space-Saving (Metwally, Agrawal, El Abbadi,
+ * 2005) for both measures together, with eviction in groups. At least the first `most` of each measure are kept:
  *
  * ```
  *            kept                     evicted
@@ -144,7 +143,7 @@ function enlarge(entry: TopEntry, events: number, bytes: number, met = 0, sum = 
   entry.bytesError += bytes;
 }
 
-/** Returns the largest of the values at `numbers`, not including the `most` largest values. */
+/** Returns the value at index `most` in descending order of the values at `numbers`. */
 function bound(values: Float64Array, numbers: Int32Array, most: number): number {
   const chosen = scratchOf(numbers.length);
   for (let i = 0; i < numbers.length; i++) chosen[i] = values[numbers[i]!]!;

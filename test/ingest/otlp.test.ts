@@ -319,12 +319,16 @@ describe('invalid requests in JSON', () => {
     ['a record that is not an object', '"x"', 'log_record is not an object'],
     ['a record that is null', 'null', 'log_record is not an object'],
     ['a body that is a text', '{"body":"x"}', 'body is not an OTLP value'],
-    ['a text that is a number', '{"body":{"stringValue":1}}', 'body has a text that is not a string'],
+    [
+      'a text that is a number',
+      '{"body":{"stringValue":1}}',
+      'body has a stringValue or bytesValue that is not a string',
+    ],
     ['an invalid time', '{"timeUnixNano":"2026-01-02"}', 'timeUnixNano is not a number of nanoseconds'],
     ['a time before 1970', '{"timeUnixNano":"-1"}', 'timeUnixNano is not a number of nanoseconds'],
     ['a key without a value', '{"body"}', 'json has a name without a value'],
     ['a bad escape', '{"body":{"stringValue":"{\\\\x"}}'.replace('\\\\', '\\'), 'json is not valid'],
-    ['an invalid list', '{"body":{"kvlistValue":{"values":7}}}', 'json has a list that is not an array'],
+    ['an invalid list', '{"body":{"kvlistValue":{"values":7}}}', 'json has a list that is not a JSON array'],
     ['an invalid integer', '{"attributes":[{"key":"a","value":{"intValue":"x"}}]}', 'json has an invalid intValue'],
   ])('affect only the record that contains the error: %s', (_, record, reason) => {
     const parsed = read(

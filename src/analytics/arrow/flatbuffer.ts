@@ -30,7 +30,7 @@ export function writeFlatBuffer(root: FlatTable): Uint8Array {
   return builder.asUint8Array();
 }
 
-/** Writes a value with everything that it refers to, and returns its position. */
+/** Writes a value and all values that it refers to. Returns the position of the value. */
 function write(builder: Builder, value: Exclude<FlatValue, { bytes: number }>): number {
   if ('text' in value) return builder.createString(value.text);
   if ('longs' in value) {

@@ -30,7 +30,7 @@ export interface PositionsPage {
 export interface Found {
   readonly total: number;
   /**
-   * The positions from the start of the page. If there are further pages, at least one more position than the page
+   * The positions from the start of the page: if there are further pages, at least one more position than the page
    * holds.
    */
   readonly positions: readonly ListPosition[];
@@ -45,8 +45,8 @@ const rowsAtOnce = 1024;
 const sortedText = 200;
 
 /**
- * Returns one page of the matching rows, sorted. Only sort values and ids are held in memory: at most twice
- * as many as there are rows up to the end of the page or, after a cursor, in the page.
+ * Returns one page of the matching rows, sorted. Only sort values and ids are held in memory: at most twice the number
+ * of rows up to the end of the page. After a cursor, at most twice the number of rows of the page.
  *
  * @param cancelled - polled periodically; the query fails with CANCELLED when it returns true
  * @throws INVALID_REQUEST for unknown fields, values or sorts, and for cursors of another list
@@ -100,7 +100,7 @@ class FirstPositions {
   readonly #after: ListPosition | undefined;
   /** The collected positions. They include the first `count` positions found so far. */
   #positions: ListPosition[] = [];
-  /** Later positions, and this position, are not needed. */
+  /** Positions at or after this position are not needed. */
   #end: ListPosition | undefined;
 
   constructor(count: number, compare: (a: ListPosition, b: ListPosition) => number, after: ListPosition | undefined) {

@@ -12,15 +12,15 @@ export interface ListPosition {
 }
 
 /**
- * Functions that return the sort value of an item, by attribute. Scales sort by rank, addresses by number,
- * times and texts by code unit.
+ * Functions that return the sort value of an item, by attribute. Values of a scale, such as severities, sort by rank,
+ * addresses by number, times and texts by code unit.
  */
 export type Sorts<T> = Readonly<Record<string, (item: T) => SortValue>>;
 
 export const rank = (scale: readonly string[], value: string | undefined): number | undefined =>
   value === undefined ? undefined : scale.indexOf(value);
 
-/** Returns a time (ISO 8601) as a number. */
+/** Returns a time (ISO 8601) as a number; undefined without a time. */
 export const timeOrder = (time: string | undefined): number | undefined =>
   time === undefined ? undefined : Date.parse(time);
 

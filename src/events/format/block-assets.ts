@@ -25,7 +25,10 @@ export class BlockAssets {
     this.#assets = assets;
   }
 
-  /** Returns the asset that had an event's source or destination address when the event began. */
+  /**
+   * Returns the asset that had an event's source or destination address when the event began; undefined without an
+   * asset.
+   */
   idAt(end: End, row: number): string | undefined {
     const column = this.#ends[end] ?? this.#open(end);
     const code = column.addresses.code(row);

@@ -104,7 +104,8 @@ export class BlockBuilder<T extends Table> {
   }
 
   #grow(): void {
-    if (this.#capacity >= limits.maxBlockRows) throw new RangeError(`a block holds ${limits.maxBlockRows} events`);
+    if (this.#capacity >= limits.maxBlockRows)
+      throw new RangeError(`a block holds at most ${limits.maxBlockRows} events`);
     this.#capacity = Math.min(4 * this.#capacity, limits.maxBlockRows);
     for (const builder of this.#builders) builder.grow(this.#capacity);
   }

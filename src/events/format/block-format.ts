@@ -34,14 +34,14 @@ import { columnNames, tables } from './columns.ts';
  *
  * Addresses are u32 if all addresses of a block are IPv4 (shown by the dictionary's length), otherwise 16 bytes each.
  * In a block with both families, IPv4 addresses may follow the other addresses as u32 (address-list.ts). Texts are u32
- * offsets, one more than entries, and UTF-8. A small dictionary is in the header as a whole; otherwise the header has
- * its first and last entry, as a dictionary of two.
+ * offsets, one more than there are texts, and then UTF-8. A small dictionary is in the header as a whole; otherwise the
+ * header has its first and last entry, as a dictionary of two.
  *
  * A column may have a tail. For addresses, the tail follows the dictionary, and contains the number of rows of each
  * entry, and the number of rows that have the address at both ends (tallies.ts). For plain texts, the tail is a filter
- * for texts that the block does not have (text-filter.ts), after the codes, because readers of the filter may not need
- * the texts. The size of a part includes its tail. Columns without a tail, as in older blocks, can still be read and
- * searched.
+ * that excludes texts that the block does not have (text-filter.ts). The filter follows the codes, because its readers
+ * often need no texts. The size of a part includes its tail. Columns without a tail, as in older blocks, can still be
+ * read and searched.
  */
 export const encodings = { absent: 0, constant: 1, offset: 2, float: 3, dictionary: 4, plain: 5 } as const;
 

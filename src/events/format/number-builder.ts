@@ -61,7 +61,7 @@ export class NumberBuilder {
       if (whole && Math.floor(value) !== value) whole = false;
     }
     if (present === 0) return absent;
-    // Negative zero becomes zero, because `min` could not distinguish them.
+    // Negative zero becomes zero, because `min` does not distinguish the two zeros.
     min += 0;
     if (min === max && present === rows) return { ...absent, encoding: encodings.constant, min, max };
     const range = max - min;

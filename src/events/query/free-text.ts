@@ -8,8 +8,9 @@ import { costs, either, entriesIn, type Prepared, type Term } from './term.ts';
 import { markMatches, mayHave, needle } from './text-search.ts';
 
 /**
- * Matches `q`: a part of an event's names (see `q` in columns.ts) or of the data of an answer, ignoring case; a whole
- * connection id; or an address or CIDR block that contains the source or destination address.
+ * Matches `q`, which is one of the following: a part of an event's names (see `q` in columns.ts) or of the data of an
+ * answer, ignoring case; a whole connection id; an address or CIDR block that contains the source or destination
+ * address.
  */
 export function freeText(table: Table, q: string): Term {
   const columns = columnNames[table].filter((name) => {

@@ -75,8 +75,8 @@ class Conjunction implements CompiledFilter {
   }
 
   /**
-   * Returns the count if header and dictionaries determine it: all terms except one match the whole block, or one
-   * term matches no row.
+   * Returns the count if header and dictionaries determine it: all terms except one match the whole block, or one term
+   * matches no row. Returns undefined otherwise.
    */
   #told(block: EventBlock): number | undefined {
     this.#check(block);

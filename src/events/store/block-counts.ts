@@ -12,9 +12,9 @@ interface Counted {
 }
 
 /**
- * Cached numbers of matching rows per block, for recently used filters. A block never changes, so the exact
- * total of a repeated filter only needs new blocks. If a merge replaced whole
- * blocks, the count of the merged block is the sum of its parts; otherwise its rows are counted again.
+ * Cached numbers of matching rows per block, for recently used filters. A block never changes, so the exact total of a
+ * repeated filter only needs new blocks. If a merge replaced whole blocks, the count of the merged block is the sum of
+ * its parts; otherwise its rows are counted again.
  */
 export class BlockCounts {
   /** Counts by filter; the least recently used filter is first. */
@@ -63,7 +63,7 @@ export class BlockCounts {
       }
       return counts;
     } finally {
-      // Keeps the counts of a cancelled query, so that the next query continues there.
+      // Keeps the counts of a cancelled query, so that the next query with this filter needs only the other blocks.
       const end = endIn({ firstSeq, rows }, done);
       if (known === undefined || end >= endOf(known)) this.#drop(filter);
       if (!this.#known.has(filter) && done > 0 && end - firstSeq[0]! < 2 ** 32)

@@ -65,9 +65,9 @@ export class BlockDirectory {
   }
 
   /**
-   * Returns the rows whose blocks may differ from this directory, ascending and disjoint. Blocks begin at the bounds
-   * of each range, in this directory and in the store, because a bound that another merge moved is inside the joined
-   * range.
+   * Returns the rows whose blocks may differ from this directory, ascending and disjoint. In this directory and in the
+   * store, a block begins at the start and at the end of each range. If another merge moved the start of a block, its
+   * range overlaps the earlier range, and both ranges are joined.
    */
   #changed({ next_seq, generation, replaced = [] }: TableState): Range[] {
     const merges = generation - this.#generation;

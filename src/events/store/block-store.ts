@@ -63,9 +63,9 @@ export const firstSeqOf = ({ first_seq = 1 }: TableState): number => first_seq;
  * event-damage   [table, first_seq]        → a range of events that is damaged and left out (damaged-range.ts)
  * ```
  *
- * Headers and parts are verified when they are read. A part of a block whose header is cached is verified
- * once in `limits.reverifyMs`: a CRC-32 of each part on each read would double the time of a filter that
- * reads two columns.
+ * Headers and parts are verified when they are read. If the header of a block is cached, each part of the block is
+ * verified once in `limits.reverifyMs`. A CRC-32 of each part on each read would double the time of a filter that reads
+ * two columns.
  *
  * Explicit ids are scattered over their index: removing the ids of one block writes up to 8,160 pages.
  * Therefore a block is removed immediately except for its id column, and its ids are removed from the index
@@ -128,8 +128,8 @@ export class BlockStore {
   }
 
   /**
-   * Yields the headers of intact blocks of rows [from, to), ascending. A block must begin at each of these sequences.
-   * The headers are no longer cached afterwards.
+   * Yields the headers of intact blocks of rows [from, to), ascending. Blocks must begin at `from` and at `to`. The
+   * headers are no longer cached afterwards.
    *
    * @throws DamagedBlockError if a header is damaged or missing and was not set aside
    */
@@ -288,7 +288,7 @@ export class BlockStore {
   /**
    * Replaces adjacent blocks by new blocks with the same rows in the same order. Must be called in a transaction.
    *
-   * @param old - not borrowed
+   * @param old - blocks that were not opened by `openBorrowed`
    */
   replace(old: readonly EventBlock[], blocks: readonly ArrayBuffer[]): void {
     const { table, firstSeq } = old[0]!;
@@ -471,7 +471,10 @@ export class BlockStore {
     return found;
   }
 
-  /** Returns whether the index may have ids of a table; false is certain. Often only one table has ids. */
+  /**
+   * Returns whether the index may have ids of a table; false is certain. Saves searches for ids, because often only one
+   * table has ids.
+   */
   #mayHaveIds(table: Table): boolean {
     const code = tables.indexOf(table);
     const range = { start: Buffer.of(code), end: Buffer.of(code + 1), limit: 1 };

@@ -1,6 +1,6 @@
 /**
- * Events that may be on a page, each with a key by time and a key by sequence, larger keys first. Keeps the best
- * `wanted` of all added events, in typed arrays that grow to about twice `wanted`.
+ * Events that may be on a page, each with a key by time and a key by sequence, larger keys first. Keeps the best of all
+ * added events: the `wanted` events with the largest keys. The typed arrays grow to about twice `wanted`.
  */
 export class Candidates {
   readonly #wanted: number;

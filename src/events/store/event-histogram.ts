@@ -29,7 +29,7 @@ export function eventHistogram(
   return buckets.histogram(resourceTypes[table]);
 }
 
-/** Returns the time of the first event before `to`, and of the last event at or after `from`. */
+/** Returns the time of the earliest event before `to`, and of the latest event at or after `from`. */
 function stored(
   { count, minTime, maxTime }: BlockDirectory,
   { from = Number.NEGATIVE_INFINITY, to = Number.POSITIVE_INFINITY }: Partial<TimeSpan>,

@@ -20,7 +20,7 @@ const batchRows = batchPieces * pieceRows;
 type Events = Pick<EventStore, 'rows' | 'refresh' | 'find' | 'firstStored' | 'damage'>;
 
 /**
- * Digests the stored rows from a sequence on, up to the first gap.
+ * Digests the stored rows from a sequence on, up to the first gap. Returns undefined if there are no rows.
  *
  * @param maxRows - rounded up to whole batches, so that the next call can continue the range
  */
@@ -159,7 +159,7 @@ function unsealed({ sealedUpTo }: EventTables & LogTables, table: Table, id: str
   return new ServiceError(
     'NOT_FOUND',
     `no seal is stored for event ${id}: transparency.seal_events was off when the event was stored, or the seal was removed` +
-      (upTo === undefined ? '; it is off now' : ''),
+      (upTo === undefined ? '; the setting is off now' : ''),
     { reason: 'not_sealed', sealing: upTo !== undefined },
   );
 }
@@ -170,7 +170,7 @@ function incomplete(events: Events, table: Table, from: number, end: number): Se
   const damaged = events.damage(table).find(({ firstSeq, rows }) => firstSeq < end && firstSeq + rows > from);
   const why =
     first > from || damaged === undefined
-      ? `retention removed the events before ${first}; entries of kind events.expired say when`
+      ? `retention removed the events before ${first}; log entries of kind events.expired state when`
       : `events ${damaged.firstSeq} to ${damaged.firstSeq + damaged.rows - 1} were set aside as damaged at ${new Date(damaged.found_at).toISOString()}`;
   return new ServiceError(
     'NOT_FOUND',

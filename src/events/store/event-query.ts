@@ -103,7 +103,8 @@ export class EventQuery {
     };
     const candidates = this.#collect(this.#overlapping(window), window, 0, size, from, enough);
     const end = cut;
-    // The block that was not opened may also have events at its first time.
+    // Events at the time `end` are left to the next part, because the block that was not opened may have events at that
+    // time.
     const found = end === undefined ? candidates : candidates.filter(({ timestamp }) => this.#sign * timestamp > end);
     const last = found.at(-1);
     if (found.length === size && last !== undefined) return { found, next: last };

@@ -34,7 +34,7 @@ interface Untold {
 export type ExpiredKey = [table: Table, reason: ExpiryReason];
 
 /**
- * Counts of the events that retention removed. The counts are updated in the transaction that removes events, and
+ * Counts of the events that retention removed. The counts are updated in the transaction that removes events. They are
  * reported to the transparency log in at most one entry an hour for each table and reason. While the log does not
  * accept entries, retention continues, because disk space is bounded. The counts accumulate, so that later entries
  * include all removals.

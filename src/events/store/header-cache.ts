@@ -28,8 +28,8 @@ export class HeaderCache {
   }
 
   /**
-   * Returns the header cached for the block that begins at the sequence. The header is valid until the next
-   * `put`.
+   * Returns the header cached for the block that begins at the sequence, valid until the next `put`. Returns undefined
+   * if the header is not cached.
    */
   get(table: Table, firstSeq: number): StoredHeader | undefined {
     const key = keyOf(table, firstSeq);

@@ -55,10 +55,10 @@ function isJoined({ firstSeq, rows, received }: Blocks, block: number): boolean 
 }
 
 /**
- * Returns the first three blocks before `end` that fit into two blocks, or two blocks with exactly `maxRows`. Bodies of
- * 10,000 lines, for example, leave blocks of 8,160 and 1,840 rows in turns. The first merged block is full or the only
- * one, so each merge leaves fewer blocks. The rows that do not fit into the full block
- * are the first rows of the next merge, which may also rewrite full blocks.
+ * Returns the first run before `end` of three blocks that fit into two blocks, or of two blocks with exactly `maxRows`
+ * together. Bodies of 10,000 lines, for example, leave blocks of 8,160 and 1,840 rows in turns. The first merged block
+ * is full or the only one, so each merge leaves fewer blocks. The rows that do not fit into the full block are the
+ * first rows of the next merge, which may also rewrite full blocks.
  */
 function filling(blocks: Blocks, end: number, maxRows: number): Run | undefined {
   const { rows } = blocks;

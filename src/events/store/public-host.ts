@@ -26,7 +26,7 @@ export class PublicHostSearch {
     this.#isHome = isHome;
   }
 
-  /** Returns the result as of the last time that there were enough new events. */
+  /** Returns the address found when there were last enough new events; undefined if none was found. */
   found(): PublicHost | undefined {
     const end = this.#events.next('network');
     const from = Math.max(this.#events.firstStored('network'), end - sample);

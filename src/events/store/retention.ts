@@ -42,7 +42,7 @@ interface RetentionOptions {
  * more pages are freed.
  *
  * A block is kept until all data derived from its events is committed: the projections must have processed the block,
- * and no later start may need it. At a start, detectors replay only the remaining events.
+ * and the next start must not need the block. At a start, detectors replay only the remaining events.
  *
  * Readers keep their snapshot; their next snapshot begins after the removed events.
  */

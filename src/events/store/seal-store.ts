@@ -24,8 +24,8 @@ type SealTables = Pick<EventTables, 'eventSeals' | 'eventSealPlaces' | 'sealedUp
 const removedAtOnce = 128;
 
 /**
- * Ranges of stored events whose Merkle root is in the log. A range, its outbox row and the sequence up to which its
- * table is sealed are committed together, so that each row stored while sealing is on is in exactly one range.
+ * Ranges of stored events whose Merkle root is in the log. A range, its outbox row and the end of the sealed rows of
+ * its table are committed together. Therefore, each row that is stored while sealing is on is in exactly one range.
  */
 export class SealStore {
   readonly #tables: SealTables;

@@ -9,10 +9,10 @@ import { DamagedBlockError } from './damaged-range.ts';
  * The header of a block as stored, in version 2:
  *
  * ```
- * header | u32 CRC-32 of each part, 2 × columns; 0 without a part | u32 CRC-32 of all before and of the key
+ * header | u32 CRC-32 of each part, 2 × columns; 0 without a part | u32 CRC-32 of all previous bytes and of the key
  * ```
  *
- * Version 1 has only the header. The length of the checksums in version 2 is never a power of two, so a single wrong
+ * Version 1 has only the header. The checksums of version 2 never have a power of two bytes. Therefore, a single wrong
  * bit in the header's length cannot make a header of one version look like a header of the other version.
  */
 const crcBytes = 4;

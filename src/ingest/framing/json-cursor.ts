@@ -76,7 +76,7 @@ export class JsonCursor {
    */
   member(first: boolean, names: readonly Buffer[]): number {
     if (this.#closes(first, closeBrace)) return noMore;
-    if (this.peek() !== quote) reject('json', 'has an object with something other than a name');
+    if (this.peek() !== quote) reject('json', 'has an object member without a name');
     this.#text();
     const found = this.escaped ? this.#escapedName(names) : this.#name(names);
     if (this.peek() !== colon) reject('json', 'has a name without a value');

@@ -145,7 +145,8 @@ export class JsonLogRecords {
       if (absent) continue;
       if (!text) this.#requireFlat();
       const body = bodies[member] as Body;
-      if (!text && (body === 'text' || body === 'bytes')) reject('body', 'has a text that is not a string');
+      if (!text && (body === 'text' || body === 'bytes'))
+        reject('body', 'has a stringValue or bytesValue that is not a string');
       this.#body = body;
       this.#bodyStart = cursor.start;
       this.#bodyEnd = cursor.end;
@@ -198,8 +199,8 @@ export class JsonLogRecords {
   }
 
   /**
-   * Returns the body's text if it cannot be read in place. Otherwise, sets `#bodyStart` to the start of the
-   * record, or to -1 if there is no record.
+   * Returns the body's text if it cannot be read in place. Otherwise, returns undefined and sets `#bodyStart` to the
+   * start of the record, or to -1 if there is no record.
    */
   #unescaped(): string | undefined {
     const bytes = this.#bytes;
@@ -238,8 +239,8 @@ export class JsonLogRecords {
   }
 
   /**
-   * Returns the skipped value, which is nanoseconds as a text or a number, in milliseconds. The value 0 means
-   * unknown.
+   * Returns the skipped value, which is nanoseconds as a text or a number, in milliseconds. Returns undefined for 0,
+   * which means unknown.
    */
   #millis(field: string, isText: boolean): number | undefined {
     const text = this.#short(isText);

@@ -69,7 +69,7 @@ function doubleOf(value: unknown): number {
 
 function listOf(value: unknown): readonly unknown[] {
   if (value === undefined || value === null) return [];
-  return Array.isArray(value) ? value : reject('json', 'has a list that is not an array');
+  return Array.isArray(value) ? value : reject('json', 'has a list that is not a JSON array');
 }
 
 function deeper(depth: number): number {

@@ -46,7 +46,7 @@ class Request {
 
   read(): void {
     this.#members(ofRequest, () => this.#elements(() => this.#resourceLogs()));
-    if (this.#cursor.peek() !== undefined) reject('json', 'continues after its end');
+    if (this.#cursor.peek() !== undefined) reject('json', 'is followed by more data');
   }
 
   #resourceLogs(): void {

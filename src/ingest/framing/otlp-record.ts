@@ -74,7 +74,10 @@ function usable(name: string | undefined): string | undefined {
 /** Envelope data of the current log record; one object per body. */
 export type LogEnvelope = { -readonly [P in keyof EnvelopeContext]: EnvelopeContext[P] };
 
-/** Returns the record's UUID for the id that the sender chose. Ignores ids that are longer than any real id. */
+/**
+ * Returns the record's UUID for the id that the sender chose; undefined without an id, and for ids that are longer than
+ * any real id.
+ */
 export function idOf(sender: string, value: string | undefined): string | undefined {
   if (value === undefined || value === '') return undefined;
   if (value.length * 3 > limits.maxDocumentIdBytes && Buffer.byteLength(value) > limits.maxDocumentIdBytes)

@@ -14,9 +14,9 @@ import { type Span, SplunkEnvelope, says, skipBlank, valueEnd } from './splunk-e
  * Reads the events of Splunk's HTTP Event Collector: envelopes in sequence, optionally separated by white
  * space, or in an array.
  *
- * A broken envelope is refused individually where possible: if its brackets close on the same line, the next
- * envelope starts after the closing bracket; otherwise, it starts on the next line. The skipped bytes are
- * scanned again line by line. Each byte is scanned at most three times.
+ * A broken envelope is refused individually where possible. If its brackets close on the same line, the next envelope
+ * starts after the closing bracket; otherwise, the next envelope starts on the next line. The skipped bytes are scanned
+ * again line by line. Each byte is scanned at most three times.
  */
 export function splunkEvent(bytes: Buffer, items: ItemReader, { host }: SplunkFraming<'splunk_event'>): undefined {
   const events = new Events(bytes, items, host);
@@ -51,7 +51,7 @@ export function splunkEvent(bytes: Buffer, items: ItemReader, { host }: SplunkFr
     at = skipBlank(bytes, at, length);
     if (isOpen && bytes[at] === comma) at = skipBlank(bytes, at + 1, length);
   }
-  if (isOpen) items.refuse('envelope', 'is missing: the array is not closed');
+  if (isOpen) items.refuse('envelope', 'is in an array without a closing bracket');
   if (items.count === 0) throw invalidField(noData.field, noData.reason);
 }
 

@@ -15,13 +15,12 @@ const times = 4;
 const bytesAt = 4;
 /** Bit of a slot's time: the last report showed that the connection had ended. */
 const endedBit = 1;
-/** Ended connections among eight candidates that are not evicted before older open connections. */
+/** Number of ended connections, among the eight candidates, that are not evicted before older open connections. */
 const endedKept = 2;
 
 /**
- * Stores reported connections, so that a connection that is reported repeatedly (hourly while it is open, and
- * at its end) is counted once, and counted as answered once. The size is fixed: 16 bytes per connection, in
- * buckets of four:
+ * Stores reported connections. Sensors report a connection repeatedly (hourly while it is open, and at its end), but it
+ * must be counted once, and counted as answered once. The size is fixed: 16 bytes per connection, in buckets of four:
  *
  * ```
  * | f f f f | t t t t | bytes | bytes | bytes | bytes |     64 bytes
@@ -31,22 +30,22 @@ const endedKept = 2;
  * ```
  *
  * A key may be in either of two buckets and goes to the bucket with more room. No connection is evicted until two
- * fifths of the slots are used (with a single bucket of four: a fiftieth). With half as many connections as
- * slots, 1 in 60,000 is evicted; with as many connections as slots, 1 in 12 is evicted. Each lookup confuses two
- * keys with a probability of 2 in 10^9.
+ * fifths of the slots are used (with one bucket per key instead of two: a fiftieth). With half as many connections as
+ * slots, 1 in 60,000 is evicted; with as many connections as slots, 1 in 12 is evicted. Each lookup confuses two keys
+ * with a probability of 2 in 10^9.
  *
  * The evicted connection is one of the eight in the two buckets. Most connections of sensors that report states have
- * ended when they are first reported, and are reported again only if the sensor sends a report twice. The others need
- * their slots until the next report, up to an hour later. If more than two of the eight have ended, the ended
+ * ended when they are first reported, and are reported again only if the sensor sends a report twice. Other connections
+ * need their slots until the next report, up to an hour later. If more than two of the eight have ended, the ended
  * connection with the oldest report is evicted; otherwise the connection with the oldest report:
  *
- * - An open connection is evicted only after reports of five other open connections in its two buckets. No number
- *   of ended connections evicts it otherwise.
+ * - An open connection is evicted only after reports of five other open connections in its two buckets. Otherwise, even
+ *   any number of ended connections does not evict an open connection.
  * - An ended connection is evicted only after reports of two other ended connections, or of seven other
  *   connections, in its two buckets. A flood of connections that look open therefore leaves a quarter of the
  *   slots to ended connections.
  *
- * These figures assume that the two buckets differ; they are the same for one key in `slots / 4`.
+ * These numbers assume that the two buckets differ. For one key in `slots / 4`, both buckets are the same.
  */
 export class ConnectionMemory {
   readonly slots: number;
@@ -109,9 +108,9 @@ export class ConnectionMemory {
   }
 
   /**
-   * Reads the buckets of future reports with these places. Buckets are scattered: reading a bucket from memory
-   * takes 100 ns, but the processor can read ten buckets in parallel, so prefetching reduces the time of a
-   * report to a third. The result has no meaning; it prevents the reads from being optimised away.
+   * Reads the buckets of future reports with these places. Buckets are scattered: reading a bucket from memory takes
+   * 100 ns, but the processor can read ten buckets in parallel. Prefetching therefore reduces the time of a report to a
+   * third. The result has no meaning; it prevents the reads from being optimised away.
    */
   fetch(places: Uint32Array, from: number, to: number): number {
     const words = this.#words;

@@ -13,9 +13,9 @@ const localPorts: ReadonlySet<number> = new Set([5353, 5355, 137]);
 const longestName = 253;
 
 /**
- * Returns the names that DNS answers give to home addresses, each pair of query and answer section once. The name is
- * the queried name (the answer may go through aliases) or the name in a reverse lookup. Accepts answers of home
- * resolvers, with the hosts that queried them, and answers of a host on the link about itself. Other responders
+ * Returns the names that DNS answers give to home addresses. Each pair of query and answer section is read only once.
+ * The name is the queried name (the answer may go through aliases) or the name in a reverse lookup. Accepts answers of
+ * home resolvers, with the hosts that queried them, and answers of a host on the link about itself. Other responders
  * could answer with any names.
  */
 export function namesInDns(block: EventBlock, isHome: IsHome, from = 0, to: number = block.rows): Sighting[] {
@@ -99,7 +99,10 @@ function trustedResolvers(list: AddressList, isHome: IsHome): (place: number) =>
   };
 }
 
-/** Returns the home address of a reverse lookup (RFC 1035, section 3.5; RFC 3596, section 2.5). */
+/**
+ * Returns the home address of a reverse lookup (RFC 1035, section 3.5; RFC 3596, section 2.5); undefined for other
+ * names.
+ */
 function reversed(query: string, isHome: IsHome): string | undefined {
   const [, v4, v6] = /^(?:((?:\d{1,3}\.){4})in-addr|((?:[0-9a-f]\.){32})ip6)\.arpa\.?$/i.exec(query) ?? [];
   const parts = (v4 ?? v6)?.split('.').slice(0, -1).reverse();

@@ -70,10 +70,10 @@ export class HostSpans {
 }
 
 /**
- * Returns the spans of one address in order of their starts, regardless of the order in which they were
- * collected. A span that overlaps the start of a span with another MAC address is cut at that start, because only the
- * start and the end of the cut span are known. If more than limits.maxSpansPerAddress spans remain, all spans of each
- * MAC address are merged, and returned in order of their ends.
+ * Returns the spans of one address in order of their starts, regardless of the order in which they were collected. If a
+ * span overlaps the start of a span with another MAC address, the first span is cut at that start, because nothing is
+ * known about the time between its start and its end. If more than limits.maxSpansPerAddress spans remain, all spans of
+ * each MAC address are merged, and returned in order of their ends.
  */
 export function inOrder(spans: readonly HostSeen[]): {
   readonly spans: readonly HostSeen[];

@@ -1,7 +1,7 @@
 /**
- * Decides who owns an address when a host is seen. A MAC address identifies a machine; an IP address identifies
- * a machine only until there is contrary evidence. Therefore, an address that moves does not split a machine,
- * and a machine with two addresses remains one asset.
+ * Decides which asset owns an address when a host is seen. A MAC address identifies a machine; an IP address identifies
+ * a machine only until there is contrary evidence. Therefore, an address that moves does not split a machine, and a
+ * machine with two addresses remains one asset.
  */
 
 /**

@@ -84,8 +84,9 @@ export function ownNames(names: readonly HeardName[], isProxy = false): readonly
 }
 
 /**
- * Returns the name to show for a host: the most trusted name among the names that the host announced itself and
- * the names outside of public domains. Owners of public domains can point names at any address.
+ * Returns the name to show for a host: the most trusted name among the names that the host announced itself and the
+ * names outside of public domains. Owners of public domains can point names at any address. Returns undefined if there
+ * is no such name.
  */
 export const standingName = (names: readonly HeardName[]): string | undefined =>
   names.find(({ name, from }) => from === 'dhcp' || from === 'mdns' || !isPublicName(name))?.name;

@@ -192,9 +192,11 @@ function requireFree(assets: Assets, field: Identifiers, values: readonly string
     if (other !== undefined && other !== id) refuse(`is ${single[field]} of another asset`, { asset_id: other });
     if (other !== undefined) continue;
     if (field === 'mac_addresses' && assets.bindings.mac(value) === undefined && !assets.bindings.hasRoomForMac)
-      refuse('exceeds the limit of known MAC addresses');
+      refuse(`exceeds the limit of known MAC addresses (${limits.maxKnownMacs})`);
     if (field === 'ip_addresses' && !assets.bindings.mayHave(id ?? '', value))
-      refuse('exceeds the limit of known addresses, in total or of this asset');
+      refuse(
+        `exceeds the limit of known addresses (${limits.maxAssetAddresses} in total, ${limits.maxAddressesPerAsset} per asset)`,
+      );
   }
 }
 

@@ -3,9 +3,8 @@ import { lines, at as places } from './asset-row.ts';
 import type { InventoryTables } from './tables.ts';
 
 /**
- * Checks that the tables of assets agree: each address refers to existing assets, which also refer to the
- * address, and has the recorded number of earlier bindings, in order; each MAC address of an asset is owned by
- * the asset.
+ * Checks that the tables of assets agree. Each address refers to existing assets, which also refer to the address. Each
+ * address has the recorded number of earlier bindings, in order. Each MAC address of an asset is owned by the asset.
  *
  * @throws Error describing the inconsistency.
  */
@@ -25,7 +24,8 @@ export function checkAssets(tables: InventoryTables): void {
         throw new Error(`address ${ip} belonged to asset ${id}, which does not list it`);
     if (all.some(({ from, to }) => from >= to)) throw new Error(`the owners of address ${ip} overlap`);
     const isCurrent = lines(assets.get(holder)![places.ips]).includes(ip);
-    if (isCurrent !== (until === 0)) throw new Error(`address ${ip} and asset ${holder} disagree`);
+    if (isCurrent !== (until === 0))
+      throw new Error(`only one of address ${ip} and asset ${holder} refers to the other`);
   }
   if (named !== assetAddressesOf.getKeysCount() || earlierBindings !== assetBindings.getKeysCount())
     throw new Error('there are bindings without an address row');

@@ -13,8 +13,8 @@ import { person } from './history.ts';
  * Plans the merge of two assets: all current and former data of `id` moves to `into`, and `id` is removed.
  *
  * @param version - the version that `id` must have
- * @throws NOT_FOUND; VERSION_MISMATCH; CONFLICT when both are the same asset, when the result would have too
- * many addresses, and when the result would exceed a limit on users' texts, which are never dropped.
+ * @throws NOT_FOUND; VERSION_MISMATCH; CONFLICT when both are the same asset, or when the result would exceed a limit
+ *   of addresses or of users' texts, which are never dropped.
  */
 export function planMerge(
   parts: AssetParts,

@@ -56,7 +56,10 @@ export function listAssetHistory(
   return { json: jsonPage(resources, query), ...rest };
 }
 
-/** Returns the asset into which a merged asset was merged, at the end of the chain of merges. */
+/**
+ * Returns the asset into which a merged asset was merged, at the end of the chain of merges; undefined if the asset was
+ * not merged.
+ */
 export function mergedInto({ assetMerges }: InventoryTables, id: string): string | undefined {
   let into = assetMerges.get(canonicalUuid(id) ?? '');
   // Each merge is into an existing asset, so chains end.

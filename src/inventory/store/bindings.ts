@@ -146,7 +146,9 @@ export class Bindings {
     return this.#heads.get(ip);
   }
 
-  /** Returns the binding in force at a time; the first binding begins at time 0. */
+  /**
+   * Returns the binding in force at a time; undefined if no asset had the address. The first binding begins at time 0.
+   */
   at(ip: string, time: number): Binding | undefined {
     const head = this.#heads.get(ip);
     if (head === undefined) return undefined;
@@ -192,7 +194,10 @@ export class Bindings {
     this.#seenAgain(ip, head, last);
   }
 
-  /** Fast path: returns the asset of an address without a MAC address if this evidence adds nothing new. */
+  /**
+   * Fast path: returns the asset of an address without a MAC address if this evidence adds nothing new; otherwise
+   * undefined.
+   */
   sameAgain(ip: string, first: number, last: number): string | undefined {
     const head = this.#heads.get(ip);
     if (head?.calm === undefined || head.calm.era !== this.#era || first < head.calm.from) return undefined;

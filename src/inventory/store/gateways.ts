@@ -47,8 +47,8 @@ export class Gateways {
 
   /**
    * Returns whether several machines share the MAC address. This is the case if the asset has more addresses than one
-   * machine can have, or has several IPv4 addresses, not all confirmed by users, in use with the MAC address at the
-   * same time.
+   * machine can have. It is also the case if several IPv4 addresses, not all confirmed by users, were in use with the
+   * MAC address at the same time.
    */
   isShared(asset: AssetState, mac: string, ip: string, last: number): boolean {
     if (asset.ips.length < 2 || ip.includes(':')) return false;
@@ -95,6 +95,7 @@ export class Gateways {
 
   /**
    * Moves an address to another asset for the time in which only the MAC address connected the address with this asset.
+   * Returns the other asset; undefined if nothing moves, or at limits.maxAssets.
    */
   #takeApart(asset: AssetState, ip: string, mac: string, when: number): AssetState | undefined {
     const { bindings, rows, history } = this.#known;
@@ -105,7 +106,7 @@ export class Gateways {
     if (isCurrent ? !isJoined(latest) : latest.asset_id === asset.id || !all.some(isJoined)) return undefined;
     const another = all.findLast(({ asset_id }) => asset_id !== asset.id);
     const before = another && rows.get(another.asset_id);
-    // A machine that has since received another address does not have this address any more.
+    // A machine that has since received another address of the same family does not have this address any more.
     const isFree = before?.ips.every((each) => each.includes(':') !== ip.includes(':'));
     const first = history.firstBound(asset, ip) ?? latest.last;
     const other = !isCurrent || isFree ? before : this.#known.create(ip, { source: asset.source, by: network }, when);

@@ -25,10 +25,10 @@ import type { InventoryTables } from './tables.ts';
 export type AssetRisk = readonly [score: number, fallsAt: number];
 
 /**
- * The alerts that are open or contribute to risk, indexed by their source and destination addresses, and their
- * effect on the assets with these addresses. The index changes with the alerts, in their transaction. Assets
- * are updated when they are written: the alert sequence up to which they are current is committed with them,
- * and later changes are applied again.
+ * The alerts that are open or contribute to risk, indexed by their source and destination addresses, and their effect
+ * on the assets with these addresses. The index changes with the alerts, in their transaction. Assets are updated when
+ * assets are written. The sequence of the last alert change that the assets include is committed with the assets, so
+ * that later changes are applied again after a crash.
  *
  * As alerts age, risk scores fall, each at a time that is known when the score is computed. Therefore, no updates
  * are needed before the first of these times, and then only for the assets whose scores fall at that time:

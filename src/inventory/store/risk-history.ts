@@ -21,8 +21,8 @@ const most = limits.maxRiskChanges;
 /** Records a change of a risk score. Runs within a transaction. */
 export function recordRisk(table: Table, id: string, before: number, after: number, nowMs: number): void {
   const last = lastChange(table, id, Number.POSITIVE_INFINITY);
-  // The time of the last record is a lower bound, so that the order is preserved if the clock was set back, and
-  // the last record has the current score.
+  // The time is not before the last record, so that the last record has the current score even if the clock was set
+  // back.
   const at = Math.max(nowMs, last?.at ?? nowMs);
   const change: RiskChangeRow = [before, after, after];
   table.putSync([id, at], last?.at === at ? together(last.row, change) : change);
@@ -74,7 +74,7 @@ const together = ([before, , high]: RiskChangeRow, [, after, highest]: RiskChang
 const changesOf = (table: Table, id: string): PlacedChange[] =>
   Array.from(table.getRange(within<number>(id)), ({ key, value }) => ({ at: key[1], row: value }));
 
-/** Returns the last change at or before a time. */
+/** Returns the last change at or before a time; undefined without a change. */
 function lastChange(table: Table, id: string, upTo: number): PlacedChange | undefined {
   const range = { start: [id, upTo] as [string, number], end: [id] as unknown as [string, number] };
   for (const { key, value } of table.getRange({ ...range, reverse: true, limit: 1 })) return { at: key[1], row: value };

@@ -31,7 +31,10 @@ export class SeenHosts {
     this.#gateways = gateways;
   }
 
-  /** Records evidence of a host, which usually only shows that the host still has its address. */
+  /**
+   * Records evidence of a host, which usually only shows that the host still has its address. Returns the asset;
+   * undefined if the evidence is ignored, or at a limit.
+   */
   hostSeen(host: HostSeen): string | undefined {
     const { ip, first, last, mac } = host;
     const isPast = last <= this.#known.now() + limits.maxClockLeadMs;
@@ -42,7 +45,10 @@ export class SeenHosts {
     return same ?? this.seen(host, passive)?.id;
   }
 
-  /** Returns the asset that was seen, after updating the owners of the address. */
+  /**
+   * Returns the asset that was seen, after updating the owners of the address; undefined if the evidence is ignored, or
+   * at a limit.
+   */
   seen(host: HostSeen, from: Source): AssetState | undefined {
     const { bindings } = this.#known;
     const { ip, mac: seenMac } = host;

@@ -50,7 +50,7 @@ export const inventoryTables = {
   /** [asset id, epoch ms] → change of its risk score */
   riskHistory: table<RiskChangeRow, [string, number]>('risk-history'),
   /**
-   * `generation` → generation of the bindings; `risks` → the change of alerts up to which assets are current
+   * `generation` → generation of the bindings; `risks` → the sequence of the last alert change that the assets include
    */
   assetCounters: table<number, AssetCounter>('asset-counters'),
   /** service id → row */

@@ -27,7 +27,8 @@ export const tops = ['talkers', 'destinations', 'services', 'domains'] as const;
 export type Top = (typeof tops)[number];
 
 /**
- * The precision of a rollup: maximum hashes for an exact count, `most` of each `TopList`, and maximum bytes.
+ * The precision of a rollup: number of hashes up to which a distinct count is exact, `most` of each `TopList`, and
+ * maximum bytes.
  */
 export interface Fineness {
   readonly hashes: number;

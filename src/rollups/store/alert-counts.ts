@@ -61,8 +61,9 @@ export class AlertCounts {
 }
 
 /**
- * Returns the starts of the alert's buckets, by level. The buckets are determined by the time when the alert
- * was last seen, or last changed if the change was earlier, because a sensor's clock may be ahead.
+ * Returns the starts of the alert's buckets, by level. The buckets are determined by the time when the alert was last
+ * seen. If the alert was last changed before that time, the sensor's clock is ahead, and the time of the change is
+ * used.
  */
 function startsOf({ alert }: Counted): number[] {
   const time = Math.min(Date.parse(alert.last_seen), Date.parse(alert.updated_at));

@@ -118,7 +118,7 @@ function touched(tables: RollupTables, unit: Level, from: number, deltas: readon
   return buckets;
 }
 
-/** Returns the start of the first hour with data. */
+/** Returns the start of the first hour with data; undefined without data. */
 function beginning(tables: RollupTables, deltas: readonly Cell[]): number | undefined {
   const first = (keys: Iterable<BucketKey>): number => {
     for (const [, start] of keys) return start;

@@ -9,7 +9,7 @@ import { distincts, type Fineness, type Rollup } from '../model/rollup.ts';
  *
  * ```
  *   deltas     41 42 43 …         added by each commit, per minute or hour
- *   buckets    minute hour day    all earlier events, once per level; a row of counts and a row of all figures
+ *   buckets    minute hour day    all earlier events, once per level; a row of counts and a row with the whole rollup
  * ```
  *
  * A commit writes one small row; pending deltas are periodically added to the buckets. Readers combine

@@ -1,5 +1,5 @@
 /**
- * Selects the first `max` of many numbers in a given order. A heap has the last selected number on top, so that
+ * Selects the `max` numbers that come first in a given order. A heap has on top the selected number that comes last, so
  * most numbers need one comparison. In the worst case, n numbers need n · log(max) comparisons.
  */
 export class Busiest {

@@ -1,11 +1,11 @@
 import type { Link } from './centrality.ts';
 
 /**
- * Finds groups of nodes with more links within the group than to other nodes, by Louvain's method (Blondel,
- * Guillaume, Lambiotte, Lefebvre: Fast unfolding of communities in large networks, 2008). Each node joins the
- * neighbouring group with the largest gain of modularity, until no node gains. Then the groups become nodes,
- * and the method repeats. Nodes are visited in order and ties go to the lower number, so the result is
- * deterministic. Groups are numbered by size; the largest is 0.
+ * Finds groups of nodes with more links within the group than to other nodes, by Louvain's method (Blondel, Guillaume,
+ * Lambiotte, Lefebvre: Fast unfolding of communities in large networks, 2008). Each node joins the neighbouring group
+ * with the largest gain of modularity, until no move increases the modularity. Then the groups become nodes, and the
+ * method repeats. Nodes are visited in order and ties go to the lower number, so the result is deterministic. Groups
+ * are numbered by size; the largest is 0.
  */
 export function communities(nodes: number, links: readonly Link[]): number[] {
   let group = Array.from({ length: nodes }, (_, node) => node);

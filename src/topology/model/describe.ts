@@ -10,7 +10,8 @@ export type DescribedNode = Pick<Node, 'id' | 'kind' | 'ip'>;
 export type DescribedEdge = Topology['edges'][number];
 
 /**
- * Describes a block as in the contract. Groups (multicast, broadcast) are part of the network, not external.
+ * Describes a block in the form of the API contract. Groups (multicast, broadcast) are part of the network, not
+ * external.
  */
 export function describeNode(blocks: Blocks, node: number, isHome: boolean): DescribedNode {
   const id = printBlock(blocks, node);
@@ -21,7 +22,7 @@ export function describeNode(blocks: Blocks, node: number, isHome: boolean): Des
 }
 
 /**
- * Maximum bytes of an edge or node in use from `first` to `last`. The bytes may include data from the hour before
+ * Maximum bytes that an edge or node can carry from `first` to `last`. The bytes may include data from the hour before
  * `first`.
  */
 export const mostIn = (first: number, last: number): number => linkBytes(last - first + 3_600_000);

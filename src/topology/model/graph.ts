@@ -99,7 +99,10 @@ class Whole {
   readonly #focus = new Set<number>();
   /** Maximum bytes of a node. */
   readonly #most: number;
-  /** For each node of each segment, its number in `nodes`, segment after segment. */
+  /**
+   * For each node of each segment, its number in `nodes`. The nodes of a segment are adjacent, in the order of
+   * segments.
+   */
   #places = new Uint32Array(4096);
   #placed = 0;
 
@@ -143,7 +146,10 @@ class Whole {
     for (const array of [this.bytes, this.degree, this.#connections, this.#places]) freed(array);
   }
 
-  /** Returns a mark for each node at most `depth` edges away from the focus, in either direction of edges. */
+  /**
+   * Returns for each node the number of edges between the focus and the node, in either direction, plus 1. Returns 0
+   * for nodes that are more than `depth` edges away.
+   */
   near(depth: number): Uint8Array {
     const away = new Uint8Array(this.nodes.count);
     for (const node of this.#focus) away[node] = 1;

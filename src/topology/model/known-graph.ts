@@ -14,7 +14,10 @@ export interface Fresh {
 
 /** Bits of an edge: new in the graph of hosts, and new in the graph of subnets. */
 export const freshEdge = { host: 1, subnet: 2 } as const;
-/** Bits of a node: the node or its network is new, is new as a home network, or is a home network. */
+/**
+ * Bits of a node. `host`, `subnet`: the block or its network is new. `hostHome`, `subnetHome`: it is new as a home
+ * network. `isHome`, `subnetIsHome`: it is a home network.
+ */
 export const freshNode = {
   host: 1,
   hostHome: 2,

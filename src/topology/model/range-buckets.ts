@@ -28,9 +28,9 @@ export interface RangeBuckets {
 const whole: RangeBuckets = { parts: [{ level: 'ever', from: 0, to: 1 }] };
 
 /**
- * Returns the buckets of a range: days, and hours at the start and the end, so that the cost of a long range
- * depends on the number of days. If hours are no longer stored, the range is widened to days. If the days are
- * no longer stored either, the range is widened to all data.
+ * Returns the buckets of a range: days, and hours at the start and the end. The cost of a long range therefore depends
+ * on the number of days. If hours are no longer stored, the range is widened to days. If the days are no longer stored
+ * either, the range is widened to all data.
  *
  * ```
  * from ├──hours──┤───────days───────┤──hours──┤ to

@@ -29,7 +29,7 @@ export interface Step {
 export interface UpdateView {
   readonly groupBy: 'host' | 'subnet';
   /**
-   * Limits edges to edges whose source or target is in one range of each list. Without lists, all edges are
+   * Limits edges to those whose source or target is in at least one range of each list. Without lists, all edges are
    * included.
    */
   readonly ends: readonly (readonly AddressRange[])[];
@@ -117,7 +117,7 @@ const includes = (range: AddressRange, ip: string): boolean =>
     ({ first, last }) => compareAddress(first, 0, range.last, 0) <= 0 && compareAddress(range.first, 0, last, 0) <= 0,
   );
 
-/** Returns 1 if the block and one of the ranges have an address in common. */
+/** Returns 1 if the block and one of the ranges have an address in common, otherwise 0. */
 function lies(blocks: Blocks, node: number, ranges: readonly AddressRange[]): number {
   const first = new Uint8Array(16);
   const words = new DataView(first.buffer);

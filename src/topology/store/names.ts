@@ -3,7 +3,7 @@ import { type AssetRow, at, lines } from '../../inventory/store/asset-row.ts';
 import type { InventoryTables } from '../../inventory/store/tables.ts';
 import type { NodeName } from '../model/update.ts';
 
-/** Returns the name of the asset that currently has the address. */
+/** Returns the name of the asset that currently has the address; undefined if no asset has it. */
 export function currentName(
   tables: Pick<InventoryTables, 'assets' | 'assetAddresses'>,
   ip: string,
@@ -22,7 +22,7 @@ export function nameOfAsset(
   return row && { asset_id: assetId, label: row[at.name], risk_level: riskLevelOf(row[at.risk]) };
 }
 
-/** Returns the addresses whose name changes with a change of an asset. */
+/** Returns the addresses whose asset, name or risk level differs before and after a change of an asset. */
 export function renamedBy(before: AssetRow | undefined, after: AssetRow | undefined): string[] {
   const had = before === undefined ? [] : lines(before[at.ips]);
   const has = after === undefined ? [] : lines(after[at.ips]);

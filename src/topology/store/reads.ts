@@ -116,8 +116,8 @@ function addressesOf(
 }
 
 /**
- * Returns the name of the address's owner at the end of the range; the name of the current owner if the range
- * has no end.
+ * Returns the name of the address's owner at the end of the range; the name of the current owner if the range has no
+ * end. Returns undefined without an owner.
  */
 function nameAt(
   tables: InventoryTables,

@@ -13,10 +13,12 @@ export interface Neighbours {
 const maxMergedRuns = 8;
 
 /**
- * Chooses adjacent runs to merge, in the level with the most runs to merge: runs with at most twice the rows of all
- * newer runs, and the run after them. If there are more than `maxMergedRuns`, chooses the window with the fewest rows.
- * When nothing is left to merge, each run is more than twice as long as all newer runs together. Therefore, there are
- * at most about log2(rows) runs, and a row is rewritten about log2(rows) times on average.
+ * Chooses adjacent runs to merge. Considers the level with the most runs due to be merged (see `dueRuns`). If more than
+ * `maxMergedRuns` are due there, chooses the `maxMergedRuns` adjacent runs with the fewest rows. Returns undefined if
+ * no runs are due.
+ *
+ * When no runs are due, each run is more than twice as long as all newer runs together. Therefore, there are at most
+ * about log2(rows) runs, and a row is rewritten about log2(rows) times on average.
  */
 export function chooseRuns(runs: Readonly<Record<Level, readonly RunRow[]>>): Neighbours | undefined {
   const [most] = levels.map((level) => dueRuns(level, runs[level])).sort((a, b) => b.to - b.from - (a.to - a.from));
@@ -29,7 +31,10 @@ export function chooseRuns(runs: Readonly<Record<Level, readonly RunRow[]>>): Ne
   return { level, from: first, to: first + size };
 }
 
-/** Returns the newest adjacent runs that are due to be merged; at most one run if no runs are due. */
+/**
+ * Returns the newest adjacent runs that are due to be merged: runs with at most twice as many rows as all newer runs
+ * together, and the next newer run. Returns at most one run if no runs are due.
+ */
 function dueRuns(level: Level, runs: readonly RunRow[]): Neighbours {
   let newer = 0;
   let to = runs.length;
@@ -46,8 +51,9 @@ function dueRuns(level: Level, runs: readonly RunRow[]): Neighbours {
 }
 
 /**
- * Returns the runs of a level after removing the oldest buckets until the largest run meets a limit on rows, and the
- * first remaining bucket. Rows of other runs do not count, because they may repeat rows of the largest run.
+ * Removes the oldest buckets of a level until its largest run has at most `maxRows` rows. Returns the remaining runs,
+ * the first remaining bucket, and the removed segments. Rows of other runs do not count, because they may repeat rows
+ * of the largest run.
  */
 export function withinRows(
   runs: readonly RunRow[],
@@ -68,7 +74,7 @@ export function withinRows(
   return { runs: left, floor: first, gone };
 }
 
-/** Returns whether the runs besides the largest run have more segments than half of `maxRows` rows need. */
+/** Returns whether all runs except the largest have more segments than half of `maxRows` rows need. */
 export function isCrowded(runs: readonly RunRow[], maxRows: number): boolean {
   return runs.flat().length - largestOf(runs).length > maxRows / 2 / maxSegmentRows;
 }

@@ -60,10 +60,10 @@ interface Job extends Neighbours {
 }
 
 /**
- * The graph of flows, in the store thread. The projector adds flows up to edges. `write`, at the end of a transaction,
- * stores the edges as a step, which subscribers of the channel also receive. `mergeSome` does background work,
- * in separate transactions. After a crash, flows that were only in memory are processed again from the
- * inventory's position, and segments of an unfinished merge are removed at the next start.
+ * The graph of flows, in the store thread. The projector sums flows to edges. `write`, at the end of a transaction,
+ * stores the edges as a step, which subscribers of the channel also receive. `mergeSome` does background work, in
+ * separate transactions. After a crash, flows that were only in memory are processed again from the stored checkpoint,
+ * and segments of an unfinished merge are removed at the next start.
  *
  * The rows of each level are bounded, even if new edges arrive faster than the background work merges them:
  *
@@ -254,7 +254,7 @@ export class Topology {
     const last = lastStep(this.#tables);
     const steps = last - taken;
     if (this.#waiting?.steps === steps) return this.#waiting;
-    // There is a new step, or there are steps from before the start of the service.
+    // Only the rows of new steps are counted, if the earlier steps have been counted.
     const from = this.#waiting === undefined || steps < this.#waiting.steps ? taken : taken + this.#waiting.steps;
     let rows = from === taken ? 0 : this.#waiting!.rows;
     for (const segment of segmentsAfter(this.#tables, from)) rows += segment.rows;
