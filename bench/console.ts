@@ -50,7 +50,7 @@ export async function run(events = 5_000_000, loads = 7, seconds = 20): Promise<
   }
 }
 
-/** Waits until figures and detection have processed all events. Until then the service is busy with them. */
+/** Waits until counting and detection have processed all events, because until then the service is busy. */
 async function counted(service: Service): Promise<void> {
   const client = createClient({ baseUrl: service.url, token: await tokenFor(service, 'viewer') });
   for (;;) {

@@ -28,13 +28,13 @@ const cases = {
 } as const satisfies Record<string, { format: FormatName | MixName; beside: readonly WorkName[] }>;
 
 export type CaseName = keyof typeof cases;
-/** The case with which the others are compared. */
+/** The case with which the other cases are compared. */
 const base: CaseName = 'a site';
 
 interface Case {
   readonly name: CaseName;
   readonly measured: Measured[];
-  /** Figures of the work beside ingest, by round. */
+  /** Results of the work that the service did during ingest, by round. */
   readonly figures: WorkFigure[][];
 }
 
@@ -42,7 +42,7 @@ interface Case {
  * Measures the cases.
  *
  * @param seconds - duration of a round of one case, without the time of deferred work
- * @param names - cases to measure beside the site
+ * @param names - cases to measure in addition to `a site`
  */
 export async function run(
   seconds = 2,
@@ -115,7 +115,7 @@ function rowsOf(all: readonly Case[]): BenchRow[] {
   ];
 }
 
-/** Returns the rows of the work that was done beside ingest. */
+/** Returns the rows of the work that the service did during ingest. */
 function workRows({ name, figures }: Case): BenchRow[] {
   return figures[0]!.map((figure, at) =>
     rowOfRounds(

@@ -70,8 +70,8 @@ function row(variant: string, times: readonly number[]): BenchRow {
 }
 
 /**
- * Returns the microseconds per line of each round except the first, in which code is compiled. `_warm` is computed
- * before the clock starts, so that filling the caches of `made` is not measured.
+ * Returns the microseconds per line of each round except the first, in which code is compiled. `_warm` is not used here:
+ * callers create the input of `work` in this argument, before the time is measured.
  */
 function perLine(work: () => void, _warm?: unknown): number[] {
   work();

@@ -1,4 +1,4 @@
-/** One measured number. Compare rows of one question with each other, not between machines. */
+/** One measured number. Rows with the same `question` can be compared if they were measured on the same machine. */
 export interface BenchRow {
   readonly question: string;
   readonly variant: string;
@@ -43,7 +43,7 @@ export function quantile(sorted: ArrayLike<number>, share: number): number {
   return sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? Number.NaN;
 }
 
-/** Returns a function that makes rows of one question. */
+/** Returns a function that makes rows with this `question`. */
 export const rowsAbout =
   (question: string) =>
   (variant: string, value: number, unit: string, note?: string): BenchRow => ({

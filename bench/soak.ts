@@ -4,7 +4,7 @@
  * and DNS lines with the current time arrive for an hour in bodies of 2,000 in an open loop, at 80 % of the rate that
  * this service reached just before in a closed loop, including detection and counting. Clients read beside the load:
  * each second the newest page, one host's events, the dashboard and the alerts; each minute an export of 50,000 events;
- * and one WebSocket subscriber all the time. A curve has a point for each minute. The points are also printed to
+ * and one WebSocket subscriber all the time. Each curve has a point for each minute. The points are also printed to
  * stderr, so that a run that is stopped early leaves its figures.
  */
 import { readFileSync, statSync } from 'node:fs';
@@ -37,15 +37,15 @@ type Asked = keyof typeof asked;
 /**
  * Measures both loads.
  *
- * @param minutes - points of the second curve
- * @param smallMinutes - points of the first curve
- * @param minuteS - seconds from point to point
+ * @param minutes - length of the open-loop load, whose curves have one point for each minute
+ * @param smallMinutes - length of the load of small bodies, which runs first and has curves of its own
+ * @param minuteS - length of a minute in seconds; shorter in a trial run
  */
 export async function run(minutes = 60, smallMinutes = 10, minuteS = 60): Promise<BenchRow[]> {
   return [...(await withService(smallRows, smallMinutes, minuteS)), ...(await withService(soakRows, minutes, minuteS))];
 }
 
-/** A plan except for the service. */
+/** A plan without the URL and the token of the service. */
 type Load = Omit<Plan, 'url' | 'token'>;
 
 interface Loaded {
@@ -138,10 +138,10 @@ async function soakRows(
   ];
 }
 
-/** Figures of the status. */
+/** The counts in the service's status that are shown. */
 type StoreFigures = Record<'network_events' | 'dns_events' | 'uncounted_events' | 'blocks' | 'topology_runs', number>;
 
-/** The clients beside the load, and what they saw since the last look. */
+/** The clients that read during the load. Counts are since the start, and times since the last call of `look`. */
 class Clients {
   readonly #service: Service;
   readonly #headers: Record<string, string>;
@@ -246,7 +246,8 @@ class Clients {
   }
 
   /**
-   * Runs work in the background. A failure ends the process: a soak that lost a part of its load would be meaningless.
+   * Runs work in the background. A failure ends the process, because results of a run without a part of its load are
+   * useless.
    */
   #background(work: Promise<void>): void {
     this.#work.add(work);
@@ -263,7 +264,7 @@ function memoryOf(pid: number): { anonMiB: number; fileMiB: number } {
   return { anonMiB: mib('RssAnon'), fileMiB: mib('RssFile') };
 }
 
-/** Returns a function that makes the row of a curve: its median and range, and at most twelve of its points. */
+/** Returns a function that makes one row per measure: median and range of its values, and at most twelve of them. */
 function curvesOf<T>(points: readonly T[], question: string) {
   return (variant: string, unit: string, of: (point: T) => number, note = ''): BenchRow => {
     const values = points.map(of);

@@ -48,8 +48,8 @@ const replacing = globSync(filesOf(together.flat()), { cwd: root }).filter((file
 );
 
 /**
- * Runs project by project, as a process ends when the next file may not run in it. Projects with a process
- * per file come first, the slow ones before others, so that the last file does not run alone while other
+ * Runs one project after the other, because a process ends when the next file belongs to another project. Projects with
+ * a process per file come first, and slow projects before fast ones, so that the last file does not run alone while other
  * workers are idle.
  */
 class SlowFirst extends BaseSequencer {

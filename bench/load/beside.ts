@@ -1,4 +1,4 @@
-/** Work that users cause beside ingest. The clients are in this process, on the same cores as the service. */
+/** Work that users cause during ingest. The clients are in this process, on the same cores as the service. */
 import { connect, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Service } from '../../scripts/service.ts';
@@ -11,7 +11,7 @@ export interface WorkFigure {
 }
 
 /**
- * Starts work for an analyst's token. The returned function ends the work and returns its figures; it rejects if a
+ * Starts work for an analyst's token. The returned function ends the work and returns its results; it rejects if a
  * request failed.
  */
 export type Work = (service: Service, token: string) => () => Promise<WorkFigure[]>;

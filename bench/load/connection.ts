@@ -64,7 +64,7 @@ export class Connection {
     if (end < 0) return;
     const head = this.#received.toString('latin1', 0, end);
     const length = Number(/^content-length: (\d+)/im.exec(head)?.[1]);
-    if (Number.isNaN(length)) throw new Error(`an answer without a length: ${head}`);
+    if (Number.isNaN(length)) throw new Error(`the response has no Content-Length: ${head}`);
     const start = end + 4;
     if (this.#received.length < start + length) return;
     const retryAfter = /^retry-after: (\d+)/im.exec(head)?.[1];

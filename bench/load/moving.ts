@@ -43,7 +43,7 @@ export function moving(
 ): MovingBodies {
   const known = bodies.map((bytes) => placesIn(bytes, marks));
   for (const { ids } of known)
-    if (ids.length !== linesPerBody) throw new Error(`${ids.length} identifiers of ${linesPerBody} lines`);
+    if (ids.length !== linesPerBody) throw new Error(`found ${ids.length} identifiers in ${linesPerBody} lines`);
   let taken = 0;
   return {
     linesPerBody,
@@ -82,7 +82,7 @@ export function spanOf(lines: readonly string[]): number {
   let [first, last] = [Number.POSITIVE_INFINITY, 0];
   for (const line of lines) {
     const seconds = Number(/"ts":(\d{10})\b/.exec(line)?.[1]);
-    if (Number.isNaN(seconds)) throw new Error(`no time in whole seconds of ten digits: ${line}`);
+    if (Number.isNaN(seconds)) throw new Error(`the line has no time of ten digits in seconds: ${line}`);
     first = Math.min(first, seconds);
     last = Math.max(last, seconds);
   }

@@ -4,25 +4,25 @@ import type { Named } from './candor.ts';
 import type { Peer } from './peer.ts';
 import type { Kind, Question } from './questions.ts';
 
-/** One engine's times for one kind of question, in milliseconds and in the order of the runs. */
+/** One engine's times for one kind of query, in milliseconds and in the order of the runs. */
 export interface Asked {
   readonly kind: Kind;
   readonly engine: string;
   readonly times: readonly number[];
-  /** Number of answers that differ from those of the first engine although they must be equal. */
+  /** Number of results that differ from those of the first engine although they must be equal. */
   readonly differing: number;
-  /** Description of the first differing answer. */
+  /** Description of the first differing result. */
   readonly example: string | undefined;
 }
 
 const turns = 4;
 const askedPerTurn = 50;
-/** Time per engine before the next engine continues, in milliseconds. Slow questions run less often. */
+/** Maximum time of an engine's turn, in milliseconds. Slow queries therefore run less often. */
 const turnMs = 1500;
 /** Number of runs that are not counted, because code is compiled and files are read. */
 const warmUp = 3;
 
-/** Sends the same questions to each engine in turn. A slow engine receives fewer of them. */
+/** Runs the same queries on each engine in turn. A slow engine runs fewer of them. */
 export async function askInTurn(
   all: readonly Peer[],
   files: readonly string[],
@@ -63,7 +63,7 @@ export async function askInTurn(
   return asked;
 }
 
-/** Returns for each kind a generator of questions, with values from lines at random positions. */
+/** Returns for each kind a generator of queries, with values from lines at random positions. */
 function questionsFrom(files: readonly string[], named: readonly Named[]): Record<Kind, () => Question> {
   const rng = random(11);
   const lines = Array.from({ length: 40 }, () => pick(rng.int, files)).flatMap((file) => {

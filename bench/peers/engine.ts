@@ -23,7 +23,7 @@ export interface Engine {
 }
 
 /**
- * The part of an answer that must be the same for all engines. For a page: its rows and the time of the first row,
+ * The part of a result that must be the same for all engines. For a page: its rows and the time of the first row,
  * epoch milliseconds. For a total or the busiest talker: the count. Empty if an engine may estimate.
  */
 export type Answer = readonly number[];

@@ -14,7 +14,7 @@ export interface Peer {
   finish(): Promise<void>;
   bytes(): Promise<readonly Size[]>;
   prepare(): Promise<void>;
-  /** Runs a question. Resolves to the milliseconds until the rows are objects in JavaScript, and to the answer. */
+  /** Runs a query. Resolves to the milliseconds until its rows are objects in JavaScript, and to its result. */
   ask(question: Question): Promise<{ readonly ms: number; readonly answer: Answer }>;
   stop(): Promise<void>;
 }

@@ -93,7 +93,7 @@ export async function open({ packages: bin, folder }: EngineOptions): Promise<En
     },
     async prepare() {},
     async ask() {
-      throw new Error('PostgreSQL is only loaded');
+      throw new Error('queries are not measured on PostgreSQL');
     },
     async close() {
       const ended = once(server, 'exit');
@@ -112,6 +112,6 @@ function unprivileged(): { uid: number; gid: number } {
     .split('\n')
     .map((line) => line.split(':'));
   const account = accounts.find(([name]) => name === 'postgres') ?? accounts.find(([name]) => name === 'nobody');
-  if (account === undefined) throw new Error('no account to run PostgreSQL with');
+  if (account === undefined) throw new Error('there is no account postgres or nobody to run PostgreSQL');
   return { uid: Number(account[2]), gid: Number(account[3]) };
 }

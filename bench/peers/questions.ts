@@ -1,6 +1,6 @@
 import { type Dialect, sqlTime } from './schema.ts';
 
-/** The questions for every engine. Pages have 50 rows, newest first, with all columns. */
+/** A query that every engine runs. Pages have 50 rows, newest first, with all columns. */
 export type Question =
   | { readonly kind: 'newest page' }
   | { readonly kind: 'page of an address'; readonly ip: string }
@@ -17,16 +17,17 @@ export type Question =
   | { readonly kind: 'get by id'; readonly id: string; readonly connectionId: string; readonly at: number };
 export type Kind = Question['kind'];
 
-/** Notes for the figures of a question. */
+/** Notes beside the query times on the results page, by kind of query. */
 export const remarks = {
-  'newest page': 'candor counts the exact total as well',
-  'page of an address': 'either end; candor counts the exact total as well',
-  'page of a port and time range': 'candor counts the exact total as well',
-  'exact total of a port': 'ports recur, and candor keeps the totals of filters asked before',
-  'ten top talkers of a day': 'candor answers with the whole dashboard, kept at ingest',
-  'distinct addresses of a day': 'estimated by all; candor answers with the whole dashboard, kept at ingest',
-  'by connection id': 'peers have an index on it, made after loading',
-  'get by id': 'of peers by time and connection id, as they store no other',
+  'newest page': 'candor also counts the exact total',
+  'page of an address': 'source or destination; candor also counts the exact total',
+  'page of a port and time range': 'candor also counts the exact total',
+  'exact total of a port': 'ports repeat, and candor caches totals by filter',
+  'ten top talkers of a day': 'candor returns the whole dashboard, which ingest keeps up to date',
+  'distinct addresses of a day':
+    'estimated by all engines; candor returns the whole dashboard, which ingest keeps up to date',
+  'by connection id': 'peers use an index that is created after loading',
+  'get by id': 'peers select by time and connection id, because they store no other id',
 } as const satisfies Record<Kind, string>;
 
 /** The parts of SQL that differ between engines. */
@@ -49,7 +50,7 @@ const byDialect = {
   },
 } as const satisfies Partial<Record<Dialect, Words>>;
 
-/** Returns the question in SQL: all columns for pages, otherwise a count as `n`. */
+/** Returns the query in SQL. A page selects all columns; other queries select a count as `n`. */
 export function sqlOf(question: Question, dialect: keyof typeof byDialect): string {
   const { address, distinct } = byDialect[dialect];
   const at = (ms: number) => sqlTime(dialect, ms);
@@ -83,8 +84,8 @@ export function sqlOf(question: Question, dialect: keyof typeof byDialect): stri
 }
 
 /**
- * Returns the part of an answer that must be the same for all engines, from an engine's rows as objects. Times are
- * `YYYY-MM-DD hh:mm:ss.mmm`, in UTC.
+ * Returns the part of a result that must be the same for all engines, from an engine's rows as objects. Returns an empty
+ * list for estimates, which may differ. Times are `YYYY-MM-DD hh:mm:ss.mmm`, in UTC.
  */
 export function answerOf(question: Question, rows: readonly Readonly<Record<string, unknown>>[]): readonly number[] {
   switch (question.kind) {

@@ -105,7 +105,7 @@ function sizeRows(all: readonly Loaded[]): BenchRow[] {
   ];
 }
 
-/** Returns rows for the questions. `idle` has the milliseconds of requests to Candor that do not use the store. */
+/** Returns rows for the queries. `idle` has the milliseconds of requests to Candor that do not use the store. */
 export function questionRows(answers: readonly Asked[], idle: readonly number[], events: number): BenchRow[] {
   const question = `The same questions over ${events.toLocaleString('en')} events, to rows in JavaScript`;
   const byKind = Map.groupBy(answers, ({ kind }) => kind);

@@ -15,7 +15,7 @@ export interface Receiver {
   readonly pid: number;
   /** Receives that many bodies. */
   load(bodies: number): Promise<Load>;
-  /** Returns the bytes on disk of a line, by their contents. Called after the last load. */
+  /** Returns the bytes on disk per line, by kind of stored data. Called after the last load. */
   bytesPerLine(): Promise<readonly (readonly [string, number])[]>;
   stop(): Promise<void>;
 }

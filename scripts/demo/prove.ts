@@ -21,7 +21,7 @@ export async function proveAlert(log: LogSource, id: string, alert: Alert, pin: 
   );
 
   const leafIndex = alert.transparency?.leaf_index;
-  if (leafIndex === undefined) throw new Error(`alert ${id} has no place in the log`);
+  if (leafIndex === undefined) throw new Error(`alert ${id} has no position in the log`);
   const proven = await proveEntry(log, { leafIndex }, { head, keys: audited.keys });
   if (proven instanceof AuditFault) throw new Error(`${proven.code}: ${proven.message}`);
   if ((proven.entry.subject as { id?: unknown }).id !== id)

@@ -12,7 +12,7 @@ export interface Family {
   readonly id: string;
   /** The imitated part of the published description. */
   readonly shape: string;
-  /** Whether the model is not trained on the family's names, which then give the rates of detection. */
+  /** Whether the family's names are kept out of the training, to measure the detection rate. */
   readonly heldOut: boolean;
   readonly make: (rng: Random) => string;
 }

@@ -16,7 +16,7 @@ import {
 export interface Ordinary {
   readonly id: string;
   /**
-   * Whether the model is not trained on these names or the words in them, which then give the rates of false alarms.
+   * Whether these names and the words in them are kept out of the training, to measure the rate of false alarms.
    */
   readonly heldOut: boolean;
   /** Weight of the kind among all ordinary names. */

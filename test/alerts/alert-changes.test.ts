@@ -24,7 +24,7 @@ test('a new alert has one record, and a second record if a silence applies', () 
   ]);
 });
 
-test('an alert covered by a summary alert records the summary alert, and when the coverage ended', () => {
+test('an alert that a summary alert covers has a record that names the summary alert, and a record when the coverage ends', () => {
   const folded = alertOf({ status: 'suppressed', folded_into: idOf(1) });
   expect(alertChanges(alertOf(), folded)).toEqual([
     { action: 'folded', to: idOf(1) },

@@ -59,7 +59,7 @@ describe('a silence', () => {
       expect(indexOf(matcher).find(bare, assetOf, 0)).toBeUndefined();
   });
 
-  test('ends at its time', () => {
+  test('no longer matches from its end time on', () => {
     const index = indexOf({ rule_id: ['1:2001'] });
     expect(index.find(subject, assetOf, 999)?.id).toBe('s0');
     expect(index.find(subject, assetOf, 1000)).toBeUndefined();

@@ -7,7 +7,7 @@ const places = (values: readonly number[], unit: (typeof levels)[number], known 
   anomalies(Float64Array.from(values), unit, known, shown).map(({ place }) => place);
 
 describe('anomalous buckets', () => {
-  test('deviate from the same hour of the previous days, then weeks', () => {
+  test('deviate from the same hour of the previous days and, with enough history, of the previous weeks', () => {
     const office = (hour: number) => (hour % 24 >= 8 && hour % 24 < 18 ? 1000 + (hour % 7) : 20);
     const days = Array.from({ length: 24 * 14 }, (_, hour) => office(hour));
     expect(places(days, 'hour', 0, 24 * 8)).toEqual([]);

@@ -36,7 +36,7 @@ function filesIn(folder: string): Map<string, KeyFile> {
 describe('keys of the replaced log', () => {
   const first = key({});
 
-  test('are kept as public halves that cover their signatures', async () => {
+  test('are kept as retired public keys, with the range of tree sizes that they signed', async () => {
     const later = key({ svc_from_size: 60 });
     const earlier = gone(key({ svc_from_size: 55 }), { svc_state: 'retired', svc_to_size: 60 });
     const pending = key({

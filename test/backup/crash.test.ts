@@ -127,8 +127,8 @@ async function goesOn(dataDir: string, path: string, size: number, expected?: st
 }
 
 /**
- * Returns the lines that the child wrote until it was killed: by itself, or some time after its start or after
- * it wrote `word`.
+ * Returns the lines that the child wrote until it was killed. This function kills the child `delayMs` after its start,
+ * or after it wrote `word` if given. Without `delayMs` and `word`, the child kills itself.
  */
 function runUntilKilled(args: readonly string[], delayMs?: number, word = ''): Promise<string[]> {
   const script = new URL('./crash-child.ts', import.meta.url).pathname;

@@ -217,7 +217,7 @@ describe('an older ledger.mdb with a newer siem.mdb', () => {
     expect(await rebuild({ dataDir, ...places })).toMatchObject({ outcome: 'whole' });
   });
 
-  test('is also a rollback in a later life, whose start justifies only earlier losses', async () => {
+  test('is also a rollback in a later life, because the start of a life justifies only losses before it', async () => {
     const { dataDir, journal } = await rolledBack(async (folder) => {
       await continueCopy({ dataDir: folder });
     });
@@ -358,7 +358,7 @@ describe('lives are distinguished by their ids, independent of clocks', () => {
     }
   };
 
-  test('a restore on a machine whose clock is behind continues', async () => {
+  test('a log restored on a machine whose clock is behind accepts entries', async () => {
     const dataDir = await inLaterLife();
     const parts = await openParts(dataDir);
     const { attributes } = await backUp(parts);
@@ -368,13 +368,13 @@ describe('lives are distinguished by their ids, independent of clocks', () => {
     await openedOnce(again, 3);
   });
 
-  test('a copy continued on a machine whose clock is behind continues', async () => {
+  test('a copied log that begins a new life under a clock that is behind accepts entries', async () => {
     const dataDir = await inLaterLife();
     await continueCopy({ dataDir, clock: behind(dayMs), logPositions: () => readLogPositions(dataDir) });
     await openedOnce(dataDir, 3);
   });
 
-  test('new logs begun repeatedly, without a start in between, continue', async () => {
+  test('after several new logs were begun without a start in between, the last one accepts entries', async () => {
     const dataDir = await inLaterLife();
     const places = { dataDir, evenIfThere: true, logPositions: () => readLogPositions(dataDir) };
     await beginNewLog(places);
@@ -383,7 +383,7 @@ describe('lives are distinguished by their ids, independent of clocks', () => {
     await openedOnce(dataDir, 3);
   });
 
-  test('losses accepted repeatedly, without a start in between, continue', async () => {
+  test('after losses were accepted twice without a start in between, the log accepts entries', async () => {
     const [dataDir, kept] = [newFolder(), newFolder()];
     await openedOnce(dataDir, 0);
     cpSync(join(dataDir, 'ledger.mdb'), join(kept, 'ledger.mdb'));
@@ -412,7 +412,7 @@ describe('lives are distinguished by their ids, independent of clocks', () => {
     await openedOnce(dataDir, 6);
   });
 
-  test("the siem.mdb of a copy with the log of the original is a rollback, even if the copy's life began later", async () => {
+  test("the siem.mdb of a copy beside the log of the original is a rollback, even if the original's life began later", async () => {
     const dataDir = await inLaterLife();
     const copy = newFolder();
     cpSync(dataDir, copy, { recursive: true });

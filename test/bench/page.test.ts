@@ -80,7 +80,7 @@ describe('the page', () => {
     ]);
   });
 
-  test('states the question of every benchmark at the top', () => {
+  test("shows a question for each benchmark, which is the first sentence of the benchmark's file", () => {
     for (const name of benchmarkNames) {
       const about = aboutIn(readFileSync(new URL(`../../bench/${name}.ts`, import.meta.url), 'utf8'));
       expect(about, name).toMatch(/^[A-Z][^?]+\?/);

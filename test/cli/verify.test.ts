@@ -338,7 +338,7 @@ describe('candor verify of checkpoint and timestamps', () => {
     expect((await candor('verify', bundle, '--extract', parts)).code).toBe(exitCodes.failed);
   });
 
-  test('requires a cosignature or a timestamp that predates the end of an ended key, and reports the attesting parties', async () => {
+  test('convicts under an ended key only if a cosignature or a timestamp predates its end, and names the parties that attest this', async () => {
     await log.append(3);
     await pinned(log, state);
     await timestamp();

@@ -112,7 +112,7 @@ describe('kill -9 at any moment', () => {
 });
 
 describe.skipIf(!mayTrace())('flush order', () => {
-  test('file, name and folder are on disk before the first byte of the response', async () => {
+  test('the state file, its rename and its folder are flushed before the first byte of the response', async () => {
     const path = folder();
     const trace = join(path, 'trace');
     const log = new TestLog('log.example/traced');

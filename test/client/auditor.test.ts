@@ -102,7 +102,7 @@ const editKey = (purpose: string, change: (key: Jwk) => void) =>
     for (const key of set.keys as Jwk[]) if (key.svc_purpose === purpose) change(key);
   });
 
-/** Each lie with its fault code. The log has five entries, the pin has size three. */
+/** Manipulated responses with the fault that they must cause. The log has five entries, the pin has size three. */
 const lies: readonly (readonly [FaultCode, string, string, Lie['tell']])[] = [
   ['MALFORMED_HEAD', 'text that is not JSON', sth, () => '<html>'],
   ['MALFORMED_HEAD', 'a list', sth, () => '[]'],

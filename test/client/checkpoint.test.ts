@@ -59,7 +59,7 @@ class Witness {
 }
 
 describe('an honest log', () => {
-  test('has its first cosigned checkpoint of the pinned tree in the pin', async () => {
+  test('is pinned with the first cosigned checkpoint of the pinned tree', async () => {
     await log.append(3);
     const witness = new Witness('witness.example/w');
     log.lies = [{ path: '/checkpoint', tell: (note) => witness.cosign(note) }];
@@ -85,7 +85,7 @@ describe('an honest log', () => {
     expect(evidence).toMatchObject({ corroboration: [{ checkpoint: first.pin.checkpoint, path: [] }] });
   });
 
-  test('shows the same tree in its checkpoint, whether smaller than the head, equal or larger', async () => {
+  test('serves a checkpoint of the same tree, which can be smaller than the head, equal or larger', async () => {
     await log.append(3);
     const behind = await (await fetch(`${log.url}/checkpoint`)).text();
     const first = await check();
@@ -100,7 +100,7 @@ describe('an honest log', () => {
     expect(await check(pin)).toMatchObject({ status: 'extended', checkpoint: { size: 9 } });
   });
 
-  test('may serve no checkpoint, unless a checkpoint is required', async () => {
+  test('is accepted without a checkpoint, unless the auditor requires one', async () => {
     await log.append(1);
     log.lies = [{ path: '/checkpoint', tell: () => ({ status: 404, body: '' }) }];
     expect(await check()).toMatchObject({ status: 'pinned', checkpoint: undefined });

@@ -107,7 +107,7 @@ const flipByte =
   (bytes) =>
     bytes.slice(0, at) + String.fromCharCode(bytes.charCodeAt(at) ^ 1) + bytes.slice(at + 1);
 
-/** Each lie with its fault code. The log has 300 entries, of which 260 were checked before. */
+/** Manipulated responses with the fault that they must cause. The log has 300 entries; 260 were checked before. */
 const lies: readonly (readonly [FaultCode, string, string, Lie['tell'], RegExp])[] = [
   ['WRONG_TILE', 'a wrong hash of a new entry in a tile', '/tile/0/001.p/44', flipByte(32 * 10), /level 0, column 10 /],
   ['WRONG_TILE', 'a wrong hash of an old entry in a grown tile', '/tile/0/001.p/44', flipByte(3), /tile 1 of level 0 /],
@@ -139,7 +139,7 @@ const lies: readonly (readonly [FaultCode, string, string, Lie['tell'], RegExp])
   ['HTTP_REFUSED', 'no role', '/tile/entries/001.p/44', () => ({ status: 403, body: '{}' }), /token/],
 ];
 
-describe('a lie about entries or tiles has a specific code and a position', () => {
+describe('a manipulated entry or tile is reported with a specific code and its position', () => {
   let grown: ServedLog;
   let before: CheckedRange['tree'];
   beforeAll(async () => {

@@ -26,12 +26,15 @@ type Reads = Pick<
 type Answer = { readonly status: number; readonly body: string | Uint8Array };
 
 /**
- * A changed response: the path, and a function of the real response's text. The text of a tile has one
+ * A change of the response for a path: `tell` returns the changed text of the real response. The text of a tile has one
  * character per byte.
  */
 export type Lie = { readonly path: string; tell(body: string): string | Answer };
 
-/** The real ledger behind a small HTTP server that can be made to lie, and copied to contradict itself. */
+/**
+ * The real ledger behind a small HTTP server. Tests can change its responses, and copy the log so that it contradicts
+ * itself.
+ */
 export class ServedLog {
   readonly #server: Server;
   readonly #folders: string[] = [];
@@ -221,7 +224,7 @@ export class ServedLog {
   async #told(target: string): Promise<Answer> {
     const url = new URL(target, 'http://log');
     const truth = await this.#truth(url).catch((error: unknown) => refused(error));
-    // A lie about a full tile also applies to its partial tiles.
+    // A changed response for a full tile also applies to its partial tiles.
     const { pathname } = url;
     const lie = this.lies.find(({ path }) => path === pathname || path === pathname.replace(/\.p\/\d+$/, ''));
     if (lie === undefined) return truth;

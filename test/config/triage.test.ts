@@ -5,7 +5,7 @@ import { loadConfig } from '../../src/config/load.ts';
 const withEndpoint = (endpoint: string) =>
   loadConfig({ CANDOR_TRIAGE_ENDPOINT: endpoint, CANDOR_TRIAGE_MODEL: 'm' })['triage.endpoint'];
 
-describe('the URL for alerts', () => {
+describe('the URL of the external triage', () => {
   test.for([
     ['https://llm.example.org/v1/', 'https://llm.example.org/v1'],
     ['https://llm.example.org', 'https://llm.example.org'],
@@ -26,7 +26,7 @@ describe('the URL for alerts', () => {
     'ftp://llm.example.org',
     'file:///etc/passwd',
     'llm.example.org',
-  ])('may not be %s', (endpoint) => {
+  ])('cannot be %s', (endpoint) => {
     expect(() => withEndpoint(endpoint)).toThrow(/triage\.endpoint/);
   });
 

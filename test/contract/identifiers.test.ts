@@ -26,7 +26,7 @@ describe('a MAC address', () => {
     expect(formats.mac.test(text)).toBe(false);
   });
 
-  it('can be filtered by in any notation', () => {
+  it('can be used in a filter in any notation', () => {
     const { filter } = parseList(routes.listAssets.query, decodeQuery('mac=00-1B-63-84-45-E6'));
     expect(filter.terms).toEqual([{ field: 'mac', values: ['00:1b:63:84:45:e6'] }]);
   });

@@ -61,7 +61,7 @@ test('work before the flush runs once in each transaction, at its end', async ()
   expect(list.kept).toEqual(['a', 'last', 'b', 'last', 'c', 'last']);
 });
 
-test('urgent calls are committed before waiting ordinary calls, and ordinary calls have every second transaction', async () => {
+test('urgent calls are committed before waiting ordinary calls, and ordinary calls get every second transaction', async () => {
   const list = new List();
   const { queue } = queueOn(list);
   const urgent: Promise<unknown>[] = [];
@@ -122,7 +122,7 @@ test('without space, and after closing, no background work is done', async () =>
   }
 });
 
-test('held ordinary calls wait for transactions without calls, between which urgent calls are committed', async () => {
+test('while ordinary calls are held, transactions of background work and of urgent calls alternate', async () => {
   const list = new List();
   let held = 3;
   const urgent: Promise<unknown>[] = [];

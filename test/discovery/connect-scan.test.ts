@@ -219,7 +219,7 @@ describe('pace', () => {
     expect(server.accepted).toBeLessThanOrEqual(50 * Math.ceil(seconds));
   });
 
-  test('hosts take turns', async () => {
+  test('probes are spread over all hosts in turn', async () => {
     const order: string[] = [];
     const servers = await Promise.all(
       [1, 2, 3].map(() =>

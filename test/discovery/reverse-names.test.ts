@@ -66,7 +66,7 @@ test('the name of a reverse lookup has the address in reverse', () => {
   );
 });
 
-test('returns no names for an unknown address', async () => {
+test('a lookup of an unknown address returns no names', async () => {
   const { server } = await nameServer([]);
   expect(await new ReverseNames([server]).of('10.0.0.1')).toEqual([]);
 });

@@ -136,7 +136,7 @@ describe.each(tables)('pieces of %s events', (table) => {
     expect(written([])).toEqual([]);
   });
 
-  it('have texts of any length', () => {
+  it('can contain texts of any length', () => {
     const [row] = fc.sample(rowOf(table), { numRuns: 1, seed: 3 });
     const rows = Array.from({ length: 3 }, (_, i) => ({ ...row!, sensor: 'x'.repeat(200_000 + i) }));
     expect(written(runsOf([blockOf(table, rows, 1)]))).toEqual(inPieces(table, rows, 1));

@@ -322,7 +322,7 @@ describe.each(['Zeek', 'Suricata'] as const)('in lines of %s', (format) => {
           .filter((ip) => ip.startsWith(network)),
       );
     };
-    test.each(detectorIds)('is reported by %s only if it is loud', (id) => {
+    test.each(detectorIds)('is reported by %s only if it exceeds the thresholds (loud)', (id) => {
       for (const [n, addresses] of foundBy(id).entries())
         expect(addresses.length > 0, `bodies of ${splits[kind][n]} lines`).toBe(kind === 'loud');
     });

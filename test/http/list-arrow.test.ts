@@ -105,7 +105,7 @@ test('an empty list has columns and no batch', async () => {
   }
 });
 
-test('preserves integers that a double cannot hold', async () => {
+test('integers that a double cannot hold are preserved', async () => {
   const { data } = (await (await served.ask('/api/transparency/sths')).json()) as { data: { id: string }[] };
   const answer = await ask('/api/transparency/sths');
   const table = tableFromIPC(new Uint8Array(await answer.arrayBuffer()));

@@ -111,7 +111,7 @@ describe('the access policy over HTTP', () => {
     expect((await put(rules)).status).toBe(200);
   });
 
-  test('an invalid policy is rejected with the place of the error; no policy may lock administrators out', async () => {
+  test('an invalid policy is rejected with the place of the error, and a policy that locks out all administrators is a conflict', async () => {
     const { rules } = (await read()).data.attributes;
     const refusals = [
       [...rules, forRoles('dropTables', 'admin')],

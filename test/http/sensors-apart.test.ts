@@ -120,7 +120,7 @@ describe('an explicit id', () => {
     expect(await list('/api/v1/events/network?src_ip=203.0.113.2')).toHaveLength(1);
   });
 
-  test('may name one event per table for a sensor, and is replaced if the service may generate this id', async () => {
+  test('can identify one event per table and sensor, and is replaced if the service could assign the same id to a later event', async () => {
     const id = crypto.randomUUID();
     const query = { ...event(id, '203.0.113.5'), type: 'dns_event', transport: 'udp', kind: 'query' };
     await ingest(honest, query);
@@ -173,7 +173,7 @@ describe('alerts', () => {
   test.each([
     ['is suppressed', 1, { status: 'suppressed' }],
     ['is rated low', 2, { severity: 'low' }],
-  ] as const)('do not absorb findings of another sensor if the earlier alert %s', async (_, sid, json) => {
+  ] as const)('do not count findings of another sensor if the earlier alert %s', async (_, sid, json) => {
     await ingest(rogue, eve(sid, grave(sid)));
     const [cheap] = await alertsOf(`1:${sid}`);
     expect((await change(cheap!.id, json)).status).toBe(200);

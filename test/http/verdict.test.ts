@@ -25,11 +25,11 @@ describe('the verdict', () => {
     [{ warnings: ['One.', 'Two.'] }, 'Needs attention.'],
     [{ ledger: { state: 'ok', findings: [finding] } }, 'Needs attention.'],
     [{ ready: false, ledger: { state: 'degraded', findings: [] } }, 'The transparency log accepts no entries.'],
-  ] as const)('is not good with %j', (part, text) => {
+  ] as const)('is not Healthy with %j', (part, text) => {
     expect(verdictOf({ ...well, ...part })).toEqual({ well: false, text });
   });
 
-  test('reports the limits that were reached, most frequent first, and stays good', () => {
+  test('reports the limits that were reached, most frequent first, and stays Healthy', () => {
     const reached = (...times: number[]) => times.map((n, at) => ({ limit: `max${'ABCDE'[at]}`, times: n }));
     const limits = (...times: number[]) => verdictOf({ ...well, limits_reached: reached(...times) });
     expect(limits(1)).toEqual({

@@ -194,7 +194,7 @@ describe('requests in progress without an identity', () => {
     expect(always.map(({ operation }) => operation)).toEqual(['getHealth']);
   });
 
-  test('do not add up when answered one after the other', async () => {
+  test('count towards the limit only until they are answered', async () => {
     const { rate, reached } = rateOf({ inWorkPerAddress: 1, inWorkWithoutIdentity: 1 });
     const { server } = await serve([get('/ok', () => data('fine')), echo()], { rate, authenticate: denied });
     const wire = await say(server.port, '');

@@ -10,7 +10,7 @@ import { code, folder, onlyAuditors, opened } from './opened-policy.ts';
 import { alice, forRoles, openPolicy, rewriteStored, system, withRules } from './policy-parts.ts';
 
 describe('a start', () => {
-  test('loads a file that was edited while the service was stopped, as system', async () => {
+  test('loads a file that was edited while the service was stopped, and records system as the actor', async () => {
     const { policy, close, dataDir, edit } = await opened();
     edit(withRules(policy.current.rules, onlyAuditors));
     await close();

@@ -57,7 +57,7 @@ const change = ({ reader, store, throttle, principal }: World, writer: Partial<W
     now: Date.now,
   }).changePassword({ principal }, { current_password: old, new_password: next }, address);
 
-test('all sessions end for a caller without a session, such as a caller with a client certificate', async () => {
+test('a change by a caller without a session, such as a caller with a client certificate, ends all sessions', async () => {
   const world = await setUp();
   const session = { jti: uuid7(Date.now()), kind: 'session', principal_id: world.principal.id } as const;
   const issued_at = new Date().toISOString();

@@ -55,7 +55,7 @@ describe('a name', () => {
     'sуѕтем',
     'ѕуѕтем',
     'ᴀnonymous',
-  ])('may not be %j, and the error names the field', (name) => {
+  ])('cannot be %j, and the error names the field', (name) => {
     expect(() => requireName(name)).toThrow(
       expect.objectContaining({
         code: 'INVALID_REQUEST',

@@ -280,7 +280,7 @@ describe('invalid requests in protobuf', () => {
     expect(errorsOf(parsed)).toEqual([`2 protobuf ${reason}`]);
   });
 
-  it('invalid UTF-8 in a text becomes U+FFFD', () => {
+  it('do not include invalid UTF-8 in a text, which becomes U+FFFD', () => {
     const named = Buffer.concat([
       Buffer.from(`${JSON.stringify(native).slice(0, -1)},"sensor":"a`),
       bytes(0xff),
@@ -290,7 +290,7 @@ describe('invalid requests in protobuf', () => {
     expect(event?.sensor).toBe('a\ufffd');
   });
 
-  it('an empty input is a request without records', () => {
+  it('do not include an empty input, which is a request without records', () => {
     expect(read('otlp_protobuf', Buffer.alloc(0)).answer).toMatchObject({ accepted: 0, rejected: 0 });
   });
 });
@@ -339,7 +339,7 @@ describe('invalid requests in JSON', () => {
     expect(errorsOf(parsed)).toEqual([`2 ${reason}`]);
   });
 
-  it('null means absent, and names in snake_case are ignored', () => {
+  it('do not include null, which means absent, or names in snake_case, which are ignored', () => {
     expect(failure('otlp_json', Buffer.from('{"resourceLogs":null}'))).toMatchObject({ accepted: 0 });
     const nulls =
       '{"resourceLogs":[{"resource":null,"scopeLogs":[{"scope":null,"logRecords":[]}]},{"scopeLogs":null}]}';
@@ -347,7 +347,7 @@ describe('invalid requests in JSON', () => {
     expect(failure('otlp_json', Buffer.from('{"resource_logs":[{}]}'))).toMatchObject({ accepted: 0 });
   });
 
-  it('a resource after its records and a byte order mark are accepted', () => {
+  it('do not include a resource after its records or a byte order mark, which are accepted', () => {
     const logs = JSON.stringify([{ logRecords: [text(line)] }]);
     const resource = JSON.stringify({ attributes: pairsOf({ 'host.name': 'late' }) });
     const request = `\ufeff{"resourceLogs":[{"scopeLogs":${logs},"resource":${resource}}]}`;

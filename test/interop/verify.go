@@ -1,14 +1,14 @@
-// Reads a log as another implementation does: golang.org/x/mod/sumdb, for notes, tiles and proofs.
+// Reads a log with another implementation of notes, tiles and proofs: golang.org/x/mod/sumdb.
 //
 //	verify check <where> <vkey> <witness vkey> <first,first,…> <index,index,…>
 //	verify sign <name>
 //	verify proof <tlog-proof> <entry> <vkey>
 //
-// check opens the checkpoint at <where> (a folder, or a URL), computes its root from the log's tiles, makes and checks
-// a consistency proof from each first size and an inclusion proof of each leaf, holds every entry of the bundles
-// against its leaf hash, and prints the proofs. sign puts the text on its standard input into a note under a new key,
-// and prints both. proof checks the C2SP tlog-proof of one file for the bytes of the other, and prints index and size.
-// Any fault ends it with a message and code 1.
+// check opens the checkpoint at <where> (a folder or a URL) and computes its root from the log's tiles. It makes and
+// checks a consistency proof from each first size and an inclusion proof of each leaf, compares every entry of the
+// bundles with its leaf hash, and prints the proofs. sign reads a text from standard input, signs it as a note with a
+// new key, and prints the note and the key. proof verifies the C2SP tlog-proof in the file <tlog-proof> for the bytes in
+// the file <entry>, and prints index and size. After any error, the program prints a message and exits with code 1.
 package main
 
 import (
@@ -37,10 +37,10 @@ type report struct {
 	Size      int64  `json:"size"`
 	Root      string `json:"root"`
 	Witnessed bool   `json:"witnessed"`
-	// How many tiles were fetched, and how many entries were hashed.
+	// Numbers of fetched tiles and of hashed entries.
 	Tiles   int   `json:"tiles"`
 	Entries int64 `json:"entries"`
-	// By leaf index, and by first size.
+	// Proofs by leaf index (inclusion) and by first size (consistency).
 	Inclusion   map[int64][]string `json:"inclusion"`
 	Consistency map[int64][]string `json:"consistency"`
 }
@@ -116,7 +116,7 @@ func check(where, vkey, witnessKey, firstSizes, leafIndices string) (*report, er
 	return result, nil
 }
 
-// proof verifies the checkpoint in a tlog-proof by the log's key, and that its tree has the entry at the index.
+// proof verifies the checkpoint in a tlog-proof with the log's key, and that the tree has the entry at the index.
 func proof(proofFile, entryFile, vkey string) (map[string]int64, error) {
 	text, err := os.ReadFile(proofFile)
 	if err != nil {
@@ -169,7 +169,7 @@ func proof(proofFile, entryFile, vkey string) (map[string]int64, error) {
 	return map[string]int64{"index": index, "size": size}, nil
 }
 
-// openCheckpoint verifies the note by the log's key, which must have signed, and by the witness's, which may have.
+// openCheckpoint verifies the note. The log's signature is required; the witness's signature is optional.
 func openCheckpoint(where, vkey, witnessKey string) (tree tlog.Tree, witnessed bool, err error) {
 	message, err := get(where, "checkpoint")
 	if err != nil {
@@ -195,7 +195,7 @@ func openCheckpoint(where, vkey, witnessKey string) (tree tlog.Tree, witnessed b
 	if !signed[log.Name()] || origin != log.Name() {
 		return tree, false, fmt.Errorf("a checkpoint of %q that %q has not signed", origin, log.Name())
 	}
-	// A database's tree is a checkpoint with a fixed origin.
+	// ParseTree accepts only the origin of the Go checksum database.
 	tree, err = tlog.ParseTree([]byte("go.sum database tree\n" + rest))
 	return tree, signed[witness.Name()], err
 }
@@ -224,7 +224,7 @@ func proveTree(tree tlog.Tree, first int64, reader tlog.HashReader) (tlog.TreePr
 	return proof, tlog.CheckTree(proof, tree.N, tree.Hash, first, root)
 }
 
-// checkEntries hashes the entries of every bundle, and returns how many they are.
+// checkEntries compares the entries of every bundle with their leaf hashes, and returns the number of entries.
 func checkEntries(where string, size int64, reader tlog.HashReader) (int64, error) {
 	for start := int64(0); start < size; start += 1 << tileHeight {
 		width := size - start
@@ -261,7 +261,7 @@ func checkEntries(where string, size int64, reader tlog.HashReader) (int64, erro
 	return size, nil
 }
 
-// tileReader fetches tiles from a folder or a URL. The tlog package holds what it gets against the tree's root.
+// tileReader fetches tiles from a folder or a URL. The tlog package verifies them against the tree's root.
 type tileReader struct {
 	where   string
 	fetched map[string]bool
@@ -287,7 +287,7 @@ func (r *tileReader) ReadTiles(tiles []tlog.Tile) ([][]byte, error) {
 	return data, nil
 }
 
-// tilePath is the path of C2SP tlog-tiles, which names no height.
+// tilePath returns the path as in C2SP tlog-tiles, without the tile height.
 func tilePath(tile tlog.Tile) string {
 	return strings.Replace(tile.Path(), fmt.Sprintf("tile/%d/", tileHeight), "tile/", 1)
 }
@@ -307,7 +307,7 @@ func get(where, path string) ([]byte, error) {
 	return io.ReadAll(answer.Body)
 }
 
-// cosignatureVerifier is for C2SP tlog-cosignature, of which this version of sumdb knows nothing.
+// cosignatureVerifier verifies C2SP tlog-cosignature, which this version of sumdb does not support.
 type cosignatureVerifier struct {
 	name string
 	hash uint32

@@ -184,7 +184,7 @@ describe('the risk of an asset', () => {
   });
 });
 
-test('an alert and its evidence have the same probability', () => {
+test('a score that is converted to evidence, to a probability and back is unchanged', () => {
   for (let points = 0; points < 100; points++)
     expect(scoreOf(probabilityOf(evidenceOf(points), 'medium'))).toBe(points);
 });

@@ -30,7 +30,7 @@ interface Slot {
   ended: boolean;
 }
 
-/** Returns what a map knows about a connection before a report, which it adds as the newest. */
+/** Adds a report to a map as its newest entry. Returns the state of the connection before the report. */
 function reportTo(map: Map<number, Slot>, key: number, { bytes, answered, ended }: Slot) {
   const before = map.get(key);
   map.delete(key);
@@ -46,10 +46,10 @@ function reportTo(map: Map<number, Slot>, key: number, { bytes, answered, ended 
   };
 }
 
-/** A place whose two buckets are different buckets of a memory of eight slots. */
+/** The first hash of a connection that can be in either of the two buckets of a cache of eight slots. */
 const inBothBuckets = 5;
 
-describe('the memory of connections', () => {
+describe('the cache of reported connections', () => {
   test('equals a complete map while it has room', () => {
     fc.assert(
       fc.property(reports(700), (all) => {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { ExternalEnds, GatewayMemory } from '../../src/inventory/model/gateway-memory.ts';
 
-test('three different external addresses make a gateway, at any times', () => {
+test('a MAC address seen with three external addresses belongs to a gateway, regardless of the times between them', () => {
   const memory = new GatewayMemory();
   expect(memory.saw('a', [1, 1])).toBe(false);
   expect(memory.saw('a', [1])).toBe(false);

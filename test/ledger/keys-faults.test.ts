@@ -32,7 +32,7 @@ const rotationSteps: [step: LedgerStep, nth: number][] = [
   ['flushed', 2],
   ['key-end-logged', 1],
 ];
-/** Steps of a commit. A failure at these leaves the database in an unknown state and stops the ledger. */
+/** Steps of a commit. A failure at one of them leaves the database in an unknown state and stops the ledger. */
 const commitSteps: readonly LedgerStep[] = ['batch-taken', 'head-signed', 'in-transaction', 'flushed', 'released'];
 const purposes = ['transparency-sth', 'event-signing', 'access-token'] as const;
 

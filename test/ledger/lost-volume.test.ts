@@ -112,7 +112,7 @@ test('a volume that does not respond counts as lost, and its anchor is written o
   await anchor.close();
 });
 
-test('at a start, a volume of the anchor that does not respond is unavailable', async () => {
+test('at a start, an anchor on a volume that does not respond is reported as unavailable', async () => {
   const { volume } = await hangingVolume();
   expect(await observeAnchor(join(folder(), 'anchor.json'), volume)).toEqual({
     kind: 'unavailable',

@@ -36,7 +36,7 @@ async function publishedLog(publicationDelayMs = delayMs, dataDir = folder(), no
   return { dataDir, ledger, reader, at, grow, size };
 }
 
-test('public readers see the tree of the boundary one delay ago, and authorised readers see the latest tree', async () => {
+test('public readers see the tree of the last publication boundary at least one delay ago, authorised readers the latest tree', async () => {
   const { at, grow, size } = await publishedLog();
   const seen: unknown[] = [];
   const look = async () => seen.push([await size('published'), await size('current')]);

@@ -12,7 +12,7 @@ function checkpointFiles(dataDir: string): { path: string; file: Record<string, 
     .filter(({ file }) => file.svc_purpose === 'checkpoint');
 }
 
-/** Adds an active checkpoint key with dates and origin of the old key. `keepOld`: the old key file after the change. */
+/** Adds an active checkpoint key with dates and origin of the old key. `keepOld`: what happens to the old key file. */
 export async function replaceCheckpointKey(dataDir: string, keepOld: 'removed' | 'retired' | 'active'): Promise<void> {
   const [old] = checkpointFiles(dataDir);
   const other = folder();

@@ -61,7 +61,7 @@ test('a range of keys contains exactly its rows', () => {
   );
 });
 
-test('a value is preceded by a byte, on any kind of page', () => {
+test('a value can be read together with the byte before it, on any kind of page', () => {
   const at = cursor('numbered');
   for (const { key, value } of rows) {
     expect(at.next()).toBe(true);

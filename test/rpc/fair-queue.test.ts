@@ -137,7 +137,7 @@ test('cancelling a running task lets the next task start', async () => {
   await vi.waitFor(() => expect(gate[2]).toBe(1), 60_000);
 });
 
-test('with a share of a quarter, the slot for long tasks rests three times as long as the last task took', async () => {
+test('with a share of a quarter, the slot for long tasks pauses three times as long as the last task took', async () => {
   await reopen({ threads: 1, longShare: 0.25 });
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
   onTestFinished(() => void vi.useRealTimers());
@@ -156,7 +156,7 @@ test('with a share of a quarter, the slot for long tasks rests three times as lo
   expect(ended.at(-1)).toBe(101);
 });
 
-test('closing the pool ends a rest', async () => {
+test('closing the pool ends a pause', async () => {
   await reopen({ threads: 1, longShare: 0.001 });
   const held = hold();
   await entered(1);

@@ -25,7 +25,7 @@ test.each([
   'The gravest alert comes first.',
   'The write is tried in vain.',
   'Meanwhile, appends wait.',
-])('rejects: %s', (sentence) => {
+])('the lint rejects: %s', (sentence) => {
   expect(findPhrases(sentence)).not.toEqual([]);
 });
 
@@ -37,7 +37,7 @@ test.each([
   'Of-course is one word.',
   'Returns `what is none` as it came.',
   'The key is not a valid UUID.',
-])('accepts: %s', (sentence) => {
+])('the lint accepts: %s', (sentence) => {
   expect(findPhrases(sentence)).toEqual([]);
 });
 

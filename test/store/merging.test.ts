@@ -51,7 +51,7 @@ const lookups = () =>
     return builder.finish();
   });
 
-test('network blocks, DNS blocks and the topology take turns', async () => {
+test('merging alternates between network blocks, DNS blocks and the topology', async () => {
   const { store, dataDir } = opened({ detectors: () => [], home: ['10.0.0.0/8'] });
   const progress = progressOf(dataDir);
   await store.commit(batchOf([], { blocks: [...smallBlocks(200), ...manyEdges(3), ...lookups()] }));

@@ -96,7 +96,7 @@ function projectorOf(dataDir: string) {
 const deltasIn = (messages: readonly FromProjector[]): Delta[] =>
   messages.flatMap((message) => (message.kind === 'delta' ? [message.delta] : []));
 
-test('a commit is answered before its events are processed, and results appear with the position', async () => {
+test('a commit is answered before its events are processed, and their results appear together with the processed position', async () => {
   const { projector, release, messages } = held();
   const { store, assets } = openedStore(folder(), projector);
   const { answer } = await store.commit(connections(0, 3));

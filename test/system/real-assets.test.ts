@@ -144,7 +144,7 @@ describe.skipIf(!hasSharedData).each(runs)(title, ({ conn, dns, env, isHome, hos
       expect(attributes.service_count).toBe(found.filter((one) => one.attributes.asset_id === id).length);
   });
 
-  test('events name the machines, and asset_id finds as many as the file has', async () => {
+  test('events name the assets of the machines, and the filter asset_id finds as many events as the file has', async () => {
     for (const { id, attributes } of assets) {
       const { ip_addresses } = attributes;
       const isSrc = (record: Conn) => ip_addresses.includes(record['id.orig_h']);

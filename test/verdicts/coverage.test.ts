@@ -74,13 +74,13 @@ test('every possible file of a data folder has rows for the states missing, cut,
   expect(lacking).toEqual([]);
 });
 
-test('each key has a row for its older file after the key has ended', () => {
+test('for each purpose, a row restores the older file of a key that was rotated since', () => {
   const rotated = tableOf('rollbacks').filter(([name]) => name === 'rotated');
   const older = rotated.map(([, files]) => files!);
   for (const purpose of keyPurposes.filter((one) => one !== 'witness')) expect(older).toContain(`keys/${purpose}`);
 });
 
-test('each field of a head has rows for missing, null and changed', () => {
+test('each field of a head has rows for the field missing, null and changed', () => {
   const text = textOf('heads');
   const [, list] = /const fields = \[([^\]]*)\]/.exec(text)!;
   const fields = [...list!.matchAll(/'(\w+)'/g)].map(([, field]) => field!);
@@ -88,7 +88,7 @@ test('each field of a head has rows for missing, null and changed', () => {
   for (const field of fields) expect(text).toContain(`field: '${field}'`);
 });
 
-test('each public endpoint of the log has rows for rolled back, withheld, unavailable and mixed', () => {
+test('each public endpoint of the log has rows for responses rolled back, withheld, unavailable and mixed', () => {
   const inTable = variants('answers');
   const paths = Object.values(routes).map(({ path }) => path as string);
   const ofLog = paths.filter((path) => /^\/(api\/transparency|checkpoint|tile|\.well-known)/.test(path));

@@ -51,7 +51,7 @@ describe('findings from many forged addresses', () => {
     ['at hosts across the home network', (n) => `10.0.${(n >> 3) & 255}.${n & 255}`],
     ['between external hosts', (n) => forged(n + 7)],
   ];
-  test.for(cases)('%s: 40,000 of 50 rules within a minute give 50 visible alerts', async ([, destination]) => {
+  test.for(cases)('%s: 40,000 findings of 50 rules within a minute give 50 visible alerts', async ([, destination]) => {
     const there = opened({ home });
     await commit(there, all(destination), 10_000);
     const alerts = alertsOf(there);
@@ -114,7 +114,7 @@ describe('a separate alert', () => {
     expect(alertsOf(there, 'new')).toHaveLength(300);
   });
 
-  test('stays for alerts raised before a flood, alerts that a user works on, and critical hosts', async () => {
+  test('is not merged into the summary if it was raised before the flood, if a user works on it, or if its host is critical', async () => {
     const there = opened({ home });
     const { store } = there;
     const crown = '10.0.0.9';
@@ -150,7 +150,7 @@ describe('a separate alert', () => {
     ]);
   });
 
-  test('stays for one host, regardless of forged findings for other hosts', async () => {
+  test('is kept for one host, regardless of forged findings for other hosts', async () => {
     const there = opened({ home });
     await commit(there, flood(500), 50);
     const others = flood(500, (n) => ({ dst_ip: `10.3.${n & 7}.${n >> 3}`, timestamp: start + 1000 + n }));

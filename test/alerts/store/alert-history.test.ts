@@ -48,7 +48,7 @@ describe('the history of an alert', () => {
     });
   });
 
-  test('begins with the recurrence for a recurring alert', async () => {
+  test('begins with a record of the recurrence if the alert repeats an earlier alert', async () => {
     const open = opened();
     const first = await raised(open);
     await open.store.changeAlert(first, { status: 'resolved' }, analyst);

@@ -37,7 +37,7 @@ test('tallies of rules and addresses are bounded: the tallies with the oldest ve
   expect(Math.max(...sources)).toBe(1199);
   expect(Math.min(...sources)).toBeGreaterThan(1100);
 
-  // Lessons can be undone even after their tallies were removed.
+  // A learned verdict can be undone even after its tallies were removed.
   for (const [n, taught] of lessons.entries()) {
     const row = { ...judged(n), ...taught };
     root.transactionSync(() => triage.taughtBy(row, { ...row, alert: { ...row.alert, verdict: 'test' } }, 2000));
@@ -46,7 +46,7 @@ test('tallies of rules and addresses are bounded: the tallies with the oldest ve
   expect(tables.triageState.get('model')?.verdicts).toBe(0);
 });
 
-test('tallies that an earlier version counted for all rules are not used, and their lessons can still be undone', () => {
+test('tallies that an earlier version counted for all rules are not used, and a verdict learned by that version can still be undone', () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'candor-triage-'));
   const root = openDatabase(join(dataDir, 'siem.mdb'));
   onTestFinished(async () => {

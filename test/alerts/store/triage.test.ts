@@ -102,7 +102,7 @@ describe('verdicts of analysts are learned', () => {
     expect(model.validation.exact + model.validation.same_side).toBeGreaterThan(10);
   });
 
-  test('once for each alert, even if its verdict changes often; a verdict without a lesson undoes the earlier lesson', async () => {
+  test('once for each alert, even if its verdict changes often; a verdict that teaches nothing, such as duplicate, undoes the earlier one', async () => {
     const around = opened({ home });
     const { store, reader } = around;
     const before = general(around);
@@ -119,7 +119,7 @@ describe('verdicts of analysts are learned', () => {
     expect(close(general(around), before)).toBe(true);
   });
 
-  test('and stored across occurrences and restarts', async () => {
+  test('and remain learned after further occurrences and restarts', async () => {
     const { dataDir, store, reader, clock } = opened({ home });
     const [alert] = await raised(store, hosts(1));
     await change(store, alert!.id, { verdict: 'false_positive' });

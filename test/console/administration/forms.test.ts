@@ -53,7 +53,7 @@ describe('rules', () => {
     expect(copyOf('title: "quoted"\nlevel: low', 'new')).toBe('id: new\ntitle: "quoted"\nlevel: low');
   });
 
-  test('have bounds for each line number, also beyond the last line', () => {
+  test('have a range of characters for each line number; numbers beyond the end select the last line', () => {
     const text = 'one\ntwo\n\nfour';
     expect([1, 2, 3, 4, 9].map((line) => text.slice(...lineBounds(text, line)))).toEqual([
       'one',
@@ -64,7 +64,7 @@ describe('rules', () => {
     ]);
   });
 
-  test('are broken with errors, else on or off; their log source is described in one line', () => {
+  test('have the state broken if they have errors, else on or off; their log source is described in one line', () => {
     expect(stateOf({ enabled: true, errors: ['line 3: no'] })).toBe('broken');
     expect(stateOf({ enabled: true, errors: [] })).toBe('on');
     expect(stateOf({ enabled: false, errors: [] })).toBe('off');
@@ -85,7 +85,7 @@ describe('silences', () => {
     expect(matcherOf(draftOf())).toEqual({});
   });
 
-  test('ignore blank lines and duplicates, and need more than a severity', () => {
+  test('ignore blank lines and duplicates, and need a matcher besides the maximum severity', () => {
     const draft = draftOf({ max_severity: 'low' });
     expect(isAboutSomething(matcherOf(draft))).toBe(false);
     const lists = { ...draft.lists, domain: ' evil.example \n\nevil.example\n' };

@@ -50,7 +50,7 @@ describe('the optimistic update of an alert', () => {
 describe('decisions of other users', () => {
   const seen = someAlert({ assignee: 'ana' });
 
-  test('are empty for new occurrences and notes', () => {
+  test('do not include new occurrences and notes', () => {
     const later = { ...seen, count: 90, last_seen: '2026-11-20T11:00:00.000Z', version: 17, note_count: 2 };
     expect(decisions(seen, later)).toEqual([]);
   });

@@ -75,7 +75,7 @@ describe('a proof', () => {
     await page.getByText('NOT_CANONICAL').first().waitFor();
   });
 
-  test('is stepped through by keys', async () => {
+  test('is shown step by step with the keys j and k, and the proof of the next entry with ]', async () => {
     const page = await open.page({ path: '/transparency?view=proof&index=5' });
     await page.getByText(verified).waitFor();
     await page.keyboard.press('k');

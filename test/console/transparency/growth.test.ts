@@ -16,7 +16,7 @@ describe('the growth of a log', () => {
     expect(growth.times[0]).toBe(600);
   });
 
-  it('leaves out entries before the first head, unless it is the first of the log', () => {
+  it('leaves out entries before the first head, unless that head is the first head of the log', () => {
     const heads = [
       { size: 1000, at: 0 },
       { size: 1004, at: minute },

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { isolateText, quoted } from '../../../src/console/ui/words.ts';
 
 describe('text from the data within a sentence', () => {
-  test('is put into an isolate unchanged', () => {
+  test('is enclosed in Unicode isolate characters, otherwise unchanged', () => {
     expect(isolateText('Scan of 10.0.0.1')).toBe('\u2068Scan of 10.0.0.1\u2069');
     expect(isolateText('שלום \u200f!')).toBe('\u2068שלום \u200f!\u2069');
     expect(quoted('Scan')).toBe('“\u2068Scan\u2069”');

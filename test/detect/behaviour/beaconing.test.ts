@@ -123,7 +123,7 @@ describe('the beaconing detector', () => {
     expect(shared.at(-1)).toMatchObject({ severity: 'low', evidence: { score_modifier: -0.15 } });
   });
 
-  it('has the same findings in any order, in parts and after a restart', () => {
+  it('has the same findings for any order of events, after a merge of two states and after a restart', () => {
     expectSameDetections(
       () => new BeaconingDetector(),
       [

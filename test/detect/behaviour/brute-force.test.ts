@@ -157,7 +157,7 @@ describe('brute force from a home host', () => {
 });
 
 describe('the state of the detector', () => {
-  it('is the same in any order, in parts, and after a restart', () => {
+  it('gives the same findings for any order of events, after a merge of two states and after a restart', () => {
     const distributed = logins(120).map((flow, i) => ({ ...flow, src: `203.0.113.${i % 9}` }));
     const guesser = logins(50, inside).map((flow) => ({ ...flow, seq: flow.seq + 500 }));
     expectSameDetections(() => new BruteForceDetector(), [...distributed, ...guesser]);

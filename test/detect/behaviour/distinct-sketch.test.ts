@@ -57,7 +57,7 @@ describe('distinct texts', () => {
     );
   });
 
-  it('keep their marks, and the texts with the smallest hashes', () => {
+  it('keep the mark of each text, and the texts with the smallest hashes', () => {
     const distinct = of(['a', 'bb', 'ccc', 'dddd', 'bb']);
     const marks: number[] = [];
     eachMark(distinct, (mark) => marks.push(mark));

@@ -104,7 +104,7 @@ describe('DNS tunnels', () => {
     expect(detector.state()).toEqual([]);
   });
 
-  it('are found in any order, in parts and across restarts', () => {
+  it('are the same for any order of events, after a merge of two states and after a restart', () => {
     keepsPromises(() => new DnsTunnelDetector(), [...text(60), ...addresses(60, 60_000)]);
   });
 
@@ -118,7 +118,7 @@ describe('DNS tunnels', () => {
     expect(detector.dropped.forgotten).toBeGreaterThan(400);
   });
 
-  it('are not found on a quiet day of the office, and each tunnel of the campaign is found', () => {
+  it('are not found on a quiet day of the office, and each tunnel of the attack campaign is found', () => {
     expect(find(officeLookups({ days: 1 }))).toEqual([]);
     const found = find(officeLookups({ days: 1, attacks: true }));
     expect(new Set(found.map(({ ends }) => ends.domain))).toEqual(new Set(['cdn-sync.example']));
@@ -161,11 +161,11 @@ describe('the score of a tunnel', () => {
     [800, 0.6],
     [1000, 0.8],
     [100_000, 0.8],
-  ])('with %i names and no other evidence has the part %f for names', (names, expected) => {
+  ])('with %i names and no other evidence has the subscore %f for the number of names', (names, expected) => {
     expect(scoreTunnel({ ...bare, names }).byNames).toBeCloseTo(expected, 10);
   });
 
-  it('rises with every part of the content, and falls if names do not exist', () => {
+  it('rises with every measure of the content, and falls if names do not exist', () => {
     const some: TunnelFigures = { ...bare, names: 50, encodedShare: 0.5, carrierShare: 0.5 };
     const { score } = scoreTunnel(some);
     const more = { encodedShare: 1, carrierShare: 1, uniqueness: 1, payload: 24, answer: 60, names: 90 };

@@ -115,7 +115,7 @@ describe('the exfiltration detector', () => {
     expect(detected([...usual(7), ...robbery(450).map(fetched)])).toEqual([]);
   });
 
-  it('has the same findings in any order, in parts and after a restart', () => {
+  it('has the same findings for any order of events, after a merge of two states and after a restart', () => {
     expectSameDetections(
       () => new ExfiltrationDetector(),
       [...usual(6, 39), ...robbery(1000), ...usual(5, 60, { src: '10.0.0.6' })],

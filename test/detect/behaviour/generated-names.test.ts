@@ -98,7 +98,7 @@ describe('generated names', () => {
     expect(found[2]!.timestamp - found[1]!.timestamp).toBeGreaterThanOrEqual(generatedNamesThresholds.againMs);
   });
 
-  it('are found in any order, in parts and across restarts', () => {
+  it('are the same for any order of events, after a merge of two states and after a restart', () => {
     keepsPromises(
       () => new GeneratedNamesDetector(),
       [...family('emotet', 60), aLookup({ seq: 100, time: monday + 90_000, query: 'qwxkzjvbqwxkzjvb.org' })],

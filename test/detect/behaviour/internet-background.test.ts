@@ -99,7 +99,7 @@ it('background noise excludes answered, internal and outbound connections, and r
 });
 
 describe('the state of the detector', () => {
-  it('is the same in any order, in parts, and after a restart', () => {
+  it('gives the same findings for any order of events, after a merge of two states and after a restart', () => {
     expectSameDetections(() => new InternetBackgroundDetector(), noise(200));
   });
 

@@ -111,7 +111,7 @@ describe('a new connection', () => {
 });
 
 describe('the state of the detector', () => {
-  it('is the same in any order, in parts, and after a restart', () => {
+  it('gives the same findings for any order of events, after a merge of two states and after a restart', () => {
     expectSameDetections(() => new LateralMovementDetector(), [...known, ...walk(3, 1, minute, '6'), ...walk(8, 9)]);
   });
 

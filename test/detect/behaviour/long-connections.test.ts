@@ -85,7 +85,7 @@ describe('the long-connection detector', () => {
     expect(sighted!.timestamp).toBeLessThan(aFlow({}).time + 32 * 24 * hour);
   });
 
-  it('has the same findings in any order, in parts and after a restart', () => {
+  it('has the same findings for any order of events, after a merge of two states and after a restart', () => {
     expectSameDetections(
       () => new LongConnectionsDetector(),
       [...open(9), ...open(20, { connection: 'C2', port: 22, dst: '203.0.113.9' })],

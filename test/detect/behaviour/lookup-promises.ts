@@ -5,8 +5,8 @@ import type { Detector, DnsLookup } from '../../../src/detect/behaviour/detector
 import { detectionsOf } from './told-lookups.ts';
 
 /**
- * Checks, with look-ups that cause findings, that the result of a detector does not depend on the order of
- * look-ups within the window, on the merged parts, or on storing the state in between.
+ * Checks, with look-ups that cause findings, that the result of a detector does not depend on the order of look-ups
+ * within the window, on a merge of the states of two parts, or on storing the state between look-ups.
  */
 export function keepsPromises(make: () => Detector, lookups: readonly DnsLookup[]): void {
   const all = detectionsOf(make(), lookups, Number.POSITIVE_INFINITY);

@@ -66,7 +66,7 @@ describe('a home host', () => {
 describe('an outside host', () => {
   it('is reported after most of a network, more severely if a login port answered', () => {
     expect(detected(sweep(200, inbound))).toEqual([]);
-    // Until a network is covered, hits are not counted by source.
+    // Sources are counted only after `outsideNetwork` addresses of the network were tried.
     const whole = sweep(networkScanThresholds.outsideTargets + networkScanThresholds.outsideNetwork, inbound);
     expect(most(whole)).toBe('low');
     const answer = aFlow({ ...inbound, dst: '10.9.9.9', time: start, seq: 900 });
@@ -74,7 +74,7 @@ describe('an outside host', () => {
     expect(most([...whole, { ...answer, port: 443 }])).toBe('low');
   });
 
-  it('uses no memory if only one host is reached', () => {
+  it('is not stored if it reached only one host', () => {
     const detector = new NetworkScanDetector({ maxOutside: 10 });
     const many = Array.from({ length: 100 }, (_, i) =>
       aFlow({ ...inbound, src: `203.0.113.${i}`, dst: '10.0.0.9', answered: false, state: 'refused' }),
@@ -85,7 +85,7 @@ describe('an outside host', () => {
 });
 
 describe('the state of the detector', () => {
-  it('is the same in any order, in parts, and after a restart', () => {
+  it('gives the same findings for any order of events, after a merge of two states and after a restart', () => {
     expectSameDetections(() => new NetworkScanDetector(), [...sweep(80, inside), ...sweep(400, outbound)]);
   });
 

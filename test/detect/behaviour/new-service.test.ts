@@ -27,7 +27,7 @@ describe('a new port of a server', () => {
     ]);
   });
 
-  it('is graded by the port and by its clients', () => {
+  it('gets its severity from the port and from its clients', () => {
     const severity = (port: number, srcHome: boolean) => detected([answer(port, 9, { srcHome })])[0]?.severity;
     expect([8080, 49_500, 3389, 4444].map((port) => severity(port, true))).toEqual([
       'low',
@@ -71,7 +71,7 @@ describe('a new port of a server', () => {
 });
 
 describe('the state of the detector', () => {
-  it('is the same in any order, in parts, and after a restart', () => {
+  it('gives the same findings for any order of events, after a merge of two states and after a restart', () => {
     expectSameDetections(
       () => new NewServiceDetector(),
       [...serving, answer(22, 9), answer(8080, 10), answer(50_000, 11)],

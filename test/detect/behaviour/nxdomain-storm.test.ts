@@ -117,7 +117,7 @@ describe('storms of names that do not exist', () => {
       expect(timestamp - days[i]!.timestamp).toBeGreaterThanOrEqual(nxdomainStormThresholds.againMs);
   });
 
-  it('are found in any order, in parts and across restarts', () => {
+  it('are the same for any order of events, after a merge of two states and after a restart', () => {
     keepsPromises(() => new NxdomainStormDetector(), missing(250, 1000));
     keepsPromises(() => new NxdomainStormDetector(), torture(700, 5));
   });

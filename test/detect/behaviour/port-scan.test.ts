@@ -64,7 +64,7 @@ describe('a home host', () => {
     expect(reported([one(start + 2 * day)])).toEqual([]);
   });
 
-  it('grows from the figures of its latest severity', () => {
+  it('is updated only with figures above those of the last report at the same severity', () => {
     const reported = reporter();
     const nextDay = (flows: readonly Flow[]) => flows.map((flow) => ({ ...flow, time: flow.time + day }));
     expect(reported(tries(90, inside, minute))).toEqual([[90, 'new']]);
@@ -116,13 +116,13 @@ describe('an outside host', () => {
     expect(detected([...tries(100, outside), use(22, { ...outside, srcBytes: 84, dstBytes: 44 })])).toEqual([]);
   });
 
-  it('is not counted if neither source nor destination is a home host', () => {
+  it('is not reported for connections between two outside hosts', () => {
     expect(detected(tries(500, { ...outside, dstHome: false }))).toEqual([]);
   });
 });
 
 describe('the state of the detector', () => {
-  it('is the same in any order, in parts, and after a restart', () => {
+  it('gives the same findings for any order of events, after a merge of two states and after a restart', () => {
     expectSameDetections(() => new PortScanDetector(), [...tries(150, inside), ...tries(310, outside)]);
   });
 

@@ -86,7 +86,7 @@ describe('the rare-destination detector', () => {
     expect(detected([...usual(8), ...hosts, mine])).toEqual([]);
   });
 
-  it('has the same findings in any order, in parts and after a restart', () => {
+  it('has the same findings for any order of events, after a merge of two states and after a restart', () => {
     expectSameDetections(
       () => new RareDestinationsDetector(),
       [
@@ -129,7 +129,7 @@ describe('first seen', () => {
     expect(seen.since(3, 4)).toBe(0);
   });
 
-  it('accepts days in any order, and keeps the later of two presences', () => {
+  it('accepts days in any order, and starts from the later of two uses that are separated by a long absence', () => {
     const seen = new FirstSeen(1024, 30);
     expect([seen.see(1, 2, 100), seen.see(1, 2, 90), seen.see(1, 2, 20)]).toEqual([100, 90, 90]);
   });

@@ -17,7 +17,7 @@ export function fed<D extends Detector>(detector: D, flows: Iterable<Flow>): D {
 
 const carried = (detector: Detector): unknown => deserialize(serialize(detector.state()));
 
-/** Checks that the findings do not depend on the order, the number of parts, or a restart. */
+/** Checks that findings do not depend on the order of flows, on a merge of two states, or on a restart. */
 export function expectSameDetections(make: () => Detector, flows: readonly Flow[]): void {
   const whole = detections(fed(make(), flows));
   expect(whole.length).toBeGreaterThan(0);

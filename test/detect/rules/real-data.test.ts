@@ -19,12 +19,12 @@ function alerts(files: readonly string[]): Record<string, number> {
 }
 
 describe.skipIf(!hasShared)('in real networks the rules give a manageable number of alerts', () => {
-  test('no alert for an Internet host scanned by 15,000 hosts in 72 hours, because behaviour detection reports scans', () => {
+  test('none for an Internet host scanned by 15,000 hosts in 72 hours, because behaviour detection reports scans', () => {
     const logs = ['conn', 'dns', 'open_conn'];
     expect(alerts(logs.map((log) => `zeek-internet-host/missing_host.${log}.ndjson.gz`))).toEqual({});
   });
 
-  test('no alert for a small office without attacks', () => {
+  test('none for a small office without attacks', () => {
     expect(alerts(['zeek-lan/m57.conn.ndjson.gz', 'zeek-lan/m57.dns.ndjson.gz'])).toEqual({});
   });
 

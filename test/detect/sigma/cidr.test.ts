@@ -38,7 +38,7 @@ test('an address is in a list of blocks if it is in one of the blocks, in any or
   );
 });
 
-test('a list of blocks compares the address that was read last', () => {
+test('a reused address object matches blocks by the address that it read last', () => {
   const blocks = new Blocks(['10.0.0.0/8', '2001:db8::/32', '128.0.0.0/1']);
   const one = new Address();
   const answers = ['10.1.2.3', 'x', '2001:db8::1', '::ffff:10.0.0.1', '2001:db9::', '255.255.255.255', ''].map(

@@ -33,14 +33,14 @@ describe('the cost of a rule', () => {
   it.each([
     ['after a literal prefix', 'secret-prefix(a|b)*a(a|b){12}!', 'secret-prefix[0-9]{12}!', 10],
     [
-      'beside a longer alternative without them',
+      'next to a longer alternative with few states',
       `(${'x'.repeat(150)}|(a|b)*a(a|b){60})!`,
       `(${'x'.repeat(150)}|[a-b]{60})!`,
       2,
     ],
-    ['after a prefix with more states than memory', '^[a-c]{258}(a|b)*a(a|b){60}!', '^[a-c]{320}!', 8],
-    ['if one of them is often at its end', '^abc[ab]{200}(a|b)*a(a|b){20}!', '^abc[ab]{220}!', 4],
-  ])('shows many states %s', (_, source, other, times) => {
+    ['after a prefix that fills the state cache', '^[a-c]{258}(a|b)*a(a|b){60}!', '^[a-c]{320}!', 8],
+    ['if texts often match all but its last character', '^abc[ab]{200}(a|b)*a(a|b){20}!', '^abc[ab]{220}!', 4],
+  ])('is higher for an expression with many states %s', (_, source, other, times) => {
     expect(costOf({ 'query|re': source })).toBeGreaterThan(times * costOf({ 'query|re': other }));
   });
 

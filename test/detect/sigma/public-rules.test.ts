@@ -42,7 +42,7 @@ describe.skipIf(!existsSync(folder))('the public rules', () => {
     });
   });
 
-  it('with Sigma 1 aggregations are rejected with a pointer to correlation rules, two other rules for their Sigma 1 dates', () => {
+  it('with Sigma 1 aggregations are rejected with a reference to correlation rules, and two other rules because of dates in Sigma 1 format', () => {
     const broken = rules.filter(({ parsed }) => parsed.problems.length > 0);
     expect(broken.every(({ file }) => file.startsWith('unsupported'))).toBe(true);
     const counting = broken.filter(({ parsed }) =>

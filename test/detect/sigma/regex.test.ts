@@ -122,7 +122,7 @@ describe('matching in linear time', () => {
       automaton.test(`${unit.repeat(limits.maxRegexTextLength / unit.length)}!`);
   });
 
-  it('gives correct results after the memory for states is full', () => {
+  it('gives correct results after the state cache is full', () => {
     const automaton = compile('(a|b)*a(a|b){14}c');
     let state = 1;
     let long = '';

@@ -278,7 +278,7 @@ async function withPair(use: (pair: Pair) => void): Promise<void> {
   }
 }
 
-test('stores the rows and ids that a plain list of events gives, in random blocks', async () => {
+test('the store has the same rows and ids as a plain list of events, for random blocks', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(command, { minLength: 1, maxLength: 25 }), (commands) =>
       withPair((pair) => {
@@ -290,7 +290,7 @@ test('stores the rows and ids that a plain list of events gives, in random block
   );
 }, 120_000);
 
-test('stores the rows and ids that a plain list of events gives, in large blocks', async () => {
+test('the store has the same rows and ids as a plain list of events, for large blocks', async () => {
   // The ids are in no order, and a quarter of them share their first six bytes, as ids of the same millisecond do.
   const ids = (seed: number): (string | undefined)[] =>
     Array.from({ length: 2000 }, (_, n) => {

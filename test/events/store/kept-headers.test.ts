@@ -16,7 +16,7 @@ function headerOf(rows: number): StoredHeader {
 
 const headers = Array.from({ length: 9 }, (_, i) => headerOf(i + 1));
 
-test('a hit is the last header cached for the block, in memory that does not grow', () => {
+test('a cache hit returns the header cached last for the block, and the memory does not grow', () => {
   const step = fc.record({
     table: fc.constantFrom('network' as const, 'dns' as const),
     firstSeq: fc.integer({ min: 1, max: 40 }),
@@ -43,7 +43,7 @@ test('a hit is the last header cached for the block, in memory that does not gro
   );
 });
 
-test('a scan of more blocks than slots still has hits', () => {
+test('a second scan of more blocks than the cache has slots still has cache hits', () => {
   const kept = new HeaderCache();
   let found = 0;
   const blocks = 1.5 * limits.keptHeaders;

@@ -18,11 +18,11 @@ interface Merges {
   /** Numbers of rows. */
   readonly blocks: number[];
   readonly rewritten: number;
-  /** How often three blocks that became two had the same row. */
+  /** Maximum number of merges of three blocks into two that moved one row. */
   readonly fillings: number;
 }
 
-/** Appends batches and merges after each, on row counts alone. */
+/** Appends batches and merges after each batch. Blocks are represented by their numbers of rows. */
 function simulate(batches: readonly number[]): Merges {
   const blocks: number[] = [];
   const filled = new Uint8Array(batches.reduce((a, b) => a + b, 0));
@@ -99,7 +99,7 @@ describe('merging', () => {
     expect(chooseRun(pair, maxRows)).toEqual({ from: 0, to: 2 });
   });
 
-  it('fills blocks neither across a gap or the end of a day nor with blocks that still grow', () => {
+  it('does not fill blocks across a gap or the end of a day, or with rows of blocks that still grow', () => {
     const rows = Float64Array.of(231, 1024, 231, 1024);
     expect(chooseRun(blocksOf(rows), maxRows)).toEqual({ from: 0, to: 3 });
     const days = Float64Array.of(0, 0, 24 * 3_600_000, 24 * 3_600_000);

@@ -67,7 +67,7 @@ while (refusal === undefined) {
 told('refused', { accepted, ...shown(refusal) });
 
 writeFileSync(others, Buffer.alloc(20 * 2 ** 20));
-told('somebody else takes more', shown(await commit()));
+told('another program uses more', shown(await commit()));
 rmSync(others);
 
 // All stored events are too old now, and not even the reserve is left.
@@ -78,19 +78,19 @@ try {
 } catch (error) {
   if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error;
 }
-told('no room at all', shown(await commit()));
+told('no free space', shown(await commit()));
 await sleep(3000);
-told('still none', {});
+told('still no free space', {});
 rmSync(others);
 
 for (let waited = 0; listed() > 0 && waited < 600; waited++) await sleep(50);
 const { unused_bytes, retention } = await store.status();
-told('gone', { unused_bytes, expired: retention.expired });
+told('removed', { unused_bytes, expired: retention.expired });
 const refused: unknown[] = [];
 for (let n = 0; n < 60; n++) {
   const one = await commit();
   if (one !== undefined) refused.push(shown(one));
 }
-told('taken again', { refused });
+told('accepted again', { refused });
 await store.close();
 reader.close();

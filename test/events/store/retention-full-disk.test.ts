@@ -13,11 +13,11 @@ describe.skipIf(!mayMount())('a full disk', () => {
     const { accepted } = stages[0];
     expect(stages).toMatchObject([
       { what: 'refused', ...full, listed: accepted },
-      { what: 'somebody else takes more', ...full, listed: accepted },
-      { what: 'no room at all', ...full },
-      { what: 'still none' },
-      { what: 'gone', listed: 0, expired: [{ table: 'network', reason: 'age', events: accepted }] },
-      { what: 'taken again', refused: [], listed: 60 * 4000 },
+      { what: 'another program uses more', ...full, listed: accepted },
+      { what: 'no free space', ...full },
+      { what: 'still no free space' },
+      { what: 'removed', listed: 0, expired: [{ table: 'network', reason: 'age', events: accepted }] },
+      { what: 'accepted again', refused: [], listed: 60 * 4000 },
     ]);
     expect(accepted).toBeGreaterThan(60 * 4000);
     const [refused, , none, , gone, again] = stages;

@@ -156,7 +156,7 @@ test('events are kept if no bounds are set', async () => {
   expect(ports(reader)).toEqual([1]);
 });
 
-test('an expired event is not found; a service-assigned id is past, and an explicit id can be reused', async () => {
+test('an expired event is not found; its id stays in use if the service assigned it, and can be reused if the sender chose it', async () => {
   const { store, reader, clock, dataDir } = opened({ retention: { maxAgeMs, maxBytes: withoutBytes } });
   await add(store, start, [{ src_port: 1 }, { src_port: 2, id: id(2) }, { src_port: 3, id: id(3) }]);
   const [made] = resources(reader.listEvents(query));

@@ -54,7 +54,7 @@ function setUp() {
   return { bindings, counts, subscribe, publish };
 }
 
-it('an event is not written for a reader that has no room for it', () => {
+it('an event is not serialised for a reader whose buffer is full', () => {
   const { bindings, counts, subscribe, publish } = setUp();
   const wire = new MemoryWire();
   wire.unread = limits.maxSocketBacklogBytes + 1;
@@ -64,7 +64,7 @@ it('an event is not written for a reader that has no room for it', () => {
   expect(bindings.lookups).toBe(0);
 });
 
-it('an event is written once for all readers', () => {
+it('an event is serialised once for all readers', () => {
   const { bindings, counts, subscribe, publish } = setUp();
   for (let n = 0; n < 3; n++) subscribe(new MemoryWire());
   publish(100);

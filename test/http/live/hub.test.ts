@@ -426,7 +426,7 @@ describe('the text of a message', () => {
     expect(texts).toBe(24);
   });
 
-  it('adds its time to the time of filters; beyond the limit, subscriptions read from disk', async () => {
+  it('takes time that counts towards the time limit of filters; beyond the limit, subscriptions read from disk', async () => {
     let now = 0;
     const parts = setUp({ clock: () => now });
     const { channel, hub, reached } = parts;

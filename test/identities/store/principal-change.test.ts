@@ -32,7 +32,7 @@ describe('a change of a principal', () => {
     expect(await kinds()).toEqual(['principal.provisioned', 'principal.provisioned']);
   });
 
-  test('to a name that resembles another principal’s name is rejected, but the spelling may change', async () => {
+  test('to a name that resembles another principal’s name is rejected, but another spelling of its own name is accepted', async () => {
     const { store, reader, admin, second, change } = await withTwo();
     const alike = { code: 'CONFLICT', details: { field: 'name', reason: 'looks like a name that is taken' } };
     for (const name of ['Admin', 'ＡＤＭＩＮ', '\u{1d41a}dmin']) {

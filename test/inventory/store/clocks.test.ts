@@ -22,10 +22,13 @@ async function times(changes: Partial<NetworkRecord>, sightings: Parameters<type
 const iso = (ms: number) => new Date(ms).toISOString();
 const latest = iso(start + limits.maxClockLeadMs);
 
-test.each([1e300, 8.7e15, 1e9])('a connection of %d ms ends at the latest allowed time', async (duration_ms) => {
-  const seen = { first_seen: iso(start - 1000), last_seen: latest };
-  expect(await times({ duration_ms })).toEqual({ asset: seen, service: seen });
-});
+test.each([1e300, 8.7e15, 1e9])(
+  'a connection of %d ms counts as last seen at the latest allowed time',
+  async (duration_ms) => {
+    const seen = { first_seen: iso(start - 1000), last_seen: latest };
+    expect(await times({ duration_ms })).toEqual({ asset: seen, service: seen });
+  },
+);
 
 test('a connection in the future counts as seen at the latest allowed time', async () => {
   const seen = { first_seen: latest, last_seen: latest };

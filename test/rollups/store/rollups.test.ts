@@ -125,7 +125,7 @@ function blocksOf(network: readonly NetworkRecord[], dns: readonly DnsRecord[], 
   return [networkBlock.finish(), dnsBlock.finish()];
 }
 
-test('figures equal a count of the events, in any order, across restarts and aborted transactions', async () => {
+test('the rollups equal a count of the events, for any order of events, across restarts and aborted transactions', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 90, maxLength: 120 }), async (steps) => {
       const world = await lived(steps);

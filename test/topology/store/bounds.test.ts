@@ -92,7 +92,7 @@ it('above the row limit days are removed as well: requests for older ranges retu
   expect(Object.keys(topology.reached).sort()).toEqual(['maxTopologyDayRows', 'maxTopologyHourRows']);
 });
 
-/** Adds the edges of `count` hosts to the runs, in one transaction with so many steps that the steps are due. */
+/** Adds the edges of `count` hosts in one transaction. After enough steps (writes), the store adds them to the runs. */
 function addedToRuns({ transaction, flow, write }: ReturnType<typeof opened>, count: number, steps: number): void {
   transaction(() => {
     for (let step = 0; step < steps; step++) {
@@ -102,7 +102,7 @@ function addedToRuns({ transaction, flow, write }: ReturnType<typeof opened>, co
   });
 }
 
-it('rows of the same hour that are not merged yet do not remove the hour', () => {
+it('unmerged rows of one hour do not cause the removal of the hour', () => {
   const graph = opened({ hourRows: 40_000, dayRows: 40_000 });
   const { topology, reader, connections } = graph;
   for (let times = 0; times < 30; times++) {
@@ -115,7 +115,7 @@ it('rows of the same hour that are not merged yet do not remove the hour', () =>
   expect(connections(range)).toBe(30 * 1627);
 });
 
-it('without background merging the runs stay few, and each write does a part of the work', () => {
+it('without background merging, each write merges some runs, so that there are few runs', () => {
   const graph = opened({ edges: 1000, hourRows: 1000, dayRows: 1000 });
   const { tables, connections } = graph;
   for (let times = 0; times < 30; times++) {
@@ -123,7 +123,7 @@ it('without background merging the runs stay few, and each write does a part of 
     addedToRuns(graph, 500, 512);
     const { runs, nextId: next } = graphState(tables);
     for (const level of Object.values(runs)) expect(level.length).toBeLessThanOrEqual(3);
-    // One segment in each level, and the segments that were merged.
+    // Each write adds one segment per level, and the results of its merges.
     expect(next - nextId).toBeLessThanOrEqual(9);
   }
   expect(connections({ from: start, to: start + hour })).toBe(30 * 1011);

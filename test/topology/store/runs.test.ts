@@ -12,27 +12,27 @@ const choose = (lengths: Partial<Record<Level, readonly number[]>>) => {
   return chooseRuns({ hour: hour.map(run), day: day.map(run), ever: ever.map(run) });
 };
 
-it('merges the newest run with the runs before it, up to a run with more than twice as many rows', () => {
+it('the next merge takes the newest run and the runs before it, up to a run with more than twice as many rows', () => {
   expect(choose({ hour: [1000, 20, 15, 10] })).toEqual({ level: 'hour', from: 1, to: 4 });
   expect(choose({ hour: [80, 20, 15, 10] })).toEqual({ level: 'hour', from: 0, to: 4 });
   expect(choose({ hour: [1000, 200, 30] })).toBeUndefined();
   expect(choose({})).toBeUndefined();
 });
 
-it('merges runs of equal lengths although a short run follows', () => {
+it('the next merge takes runs of equal lengths although a short run follows', () => {
   expect(choose({ hour: [500, 500, 500, 10] })).toEqual({ level: 'hour', from: 0, to: 3 });
 });
 
-it('merges at most eight runs at once: the runs with the fewest rows', () => {
+it('the next merge takes at most eight runs: the runs with the fewest rows', () => {
   const rows = [50, 50, 50, 9, 9, 9, 9, 9, 9, 9, 9, 50, 50];
   expect(choose({ day: rows })).toEqual({ level: 'day', from: 3, to: 11 });
 });
 
-it('merges the level with the most runs first, so that each level gets a turn', () => {
+it('the next merge is in the level with the most runs, so that each level gets a turn', () => {
   expect(choose({ hour: [9, 9], day: [9, 9, 9], ever: [9, 9] })).toMatchObject({ level: 'day' });
 });
 
-it('leaves runs of more than twice the rows of all newer runs, and rewrites a row about log2(rows) times', () => {
+it('merging leaves runs of more than twice the rows of all newer runs, and rewrites a row about log2(rows) times', () => {
   const taken = fc.oneof(fc.constantFrom(1, 16_384), fc.integer({ min: 1, max: 300 }));
   fc.assert(
     fc.property(

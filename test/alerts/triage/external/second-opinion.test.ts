@@ -183,8 +183,8 @@ test('an outdated response is dropped', async () => {
   expect(verdictOf(alert!.id)).toEqual(after.ai_verdict);
 });
 
-describe('load', () => {
-  test('limits concurrency, keeps the newest alerts in the queue and counts the dropped alerts', async () => {
+describe('the queue of requests', () => {
+  test('limits concurrent requests, keeps the newest alerts and counts the dropped alerts', async () => {
     const held: (() => void)[] = [];
     const { raise, outcomes, server } = await around((...to) => void held.push(() => says(verdict())(...to)));
     const more = 5;
@@ -229,7 +229,7 @@ describe('load', () => {
     expect(outcomes).toEqual(['unavailable', 'unavailable', 'unavailable', 'answered']);
   });
 
-  test('closing aborts requests in progress', async () => {
+  test('aborts requests in progress when it is closed', async () => {
     const { raise, opinions, server, outcomes } = await around(() => undefined);
     await raise(3);
     await expect.poll(() => server.questions.length).toBe(3);

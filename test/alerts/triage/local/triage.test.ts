@@ -226,7 +226,7 @@ describe('an alert is triaged again', () => {
   });
 });
 
-test('occurrences are graded by powers of ten', () => {
+test('counts of occurrences are reduced to their power of ten', () => {
   expect([1, 9, 10, 99, 100, 999, 1000, 10_000, 999_999, 1_000_000].map(decadeOf)).toEqual([
     0, 0, 1, 1, 2, 2, 3, 4, 5, 6,
   ]);

@@ -80,7 +80,7 @@ describe('windows', () => {
     expect(times(real.take(at(6), later))).toEqual([['begins', 6]]);
   });
 
-  it('with a maximum that end before the newest input are evaluated if few inputs surround a late input', () => {
+  it('of a condition with a maximum, such as eq, that end before the newest input are evaluated if few inputs surround a late input', () => {
     const few = correlation('many', { type: 'event_count', rules: ['aa'], condition: { eq: 4 } });
     const fired = (lookback: number) => {
       const real = correlator([few], { lookback });
