@@ -7,7 +7,7 @@ export const errorCodes = {
   INVALID_REQUEST: {
     status: 400,
     retry: false,
-    meaning: 'A parameter, header or member is unknown or malformed. `details` names it and the reason.',
+    meaning: 'A parameter, header or member is unknown or malformed. `details` names the invalid part and the reason.',
   },
   UNAUTHENTICATED: {
     status: 401,
@@ -75,7 +75,7 @@ export const errorCodes = {
   WORKER_LOST: {
     status: 503,
     retry: true,
-    meaning: 'A thread restarted during the call. Its outcome is unknown.',
+    meaning: 'A thread restarted during the call. The outcome of the call is unknown.',
   },
   /** The caller aborted the call (AbortSignal). */
   CANCELLED: { status: 503, retry: true, meaning: 'The caller aborted the call.' },

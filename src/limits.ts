@@ -33,7 +33,7 @@ export const limits = {
    */
   maxLineBytes: 2 ** 20,
   /**
-   * Maximum records per ingest body. 64 MB of real records (100 bytes and more) are fewer records than this. Without
+   * Maximum records per ingest body. 64 MB of real records, which have 100 bytes or more, stay below this. Without
    * this limit, a flood of invalid two-byte records, each taking up to 6 µs to reject, would occupy a thread for
    * minutes.
    */
@@ -86,7 +86,7 @@ export const limits = {
   maxAlertPacketBytes: 1518,
   /**
    * Maximum references, CVEs and metadata keys kept of a signature, and maximum values of each key; real
-   * signatures have 12.
+   * signatures have at most 12.
    */
   maxSignatureValues: 20,
   /** Maximum length of a reference, CVE, metadata key or value of a signature; URLs are the longest. */
@@ -143,7 +143,7 @@ export const limits = {
   /** Maximum bytes of calls in flight to one worker. */
   maxRpcInFlightBytes: 128 * 2 ** 20,
   /**
-   * Maximum rows of one event block. Codes then fit 16 bits, and a column of 1, 2, 4 or 8 bytes per row fits
+   * Maximum rows of one event block. Dictionary codes then fit 16 bits, and a column of 1, 2, 4 or 8 bytes per row fits
    * whole 4 kB pages with little waste.
    */
   maxBlockRows: 8160,
@@ -332,13 +332,13 @@ export const limits = {
    */
   maxQueuedAppends: 65_536,
   /**
-   * How long before its append an entry may have occurred. An older entry must state when its delay began, so
-   * that an intruder with the event key cannot backdate an entry.
+   * Maximum time between the event that an entry records and the append of the entry. An older entry must state when
+   * its delay began, so that an intruder with the event key cannot backdate an entry.
    */
   maxEntryAgeMs: 86_400_000,
   /**
-   * How far the time of an entry may be after its append. Both times are read on one host, almost
-   * simultaneously.
+   * Maximum time by which the event time of an entry may be later than its append. Both times are read on one host,
+   * almost simultaneously.
    */
   maxEntryAheadMs: 300_000,
   /**
@@ -347,9 +347,8 @@ export const limits = {
    */
   maxClockStepMs: 60_000,
   /**
-   * How far the clock may jump forward, and heads may be ahead of it, before the log refuses entries until
-   * the clock is corrected or confirmed. The times of heads cannot decrease, so a wrong signed time is
-   * permanent.
+   * How far the clock may jump forward, and tree heads may be ahead of the clock, before the log refuses entries until
+   * the clock is corrected or confirmed. The times of heads cannot decrease, so a wrong signed time is permanent.
    */
   maxClockJumpMs: 3_600_000,
   /**
@@ -387,7 +386,7 @@ export const limits = {
    */
   maxOutboxRows: 100_000,
   /**
-   * Maximum receipts covered by one log entry. The tree has ten levels, and 32 kB of hashes are read to prove
+   * Maximum receipts covered by one log entry. Their hash tree has ten levels, and 32 kB of hashes are read to prove
    * one receipt.
    */
   maxReceiptsPerEntry: 1024,
@@ -400,9 +399,9 @@ export const limits = {
   maxReceipts: 200_000,
   /** How often new events are sealed in a log entry: at most 1,440 entries of 0.7 kB a day. */
   sealIntervalMs: 60_000,
-  /** Number of rows that one task digests. The task takes 35 ms, for which a query may have to wait. */
+  /** Number of events that one task hashes for a seal. A query may have to wait for this task, which takes 35 ms. */
   sealTaskRows: 98_304,
-  /** Maximum rows of one sealed range, with 16 kB of roots. Further waiting rows get further entries. */
+  /** Maximum rows of one sealed range, with 16 kB of roots. Further rows get another log entry. */
   maxSealedRows: 4_194_304,
   /**
    * Maximum findings in stored events that wait to be processed. While this limit is reached, no events are
@@ -432,18 +431,18 @@ export const limits = {
    */
   retentionHurryMs: 1000,
   /**
-   * How often retention checks whether events are past their limits: a flood of 300,000 a second adds 15 MB
-   * in that time.
+   * How often retention checks whether events are past their limits: a flood of 300,000
+   * events a second adds 15 MB in that time.
    */
   retentionLookMs: 1000,
-  /** Maximum ratio of retention time to real time after a clock jump. */
+  /** Maximum speed of the clock that retention uses, relative to real time, after the host's clock jumped forward. */
   retentionClockRate: 24,
   /**
-   * How long retention time is slowed down after a clock jump, so that operators can notice the jump. Then
-   * the clock is trusted.
+   * How long the clock of retention is limited to `retentionClockRate` after a jump, so that operators can notice the
+   * jump. Then the host's clock is trusted.
    */
   retentionLeapMs: 4 * 86_400_000,
-  /** How often retention time is persisted: a restart loses at most this much of its progress. */
+  /** How often the clock of retention is persisted: a restart loses its progress since the last write. */
   retentionClockEveryMs: 3600 * 1000,
   /**
    * Minimum share of the bytes of all events that a table keeps, regardless of the other table's size. DNS
@@ -903,8 +902,8 @@ export const limits = {
    */
   scanHostsInTurn: 128,
   /**
-   * Maximum further hosts whose last results are pending, a kilobyte each. Slow banners delay the results of fewer
-   * hosts than this.
+   * Maximum hosts, besides those being probed, whose last results are pending: a kilobyte each. Slow banners delay the
+   * results of fewer hosts than this.
    */
   maxUnfinishedScanHosts: 1024,
   /**
@@ -982,7 +981,7 @@ export const limits = {
    * this limit.
    */
   maxClockLeadMs: 300_000,
-  /** Maximum hosts recorded as users of a name. A name with three users was not invented by one host. */
+  /** Maximum hosts recorded as users of a name. Three users show that no single host invented the name. */
   maxClientsPerName: 3,
   /** Maximum host names of one asset from each kind of source: DHCP, mDNS, DNS and TLS. */
   maxHeardNames: 16,
@@ -1004,8 +1003,8 @@ export const limits = {
    */
   maxCachedAddressRows: 65_536,
   /**
-   * Maximum open alerts of one asset that are counted exactly if they may concern several of its addresses.
-   * Higher numbers are estimated.
+   * Maximum entries of open alerts that are read to count the alerts of an asset exactly, if the asset has or had
+   * several addresses. Further alerts are counted per address, so the total is then an estimate.
    */
   maxCountedAlerts: 20_000,
   /** Number of assets whose risk is updated per step as their alerts age. A step takes 50 ms. */
@@ -1040,8 +1039,8 @@ export const limits = {
   /** Maximum cached bytes of the clients of services, up to 16 kB per service. */
   maxCachedClientBytes: 32 * 2 ** 20,
   /**
-   * Number of changed inventory rows that a transaction writes, in 5 ms, after it applied a delta. More rows are written
-   * by a transaction of their own.
+   * Number of changed inventory rows that a transaction writes, in 5 ms, after it applied a delta. If more rows have
+   * changed, a separate transaction writes them.
    */
   inventoryRowsPerCommit: 2000,
   /**
@@ -1061,7 +1060,7 @@ export const limits = {
    */
   maxUncountedEvents: 262_144,
   /**
-   * Number of rows of hosts that were only seen again, written per transaction while more rows wait: 20 ms.
+   * Number of hosts with no change except a new last-seen time, written per transaction while more hosts wait: 20 ms.
    * For 100,000 constantly active hosts, lists lag by at most a minute.
    */
   settledHostsPerWrite: 2000,
@@ -1079,8 +1078,8 @@ export const limits = {
   maxLinkBytesPerMs: 12_500_000,
   /**
    * Time added to the duration of a connection, which is often rounded or unknown. A link carries 250 GB in this
-   * time. Larger byte counts are left out of sums, charts and detection. Their events are stored: otherwise a
-   * peer that forges sequence numbers could hide its connections.
+   * time. Byte counts that a link cannot carry in the total are left out of sums, charts and detection. Events with
+   * such counts are stored: otherwise a peer that forges sequence numbers could hide its connections.
    */
   linkGraceMs: 20_000,
   /**
@@ -1090,10 +1089,10 @@ export const limits = {
   maxSummedBytes: 8_640_000_000_000_000,
   /**
    * Maximum connections kept so that repeated reports of the same connection count once: 32 MB. Connections that
-   * have ended are forgotten first, because they are reported again only if the sensor sends a report twice. In a
-   * simulation in which 3 % of new connections look open, and a third of those is reported hourly, 1 in 100 hourly
-   * reports counts again at 2,000 new connections a second, and 2 in 5 at 5,000. If only 0.3 % look open, fewer
-   * than 1 in 1,000 count again at 5,000 a second. Ended connections are known for a minute at 5,000 a second.
+   * have ended are forgotten first, because they are reported again only if the sensor sends a report twice. In
+   * simulations, a third of the connections that look open is reported hourly. If 3 % of new connections look open, 1 %
+   * of the hourly reports count twice at 2,000 new connections a second, and 40 % at 5,000. If only 0.3 % look open,
+   * fewer than 0.1 % count twice at 5,000 a second. At that rate, ended connections are kept for a minute.
    */
   rememberedConnections: 2 ** 21,
   /**
@@ -1231,9 +1230,9 @@ export const limits = {
    */
   maxCorrelationEntries: 8192,
   /**
-   * Maximum inputs within a timespan of a late input for which all windows that contain the late input are
-   * evaluated (40 µs). With more inputs, only the newest window is evaluated. Applies to conditions that
-   * further inputs can end (`lt`, `not`, averages).
+   * A late input changes every time window that contains it. All these windows are evaluated (40 µs) if at most this
+   * many inputs are within one timespan of the late input; otherwise, only the newest window is evaluated. Applies to
+   * conditions that further inputs can make false (`lt`, `not`, averages).
    */
   maxCorrelationLookback: 1024,
   /** Maximum state of all groups of all correlations, in units of 16 bytes: 64 MB. */
@@ -1347,8 +1346,9 @@ export const limits = {
    */
   refreshedKeys: 32,
   /**
-   * Maximum earlier windows kept for evaluation between two evaluations of a detector: 512 reports take a quarter of a
-   * second. Alerts of further keys may miss their largest figures.
+   * Maximum windows whose figures are kept before they move on, until the next evaluation of the detector: reporting
+   * 512 of them takes a quarter of a second. Alerts of further keys (hosts, pairs, names) may miss their largest
+   * figures.
    */
   movedWindows: 512,
   /**
@@ -1425,7 +1425,8 @@ export const limitMeanings = {
   maxSplunkChannels: 'The least recently used Splunk channels were removed.',
   maxSplunkChannelsPerPrincipal: 'The least recently used channels of one Splunk shipper were removed.',
   maxBodySightings: 'Records that mention more hosts in one body were rejected.',
-  maxLinkBytesPerMs: 'Byte counts that no link can carry in their time were left out of sums and charts.',
+  maxLinkBytesPerMs:
+    'Byte counts that no link can carry in the duration of the connection were left out of sums and charts.',
   maxIngestInFlightBytes: 'Senders were asked to retry later, because too many bytes were being ingested.',
   maxIngestShareOfPrincipal: 'One sender used its whole share of the ingest memory and had to wait.',
   maxQueuedBodies: 'Senders were asked to retry later, because too many bodies waited for an ingest thread.',
@@ -1442,7 +1443,7 @@ export const limitMeanings = {
   maxValueTallyBytes: 'There were too many distinct values to count each of them.',
   maxEntriesPageBytes: 'Pages of log entries were refused because of their size. Request fewer entries.',
   maxOutboxRows: 'Changes that must be logged were refused, because the transparency log did not keep up.',
-  maxReceipts: 'Requests for a receipt were refused, because no stored receipt is in the log yet.',
+  maxReceipts: 'Requests for a receipt were refused, because all stored receipts still wait for the log.',
   minFreeDiskBytes: 'Events were refused, because the disk is full.',
   maxSockets: 'WebSocket connections were refused, because there were too many.',
   maxSubscriptionsPerSocket: 'Subscriptions beyond the limit of one WebSocket were refused.',

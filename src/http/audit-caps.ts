@@ -82,8 +82,8 @@ export class AuditCaps {
   }
 
   /**
-   * Removes and returns the counts of a past minute and a past hour, or all counts with `all`. Each caller then has
-   * its full share again.
+   * Removes and returns the counts of the minute and of the hour if they are over, or all counts if `all` is set.
+   * Afterwards, each caller has its full share of individual records again.
    */
   due(nowMs: number, all = false): AuditRecord[] {
     if (!all && nowMs >= this.#minuteStart && nowMs - this.#minuteStart < minuteMs) return [];

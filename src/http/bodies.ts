@@ -9,13 +9,13 @@ export interface BodyLimits {
   /** The budget that counts the bytes of the body as they arrive. */
   readonly budget: Budget;
   /**
-   * Budgets by principal, which also count the bytes, and the limit that is counted when the bytes do not fit the
-   * budget of the caller.
+   * Budgets by principal, which also count the bytes, and the limit that metrics report as reached when the bytes do
+   * not fit the budget of the caller.
    */
   readonly ofPrincipal?: { readonly budget: BudgetOfEach; readonly overloaded: LimitName };
-  /** The limit that is counted when the body is too long. */
+  /** The limit that metrics report as reached when the body is too long. */
   readonly tooLong: LimitName;
-  /** The limit that is counted when the bytes do not fit `budget`. */
+  /** The limit that metrics report as reached when the bytes do not fit `budget`. */
   readonly overloaded: LimitName;
 }
 
@@ -38,7 +38,7 @@ export interface ArrivedBody {
   release(): void;
 }
 
-/** The body of a request without a body. */
+/** The empty value for requests that have no body. */
 export const noBody: ArrivedBody = {
   length: 0,
   pieces: [],
@@ -75,7 +75,7 @@ export class IncomingBody {
   readonly #length: number | undefined;
   readonly #limits: BodyLimits;
   readonly #reservation: Reservation;
-  /** The same bytes, counted against the budget of the principal. */
+  /** Reservation of the same bytes in the budget of the principal. */
   #ownReservation: Reservation | undefined;
   readonly #limitReached: (limit: LimitName) => void;
   #state: 'kept' | 'discarded' = 'kept';
@@ -256,7 +256,7 @@ export class IncomingBody {
     this.#limitReached(limit);
     this.#fault = fault;
     this.#drop();
-    // A client that sends a chunked body may not read the response before it has sent the whole body.
+    // Some clients read the response to a chunked body only after they have sent the whole body.
     if (this.isAnnounced) this.#notify();
   }
 

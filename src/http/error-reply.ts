@@ -39,7 +39,7 @@ const retryAfter: Partial<Record<ErrorCode, number>> = { RATE_LIMITED: 60, LOG_E
  * the log only.
  */
 const inside: Partial<Record<ErrorCode, string>> = {
-  WORKER_LOST: 'a part of the service crashed during this request; its outcome is unknown',
+  WORKER_LOST: 'a part of the service crashed during this request; the outcome of the request is unknown',
   CANCELLED: 'the request was cancelled',
 };
 

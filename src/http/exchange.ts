@@ -293,7 +293,7 @@ export class Exchange {
     this.#sending = sendStream(this.#res, { ...rendered, body }, general, { ...options, onBroken }, onDone);
   }
 
-  /** Handles the loss of the connection. The response may no longer be used. */
+  /** Handles the loss of the connection. The response must not be used afterwards. */
   #lost(): void {
     this.#front.connections.lost(this.#arrival.address);
     if (this.#gone) return;

@@ -17,7 +17,7 @@ export function exportForm({ headers, query }: Pick<RequestHead, 'headers' | 'qu
   let most = weightIn(accept, 'application/json');
   for (const one of ['lines', 'arrow'] as const) {
     const weight = weightIn(accept, wholeListTypes[one]);
-    // On equal weights, lines are preferred, because more clients can read them.
+    // On equal weights, NDJSON is preferred, because more clients can read it.
     if (weight === 0 || weight < most || (form !== undefined && weight === most)) continue;
     form = one;
     most = weight;

@@ -26,7 +26,7 @@ export interface Whole extends Omit<Rendered, 'body'> {
 
 /** A response being sent. */
 export interface Sending {
-  /** Whether the last byte was passed to the socket, after which the response may no longer be used. */
+  /** Whether the last byte was passed to the socket, after which the response must not be used. */
   readonly done: boolean;
   /** Frees the resources of the response. Must be called when the connection is lost. */
   abort(): void;

@@ -117,7 +117,7 @@ export function requireAddress(host: string, port: number): Promise<void> {
 
 const reasons: Readonly<Record<string, string>> = {
   EADDRINUSE: 'the port is in use by another process; stop it, or choose another CANDOR_PORT',
-  EACCES: 'this user may not listen there (EACCES); choose a port from 1024 on, or grant CAP_NET_BIND_SERVICE',
+  EACCES: 'this user cannot listen on this port (EACCES); choose a port from 1024 on, or grant CAP_NET_BIND_SERVICE',
   EADDRNOTAVAIL: 'it is not an address of this machine; choose another CANDOR_HOST',
   ENOTFOUND: 'the name has no address; choose another CANDOR_HOST',
 };

@@ -62,7 +62,7 @@ test.skipIf(process.platform !== 'linux' || !isRoot || firstFree() <= 81)(
     const dataDir = folderOf();
     const wrapper = ['setpriv', '--bounding-set=-net_bind_service', '--inh-caps=-net_bind_service'];
     await expect(startService({ dataDir, wrapper, env: { CANDOR_PORT: '81' } })).rejects.toThrow(
-      'cannot listen on 127.0.0.1 port 81: this user may not listen there (EACCES); choose a port from 1024 on',
+      'cannot listen on 127.0.0.1 port 81: this user cannot listen on this port (EACCES); choose a port from 1024 on',
     );
   },
 );

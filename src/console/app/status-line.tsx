@@ -43,11 +43,11 @@ export function StatusLine() {
         (mayListen.value ? (
           <Liveness state={liveState.value} />
         ) : (
-          <span class="quiet">no live data for your role</span>
+          <span class="quiet">No live data for your role</span>
         ))}
       <Log state={pinState.value} />
       {status !== undefined && answer.error === null && <ServiceStatus status={status} />}
-      {answer.error !== null && <span class="status-bad">statistics unavailable</span>}
+      {answer.error !== null && <span class="status-bad">Statistics unavailable</span>}
     </footer>
   );
 }
@@ -57,7 +57,7 @@ function Liveness({ state }: { state: LiveState }) {
     case 'live':
       return (
         <span class="status-good">
-          <span aria-hidden="true">● </span>live
+          <span aria-hidden="true">● </span>Live
         </span>
       );
     case 'behind':
@@ -70,14 +70,14 @@ function Liveness({ state }: { state: LiveState }) {
     case 'offline':
       return (
         <span class="status-bad" title={state.reason?.message}>
-          <span aria-hidden="true">○ </span>offline since {relative(state.sinceMs, now.value)}
+          <span aria-hidden="true">○ </span>Offline since {relative(state.sinceMs, now.value)}
         </span>
       );
     case 'connecting':
     case 'closed':
       return (
         <span class="quiet">
-          <span aria-hidden="true">○ </span>connecting
+          <span aria-hidden="true">○ </span>Connecting
         </span>
       );
   }
@@ -87,25 +87,25 @@ function Log({ state }: { state: PinState }) {
   const link = href('transparency');
   switch (state.kind) {
     case 'unknown':
-      return <span class="quiet">log: checking</span>;
+      return <span class="quiet">Log: checking</span>;
     case 'empty':
-      return <a href={link}>log is empty</a>;
+      return <a href={link}>Log is empty</a>;
     case 'unreachable':
       return (
         <span class="status-warning" title={state.fault.message}>
-          log not checked{state.pin && `, last verified at size ${number(state.pin.head.size)}`}
+          Log not checked{state.pin && `, last verified at size ${number(state.pin.head.size)}`}
         </span>
       );
     case 'unconfirmed':
       return (
         <a class="status-warning" href={link} title={state.fault.message}>
-          log key not confirmed
+          Log key not confirmed
         </a>
       );
     case 'broken':
       return (
         <a class="status-bad status-broken" href={link} title={state.fault.message}>
-          log broken: {state.fault.code}
+          Log broken: {state.fault.code}
         </a>
       );
     case 'verified':
@@ -114,7 +114,7 @@ function Log({ state }: { state: PinState }) {
           href={link}
           title="This browser verified the tree head’s signature and its consistency with the last verified head."
         >
-          log {number(state.pin.head.size)} <span class="status-good">✓</span>{' '}
+          Log {number(state.pin.head.size)} <span class="status-good">✓</span>{' '}
           <span class="quiet">{relative(state.at, now.value)}</span>
         </a>
       );
@@ -124,7 +124,7 @@ function Log({ state }: { state: PinState }) {
 function ServiceStatus({ status }: { status: Status }) {
   const { rates, limits_reached: reached, store, ledger, verdict, warnings } = status;
   const issues = [
-    ...(ledger.state === 'ok' ? [] : ['log degraded']),
+    ...(ledger.state === 'ok' ? [] : ['Log degraded']),
     ...(warnings.length === 0 ? [] : [counted(warnings.length, 'warning')]),
     ...(store.uncounted_events === 0
       ? []
@@ -144,7 +144,7 @@ function ServiceStatus({ status }: { status: Status }) {
           <a href={href('status')}>{counted(reached.length, 'limit')} reached</a>
         </span>
       )}
-      {issues.length + reached.length === 0 && <span class="quiet">no warnings</span>}
+      {issues.length + reached.length === 0 && <span class="quiet">No warnings</span>}
     </>
   );
 }

@@ -51,7 +51,7 @@ export interface ChannelOptions<C extends ChannelName> {
   readonly onEvent: (event: ChannelEvent<C>) => void;
   /** Called when events were missed and will not be sent. */
   readonly onLagged?: (dropped: number | undefined) => void;
-  /** Called when all events committed from now on will follow; called again after each reconnect. */
+  /** Called when the subscription has started: later events will arrive. Called again after each reconnect. */
   readonly onSubscribed?: () => void;
   readonly onError?: (error: ServiceError) => void;
   readonly enabled?: boolean;

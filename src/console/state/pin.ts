@@ -20,8 +20,9 @@ export type { KeptEvidence } from './pin-evidence.ts';
 export type { PinnedHead } from './pin-history.ts';
 
 /**
- * The browser's own view of the log. It pins the last tree head that it verified, across visits. Each new head must
- * extend the pinned head; otherwise the log is broken, even if the service reports that it is healthy.
+ * The browser's own view of the log. The browser pins the last tree head that it verified, and keeps the pin across
+ * visits. Each new head must extend the pinned head; otherwise the log is broken, even if the service reports a healthy
+ * log.
  */
 export type PinState =
   | { readonly kind: 'unknown' }
@@ -37,7 +38,7 @@ export type PinState =
   /** The log contradicts an earlier head or does not verify, or the stored pin was altered. */
   | { readonly kind: 'broken'; readonly fault: AuditFault; readonly evidence?: string; readonly pin?: Pin }
   /**
-   * The log continues under a key that no pinned key vouches for: after a restore, a new start, or a revocation. The
+   * The log continues under a key that no pinned key announced: after a restore, a new start, or a revocation. The
    * new head is pinned once the user has confirmed the key. Nothing contradicts the pin.
    */
   | {

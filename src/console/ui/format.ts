@@ -6,7 +6,7 @@ export * from './words.ts';
 
 /** Formats of times, in the preferred zone. */
 
-/** Distance in milliseconds from which times are shown as a date. */
+/** Times that are at least this far from now, in milliseconds, are shown as a date. */
 const datedFromMs = 30 * 86_400_000;
 
 /**

@@ -57,7 +57,7 @@ interface TableProps<Row> {
 }
 
 const rowHeight = 32;
-/** Number of remaining rows below the view from which more rows are loaded. */
+/** More rows are loaded when fewer rows than this remain below the view. */
 const ahead = 40;
 
 /** A table that renders only its visible rows. */

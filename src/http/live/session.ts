@@ -205,7 +205,7 @@ export class Session {
     clearTimeout(this.#timer);
     const { preset, onAdmitted } = this.#options;
     if (!Subscriptions.areOpenTo(identity.mayRead, preset))
-      return this.#end('forbidden', new ServiceError('FORBIDDEN', 'this role may not read live events'));
+      return this.#end('forbidden', new ServiceError('FORBIDDEN', 'this role cannot read live events'));
     const first = this.#identity === undefined;
     this.#identity = identity;
     this.#expireAt(identity.expiresAt);

@@ -126,4 +126,4 @@ export class Subscriptions {
 
 const channelNames = Object.keys(channels) as ChannelName[];
 
-const forbidden = (channel: ChannelName) => new ServiceError('FORBIDDEN', `this role may not read ${channel}`);
+const forbidden = (channel: ChannelName) => new ServiceError('FORBIDDEN', `this role cannot read ${channel}`);

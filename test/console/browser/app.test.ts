@@ -127,18 +127,18 @@ test('the console finds a page, an address and an alert in the search palette', 
 
 test('the status line shows whether data is live and the log verified', async () => {
   const page = await open.page();
-  await status(page).getByText(/live$/).waitFor();
+  await status(page).getByText(/Live$/).waitFor();
   await status(page).getByText('✓').waitFor();
   const problems = open.problems.length;
   await page.context().setOffline(true);
   await status(page)
-    .getByText(/behind|offline/)
+    .getByText(/behind|Offline/)
     .waitFor({ timeout: 60_000 });
   await status(page)
     .getByText(/not checked/)
     .waitFor({ timeout: 60_000 });
   await page.context().setOffline(false);
-  await status(page).getByText(/live$/).waitFor({ timeout: 60_000 });
+  await status(page).getByText(/Live$/).waitFor({ timeout: 60_000 });
   // The browser reports failed connections, which are expected here.
   open.problems.length = problems;
 });

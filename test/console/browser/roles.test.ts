@@ -50,7 +50,7 @@ test('the console shows a viewer public proofs, and explains which contents need
   await page.getByText('Grave one').first().waitFor();
   for (const key of ['j', 'p']) await page.keyboard.press(key);
   await page.getByText('The entry is in the log').waitFor();
-  await page.getByText('Your role may not read the contents of the entry').waitFor();
+  await page.getByText('Your role cannot read the contents of the entry').waitFor();
   expect(await page.getByText('Not proven').count()).toBe(0);
   expect(asked).not.toContain('/api/transparency/leaf');
   expect(await violations(page)).toEqual([]);
@@ -84,11 +84,11 @@ test.each([1280, phone])('an auditor starts on a permitted page, and is not offl
   await page.getByRole('heading', { name: 'Transparency', level: 1 }).waitFor();
   const sockets: string[] = [];
   page.on('websocket', (socket) => sockets.push(socket.url()));
-  await status(page).getByText('no live data for your role').waitFor();
+  await status(page).getByText('No live data for your role').waitFor();
   await page.goto('/alerts');
   await page.getByText('Alerts is not available to your role').waitFor();
-  await status(page).getByText('no live data for your role').waitFor();
-  expect(await status(page).getByText('offline').count()).toBe(0);
+  await status(page).getByText('No live data for your role').waitFor();
+  expect(await status(page).getByText('Offline').count()).toBe(0);
   expect(await violations(page)).toEqual([]);
   expect(await overflow(page)).toBe(0);
   await page.getByRole('main').getByRole('link', { name: 'Transparency' }).click();
@@ -99,18 +99,18 @@ test.each([1280, phone])('an auditor starts on a permitted page, and is not offl
 test('the console reports a lost network immediately, and its return', async () => {
   const page = await openAs('vera', '/overview');
   const soon = { timeout: 2000 };
-  await status(page).getByText(/live$/).waitFor();
+  await status(page).getByText(/Live$/).waitFor();
   await status(page).getByText('✓').waitFor();
   const problems = open.problems.length;
   await page.context().setOffline(true);
   await status(page)
-    .getByText(/offline/)
+    .getByText(/Offline/)
     .waitFor(soon);
   await status(page)
     .getByText(/not checked/)
     .waitFor(soon);
   await page.context().setOffline(false);
-  await status(page).getByText(/live$/).waitFor(soon);
+  await status(page).getByText(/Live$/).waitFor(soon);
   await status(page).getByText('✓').waitFor(soon);
   // The browser reports failed connections, which are expected here.
   open.problems.length = problems;

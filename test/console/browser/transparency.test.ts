@@ -245,7 +245,7 @@ describe('a log under a new key', () => {
       await page.getByRole('button', { name: 'Check and pin now' }).click();
       const banner = page.getByRole('region', { name: title });
       await banner.getByText(code).waitFor();
-      await page.getByRole('link', { name: 'log key not confirmed' }).waitFor();
+      await page.getByRole('link', { name: 'Log key not confirmed' }).waitFor();
       expect(await page.locator('.broken-log, .status-broken').count()).toBe(0);
       expect(await pinnedSize()).toBe(before);
       const { sth_key_fingerprint: fingerprint } = await log.ledger.status();

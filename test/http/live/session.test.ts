@@ -386,7 +386,7 @@ describe('rechecked credentials', () => {
       {
         type: 'error',
         id,
-        error: { code: 'FORBIDDEN', message: 'this role may not read events.network' },
+        error: { code: 'FORBIDDEN', message: 'this role cannot read events.network' },
       },
       { type: 'unsubscribed', id, channel: 'events.network' },
     ];

@@ -35,7 +35,7 @@ export interface Triage {
   readonly archive: () => void;
 }
 
-/** One alert, with the facts that decide triage first. */
+/** One alert. The facts that matter most for triage come first. */
 export function AlertDetail({ alert, triage, proof }: { alert: AlertRow; triage: Triage; proof: Signal<number> }) {
   const { attributes } = alert;
   // Scrolls to the top when another alert is opened.

@@ -14,7 +14,7 @@ export function mismatch(
   if (entry.kind !== 'alert.raised' || subject !== alertId)
     return new AuditFault('WRONG_LEAF', `the log entry is ${entry.kind} of ${String(subject)}, not of this alert`);
   if (bytesToHex(leafHash) !== leafHashOfAlert)
-    return new AuditFault('WRONG_LEAF', 'the hash of the log entry is not the one in the alert');
+    return new AuditFault('WRONG_LEAF', 'the hash of the log entry differs from the hash in the alert');
   return undefined;
 }
 

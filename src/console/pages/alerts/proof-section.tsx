@@ -86,7 +86,7 @@ function Outcome({
   if (result instanceof Denied)
     return (
       <p class="alert-proof" role="status">
-        Your role may not read the log.
+        Your role cannot read the log.
       </p>
     );
   if (result instanceof AuditFault)
@@ -108,7 +108,9 @@ function Outcome({
           {counted(result.path.length, 'hash links', 'hashes link')} the hash of the entry to the signed head of{' '}
           {counted(result.head.size, 'entry', 'entries')}.
         </p>
-        <p class="quiet">Your role may not read the contents of the entry, so only its hash was verified.</p>
+        <p class="quiet">
+          Your role cannot read the contents of the entry, so only the hash of the entry was verified.
+        </p>
       </div>
     );
   const { severity, title, at, changed } = logged(result, alert.attributes);

@@ -8,7 +8,7 @@ import { verifyInclusion } from '../../../tlog/proof.ts';
 import { type Hash, hashBytes } from '../../../tlog/tree.ts';
 import type { Alert } from './question.ts';
 
-/** An entry proven to be in the log by its hash, without its contents. */
+/** The result of proving that the log has an entry with a given hash. The contents of the entry are not proven. */
 export interface ProvenLeaf {
   readonly kind: 'leaf';
   readonly path: readonly Hash[];

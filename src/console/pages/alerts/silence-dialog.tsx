@@ -77,7 +77,7 @@ export function SilenceDialog({
   const maySuppress = open.length > 0 && mayChange(open.length);
   const matcher = matcherOf(values, chosen, most);
   const faults = {
-    matcher: chosen.size === 0 ? 'Choose at least one.' : undefined,
+    matcher: chosen.size === 0 ? 'Choose at least one condition.' : undefined,
     reason: reason.trim() === '' ? 'Enter a reason.' : undefined,
   };
   const send = async () => {

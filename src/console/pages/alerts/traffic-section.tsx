@@ -4,7 +4,7 @@ import { title } from '../../ui/words.ts';
 import { withoutTricks } from '../transparency/plain-text.ts';
 import type { Alert } from './question.ts';
 
-/** The sensor's signature, and the matched traffic: an attacker controls its bytes, so they are only shown as text. */
+/** The sensor's signature, and the matched traffic, which is shown only as text, because an attacker controls it. */
 export function Traffic({ alert: { signature = {}, payload = {} } }: { alert: Alert }) {
   const { cves, references, metadata = [] } = signature;
   const facts = [{ key: 'CVE', values: cves }, { key: 'references', values: references }, ...metadata]

@@ -36,7 +36,8 @@ export function DeleteDialog({ asset, onDone, onClose }: { asset: AssetRow; onDo
       </p>
       {state !== 'retired' && (
         <p class="quiet">
-          If the asset is only out of use, retire it instead: its history is kept and records when it is seen again.
+          If the asset is only out of use, retire it instead: a retired asset keeps its history, and the history shows
+          when the asset is seen again.
         </p>
       )}
       <p class="quiet">The deletion will be recorded in the audit trail.</p>

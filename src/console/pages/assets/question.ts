@@ -50,7 +50,7 @@ export const quickViews: readonly QuickView[] = [
   {
     name: 'retired',
     title: 'Retired',
-    hint: 'No longer in use; their history records when they are seen again',
+    hint: 'No longer in use; the history of a retired asset shows when the asset is seen again',
     filters: { state: ['retired'] },
   },
 ];

@@ -1,4 +1,4 @@
-/** Probes completed by a scan at a time in epoch milliseconds. */
+/** Number of probes that a scan had completed (`done`) at a time in epoch milliseconds. */
 export interface Sample {
   readonly at: number;
   readonly done: number;
@@ -7,7 +7,7 @@ export interface Sample {
 /** Period over which the rate is measured. */
 const windowMs = 10_000;
 
-/** Appends a sample. Drops samples older than the window, except the latest older sample. */
+/** Appends a sample. Drops samples from before the window, except the newest of them. */
 export function withSample(samples: readonly Sample[], next: Sample): readonly Sample[] {
   const last = samples.at(-1);
   // Fewer probes than before mean that another scan has started.

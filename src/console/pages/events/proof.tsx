@@ -33,7 +33,7 @@ export function EventProof({ table, id }: { table: TableName; id: string }) {
   };
   return (
     <Section title="Proof">
-      {result === undefined && <p class="quiet">Requires transparency.seal_events.</p>}
+      {result === undefined && <p class="quiet">Proofs are available if the setting transparency.seal_events is on.</p>}
       {result === 'checking' ? (
         <p role="status">Verifying in this browser …</p>
       ) : result instanceof AuditFault ? (

@@ -6,8 +6,8 @@ export interface Tail<Row> {
   readonly waiting: number;
   take(row: Row, atMs: number): void;
   /**
-   * Appends rows of the list below the other rows and without duplicates. A row that is received later moves to the
-   * top.
+   * Appends rows of the list below the other rows and without duplicates. If the stream delivers such a row later, the
+   * row moves to the top.
    */
   begin(rows: readonly Row[]): void;
   /** Moves the received rows to the top. Returns whether any rows were received. */

@@ -71,7 +71,7 @@ function Figure({ metric, of }: { metric: Metric; of: Trends }) {
   );
 }
 
-/** Aligns the previous period by bucket. Expired buckets are a gap at its start. */
+/** Aligns the previous period with the current one by bucket. Expired buckets are a gap at the start. */
 function aligned({ series, previous_series: previous }: Metric): (number | null)[] {
   const gap = Math.max(0, series.length - 1 - previous.length);
   return [...Array<null>(gap).fill(null), ...previous.map(({ value }) => value)];

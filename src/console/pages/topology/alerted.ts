@@ -22,7 +22,7 @@ type Alert = Pick<ListItem<'listAlerts'>['attributes'], 'severity' | 'src_ip' | 
 
 /**
  * Maps alerts to edges from the alert's source to its target. Without such an edge, the reverse edge is used, because
- * the suspect may not have opened the connection.
+ * the peer of the suspect may have opened the connection.
  */
 export function alertedEdges(
   { nodes, edges }: { readonly nodes: readonly Node[]; readonly edges: readonly Edge[] },

@@ -57,7 +57,10 @@ export function nameWithin({ label, ip }: Pick<Node, 'label' | 'ip'>): string {
 const maxOutside = 18;
 export const elsewhere = 'elsewhere';
 
-/** Returns the networks: home networks first, then by edges. `opened` are external networks whose hosts are shown. */
+/**
+ * Returns the networks: home networks first, then external networks, each by number of edges. `opened` are external
+ * networks whose hosts are shown.
+ */
 export function boxesOf(nodes: readonly Node[], opened: ReadonlySet<string>): Box[] {
   const byNetwork = new Map<string, Node[]>();
   for (const node of nodes) add(byNetwork, networkOf(node), node);

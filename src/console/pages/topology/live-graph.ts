@@ -15,7 +15,7 @@ interface Following {
   readonly limit: number;
 }
 
-/** Returns the snapshot; while live, with later updates, which are applied at most every `updateMs`. */
+/** Returns the snapshot. While `isLive`, adds the updates since the snapshot, at most every `updateMs`. */
 export function useLiveGraph(snapshot: Topology, { isLive, groupBy, limit }: Following): LiveGraph {
   const [shown, setShown] = useState<LiveGraph>({ graph: snapshot, fresh: new Set() });
   const waiting = useRef<Waiting>(noneWaiting);

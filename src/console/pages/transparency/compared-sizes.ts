@@ -12,7 +12,7 @@ export function comparedSizes(
 ): { first: number; second: number } | undefined {
   const later = sizeOf(second) ?? newest;
   if (later === undefined) return undefined;
-  // The oldest pin of a smaller size is used, because it reaches furthest back.
+  // The oldest pin of a smaller size is used, so that the comparison covers as much history as possible.
   const smaller = history.map(({ size }) => size).filter((size) => size < later);
   const earlier = sizeOf(first) ?? smaller.at(-1) ?? (later > 1 ? Math.ceil(later / 2) : undefined);
   return earlier === undefined ? undefined : { first: earlier, second: later };

@@ -149,7 +149,7 @@ export function ConsistencyShown({ comparison }: { comparison: Comparison }) {
   );
 }
 
-/** Describes what the comparison proves. Only a head that this browser knew before cannot have been forged later. */
+/** Describes what the comparison proves. A head that this browser pinned cannot have been replaced since. */
 const proofStrength = ({ from }: SizedHead): string =>
   from === 'pinned'
     ? 'The earlier head was pinned by this browser.'

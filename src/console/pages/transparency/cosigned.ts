@@ -24,7 +24,7 @@ export function cosignedBy({ note }: SignedCheckpoint, keys: KeySet, vkey: strin
   return cosigner === undefined ? { kind: 'missing' } : { kind: 'verified', atMs: cosigner.timeS * 1000 };
 }
 
-/** Returns the other signers of a checkpoint: neither the log nor one of `known`. */
+/** Returns the signers of a checkpoint other than the log and the witnesses in `known`. */
 export function otherSigners(
   { note, origin }: Pick<SignedCheckpoint, 'note' | 'origin'>,
   known: readonly string[],

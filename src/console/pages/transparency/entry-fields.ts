@@ -30,7 +30,7 @@ export function entryOf(entry: unknown): EntryShown {
   };
 }
 
-/** Returns the summary: the title, name or figures of the entry, or the counts of a rule change. */
+/** Returns the summary: the title, name or numbers of the entry, or the counts of a rule change. */
 function titleOf(kind: string, data: Fields): string | undefined {
   const text = (name: string) => textOf(data[name]);
   const change = () => (data.from === undefined ? undefined : `${listed(data.from)} → ${listed(data.to)}`);

@@ -10,8 +10,8 @@ import { api, may } from '../../state/session.ts';
 import { log } from './log.ts';
 
 /**
- * The requested entry: its index, or an id entered by the user, which may be the id of the entry or of its alert, or
- * the leaf hash.
+ * The requested entry: the index of the entry, or a text that the user entered: the id of the entry, the id of its
+ * alert, or its leaf hash.
  */
 export type Asked = { readonly index: number } | { readonly id: string };
 

@@ -19,7 +19,8 @@ const advice: Readonly<Partial<Record<WitnessFailure, string>>> = {
   unknown_key: 'Ask the witness’s operator to add this log, with the verifier key above.',
   inconsistent: 'The log or the witness changed its history: compare with the pins of other auditors.',
   ahead: 'The log was restored to an older state, or the witness reports a wrong size.',
-  bad_signature: 'The policy has a different key than the witness signs with: ask its operator for the correct one.',
+  bad_signature:
+    'The witness signs with a different key than the one in the policy: ask the operator of the witness for its key.',
   bad_time: 'The clock of the witness or of the service is wrong.',
 };
 
@@ -36,7 +37,7 @@ export function WitnessesPart({
   status,
   shown,
 }: {
-  /** The status of the witnesses; undefined if no witnesses are configured, or if the user may not see them. */
+  /** The status of the witnesses; undefined if no witnesses are configured, or if the user cannot see them. */
   status: WitnessStatus | undefined;
   /** The checkpoint to show; undefined if there is no verified checkpoint. */
   shown: Shown | undefined;

@@ -67,7 +67,8 @@ function RecordDetail({ record: { attributes } }: { record: AuditRow }) {
       {count !== undefined && (
         <p class="admin-note">
           This record combines {counted(count, reason === undefined ? 'call' : 'record')} of one caller within{' '}
-          {outcome === 'success' && reason !== undefined ? 'an hour' : 'a minute'}. The details are from the first one.
+          {outcome === 'success' && reason !== undefined ? 'an hour' : 'a minute'}. The details describe only the first
+          of them.
         </p>
       )}
       <Facts

@@ -51,7 +51,7 @@ export function inputOf({ type, enum: values, items }: SettingSchema): Input {
   return 'json';
 }
 
-/** Returns the text of a value in its input. Absent values are empty. */
+/** Returns the text that an input shows for a value; empty if the value is absent. */
 export function draftOf(input: Input, value: unknown): string {
   if (value === undefined || value === null) return '';
   if (input === 'list' || input === 'choices') return Array.isArray(value) ? value.join('\n') : '';

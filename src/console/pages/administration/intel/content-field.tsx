@@ -42,7 +42,7 @@ export function ContentField({
       ) : (
         <TextArea
           label="Or paste text"
-          hint={`One address, CIDR block, domain or URL per line, optionally with a comma and an expiry time; # starts a comment. ${says}`}
+          hint={`One address, CIDR block, domain or URL per line, optionally followed by a comma and an expiry time; # starts a comment. ${says}`}
           error={error ?? fault}
           class="input intel-content"
           rows={8}

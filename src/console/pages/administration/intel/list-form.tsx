@@ -143,7 +143,7 @@ export function ListForm({
             />
             <TextField
               label="Indicator lifetime (days)"
-              hint="For indicators without an expiry time. Empty for no limit."
+              hint="For indicators without an expiry time. Leave empty for no limit."
               error={notANumber(days) ?? sending.at('default_valid_days')}
               inputMode="numeric"
               value={days}

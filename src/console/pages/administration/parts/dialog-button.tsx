@@ -4,7 +4,7 @@ import type { CallId } from '../../../../client/client.ts';
 import { may } from '../../../state/session.ts';
 import { Button } from '../../../ui/button.tsx';
 
-/** Button that opens a dialog; hidden if the user may not call the operation. */
+/** Button that opens a dialog; hidden if the user cannot call the operation. */
 export function DialogButton({
   operation,
   title,

@@ -116,7 +116,7 @@ export function SilenceForm({ silence, onClose }: { silence?: ListItem<'listSile
           hint={Number.isNaN(ends) ? undefined : `Until ${exact(ends)}.`}
           error={sending.at('expires_at')}
           options={[
-            ...(silence === undefined ? [] : [{ value: 'as it is', title: 'unchanged' }]),
+            ...(silence === undefined ? [] : [{ value: 'as it is', title: 'Unchanged' }]),
             ...lengths.map(({ value, title: name }) => ({
               value,
               title: silence === undefined ? name : `${name} from now`,
