@@ -175,7 +175,7 @@ export class Connections {
    * Sets the handler again after the response to a request was sent; must be called synchronously. Writing
    * the last byte may have closed the connection, after uWebSockets.js dropped the abort handler.
    *
-   * @param res - another object for the same connection; the sent response may no longer be used
+   * @param res - another object for the same connection; the response that was sent must not be used any more
    */
   rest(address: string, res: ConnectionSource): void {
     if (this.#closed) return this.lost(address);

@@ -98,7 +98,7 @@ function setInYaml(document: Document, path: readonly string[], value: unknown):
   const pair: Pair<unknown, unknown> | undefined = mapping.items[indexOf(mapping, key)];
   const node = document.createNode(value);
   if (pair === undefined) {
-    // `{}` remains after all settings were removed.
+    // After all settings were removed, `{}` remains. New settings are written as lines of a block.
     if (mapping.items.length === 0) mapping.flow = false;
     mapping.items.push(document.createPair(key, node));
     return;

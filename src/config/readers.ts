@@ -51,7 +51,7 @@ export function text(least: number, most: number): Reader<string> {
 export function path(): Reader<string> {
   const reader = textLike(
     { minLength: 1, maxLength: maxPathBytes, pattern: '^[^\\u0000]+$' },
-    'a path',
+    `a path of at most ${maxPathBytes} bytes`,
     (raw) => raw.length > 0 && !raw.includes('\0') && Buffer.byteLength(resolve(raw)) <= maxPathBytes,
   );
   return { ...reader, read: (raw) => resolve(reader.read(raw)) };

@@ -97,7 +97,7 @@ export const settings = {
     zeroOr(day, 100 * 366 * day),
     90 * day,
     'how long events are kept after they were received; they are deleted in blocks, each with events of one day. 0 ' +
-      'keeps events while there is space. 90 days cover most investigations; figures computed from events are kept ' +
+      'keeps events while there is space. 90 days cover most investigations; statistics computed from events are kept ' +
       'longer',
   ),
   'retention.max_bytes': setting(

@@ -94,7 +94,9 @@ export function nearestAdvice(name: string, known: readonly string[]): string {
 }
 
 /**
- * Returns the nearest known name: by the names of other interfaces, by spelling, then by a common beginning or word.
+ * Returns the known name that was probably meant: the name that corresponds to a name of another interface (`synonyms`,
+ * `usualWords`), otherwise the most similar spelling, otherwise a name with the same beginning or with a word of the
+ * given name. Returns undefined without such a name.
  */
 function nearestOf(name: string, known: readonly string[]): string | undefined {
   const words = name
@@ -118,7 +120,7 @@ function nearestOf(name: string, known: readonly string[]): string | undefined {
   );
 }
 
-/** Words of other interfaces and the words used here. */
+/** Words in the parameter names of other interfaces, and the words used here instead. */
 const usualWords: ReadonlyMap<string, string> = new Map([
   ['source', 'src'],
   ['destination', 'dst'],
@@ -128,7 +130,7 @@ const usualWords: ReadonlyMap<string, string> = new Map([
   ['protocol', 'transport'],
 ]);
 
-/** Names of other interfaces and the names used here, separated by spaces. */
+/** Parameter names of other interfaces, and the names used here instead, separated by spaces. */
 const synonyms: ReadonlyMap<string, string> = new Map([
   ['limit', 'per_page'],
   ['size', 'per_page'],

@@ -33,7 +33,7 @@ export const alertTransitions = {
   archived: [],
 } as const satisfies Record<AlertStatus, readonly AlertStatus[]>;
 
-/** Reports whether `PUT` may change the status of an alert from the first status to the second. */
+/** Returns whether `PUT` can change the status of an alert from `from` to `to`. */
 export function mayBecome(from: AlertStatus, to: AlertStatus): boolean {
   const allowed: readonly AlertStatus[] = alertTransitions[from];
   return from === to || allowed.includes(to);

@@ -29,7 +29,7 @@ export interface RuleSink {
   slow(rule: string, ms: number): void;
 }
 
-/** Number of records per measurement of the rules' time, a power of two. */
+/** The time that the rules take is measured for one in this number of records; a power of two. */
 const timedEvery = 64;
 
 /** The rules of one thread. Each version of the rules is compiled once. */

@@ -54,7 +54,7 @@ export function correlationFinding({ key, document }: LinkedCorrelation, fired: 
     ...(how === 'begins' ? {} : { continues: 'grown' }),
     ...(joined === 0 ? {} : { joined }),
     ...((ends ?? {}) as MatchEnds),
-    // Later reports may have fewer common addresses than the first report.
+    // No address identifies the alert, because later reports may have fewer common addresses than the first report.
     keyed_by: [],
     ...(senders.length === 0 || senders.includes('') ? {} : { sensors: senders }),
     ...saidBy(document, [document.description, counted].filter((text) => text !== undefined).join('\n')),

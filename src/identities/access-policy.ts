@@ -101,9 +101,9 @@ const fileOf = ({ dataDir, file }: PolicyParts): string => file ?? join(dataDir,
  *   └─── a failure here changes nothing ──┘                        └──── a failure here is logged ────┘
  * ```
  *
- * The committed row names, by its SHA-256, the content of the file that the rules have yet to replace (`overwrites`).
- * A start and a reload read the file: if it still has this content, the file is replaced; if it has other content,
- * a person edited it, and it is loaded. Therefore a crash means:
+ * The committed row contains the SHA-256 of the file content that the rules have yet to replace (`overwrites`). A start
+ * and a reload read the file: if it still has this content, the file is replaced; if it has other content, a person
+ * edited the file, and its rules are loaded. Therefore a crash means:
  *
  * - Before the commit: nothing was changed. A prepared `.next` file is overwritten by the next change.
  * - After the commit: the change is made and logged. The next start replaces the file.

@@ -74,7 +74,7 @@ export function accessTokens(
 
   return {
     use: (others) => {
-      // The keys are read every few seconds but rarely change.
+      // The caller passes the keys every few seconds. Unchanged keys are not imported again.
       if (imported.digest === digestOf(others)) return;
       imported = importKeys(others);
       verified.clear();

@@ -50,11 +50,11 @@ export function certificatePrincipal(
 const namesByCertificate = new WeakMap<ClientCertificate, readonly string[]>();
 
 /**
- * Returns the names in a certificate: the subject alternative names of the kinds dNSName,
- * uniformResourceIdentifier and rfc822Name, or the common names of the subject if there are no alternative
- * names of any kind, addresses included (as in RFC 6125, section 6.4.4; RFC 9525 no longer allows common
- * names). Names are compared exactly; DNS names are also looked up in lower case (RFC 4343), so that
- * `Sensor-1.Example` matches `sensor-1.example`. Wildcards, addresses and other kinds of names are ignored.
+ * Returns the names in a certificate: the subject alternative names of the kinds dNSName, uniformResourceIdentifier and
+ * rfc822Name. The common names of the subject are used only if the certificate has no alternative names of any kind,
+ * not even addresses (as in RFC 6125, section 6.4.4; RFC 9525 no longer allows common names). Names are compared
+ * exactly; DNS names are also looked up in lower case (RFC 4343), so that `Sensor-1.Example` matches
+ * `sensor-1.example`. Wildcards, addresses and other kinds of names are ignored.
  *
  * @throws UNAUTHENTICATED for more than 16 names, and for a name extension that cannot be parsed.
  */

@@ -8,7 +8,7 @@ import { limits } from '../limits.ts';
  * takes about 20 ms of CPU time in the thread pool of libuv.
  */
 const parameters = {
-  algorithm: 2, // Algorithm.Argon2id, an ambient const enum
+  algorithm: 2, // Algorithm.Argon2id: an ambient const enum has no value at run time
   memoryCost: 19_456,
   timeCost: 2,
   parallelism: 1,

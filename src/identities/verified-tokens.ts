@@ -12,7 +12,7 @@ export class VerifiedTokens {
   #epoch = 0;
 
   /**
-   * Number that distinguishes verifications that started before `clear`, whose results must not be cached.
+   * Increases with each `clear`. Results of verifications that started in an earlier epoch must not be cached.
    */
   get epoch(): number {
     return this.#epoch;

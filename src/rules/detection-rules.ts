@@ -54,7 +54,7 @@ export interface RulesParts {
   warn(message: string, details: object): void;
 }
 
-/** Rules in the form for ingest tasks. */
+/** Rules in the form that ingest tasks receive. */
 export interface RulesInEffect {
   readonly version: number;
   readonly documents: SharedArrayBuffer;
@@ -390,7 +390,9 @@ export class DetectionRules {
       problems.push(...content.problems);
       const room = limits.maxRules - rows.size;
       if (content.documents.length > room)
-        problems.push(`${path} contains more rules than the ${room} that fit the limit: later rules are left out`);
+        problems.push(
+          `${path}: only the first ${Math.max(0, room)} rules are loaded, because the limit of all rules is ${limits.maxRules}`,
+        );
       const documents = content.documents.slice(0, Math.max(0, room));
       const parsed = await this.#parse(documents.map(({ text }) => text));
       const ofText = (text: string) => parsed.get(sha256(text))!;

@@ -43,11 +43,16 @@ function readEntries(root: string, path: string, entries: readonly Dirent[], dep
     if (entry.name.startsWith('.')) continue;
     if (++into.files > limits.maxRuleFiles) {
       if (into.files === limits.maxRuleFiles + 1)
-        into.problems.push(`${its} and later files are left out: there are more than ${limits.maxRuleFiles} files`);
+        into.problems.push(
+          `${its} and the files after it by name are left out: there are more than ${limits.maxRuleFiles} files`,
+        );
       return;
     }
     if (entry.isDirectory()) {
-      const inner = depth < limits.maxRuleFolderDepth ? list(join(root, its)) : 'is nested too deeply';
+      const inner =
+        depth < limits.maxRuleFolderDepth
+          ? list(join(root, its))
+          : `is nested deeper than ${limits.maxRuleFolderDepth} folders`;
       if (typeof inner === 'string') into.problems.push(`${its} ${inner}`);
       else readEntries(root, its, inner, depth + 1, into);
     } else if (/\.ya?ml$/i.test(entry.name)) readRules(root, its, entry, into);

@@ -53,7 +53,10 @@ export type RuleTasks = ReturnType<typeof ruleTasks>;
 function parseOne(text: string): ParsedRule {
   const { documents, problems } = parseSigma(text);
   const [document, ...others] = documents;
-  if (others.length > 0) return { problems: [{ line: others[0]!.line, field: '', reason: 'begins another document' }] };
+  if (others.length > 0)
+    return {
+      problems: [{ line: others[0]!.line, field: '', reason: 'begins a second document; only one is allowed' }],
+    };
   if (document === undefined || problems.length > 0) return { problems };
   return { document, problems };
 }

@@ -235,7 +235,7 @@ title: No YAML
     const { data } = await ok<Page>('listRules', { query: 'broken=true' });
     expect(data.map(({ attributes }) => attributes.errors).toSorted()).toEqual([
       [expect.stringMatching(/^bad\.yaml:12: is indented /)],
-      [expect.stringMatching(/^bad\.yaml:2: has neither detection/)],
+      [expect.stringMatching(/^bad\.yaml:2: must have exactly one of detection/)],
       [expect.stringMatching(/^bad\.yaml:7: logsource /)],
     ]);
     const before = await entries();

@@ -62,9 +62,9 @@ const maxTagLength = 100;
  * 2. if no alert contains the finding, or only resolved or archived alerts do, a new alert begins, unless
  * 3. too many alerts of the rule began in this window. In that case, a summary alert counts the finding.
  *
- * **Floods.** An attacker who forges packets can make a rule match between arbitrary addresses. More alerts
- * than an analyst can work on become one summary alert. They are grouped by the common address that is hardest
- * to forge, a host of the home networks:
+ * **Floods.** An attacker who forges packets can make a rule match between arbitrary addresses. More alerts than an
+ * analyst can work on become one summary alert. A summary alert covers alerts with the same address of a home host,
+ * because such an address is the hardest to forge:
  *
  * ```
  *   203.0.113.* → 10.0.0.5    above 20 of the rule at 10.0.0.5: one alert for the rule at 10.0.0.5
@@ -84,9 +84,9 @@ const maxTagLength = 100;
  * limits of this sensor. Therefore a sensor cannot hide another sensor's findings in its own alerts or in a
  * flood.
  *
- * **Silences.** An alert is suppressed, and names the silence, if all its findings were silenced. A visible
- * alert is suppressed by a newer silence if the silence matches the alert as a whole. A finding that no silence
- * matches makes a suppressed alert new again. Alerts that a user works on or has suppressed are not changed.
+ * **Silences.** An alert is suppressed, and names the silence, if all its findings were silenced. A visible alert is
+ * suppressed by a silence that matches the alert as a whole and is newer than its last visible finding. A finding that
+ * no silence matches makes a suppressed alert new again. Alerts that a user works on or has suppressed are not changed.
  *
  * Suppressed alerts continue to count findings. A severity set by an analyst stays until a finding is more
  * severe than all earlier findings.
@@ -158,7 +158,7 @@ export class AlertDeduplicator {
     this.#count(pair.series, draft, finding, events);
   }
 
-  /** Writes the touched alerts: one change per alert, in the order in which they were first touched. */
+  /** Writes the alerts that the batch changed: one change per alert, in the order of their first change. */
   finish(): void {
     const { tables, alerts } = this.#to;
     for (const { key, intervals } of this.#changed) if (intervals.length > 0) tables.alertKeys.putSync(key, intervals);
@@ -443,8 +443,8 @@ export class AlertDeduplicator {
   }
 
   /**
-   * Returns whether the silence, and a silence that matches the alert as a whole (its severity and its names), are
-   * newer than the alert's last visible finding.
+   * Returns true if the silence is newer than the alert's last visible finding, and a silence that matches the alert as
+   * a whole (with its severity and domain) is newer too.
    */
   #mayQuieten({ alert, heard = 0 }: AlertDraft, silence: CompiledSilence): boolean {
     if (silence.since <= heard) return false;

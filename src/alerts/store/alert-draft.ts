@@ -58,9 +58,9 @@ class EventSample {
 }
 
 /**
- * An alert that a merge has touched, as a mutable copy. Values that every finding changes are stored as numbers
- * and written to the alert at the end of the batch, so that a finding of an existing alert takes 0.7 µs instead
- * of 3.2 µs.
+ * A mutable copy of an alert that the current batch changes. Values that every finding changes are stored as numbers
+ * and written to the alert at the end of the batch, so that a finding of an existing alert takes 0.7 µs instead of 3.2
+ * µs.
  */
 export class AlertDraft {
   readonly id: string;

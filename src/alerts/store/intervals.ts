@@ -37,7 +37,7 @@ export function joinable(intervals: readonly Interval[], from: number, to: numbe
 
 /**
  * Returns the intervals after an occurrence of [from, to]. One interval is widened, or a new interval is added. Above
- * `maxIntervals`, the first interval is removed.
+ * `maxIntervals`, the earliest interval is removed.
  */
 export function withOccurrence(intervals: readonly Interval[], alertId: string, from: number, to: number): Interval[] {
   const known = intervals.some((interval) => interval.alert_id === alertId);

@@ -26,7 +26,7 @@ export interface AlertRow {
   readonly heard?: number;
   /** The addresses that a summary alert covers; absent for other alerts. */
   readonly folded?: FoldedEnds;
-  /** The lesson that the triage learned from the alert's verdict. */
+  /** The training step for the alert's verdict. */
   readonly taught?: TaughtRow;
   /**
    * Counters of the history: the number of the next record, and the number of stored records. Absent before the
@@ -44,8 +44,8 @@ export interface RuleWindow {
   readonly start: number;
   readonly alerts: number;
   /**
-   * Ids of the alerts that a summary alert would include; absent in older windows, and after a summary alert
-   * included these alerts.
+   * Ids of the alerts that a summary alert would include. Stored only in the two newest windows, until a summary alert
+   * includes these alerts.
    */
   readonly ids?: readonly string[];
 }

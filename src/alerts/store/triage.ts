@@ -28,7 +28,7 @@ export type TallyKey = [of: 'rule' | 'source' | 'target', what: string];
  */
 export type TallyRow = readonly [wrong: number, harmless: number, mistaken: number, at: number];
 
-/** The lesson learned from an alert's verdict, stored with the alert so that it can be undone. */
+/** The training step for an alert's verdict, stored with the alert so that the step can be undone. */
 export interface TaughtRow {
   readonly lesson: Lesson;
   readonly outcome: ValidationOutcome;
@@ -43,8 +43,7 @@ const untaught: TriageState = {
 };
 
 /**
- * When there are too many tallies, one in this number of tallies is removed, beginning with the tallies with the
- * oldest verdicts.
+ * When there are too many tallies, a sixteenth of them is removed: the tallies with the oldest verdicts.
  */
 const forgottenShare = 16;
 
@@ -104,7 +103,9 @@ export class Triage {
     return { ai_verdict: { ...verdict, model, at: new Date(nowMs).toISOString() } };
   }
 
-  /** Learns from the alert's verdict if the verdict changed, after undoing the lesson of the previous verdict. */
+  /**
+   * Learns from the alert's verdict if the verdict changed, after undoing the training step of the previous verdict.
+   */
   taughtBy(before: AlertRow | undefined, after: Row, nowMs: number): Pick<AlertRow, 'taught'> {
     const verdict = after.alert.verdict;
     const former = before?.taught;

@@ -84,7 +84,9 @@ export const Alert = shape('Alert', {
       part('A sensor.', {
         id: uuid('Identifier of the principal.'),
         name: optional(text('Name of the principal when it was last counted.')),
-        count: ordinal('Number of occurrences that are based on its events, alone or with events of other sensors.'),
+        count: ordinal(
+          'Number of occurrences that are based on events of this sensor, alone or together with events of other sensors.',
+        ),
       }),
       'Sensors whose events the alert is based on, in order of appearance. A single entry means that no other sensor confirms the alert. Absent if unknown.',
     ),

@@ -97,7 +97,7 @@ export const AssetUpdateInput = shape('AssetUpdateInput', settable);
 export type AssetUpdateInput = Static<typeof AssetUpdateInput>;
 
 export const AssetMergeInput = shape('AssetMergeInput', {
-  into: uuid('Identifier of the asset that remains and takes over everything.'),
+  into: uuid('Identifier of the asset that remains. It receives all data of the other asset, which is removed.'),
 });
 export type AssetMergeInput = Static<typeof AssetMergeInput>;
 

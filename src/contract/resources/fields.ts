@@ -34,7 +34,7 @@ export const between = (minimum: number, maximum: number, description: string) =
 export const real = (description: string, limits: { minimum?: number; maximum?: number } = {}) =>
   Type.Number({ description, ...limits });
 export const flag = (description: string) => Type.Boolean({ description });
-/** Returns the schema of an update field whose value null removes. */
+/** Returns the schema of a field in a change, in which null removes the stored value. */
 export const removable = <T extends TSchema & { readonly type: string; readonly description?: string }>(schema: T) =>
   Type.Unsafe<Static<T> | null>({
     ...schema,

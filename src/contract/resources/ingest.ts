@@ -3,7 +3,7 @@ import { count, list, optional, part, shape, text } from './fields.ts';
 
 /** Formats that `?source=` can force. */
 export const ingestSources = ['zeek', 'zeek_tsv', 'suricata', 'ecs', 'native'] as const;
-/** Modes of acknowledgement: the response is sent after the flush to disk, or before the flush. */
+/** Modes of acknowledgement: the response is sent after the flush to disk, before the flush, or after processing. */
 export const ackModes = ['durable', 'memory', 'processed'] as const;
 
 /** Result of one ingest request. The counts add up to the number of records in the body. */
@@ -27,5 +27,5 @@ export type IngestAnswer = Static<typeof IngestAnswer>;
 export const ingestSource = oneOf(ingestSources, 'Format of the records; detected by default.');
 export const ackMode = oneOf(
   ackModes,
-  'When the response is sent: durable after the flush to disk, memory before it, processed when the events are also in assets, topology, figures and alerts, unless processing has stopped or the disk is full. Default: durable.',
+  'When the response is sent: durable after the flush to disk, memory before it, processed when the events are also in assets, topology, statistics and alerts, unless processing has stopped or the disk is full. Default: durable.',
 );

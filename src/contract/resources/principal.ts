@@ -2,7 +2,10 @@ import { principalKinds, principalStatuses, roles } from '../vocabulary.ts';
 import { oneOf, type Static } from './common.ts';
 import { list, optional, ordinal, shape, text, timestamp } from './fields.ts';
 
-export const role = oneOf(roles, 'Role: viewer reads; analyst also works on alerts; sensor only ingests.');
+export const role = oneOf(
+  roles,
+  'Role: viewer reads; analyst also works on alerts; auditor reads log entries; sensor only ingests; admin has all of these roles and administers the service.',
+);
 
 const attributes = {
   name: text('Unique name; for users, the username.', { minLength: 1, maxLength: 200 }),

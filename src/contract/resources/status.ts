@@ -115,7 +115,7 @@ export const Status = shape('Status', {
     unused_bytes: count('Unused bytes in the database, which are reused before it grows.'),
     damaged_events: count('Number of damaged stored events, which are left out of responses.'),
     skipped_events: count(
-      'Number of stored events that detectors, assets and figures leave out, because processing them failed.',
+      'Number of stored events that detectors, assets and statistics leave out, because processing them failed.',
     ),
     scrub: scrub('Blocks of events and rows of tables', 'Background check of everything stored.'),
   }),

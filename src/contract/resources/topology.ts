@@ -44,7 +44,9 @@ const traffic = {
 };
 
 export const Topology = shape('Topology', {
-  seq: count('Sequence of the channel that the graph includes; use it as `since` to receive the updates that follow.'),
+  seq: count(
+    'Sequence of the last update in the channel that the graph includes; use it as `since` to receive the updates that follow.',
+  ),
   from: optional(timestamp('Start of the time range, which may be earlier than requested.')),
   to: optional(timestamp('End of the time range, which may be later than requested.')),
   nodes: list(node, 'The busiest nodes.'),
@@ -54,9 +56,9 @@ export const Topology = shape('Topology', {
 });
 export type Topology = Static<typeof Topology>;
 
-/** An increment for a graph of the same grouping without a time range. */
+/** Changes to a graph with the same kind of nodes that was requested without a time range. */
 export const TopologyUpdate = shape('TopologyUpdate', {
-  seq: count('Sequence of the channel that the graph includes after this update.'),
+  seq: count('Sequence of this update in the channel.'),
   nodes: list(
     part('A new or changed node.', { ...names, new: flag('Whether the node is new in the graph.') }),
     'Nodes that are new, or whose label, asset or risk level changed.',

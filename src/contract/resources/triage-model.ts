@@ -25,7 +25,7 @@ export const TriageModel = shape('TriageModel', {
     'Features of the model, in order.',
   ),
   validation: part('Accuracy by progressive validation.', {
-    judged: count('Number of alerts for which the model gave a verdict before it learned that of the analyst.'),
+    judged: count('Number of alerts for which the model gave a verdict before it learned the verdict of the analyst.'),
     exact: count('Number of judged alerts for which the verdicts were equal.'),
     same_side: count(
       'Number of judged alerts for which the verdicts differed but agreed on whether the alert is malicious.',
@@ -39,7 +39,7 @@ export const TriageModel = shape('TriageModel', {
       }),
     ),
   }),
-  histories: count('Number of rules and addresses with remembered verdicts.'),
+  histories: count('Number of rules, and of rules with one address, for which verdicts are counted.'),
   updated_at: optional(timestamp('Time at which the model last learned.')),
   method: text('Method of the model.'),
 });

@@ -56,7 +56,7 @@ export const assetsRoutes = sharing({ tag: 'assets', access: analysts, method: '
   mergeAsset: {
     method: 'POST',
     path: '/api/v1/assets/:asset_id/merge',
-    summary: 'Merge an asset into another asset and return that one',
+    summary: 'Merge an asset into another asset and return the other asset',
     audited: true,
     params: assetParams,
     headers: ifMatch,
@@ -67,7 +67,7 @@ export const assetsRoutes = sharing({ tag: 'assets', access: analysts, method: '
   splitAsset: {
     method: 'POST',
     path: '/api/v1/assets/:asset_id/split',
-    summary: 'Split some identifiers of an asset into a new asset and return that one',
+    summary: 'Split some identifiers of an asset into a new asset and return the new asset',
     audited: true,
     params: assetParams,
     headers: ifMatch,

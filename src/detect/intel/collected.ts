@@ -26,7 +26,7 @@ export class Collected {
     return this.#taken.size;
   }
 
-  /** The first rejected values. */
+  /** The first rejected values, up to limits.maxIntelRejected. */
   get rejected(): readonly Rejected[] {
     return this.#rejected;
   }

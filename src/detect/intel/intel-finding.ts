@@ -39,10 +39,10 @@ const contacts: Readonly<Record<BadPart, (answered: boolean) => string>> = {
 };
 
 /**
- * Creates the finding about a known-bad address or name. A host that looks up such a name, connects to such
- * an address or answers such an address may be compromised. The finding therefore has the severity of the
- * list, or one level less if the list names only a URL of the host. Unanswered connections from listed
- * addresses reach every network, so their severity is at most low.
+ * Creates the finding about a known-bad address or name. A host that looks up such a name, connects to such an address
+ * or answers a connection from such an address may be compromised. The finding therefore has the severity of the list,
+ * or one level less if the list names only a URL of the host. Unanswered connections from listed addresses reach every
+ * network, so their severity is at most low.
  */
 export function intelFinding(hit: IntelHit, contact: IntelContact): Finding {
   const { bad, answered, direction, event, timestamp, seen = seenOf(contact), ...ends } = contact;

@@ -42,7 +42,7 @@ export interface IndexedIndicator {
   readonly label: string | undefined;
 }
 
-/** Lengths of the parts, in the order of the head. */
+/** Lengths of the parts of the buffer, in the order in which the head contains them. */
 interface Lengths {
   readonly seed: number;
   readonly v4: number;
@@ -205,8 +205,8 @@ function compareWords(a: Words, b: Words): number {
 }
 
 /**
- * Returns the first labels, up to the limit, and a function that returns the label number of an indicator, or
- * 0 if it has no label or its label exceeds the limit.
+ * Returns the distinct labels, and a function that returns the label number of an indicator. Labels beyond the limit
+ * are left out; the number is 0 for an indicator without a label or with such a label.
  */
 function labelsOf(indicators: readonly Indicator[]) {
   const numbers = new Map<string, number>();

@@ -23,7 +23,7 @@ export function parseLines(text: string, into: Collected): void {
 const longestLine = 2 ** 16;
 
 function parseLine(written: string, line: number, into: Collected): void {
-  if (written.length > longestLine) return into.reject(written, 'is too long', { line });
+  if (written.length > longestLine) return into.reject(written, `is longer than ${longestLine} characters`, { line });
   const content = written
     .replace(/^\uFEFF/, '')
     .replace(/(?:^|\s)[#;].*$/s, '')

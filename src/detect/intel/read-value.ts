@@ -29,10 +29,10 @@ const defangedScheme = /^(?:h[tx*]{2}p(s?)|fxp(s?)|meow(s?)):\/\//i;
 export function readValue(text: string, home: readonly AddressRange[]): Read {
   const trimmed = text.trim();
   // Each dot and colon of a defanged value may take up to five characters.
-  if (trimmed.length > 5 * longestValue) return { reason: 'is too long' };
+  if (trimmed.length > 5 * longestValue) return { reason: tooLong };
   const plain = refang(trimmed);
   if (plain === '') return { reason: 'is empty' };
-  if (plain.length > longestValue) return { reason: 'is too long' };
+  if (plain.length > longestValue) return { reason: tooLong };
   if (scheme.test(plain)) return readUrl(plain, home);
   const block = readBlock(plain, home);
   if (block !== undefined) return block;
@@ -44,6 +44,7 @@ export function readValue(text: string, home: readonly AddressRange[]): Read {
 
 /** Maximum characters of a value. URLs of malware have up to 2,000 characters. */
 const longestValue = 4096;
+const tooLong = `is longer than ${longestValue} characters`;
 
 function refang(text: string): string {
   const shown = text

@@ -16,7 +16,8 @@ const supportedPaths: ReadonlySet<string> = new Set([
  * Returns the reason for rejecting a pattern that is invalid, or that requires several comparisons to match together.
  */
 export function parsePattern(pattern: string): readonly Comparison[] | { readonly reason: string } {
-  if (pattern.length > limits.maxIntelPatternLength) return { reason: 'has a pattern that is too long' };
+  if (pattern.length > limits.maxIntelPatternLength)
+    return { reason: `has a pattern longer than ${limits.maxIntelPatternLength} characters` };
   const tokens = tokensOf(pattern);
   if (tokens === undefined) return { reason: 'is not a valid STIX pattern' };
   const found: Comparison[] = [];

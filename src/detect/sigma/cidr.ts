@@ -69,7 +69,7 @@ export class Blocks {
     this.key = `${this.#ipv4.join()};${this.#ipv6.join()}`;
   }
 
-  /** Binary search for the range that may contain the address. */
+  /** Returns true if a block contains the address, with a binary search. */
   has({ family, words }: Address): boolean {
     if (family === 4) return this.#hasIpv4(words[3]!);
     return family === 6 && this.#hasIpv6(words);

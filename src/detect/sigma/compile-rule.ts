@@ -28,7 +28,7 @@ export function compileRule(
 ): RuleFormula | readonly Problem[] {
   const refused = (field: string, reason: string): readonly Problem[] => [problemOf(document, [field], reason)];
   if (document.status === 'unsupported')
-    return refused('status', 'says that the rule cannot be used in its current state');
+    return refused('status', 'is unsupported: the rule cannot be used in its current state');
   const routed = route(document.logsource);
   if ('reason' in routed) return refused('logsource', routed.reason);
   const problems = itemProblems('detection', document.searches, placeholders, room);

@@ -13,8 +13,8 @@ import { witnessesOf } from './required-literal.ts';
  * deterministic while the budget lasts.
  *
  * @param room - the limit at which measuring stops; the result is then a lower bound
- * @param budget - the time left for measuring; without time left, an expression is charged the maximum for its number
- *   of states
+ * @param budget - the time left for measuring; if no time is left, the cost of an expression is the maximum for its
+ *   number of states
  */
 export function costOf(formula: Formula, room = Number.POSITIVE_INFINITY, budget?: MeasureBudget): number {
   const literals = witnessesOf(formula)?.map(({ literal }) => literal);
@@ -55,8 +55,8 @@ const costs = {
   part: 50,
   dashes: 200,
   /**
-   * Cost of a regular expression, besides `regexState` for each state: the generated texts may not include the most
-   * expensive text.
+   * Cost of a regular expression, besides `regexState` for each state: the most expensive text is not necessarily among
+   * the generated texts.
    */
   regex: 200,
   regexState: 50,
@@ -116,7 +116,9 @@ function workOf(
   return work;
 }
 
-/** The cost that is left for each kind of record while documents are compiled together. */
+/**
+ * Adds up the costs of documents that are compiled together, per kind of record, and refuses documents above the limit.
+ */
 export class CostRoom {
   /** Costs of the accepted documents. */
   readonly costs = new Map<SigmaDocument, number>();
@@ -131,7 +133,10 @@ export class CostRoom {
     this.#budget = budget;
   }
 
-  /** Charges a document to each of its kinds. Returns the reason if the document exceeds the limit. */
+  /**
+   * Adds the cost of a document to the total of each kind of record that the document applies to. If a total would
+   * exceed the limit, adds nothing and returns the reason.
+   */
   take(
     document: SigmaDocument,
     kinds: readonly RecordKind[],

@@ -42,7 +42,7 @@ function readDocument(yaml: YamlDocument, expansion: Room): SigmaDocument | read
   }
   if (content.action !== undefined) check.problem(['action'], sigmaOneAction);
   const kind = kindOf(content);
-  if (kind === undefined) check.problem([], 'has neither detection, correlation nor filter, or more than one of them');
+  if (kind === undefined) check.problem([], 'must have exactly one of detection, correlation and filter');
   const head = readHead(content, yaml, check);
   const document = kind === undefined ? undefined : readers[kind](content, head, check);
   return check.problems.length > 0 || document === undefined ? check.problems : document;

@@ -36,20 +36,20 @@ const refreshingShare = 9;
  * ```
  *   state         at row 41                        written from time to time
  *   rows                     42 43 44 45           each in its own commit
- *   memory                               = state + rows
+ *   in memory                            = state + rows
  * ```
  *
- * A crash or an aborted transaction discards memory. Replaying the rows after the state gives identical
- * memory, because each row contains its clock time. The findings of these rows were committed with the rows,
- * and are not reported again. Figures of ongoing episodes are reported again after `resume`, because the
- * state does not include which figures were refreshed.
+ * A crash or an aborted transaction discards the correlator in memory. Replaying the rows after the state gives an
+ * identical correlator, because each row contains its clock time. The findings of these rows were committed with the
+ * rows, and are not reported again. Figures of ongoing episodes are reported again after `resume`, because the state
+ * does not record which figures were already reported.
  *
  * All methods except the counters are called inside write transactions.
  */
 export class Correlations {
   readonly #tables: DetectTables;
   #linked = new Map<string, LinkedCorrelation>();
-  /** Undefined when memory is empty: before the first use and after `forget`. */
+  /** Undefined before the first use and after `forget`. */
   #correlator: Correlator | undefined;
   /** Number of the last row of inputs. */
   #last = 0;
@@ -149,7 +149,7 @@ export class Correlations {
     this.#correlator = undefined;
   }
 
-  /** Returns how often inputs were dropped or groups forgotten since this object was created. */
+  /** Returns how often inputs or groups were dropped since this object was created. */
   limitsReached(): Partial<Record<LimitName, number>> {
     const { late, ahead, forgotten } = this.#counted();
     const reached = { maxCorrelationDelay: late, maxClockLeadMs: ahead, maxCorrelationGroups: forgotten };

@@ -29,8 +29,8 @@ const said =
   };
 
 /**
- * Returns the source address without parsing the JSON: addresses have no escapes, and in earlier strings, the
- * quotes of `beforeAddress` would be escaped.
+ * Returns the source address without parsing the JSON: addresses have no escapes, and `beforeAddress` cannot occur
+ * within an earlier string, where its quotes would be escaped.
  */
 function sourceAddress({ json }: ListedRecord): string {
   const start = json.indexOf(beforeAddress) + beforeAddress.length;

@@ -118,7 +118,7 @@ function decode(bytes: Uint8Array): string {
  * of them could expand to gigabytes.
  */
 function parseText(text: string): unknown {
-  if (isDeep(text)) throw unusable('it is nested too deeply');
+  if (isDeep(text)) throw unusable(`it could nest deeper than ${maxDepth} levels`);
   try {
     const options = { uniqueKeys: false, stringKeys: true, prettyErrors: false, logLevel: 'error' } as const;
     const document = parseDocument(text, options);

@@ -20,7 +20,7 @@ export function noteEntry(
   callEntries.putSync([call, seq], id);
 }
 
-/** Removes and returns the entries that a call caused, in order. Must be called in a transaction. */
+/** Removes and returns the entries that a call caused, in the order of the outbox. Must be called in a transaction. */
 export function takeEntries({ callEntries }: Pick<IdentityTables, 'callEntries'>, call: string): string[] {
   const ofCall = {
     start: [call, 0] as [string, number],

@@ -15,9 +15,9 @@ export const restoring = [
 ] as const satisfies readonly OperationId[];
 
 /**
- * Throws if no administrator could change these rules: an active user with a password, and with roles for all
- * operations in `restoring`. Must be called in the transaction of the change, so that rules and principals do
- * not change concurrently.
+ * Throws unless at least one user could change these rules: an active user with a password and with roles for all
+ * operations in `restoring`. Must be called in the transaction of the change, so that rules and principals do not
+ * change concurrently.
  *
  * @param change - a change of a principal; without it, the rules change
  * @throws CONFLICT

@@ -34,7 +34,7 @@ export class IntelLists {
     this.#parts = parts;
   }
 
-  /** Creates a list. @throws INVALID_REQUEST naming the field; CONFLICT if there is no room */
+  /** Creates a list. @throws INVALID_REQUEST naming the field; CONFLICT if a limit of lists or indicators is reached */
   async create(bytes: ArrayBuffer, by: Actor): Promise<IntelChanged> {
     const { rest, content } = await this.#read(bytes);
     const input = validateBody(routes.createIntel, withContent(rest, content));
@@ -50,7 +50,10 @@ export class IntelLists {
   }
 
   /**
-   * Changes a list. @throws NOT_FOUND; VERSION_MISMATCH; INVALID_REQUEST naming the field; CONFLICT if there is no room
+   * Changes a list.
+   *
+   * @throws NOT_FOUND; VERSION_MISMATCH; INVALID_REQUEST naming the field; CONFLICT if a limit of lists or indicators is
+   *   reached
    */
   async update(id: string, bytes: ArrayBuffer, by: Actor, version?: number): Promise<IntelChanged> {
     const { rest, content } = await this.#read(bytes);

@@ -37,9 +37,13 @@ export function intelTasks(reader: Pick<StoreReader, 'listIntel' | 'listIndicato
       if (!isObject(body)) return { rest: Array.isArray(body) ? [] : body };
       const { content, ...rest } = body;
       if (JSON.stringify(rest).length > limits.maxJsonBodyBytes)
-        throw new ServiceError('PAYLOAD_TOO_LARGE', 'the body is too large without its content', {
-          max_bytes: limits.maxJsonBodyBytes,
-        });
+        throw new ServiceError(
+          'PAYLOAD_TOO_LARGE',
+          `the body without content must have at most ${limits.maxJsonBodyBytes} bytes`,
+          {
+            max_bytes: limits.maxJsonBodyBytes,
+          },
+        );
       if (content === undefined) return { rest };
       return { rest, content: contentOf(content, rest.format, { home, seed: reader.intelSeed() }) };
     },

@@ -111,7 +111,7 @@ describe('an error names its line and its field', () => {
     [`selection:\n    query|endswith: '.example'`, 'selection: [a, null]', /^11 detection.selection\[1\]: is empty/],
     ['title: A rule', 'title: A rule\ntitle: B', /^2 title: occurs twice/],
     ['title: A rule', 'action: global\ntitle: A rule', /^1 action: is an attribute of Sigma 1/],
-    ['title: A rule', 'title: A rule\nfilter: {}', /^1 : has neither detection, correlation nor filter, or more/],
+    ['title: A rule', 'title: A rule\nfilter: {}', /^1 : must have exactly one of detection, correlation and filter/],
     ['title: A rule', 'title: "A rule', /^1 : opens a quotation mark/],
     ['title: A rule', 'related:\n  - {id: x, type: y}\ntitle: A rule', /^2 related\[0\].id: is 'x', not a UUID/],
     ['title: A rule', 'title: !!binary aGk=', /^1 title: is a value that is neither/],
@@ -193,7 +193,7 @@ detection:
   });
   it('with many keys, values and documents', () => {
     const keys = Array.from({ length: 10_500 }, (_, at) => `${at}: [1]`).join('\n');
-    expect(problemsOf(`title: x\n${keys}`)[0]).toMatch(/more than 20000 values|neither detection/);
+    expect(problemsOf(`title: x\n${keys}`)[0]).toMatch(/more than 20000 values|exactly one of detection/);
     const documents = '---\na: b\n'.repeat(limits.maxSigmaDocuments + 1);
     expect(parseSigma(documents).problems.length).toBe(limits.maxSigmaProblems);
   });

@@ -158,11 +158,12 @@ describe('the parser rejects', () => {
     [String.raw`\p{L}`, /unknown or not supported/],
     ['[[:alpha:]]', /POSIX/],
     ['[z-a]', /end of a character range is below its start/],
+    [String.raw`[a-\w]`, /end of a character range must be a single character/],
     ['[a', /not closed/],
     ['[😀]', /above U.FFFF/],
     ['(a', /not closed/],
     ['a)', /not opened/],
-    ['a\\', /backslash escapes nothing/],
+    ['a\\', /backslash must be followed by a character/],
     [`${'('.repeat(100)}a${')'.repeat(100)}`, /16 nested groups/],
   ])('%s', (pattern, reason) => {
     expect(() => compile(pattern)).toThrow(reason);

@@ -17,7 +17,7 @@ export const endpointFailures = {
   redirected: 'sent a redirect, which is not followed',
   /** Any other status. */
   refused: 'rejected the request',
-  too_long: 'sent a response that is too long',
+  too_long: `sent a response of more than ${limits.maxTriageAnswerBytes} bytes`,
   malformed: 'sent a response that is not a valid verdict',
 } as const;
 

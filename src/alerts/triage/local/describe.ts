@@ -10,20 +10,21 @@ export interface TriageState {
   readonly verdicts: number;
   readonly learned: readonly Learned[];
   readonly outcomes: Outcomes;
-  /** Time of the last lesson, epoch milliseconds; 0 means never. */
+  /** Time when the model last learned from a verdict, epoch milliseconds; 0 means never. */
   readonly updatedAt: number;
 }
 
 const method =
-  'Two logistic regressions over the same features: whether the alert is malicious and, if it is not, whether it is a false ' +
-  'positive. The points of a feature are its value times its weight; their sum is the log-odds. At a probability of at ' +
-  'least 85% the verdict is true positive, from 50% suspicious, and below that benign or false positive. Until analysts have ' +
-  'given five verdicts on alerts of the rule, the verdict is insufficient data. High and critical alerts are never rated ' +
-  'harmless. Verdicts on other rules have no influence. Each analyst verdict moves the weights of the history features by ' +
-  'one step of gradient descent, which is smaller for features seen often and regularised towards the initial weights. An ' +
-  'alert counts once, with its current verdict. An alert keeps its verdict until the alert changes.';
+  'Two logistic regressions over the same features: one decides whether an alert is malicious, the other whether an ' +
+  'alert that is not malicious is a false positive. The points of a feature are its value times its weight; their ' +
+  'sum is the log-odds. At a probability of at least 85% the verdict is true positive, from 50% suspicious, and ' +
+  'below that benign or false positive. Until analysts have given five verdicts on alerts of the rule, the verdict ' +
+  'is insufficient data. High and critical alerts are never rated harmless. Verdicts on other rules have no ' +
+  'influence. Each analyst verdict moves the weights of the history features by one step of gradient descent, which ' +
+  'is smaller for features seen often and regularised towards the initial weights. An alert counts once, with its ' +
+  'current verdict. An alert keeps its verdict until the alert changes.';
 
-/** Describes the model. `state` is undefined before the first lesson. */
+/** Describes the model. `state` is undefined until the model has learned from a verdict. */
 export function describeModel(state: TriageState | undefined, histories: number): TriageModel {
   const learned = state?.version === modelVersion ? state.learned : [];
   const model = new Model(learned);

@@ -49,14 +49,15 @@ export interface ModelScore {
 const sigmoid = (x: number): number => 1 / (1 + Math.exp(-x));
 
 /**
- * Two logistic regressions over the same features: whether the alert is malicious and, if not, whether it is
- * a false positive. (A nested dichotomy, in which each decision has its own simple reasons.)
+ * Two logistic regressions over the same features: one decides whether an alert is malicious, the other whether an
+ * alert that is not malicious is a false positive. (A nested dichotomy: each of the two decisions has reasons that are
+ * easy to understand.)
  *
- * Learning is online and limited to the history of the same rule. Each alert with a verdict moves the weights
- * by one step of gradient descent, which is smaller for features seen often (as in AdaGrad) and regularised
- * towards the initial weights (L2). An alert counts once, with its current verdict: the step is stored, and
- * undone before the next step. Therefore, changing a verdict a thousand times has the same effect as changing
- * it once, and withdrawing the verdict restores the weights.
+ * Learning is online and limited to the history of the same rule. Each alert with a verdict moves the weights by one
+ * step of gradient descent. The step is smaller for features seen often (as in AdaGrad) and regularised towards the
+ * initial weights (L2). An alert counts once, with its current verdict: the step is stored, and undone before the next
+ * step. Therefore, changing a verdict a thousand times has the same effect as changing it once, and withdrawing the
+ * verdict restores the weights.
  */
 export class Model {
   readonly #wrong = new Float64Array(features.length);

@@ -21,7 +21,7 @@ export interface CorrelationState {
   readonly hash: string;
   /** Latest input time; null without inputs. */
   readonly clock: number | null;
-  /** Groups in the order of their last touch, oldest first. */
+  /** Groups, least recently used first. */
   readonly groups: readonly (GroupState | FormerGroupState)[];
 }
 
@@ -47,8 +47,8 @@ export interface GroupState extends KeptInputs {
 export interface FormerGroupState extends KeptInputs {
   readonly ends: unknown;
   /**
-   * The current episode: the end of the first window that met the condition, the first input in that window, and the
-   * number of inputs up to a timespan later.
+   * The current episode: `at` is the end of the first window that met the condition, `first` is the time of the first
+   * input in that window, and `count` is the number of inputs up to a timespan after `at`.
    */
   readonly episode: {
     readonly at: number;

@@ -46,12 +46,12 @@ interface Running {
  * - **Windows.** An input triggers its group if a window of the length of the timespan (both ends included)
  *   that contains the input meets the condition. Bounds such as `lt` and `eq`, and `not` in a condition, are
  *   therefore evaluated only when an input arrives: the absence of inputs is never detected.
- * - **Episodes.** Windows that end at most a timespan after each other are one episode. An episode is reported
- *   when it begins, and `refresh` reports its figures as it grows. If more inputs never stop the condition
- *   from being met, episodes and their figures do not depend on the order of inputs.
+ * - **Episodes.** Windows that end at most a timespan after each other are one episode. An episode is reported when it
+ *   begins, and `refresh` reports its new figures (`count` and `value` in `Fired`) as the episode grows. If more inputs
+ *   never stop the condition from being met, episodes and their figures do not depend on the order of inputs.
  * - **Order.** Inputs of one call are sorted by time. Across calls, an input counts if it is at most `reachMs` older
- *   than the newest input of its group. Each group has its own time, so that inputs of a delayed sensor, or of a file
- *   that is read later, are not late because other groups are ahead.
+ *   than the newest input of its group. Other groups do not matter, so inputs of a delayed sensor, or of a file that is
+ *   read later, do not count as late because other sensors are ahead.
  * - **Groups.** A missing value counts as the value `null` if another field of the group has a value. An input without
  *   any group values cannot be attributed to a host or user, and is not counted. Values are compared unchanged,
  *   case-sensitively.
@@ -59,8 +59,8 @@ interface Running {
  *   creates an input for the end of each window that meets its condition; the other types create an input for the
  *   beginning of each episode.
  * - **Room.** The groups of a correlation, the inputs of a group and the total memory are limited. Under memory
- *   pressure, groups keep only the inputs needed for their conditions; then the least recently touched groups are
- *   dropped and counted.
+ *   pressure, groups keep only the inputs needed for their conditions; then the least recently used groups are dropped
+ *   and counted.
  */
 export class Correlator {
   readonly #uncounted = { late: 0, ahead: 0, ungrouped: 0, valueless: 0, unknown: 0 };
@@ -136,7 +136,7 @@ export class Correlator {
   }
 
   /**
-   * Continues from a state, before any input. The state of correlations that were removed or changed is
+   * Restores a state. Must be called before the first input. The state of correlations that were removed or changed is
    * dropped.
    *
    * @returns how many correlations of the state were kept and dropped

@@ -65,7 +65,7 @@ export class Entries<Value> {
     }
   }
 
-  /** Drops the first entries. */
+  /** Drops `count` entries from the beginning. */
   drop(count: number): void {
     this.#head += count;
     if (this.#head > 32 && 2 * this.#head > this.#times.length) this.#cut();
@@ -79,7 +79,10 @@ export class Entries<Value> {
     return sum;
   }
 
-  /** Sets the weight of entries at `counted` times to zero, because the figures of an episode include these entries. */
+  /**
+   * Sets the weight of the entries to zero for whose times `counted` returns true, because the figures of an episode
+   * already include these entries.
+   */
   unweigh(counted: (time: number) => boolean): void {
     this.#cut();
     const weights = this.#weights ?? this.#times.map(() => 1);

@@ -30,9 +30,9 @@ class EventCount implements Measure {
 }
 
 /**
- * Counts inputs. The newest 2n - 1 inputs decide whether a window with n inputs contains a new input: n inputs of the
- * last timespan, including the new input, and n - 1 earlier inputs. An upper bound needs all inputs, or their total
- * number.
+ * Counts inputs. If the threshold is a minimum of n inputs, 2n - 1 inputs are enough to decide whether a window that
+ * contains a new input meets it: the new input, n - 1 inputs before it, and n - 1 inputs after it. An upper bound needs
+ * all inputs, or their total number.
  */
 export function eventCount({ threshold = {} }: CorrelationDocument): TypeCounting {
   const meets = compileThreshold(threshold);

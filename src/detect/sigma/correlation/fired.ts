@@ -1,7 +1,8 @@
 import type { Value } from './correlation-input.ts';
 
 /**
- * A group that meets the condition of a correlation. Figures in later reports of an episode never decrease.
+ * A group that meets the condition of a correlation. The figures of an episode, `count` and `value`, never decrease
+ * from one report to the next.
  */
 export interface Fired {
   /** Key of the correlation. */

@@ -73,13 +73,13 @@ export class Group implements Listener {
   newHolds: number[] = [];
   /** Carried values of the newest input. */
   carried: readonly Value[] = [];
-  /** Time of the correlation when the group was last touched. */
+  /** Latest input time of the correlation (`Groups.clock`) when the group last received an input. */
   touched = -Infinity;
   /** Size of the group as counted by the owner. */
   units = 0;
-  /** The previous group in the order of the last touch. */
+  /** The group that was used before this group. */
   older: Group | undefined = undefined;
-  /** The next group in the order of the last touch. */
+  /** The group that was used after this group. */
   newer: Group | undefined = undefined;
   /** Time range of late inputs whose windows must be evaluated. */
   #late: { from: number; to: number } | undefined;

@@ -15,9 +15,9 @@ export interface Room {
 }
 
 /**
- * The groups of one correlation, in the order of their last touch. A group is dropped when the latest input of the
- * correlation is too new to share a window with the group. When there are too many groups, the oldest group is
- * dropped.
+ * The groups of one correlation, in the order in which they were last used. A group is dropped when the latest input of
+ * the correlation is too new to share a window with the group. When there are too many groups, the least recently used
+ * group is dropped.
  */
 export class Groups {
   /** Latest input time. */
@@ -31,11 +31,11 @@ export class Groups {
   forgotten = 0;
   readonly #groups = new Map<string, Group>();
   /**
-   * The least recently touched group. A Map is too slow for this list: its iteration skips all deleted entries before
-   * the first entry, and this cost 80 µs for each group in a flood.
+   * The least recently used group. A Map is too slow for this list: its iteration skips all deleted entries before the
+   * first entry, and this cost 80 µs for each group in a flood.
    */
   #oldest: Group | undefined;
-  /** The most recently touched group. */
+  /** The most recently used group. */
   #newest: Group | undefined;
   /** Groups that were dropped before all of their changes were reported. */
   gone: Group[] = [];
@@ -59,12 +59,15 @@ export class Groups {
     return this.#groups.size;
   }
 
-  /** Iterates over the groups in the order of their last touch. */
+  /** Iterates over the groups, least recently used first. */
   *all(): Generator<Group> {
     for (let group = this.#oldest; group !== undefined; group = group.newer) yield group;
   }
 
-  /** Returns the group with these values, or creates the group. Marks the group as touched at a time. */
+  /**
+   * Returns the group for an input with these values and this time, or creates the group. The group becomes the most
+   * recently used.
+   */
   at(values: readonly Value[], time: number): Group {
     if (time > this.clock) this.clock = time;
     this.#expire();
@@ -98,7 +101,7 @@ export class Groups {
     this.weigh(group);
   }
 
-  /** Frees room: first drops inputs that groups do not need, then the least recently touched groups. */
+  /** Frees room: first drops inputs that groups do not need, then the least recently used groups. */
   makeRoom(): void {
     if (this.#isTight) this.forgetOldest();
     else {

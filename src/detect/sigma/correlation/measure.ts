@@ -33,7 +33,8 @@ export interface Counting {
   /** Minimum inputs of a window that meets the condition. */
   readonly least: number;
   /**
-   * Number of inputs that decide whether the condition is met. A group keeps this many inputs under memory pressure.
+   * Number of inputs that decide whether the condition is met. Under memory pressure, a group keeps only this number of
+   * inputs.
    */
   readonly enough: number;
   /**
@@ -45,8 +46,8 @@ export interface Counting {
   /** True if the measure uses the number of inputs per entry. */
   readonly weighsInputs: boolean;
   /**
-   * Maximum inputs within a timespan of a late input for evaluating all windows that contain the late input. Applies
-   * only if more inputs can stop the condition from being met.
+   * Maximum inputs within a timespan of a late input up to which all windows that contain the late input are evaluated.
+   * Applies only if more inputs can stop the condition from being met.
    */
   readonly lookback: number;
   measure(): Measure;

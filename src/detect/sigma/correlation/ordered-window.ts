@@ -37,7 +37,10 @@ class Sequence {
   /** Index in the sequence by rule. */
   readonly #places: number[] = [];
   readonly #begun: number[];
-  /** The times in `#begun` without the inputs at the time of the last change. */
+  /**
+   * The values of `#begun` before the inputs at the time in `#changed`, because the rules of a sequence must match at
+   * different times.
+   */
   readonly #before: number[];
   readonly #changed: number[];
 

@@ -19,7 +19,7 @@ const maxSenders = 20;
  *
  * @param origins - sorted by time
  * @param stretchMs - length of an interval
- * @returns the origin of the interval, if its senders or common addresses and ports changed
+ * @returns the origin of the interval if its senders or common addresses and ports changed, otherwise undefined
  */
 export function noteOrigin(
   origins: Origin[],

@@ -45,8 +45,8 @@ type Condition = Pick<CorrelationSection, keyof typeof noThreshold>;
  * Parses the attribute `correlation` of a document (Sigma correlation rules 2.1.0).
  *
  * The parser is stricter than the JSON schema, which accepts documents without a clear meaning. It rejects unknown
- * attributes, bounds that contradict each other or are unreachable (absent events are not counted, so a count is never
- * 0), and units of time other than s, m, h and d. `group-by: []` is allowed and makes a single group.
+ * attributes, units of time other than s, m, h and d, and bounds that contradict each other or are unreachable. Absent
+ * events are not counted, so a count is never 0. `group-by: []` is allowed and makes a single group.
  *
  * @param section - as parsed from YAML
  * @param at - returns the line of a path within the section

@@ -41,8 +41,8 @@ export function planOf(linked: LinkedCorrelation, limits: CorrelationLimits): Pl
   const { type, timespanMs } = document;
   const reachMs = Math.max(timespanMs, limits.delayMs);
   const most = limits.entries / 2;
-  // Returns the number of inputs that decide about one timespan and all earlier timespans that late inputs
-  // may belong to.
+  // `enough` inputs are sufficient if late inputs are at most one timespan old. If older inputs are accepted, a group
+  // keeps proportionally more.
   const kept = (enough: number) =>
     Math.max(enough, Math.min(most, Math.ceil((enough * (timespanMs + reachMs)) / (2 * timespanMs))));
   const shared = {
@@ -59,7 +59,7 @@ export function planOf(linked: LinkedCorrelation, limits: CorrelationLimits): Pl
       monotone: isMonotone(alternatives),
       least: 1,
       enough,
-      // A group keeps fewer inputs, because each timespan is evaluated from its start.
+      // Groups keep fewer inputs than for other types, because every evaluation processes a whole timespan of inputs.
       keep: Math.max(enough, most / 4),
       window: (entries) => new OrderedWindow(order, entries),
       counted: (_value, rule) => rule,

@@ -61,7 +61,7 @@ const ofUri = (make: (read: Accessor) => Accessor): Places => ({
 /**
  * All fields with several names, and their locations. For other fields, rules use the sensor's own name. A field may
  * have several values, any of which may match. `c-uri` is the URL without a host, as in sensor records, and the URL
- * with a host, as in proxy logs. A DNS code is a name and a number.
+ * with a host, as in proxy logs. A DNS code has two values: its name and its number.
  */
 export const aliases: readonly Alias[] = [
   // Addresses and ports

@@ -10,30 +10,31 @@ const edge = { start: 0, end: 0, newline: 1, word: 2, other: 3 } as const;
 const sampleLength = 1024;
 /** Minimum characters of each generated text. */
 const sampleTextLength = 256;
-/** Characters over which the work is averaged when the memory is full. */
+/** Number of characters over which the work is averaged while the state cache is full. */
 const windowLength = 64;
 
 const unknown = -1;
 const accept = -2;
 const reject = -3;
-/** The result of a step if there is no room for another state. */
+/** The result of a step to a state that is not cached while the state cache is full. */
 const full = -4;
 
 /**
- * Number of characters after which a full memory is cleared, because the texts may have changed. Filling the memory
- * takes up to 6 ms.
+ * Number of characters searched without the state cache after which the full cache is cleared, because the texts may
+ * have changed. Filling the cache takes up to 6 ms.
  */
-const renewAfter = 2 ** 16;
+const clearCacheAfter = 2 ** 16;
 
 /**
  * Searches texts for a regular expression in one pass without backtracking. All possible matches are followed together.
- * Sets of positions are cached as the states of a deterministic automaton, so that a step is a look-up:
+ * Sets of positions are cached as the states of a deterministic automaton (the state cache), so that a step is a
+ * look-up:
  *
  *     state = (positions in the expression before the next character, kind of the last character)
  *     character → class (characters that no part of the expression distinguishes) → next state
  *
- * The memory is bounded. When the memory is full and a text needs another state, the rest of the text is searched
- * without the memory, in a twentieth of the time that creating states takes. A step then costs at most as many
+ * The state cache is bounded. When the cache is full and a text needs another state, the rest of the text is searched
+ * without the cache, in a twentieth of the time that creating states takes. A step then costs at most as many
  * operations as the expression has states; neither the expression nor the text can increase this cost. JavaScript's
  * RegExp cannot be used, because it backtracks: `(a+)+$` on forty characters takes hours. Only the first
  * `limits.maxRegexTextLength` characters of a text are searched, as if the text ended there.
@@ -53,7 +54,7 @@ export class Automaton {
   /** The classes accepted by each state that consumes a character. */
   readonly #takes: readonly (Uint8Array | undefined)[];
 
-  #ways: number[][] = [];
+  #positions: number[][] = [];
   #before: number[] = [];
   #next: Int16Array[] = [];
   #known = new Map<string, number>();
@@ -66,8 +67,8 @@ export class Automaton {
   #round = 0;
   /** Total number of visited states of the expression: the work besides look-ups. */
   #work = 0;
-  /** Number of characters searched without the memory since the memory was full. */
-  #withoutMemory = 0;
+  /** Number of characters searched without the state cache since it was full. */
+  #uncachedCharacters = 0;
 
   /** Number of states of the expression. */
   get states(): number {
@@ -92,7 +93,7 @@ export class Automaton {
 
   test(text: string): boolean {
     const end = Math.min(text.length, limits.maxRegexTextLength);
-    if (this.#withoutMemory > renewAfter) this.#forget();
+    if (this.#uncachedCharacters > clearCacheAfter) this.#clearCache();
     if (this.#first < 0) this.#first = this.#state([this.#program.start], edge.start);
     let state = this.#first;
     for (let at = 0; at < end; at++) {
@@ -100,25 +101,25 @@ export class Automaton {
       const known = this.#next[state]![kind]!;
       const next = known === unknown ? this.#step(state, kind) : known;
       if (next === accept) return true;
-      if (next === full) return this.#testFrom(text, at, end, this.#ways[state]!, this.#before[state]!);
+      if (next === full) return this.#testFrom(text, at, end, this.#positions[state]!, this.#before[state]!);
       state = next;
     }
     return this.#step(state, this.#members.length) === accept;
   }
 
   /** Continues the search from a position, without creating states. */
-  #testFrom(text: string, from: number, end: number, ways: readonly number[], before: number): boolean {
-    this.#withoutMemory += end - from;
+  #testFrom(text: string, from: number, end: number, positions: readonly number[], before: number): boolean {
+    this.#uncachedCharacters += end - from;
     for (let at = from; at < end; at++) {
       const kind = this.#classAt(text, at);
       const after = this.#edges[kind]!;
-      const reached = this.#follow(ways, before, after, false, kind);
+      const reached = this.#follow(positions, before, after, false, kind);
       if (reached === undefined) return true;
       reached.push(this.#program.start);
-      ways = reached;
+      positions = reached;
       before = after;
     }
-    return this.#follow(ways, before, edge.end, true, this.#members.length) === undefined;
+    return this.#follow(positions, before, edge.end, true, this.#members.length) === undefined;
   }
 
   #classAt(text: string, at: number): number {
@@ -130,8 +131,8 @@ export class Automaton {
    * Returns the visited states per character, besides look-ups, for texts that are generated to maximise that number.
    * About half of the characters continue the position nearest to a match, and the remaining characters continue an
    * arbitrary position. The result is deterministic. Each text is twice as long as the expression has states, so that a
-   * cheap beginning does not hide the cost of the rest. With a full memory, only the most expensive part of a text
-   * counts.
+   * cheap beginning does not hide the cost of the rest. When the state cache is full, only the most expensive part of a
+   * text counts.
    */
   workPerCharacter(): number {
     const begun = this.#work;
@@ -142,22 +143,22 @@ export class Automaton {
     const { start } = this.#program;
     let random = 1;
     let state: number = full;
-    let ways: readonly number[] = [];
+    let positions: readonly number[] = [];
     let before: number = edge.start;
     for (let at = 0; at < length; at++) {
       if (window?.at === at - windowLength) worst = Math.max(worst, (this.#work - window.work) / windowLength);
       if (state === accept || at % textLength === 0) {
         state = this.#state([start], edge.start);
-        ways = [start];
+        positions = [start];
         before = edge.start;
       }
       if (at % windowLength === 0) window = state === full ? { at, work: this.#work } : undefined;
       random = (Math.imul(random, 1_664_525) + 1_013_904_223) >>> 0;
-      const kind = this.#busiest(ways, before, random);
+      const kind = this.#busiest(positions, before, random);
       state = state === full ? full : this.#step(state, kind);
-      const reached = state === full ? this.#follow(ways, before, this.#edges[kind]!, false, kind) : undefined;
+      const reached = state === full ? this.#follow(positions, before, this.#edges[kind]!, false, kind) : undefined;
       if (state === full && reached === undefined) state = accept;
-      ways = reached === undefined ? (this.#ways[state] ?? []) : [...reached, start];
+      positions = reached === undefined ? (this.#positions[state] ?? []) : [...reached, start];
       before = this.#edges[kind]!;
     }
     return Math.max(worst, (this.#work - begun) / length);
@@ -167,20 +168,20 @@ export class Automaton {
    * Returns a class that one of the positions accepts, preferring positions after the start. If possible, avoids
    * classes after which few positions remain, as after the last character of a match.
    */
-  #busiest(ways: readonly number[], before: number, random: number): number {
+  #busiest(positions: readonly number[], before: number, random: number): number {
     const { start } = this.#program;
-    const begun = ways.length > 1 ? this.#unitsFrom(ways.filter((way) => way !== start)) : [];
-    const units = begun.length > 0 ? begun : this.#unitsFrom(ways);
+    const begun = positions.length > 1 ? this.#unitsFrom(positions.filter((position) => position !== start)) : [];
+    const units = begun.length > 0 ? begun : this.#unitsFrom(positions);
     const nearest = this.#classOf(units[0], random);
     const any = this.#classOf(units[(random >>> 16) % units.length], random);
     const [first, other] = random >>> 31 === 0 ? [nearest, any] : [any, nearest];
-    return 2 * this.#reach(ways, before, first) < this.#reach(ways, before, other) ? other : first;
+    return 2 * this.#reach(positions, before, first) < this.#reach(positions, before, other) ? other : first;
   }
 
   /** Returns how many positions remain after a character of the class, without adding to `#work`. */
-  #reach(ways: readonly number[], before: number, kind: number): number {
+  #reach(positions: readonly number[], before: number, kind: number): number {
     const work = this.#work;
-    const reached = this.#follow(ways, before, this.#edges[kind]!, false, kind);
+    const reached = this.#follow(positions, before, this.#edges[kind]!, false, kind);
     this.#work = work;
     return reached?.length ?? 0;
   }
@@ -199,8 +200,8 @@ export class Automaton {
   /**
    * Returns the consuming states that are reachable without a character, sorted by distance from the match.
    */
-  #unitsFrom(ways: readonly number[]): readonly number[] {
-    const reached = new Set(ways);
+  #unitsFrom(positions: readonly number[]): readonly number[] {
+    const reached = new Set(positions);
     for (const at of reached) {
       const state = this.#program.states[at]!;
       if (state.kind === 'split') for (const next of state.next) reached.add(next);
@@ -221,35 +222,41 @@ export class Automaton {
   }
 
   /**
-   * Returns the state after a character of the class, or `full` if there is no room for that state. For the
-   * index after the last class, returns the verdict at the end of the text.
+   * Returns the state after a character of the class, or `full` if that state is not cached and the state cache is
+   * full. For the index after the last class, returns the verdict at the end of the text.
    */
   #step(from: number, kind: number): number {
     const known = this.#next[from]![kind]!;
     if (known !== unknown) return known;
     const atEnd = kind === this.#members.length;
     const after = atEnd ? edge.end : this.#edges[kind]!;
-    const ways = this.#follow(this.#ways[from]!, this.#before[from]!, after, atEnd, kind);
-    if (ways === undefined || atEnd) {
-      const verdict = ways === undefined ? accept : reject;
+    const positions = this.#follow(this.#positions[from]!, this.#before[from]!, after, atEnd, kind);
+    if (positions === undefined || atEnd) {
+      const verdict = positions === undefined ? accept : reject;
       this.#next[from]![kind] = verdict;
       return verdict;
     }
     // A match may also begin at the next character.
-    if (!ways.includes(this.#program.start)) ways.push(this.#program.start);
-    ways.sort((a, b) => a - b);
-    const next = this.#state(ways, this.#asserts ? after : edge.other);
+    if (!positions.includes(this.#program.start)) positions.push(this.#program.start);
+    positions.sort((a, b) => a - b);
+    const next = this.#state(positions, this.#asserts ? after : edge.other);
     if (next !== full) this.#next[from]![kind] = next;
     return next;
   }
 
-  /** Returns the positions after the character; undefined if a position matched before the character. */
-  #follow(ways: readonly number[], before: number, after: number, atEnd: boolean, kind: number): number[] | undefined {
+  /** Returns the positions after the character; undefined if a match is complete before the character. */
+  #follow(
+    positions: readonly number[],
+    before: number,
+    after: number,
+    atEnd: boolean,
+    kind: number,
+  ): number[] | undefined {
     const { states } = this.#program;
     const reached: number[] = [];
     const stack = this.#stack;
     stack.length = 0;
-    stack.push(...ways);
+    stack.push(...positions);
     this.#round++;
     while (stack.length > 0) {
       const at = stack.pop()!;
@@ -269,25 +276,25 @@ export class Automaton {
     return reached;
   }
 
-  #state(ways: number[], before: number): number {
-    const key = `${before}:${ways.join()}`;
+  #state(positions: number[], before: number): number {
+    const key = `${before}:${positions.join()}`;
     const known = this.#known.get(key);
     if (known !== undefined) return known;
-    if (this.#ways.length >= limits.maxRegexAutomatonStates) return full;
-    const state = this.#ways.push(ways) - 1;
+    if (this.#positions.length >= limits.maxRegexAutomatonStates) return full;
+    const state = this.#positions.push(positions) - 1;
     this.#before.push(before);
     this.#next.push(new Int16Array(this.#members.length + 1).fill(unknown));
     this.#known.set(key, state);
     return state;
   }
 
-  #forget(): void {
-    this.#ways = [];
+  #clearCache(): void {
+    this.#positions = [];
     this.#before = [];
     this.#next = [];
     this.#known = new Map();
     this.#first = -1;
-    this.#withoutMemory = 0;
+    this.#uncachedCharacters = 0;
   }
 }
 

@@ -158,7 +158,7 @@ class Parser {
   /** Parses the text after a backslash, inside or outside of a class. */
   #escapedSet(): CharSet {
     const char = this.#source[this.#at++];
-    if (char === undefined) return this.#refuse('a backslash escapes nothing');
+    if (char === undefined) return this.#refuse('a backslash must be followed by a character');
     const set = classes.get(char);
     if (set !== undefined) return set;
     if (char === 'x' || char === 'u') {
@@ -188,7 +188,8 @@ class Parser {
       }
       this.#at++;
       const last = this.#classUnit();
-      if (!isOne(last) || last[0]! < first[0]!) return this.#refuse('the end of a character range is below its start');
+      if (!isOne(last)) return this.#refuse('the end of a character range must be a single character');
+      if (last[0]! < first[0]!) return this.#refuse('the end of a character range is below its start');
       ranges.push([first[0]!, last[0]!]);
     }
     this.#at++;

@@ -24,7 +24,10 @@ interface KeptState {
   readonly version: number;
   readonly next: Readonly<Record<Table, number>>;
   readonly state: unknown;
-  /** Receipt time of the newest included event, epoch milliseconds. Absent in older files. */
+  /**
+   * Receipt time of the newest included event, epoch milliseconds. Absent in states that earlier versions of the
+   * program wrote.
+   */
   readonly received?: number;
 }
 
@@ -62,13 +65,14 @@ export interface BehaviourOptions {
  *   events     … 41 42 43 44 45 46 47 48
  *   state             ^                     of each detector, written from time to time
  *   position                ^               committed with the alerts of all earlier events
- *   memory     = state + 43 44 + 45 46
+ *   in memory  = state + 43 44 + 45 46
  * ```
  *
  * After a restart, a detector receives the events between its state and the position again. The findings for these
- * events were already raised, and are not raised again. Pending refreshes are lost with the memory. Therefore, the
- * latest of these findings of each alert refreshes the alert, even if no new event follows (see `settle`). Earlier
- * findings of the alert do not refresh it, because they could join the alert of a later episode.
+ * events were already raised, and are not raised again. Pending refreshes of alerts are only in memory, so a restart
+ * loses them. Therefore, the latest of these findings of each alert refreshes the alert, even if no new event follows
+ * (see `settle`). Earlier findings of the alert do not refresh it, because they could join the alert of a later
+ * episode.
  *
  * A detector that throws on an event (a bug) is disabled until the next start; the other detectors continue. A detector
  * whose state cannot be restored, such as after a downgrade of V8, starts without the state.
@@ -157,7 +161,7 @@ export class Behaviour implements FlowConsumer {
     return this.#hasStale() ? Math.max(1, this.#refreshAt - performance.now()) : undefined;
   }
 
-  /** Returns how often events were dropped or keys forgotten since the detectors were created. */
+  /** Returns how often events or keys were dropped since the detectors were created. */
   limitsReached(): Partial<Record<LimitName, number>> {
     const reached: Partial<Record<LimitName, number>> = {};
     for (const { limit, times } of this.detectorLimits()) reached[limit] = (reached[limit] ?? 0) + times;
@@ -312,7 +316,7 @@ export class Behaviour implements FlowConsumer {
     } catch (error) {
       const { id } = detector.card;
       process.emitWarning(`detector ${id} starts without its stored state: ${reasonOf(error)}`);
-      // A part of the state may have been restored.
+      // The detector may contain a part of the state, so a new detector replaces it.
       return { ...running, detector: this.#options.detectors().find(({ card }) => card.id === id)! };
     }
   }
@@ -410,5 +414,5 @@ const recentRows = 2 * evaluatedEvery;
 const keepingShare = 400;
 /** Limits the refreshing of alerts to a tenth of the time. */
 const refreshingShare = 9;
-/** Number of connections remembered during a replay; a power of two. */
+/** Number of connections cached during a replay; a power of two. */
 const recalledConnections = 2 ** 18;

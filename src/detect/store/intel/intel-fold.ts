@@ -149,7 +149,7 @@ function port(block: EventBlock, name: 'src_port' | 'dst_port', row: number): nu
   return Number.isNaN(value) ? undefined : value;
 }
 
-/** Texts of a block's list that are in any intel list. Each text is looked up on first use. */
+/** Caches which texts in a column of a block any intel list contains. Each text is looked up on first use. */
 class Named {
   readonly #isNamed: (text: string) => boolean;
   #block: EventBlock | undefined;

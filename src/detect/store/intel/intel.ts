@@ -18,7 +18,7 @@ type IntelTables = Pick<DetectTables, 'intelLists' | 'intelContents' | 'intelHit
  * for limits.maxIntelIndicators. The store and the projector have an object each.
  *
  * Hits are counted in memory and written with the results of their events, in one transaction. After an aborted
- * transaction, the counted hits are forgotten, and counted again when the events are processed again.
+ * transaction, the counted hits are discarded, and counted again when the events are processed again.
  */
 export class Intel {
   readonly matcher: IntelMatcher;
@@ -119,7 +119,7 @@ export class Intel {
     for (const { list_id, times, last } of hits) this.#add(list_id, times, last);
   }
 
-  /** Returns the counted hits, and forgets them. */
+  /** Returns the counted hits and resets the counts. */
   takeHits(): ListHits[] {
     const hits = Array.from(this.#hits, ([list_id, { times, last }]) => ({ list_id, times, last }));
     this.#hits = new Map();
