@@ -83,10 +83,10 @@ export async function prepareRestore(
 }
 
 /**
- * Generates the keys of a new life for the staged log. The private keys of the backup never sign again. Each
- * restored copy of a backup gets different keys, so two copies never sign under the same name.
+ * Generates the keys of a new life for the staged log. The private keys of the backup never sign again. Each restored
+ * copy of a backup gets different keys, so two copies never sign under the same name.
  *
- * @returns the largest known head of the replaced log
+ * @returns the largest known head of the replaced log; undefined if no head is known
  */
 async function startNewLife(
   stage: string,

@@ -129,9 +129,9 @@ async function requireSame(marker: RestoreMarker, backup: string): Promise<void>
 }
 
 /**
- * Moves old files aside. A file that exists both in the data folder and aside was created in the data folder
- * later, and stays there: new files are moved in only after all old files were moved aside. A crash between
- * two renames leaves some files aside, and the marker.
+ * Moves old files aside. New files are moved in only after all old files were moved aside. A file that exists both in
+ * the data folder and aside was therefore created in the data folder later, and stays there. A crash between two
+ * renames leaves some files aside, and the marker.
  */
 async function moveAside(dataDir: string, marker: RestoreMarker): Promise<void> {
   const aside = join(dataDir, marker.aside);
@@ -186,11 +186,11 @@ async function moveIn(dataDir: string): Promise<void> {
 async function logRestore(options: RestoreOptions, marker: RestoreMarker): Promise<Appended> {
   const { dataDir, keyPassphrase, agent, origin } = options;
   const { backup_id, sth, replaced, entry_id, started_at, anchor_path } = marker;
-  await recordInstance(dataDir); // the file is not in the backup, but its log may record that the file exists
+  await recordInstance(dataDir); // a backup lacks instance.json, but its log may record that the file exists
   const ledger = await openLedger({
     dataDir,
     anchorPath: anchor_path,
-    acceptClock: true, // the log is as old as the backup
+    acceptClock: true, // the last head may be as old as the backup, so the log would refuse the clock
     ...(keyPassphrase === undefined ? {} : { keyPassphrase }),
     ...(agent === undefined ? {} : { agent }),
     ...(origin === undefined ? {} : { origin }),

@@ -63,7 +63,7 @@ export function auditCommand(done: (code: ExitCode) => void): Command {
       '--compare <file...>',
       'compare the pins of two auditors, or a pin with a checkpoint from a witness; uses the log if its URL is given',
     )
-    .option('--strict-keys', 'has no effect: unvouched keys are always rejected');
+    .option('--strict-keys', 'has no effect: keys without signed rotations from a pinned key are always rejected');
   return addWatchOptions(command).action(async (url: string | undefined, options: AuditFlags) =>
     done(await run(url, options)),
   );
@@ -183,8 +183,8 @@ async function signedEntriesReport(
 }
 
 /**
- * Returns the position to continue from: after the entries of the pin, unless all entries are requested or the file
- * with the ids of these entries is incomplete.
+ * Returns the position to continue from: after the entries of the pin. Returns the start of the log if all entries are
+ * requested, or if the file with the ids of the pin's entries is incomplete.
  */
 async function startingPoint(
   { allEntries }: AuditFlags,

@@ -114,8 +114,8 @@ async function once(log: LogSource, options: Options): Promise<Report> {
 }
 
 /**
- * Returns the checkpoint in the folder. Its signature is verified: an altered file must not count as evidence against
- * the log.
+ * Returns the checkpoint in the folder; undefined without a checkpoint. Verifies the signature, because an altered file
+ * must not count as evidence against the log.
  */
 async function checkpointIn(
   folder: FolderFiles,

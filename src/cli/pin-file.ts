@@ -71,12 +71,18 @@ export async function saveEvidence(pinFile: string, evidence: string, now: numbe
   }
 }
 
-/** Interval at which equal evidence that does not convict is saved. With --watch, every round finds the same fault. */
+/**
+ * Minimum time between two saved files with equal evidence that does not convict. With --watch, every round finds the
+ * same fault.
+ */
 const sameEvidenceMs = 3_600_000;
 /** Number of newest evidence files that are compared. */
 const maxCompared = 10;
 
-/** Returns the path of an evidence file beside the pin that is less than an hour old and has the same content. */
+/**
+ * Returns the path of an evidence file beside the pin that is less than an hour old and has the same content; undefined
+ * without such a file.
+ */
 export async function recentEvidence(pinFile: string, text: string, now: number): Promise<string | undefined> {
   const wanted = contentOf(text);
   const folder = dirname(resolve(pinFile));
@@ -95,7 +101,7 @@ export async function recentEvidence(pinFile: string, text: string, now: number)
 
 /**
  * Returns the time at which the evidence was found, and the content of the evidence without the parts that differ each
- * time: the auditor's times, the message and cosigned checkpoints.
+ * time: the auditor's times, the message and cosigned checkpoints. Returns undefined if the text is not evidence.
  */
 function contentOf(text: string): { readonly content: string; readonly foundAt: string } | undefined {
   const evidence = parseEvidence(text);

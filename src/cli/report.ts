@@ -18,7 +18,10 @@ export interface SavedEvidence {
   readonly convicts: boolean;
 }
 
-/** Saves evidence beside the pin. Evidence that does not convict is not saved if equal evidence was saved recently. */
+/**
+ * Saves evidence beside the pin; returns undefined without evidence. Evidence that does not convict is not saved if
+ * equal evidence was saved recently.
+ */
 export async function saveReportEvidence(
   text: string | undefined,
   pinFile: string,

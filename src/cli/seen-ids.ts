@@ -72,7 +72,10 @@ export class IdFile implements SeenIds {
     return undefined;
   }
 
-  /** Searches the file for the pending ids. */
+  /**
+   * Searches the file for the pending ids. Returns the indices of two entries with the same id; undefined if no pending
+   * id is in the file.
+   */
   async #findWritten(): Promise<readonly [number, number] | undefined> {
     const prefixes = new Set([...this.#pending.keys()].map((key) => Buffer.from(key, 'latin1').readUInt32LE()));
     const chunk = Buffer.alloc(chunkBytes);

@@ -47,7 +47,9 @@ export async function bracketOf(
     lines: [
       `logged after ${lower ? `${shownTime(earliest(lower))} (${by(lower)})` : 'unknown: no timestamp precedes the entry'}`,
       `and before   ${upper ? `${shownTime(latest(upper))} (${by(upper)})` : 'now: no timestamp covers the entry yet'}`,
-      ...(ignored > 0 ? [`Ignored ${ignored} timestamps of authorities outside --tsa-ca.`] : []),
+      ...(ignored > 0
+        ? [`Ignored ${ignored} timestamps of authorities that no certificate of --tsa-ca vouches for.`]
+        : []),
       ...(pem === undefined ? ['The authorities are not verified: pass trusted certificates with --tsa-ca.'] : []),
     ],
     fields: {
@@ -96,7 +98,7 @@ function verifyAll(claims: readonly TimestampClaim[], verify: Verifier): Bound[]
   return bounds;
 }
 
-/** Returns the bound with the highest rank. */
+/** Returns the bound with the highest rank; undefined without bounds. */
 function best(bounds: readonly Bound[], rank: (token: VerifiedToken) => number): Bound | undefined {
   return bounds.toSorted((a, b) => rank(b.token) - rank(a.token))[0];
 }

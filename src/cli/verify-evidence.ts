@@ -35,7 +35,9 @@ export async function verifyEvidence(
     ...signers.map((key) => `signed by    ${key.kid} (${key.purpose}), fingerprint ${fingerprint(key)}`),
     ...rejected.map((fault) => `not counted  ${fault.code}: ${fault.message}`),
     ...(trust.from === 'file'
-      ? ['The pinned keys come from the file: it convicts a log only if all these fingerprints belong to that log.']
+      ? [
+          'The pinned keys come from the file: the evidence convicts a log only if all these fingerprints belong to that log.',
+        ]
       : []),
   ];
   out.result(lines, {

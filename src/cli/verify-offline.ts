@@ -165,7 +165,7 @@ async function tlogProof(text: string, trust: Trust, options: OfflineOptions, ou
   const proven = { checkpoint: { ...signed, published: true }, notBefore: [], notAfter: [] };
   const lines = [
     `leaf         ${leafIndex}  ${bytesToHex(hash)}`,
-    'Verified: the entry is in the tree of the checkpoint. Its own signature was not checked.',
+    'Verified: the entry is in the tree of the checkpoint. The signature of the entry was not checked.',
     ...checkpointLines(proven),
   ];
   const { published: _, ...fields } = checkpointFields(proven).checkpoint as Record<string, Field>;

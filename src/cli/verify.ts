@@ -166,7 +166,7 @@ async function coveredBy(
 
 /**
  * Fetches the log's bundle of a verified entry, with its checkpoint and timestamps. Falls back to a bundle of only head
- * and keys if the caller may not read the log's bundle.
+ * and keys if the caller is not allowed to read the log's bundle.
  */
 async function bundleOf(
   log: LogSource,

@@ -26,7 +26,7 @@ export function witnessCommand(done: (code: ExitCode) => void): Command {
         .default({ host: '127.0.0.1', port: 0 }, '127.0.0.1:0'),
     )
     .option('--log <vkey>', 'verifier key of a log to cosign; repeatable', collect)
-    .option('--logs <file>', 'file with such keys, one per line')
+    .option('--logs <file>', 'file with verifier keys of logs to cosign, one per line')
     .option('--show-key', 'print the verifier key of this witness, for policies, and exit')
     .addHelpText(
       'after',

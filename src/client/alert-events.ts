@@ -22,8 +22,8 @@ export function eventHash(event: ServedEvent): string {
 }
 
 /**
- * Compares events as served by the API with the hashes in an alert's entry. A different event is a fault. Events that
- * are not given, such as events past retention, are listed as missing.
+ * Compares events as served by the API with the hashes in an alert's entry. Returns a fault if the hash of an event
+ * differs. Events that are not given, such as events past retention, are listed as missing.
  */
 export function verifyAlertEvents(
   { events, events_digest, events_count }: AlertDigest,

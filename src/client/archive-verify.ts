@@ -24,7 +24,7 @@ export interface ArchiveOptions {
   readonly trusted?: KeySet;
   /** Required signatures of the checkpoint. If given, an archive without a checkpoint is rejected. */
   readonly checkpoint?: CheckpointPolicy;
-  /** Verifier for signatures of entries, under the same policy as the default @noble/ed25519 (1 ms each). */
+  /** Verifies signatures of entries. Must accept the same signatures as the default, `verifyEd25519` (1 ms each). */
   readonly verify?: Ed25519Verifier;
   onProgress?(next: number, end: number): void;
 }

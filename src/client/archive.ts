@@ -42,8 +42,8 @@ export interface ArchiveHeader {
 }
 
 /**
- * Maximum length of a line. Entries have at most 65,535 bytes; the first line holds the keys, 1 MB for ten
- * years.
+ * Maximum length of a line. Entries have at most 65,535 bytes; the first line holds the keys, about 1 MB after ten
+ * years of daily rotations.
  */
 export const maxArchiveLine = 8 * 2 ** 20;
 
@@ -66,7 +66,7 @@ export function writeArchiveLine(leafIndex: number, canonical: Uint8Array): stri
   return `{"leaf_index":${leafIndex},"canonical":"${toBase64(canonical)}"}\n`;
 }
 
-/** Returns whether a first line is the header of an archive. */
+/** Returns whether the first line of a file is the header of an archive. */
 export function looksLikeArchive(line: string): boolean {
   return line.startsWith(`{"format":"${format}"`) || members(parseExact(line))?.format === format;
 }
@@ -87,7 +87,9 @@ export function parseArchiveHeader(line: string): ArchiveHeader | AuditFault {
   const proof = readHashes(fields.proof, 'proof');
   if (edge instanceof AuditFault) return edge;
   if (proof instanceof AuditFault) return proof;
-  if (edge.length !== rootPlan(from).length) return malformedArchive(`edge has ${edge.length} hashes for size ${from}`);
+  const edgeHashes = rootPlan(from).length;
+  if (edge.length !== edgeHashes)
+    return malformedArchive(`edge must have ${edgeHashes} hashes for size ${from} (got ${edge.length})`);
   const checkpoint = fields.checkpoint === undefined ? undefined : string(fields.checkpoint);
   if (fields.checkpoint !== undefined && checkpoint === undefined)
     return malformedArchive('checkpoint is not a string');
@@ -96,7 +98,8 @@ export function parseArchiveHeader(line: string): ArchiveHeader | AuditFault {
 }
 
 /**
- * Checks that the root of the entries is the head's root, or that the proof connects it to the head's root.
+ * Checks that the root of the entries is the head's root, or that the proof connects the two roots. Returns undefined
+ * if so.
  */
 export function checkArchiveRoot(root: Hash, { head, from, to, proof }: ArchiveHeader): AuditFault | undefined {
   const fits =

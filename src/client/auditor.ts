@@ -135,8 +135,8 @@ class Audit {
   async #next(head: SignedHead, pin: Pin): Promise<AuditResult> {
     const isPinned = pin.keys.has(head.signerKeyId);
     if (isPinned) {
-      // The head is verified with the pinned keys before published keys are fetched: a contradiction signed by a pinned
-      // key must be reported whatever keys the log publishes.
+      // The head is verified with the pinned keys before published keys are fetched. A contradiction signed by a pinned
+      // key must be reported, whatever keys the log publishes.
       const key = verifyHead(head, pin.keys);
       if (key instanceof AuditFault) return faultResult(key);
       const contradiction = await compare(this.#log, pin.head, head);

@@ -135,7 +135,7 @@ function cosignersOf(note: Note, policy: CheckpointPolicy): { name: string; time
   return new AuditFault('QUORUM_MISSED', `cosigned by ${cosigners.length} (${names})${since}, need ${quorum}`);
 }
 
-/** Returns the signature bytes after the key id. */
+/** Returns the signature bytes after the key id; undefined if the key did not sign the note. */
 function signatureBy(
   note: Note,
   name: string,

@@ -10,7 +10,7 @@ import type { SignedHead } from './tree-head.ts';
 
 /**
  * Checks that `head` may follow `pinned`, by size, root and time; returns undefined if so. Both heads must be signed by
- * trusted keys. An older head is rejected. It may come from a cache or a backup, so it is a contradiction only if the
+ * trusted keys. An older head is rejected, but it may come from a cache or a backup. It is a contradiction only if the
  * log's own proof or tiles show that the pinned tree extends a different tree of that size.
  */
 export async function compare(
@@ -39,9 +39,8 @@ export async function compare(
 }
 
 /**
- * Fetches the checkpoint and checks that it is consistent with the head, because a log may show different trees to
- * different readers in its checkpoints but not in its heads, or vice versa. Returns NotFound if the log serves no
- * checkpoint.
+ * Fetches the checkpoint and checks that it is consistent with the head. A log may show different trees to different
+ * readers in its checkpoints but not in its heads, or vice versa. Returns NotFound if the log serves no checkpoint.
  */
 export async function checkpointOf(
   log: LogSource,
@@ -57,8 +56,8 @@ export async function checkpointOf(
 }
 
 /**
- * Checks that the pinned checkpoint that is larger than the pinned head is consistent with a newer head and with the
- * current checkpoint; returns undefined if so.
+ * Checks the pinned checkpoint, if it is larger than the pinned head: it must be consistent with a newer head and with
+ * the current checkpoint. Returns undefined if it is.
  */
 export async function compareAhead(
   log: LogSource,
@@ -79,8 +78,8 @@ export async function compareAhead(
 }
 
 /**
- * Returns the largest checkpoint with a tree larger than the head's; the first such checkpoint if several have that
- * size.
+ * Returns the largest checkpoint with a tree larger than the head's; the first in `notes` if several have that size;
+ * undefined if no checkpoint is larger.
  */
 export function largestAhead(head: SignedHead, notes: readonly (string | undefined)[]): string | undefined {
   let largest: string | undefined;

@@ -10,7 +10,7 @@ import { readPath, verifyConsistency } from './verify.ts';
 /** Two trees of one log that appear inconsistent, with the available proof. */
 export interface Contradiction {
   readonly fault: AuditFault;
-  /** Binds the later root to an earlier root that differs from the signed one. */
+  /** Proof that the later tree extends a tree with a different root than the earlier signed one. */
   readonly binding?: Binding;
   /** The log's response to the request for a consistency proof. */
   readonly answer?: string;

@@ -115,7 +115,7 @@ function datedByAuthority(
   return { size, root, path: claim.path, atMs, by: `timestamped by ${claim.authority}` };
 }
 
-/** Returns the earliest proof that this root existed. */
+/** Returns the earliest proof that this root existed; undefined without such a proof. */
 export function earliestProof(root: SizedRoot, dated: readonly DatedRoot[]): DatedRoot | undefined {
   return dated
     .filter((one) => root.size <= one.size && verifyConsistency(root, one, one.path) === undefined)

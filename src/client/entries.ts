@@ -24,11 +24,13 @@ const concurrency = 4;
 /** The ids of all entries of a log, to detect duplicates. */
 export interface SeenIds {
   /**
-   * Adds the ids of the entries from index `first` on. Returns a pair of indices with the same id, if such a pair is
-   * already known.
+   * Adds the ids of the entries from index `first` on. Returns a pair of indices with the same id; undefined if no such
+   * pair is known yet.
    */
   add(ids: readonly string[], first: number): Promise<readonly [number, number] | undefined>;
-  /** Completes the check after the last entry. Returns a pair of indices with the same id, if there is one. */
+  /**
+   * Completes the check after the last entry. Returns a pair of indices with the same id; undefined if all ids differ.
+   */
   finish(): Promise<readonly [number, number] | undefined>;
 }
 
@@ -37,7 +39,7 @@ export interface EntriesOptions {
   readonly start?: TreeEdge;
   /** The head of the tree `start`. */
   readonly startHead?: SignedHead | undefined;
-  /** Verifier for signatures of entries, under the same policy as the default @noble/ed25519 (1 ms each). */
+  /** Verifies signatures of entries. Must accept the same signatures as the default, `verifyEd25519` (1 ms each). */
   readonly verify?: Ed25519Verifier;
   /** Ids already seen. Default: only duplicates less than about 260,000 entries apart are found. */
   readonly ids?: SeenIds;
@@ -156,7 +158,7 @@ class HistoryCheck {
   readonly #heads: AsyncGenerator<SignedHead | AuditFault, void>;
   readonly #last: SignedHead;
   #next: SignedHead | undefined;
-  /** The head before `#next`. */
+  /** The head that precedes `#next` in the history. */
   #before: SignedHead | undefined;
   #started = false;
   #falseHead: SignedHead | undefined;
@@ -168,12 +170,12 @@ class HistoryCheck {
     this.#last = last;
   }
 
-  /** The first head whose root differs from that of the entries. */
+  /** The first head whose root differs from that of the entries; undefined if all checked heads match. */
   get falseHead(): SignedHead | undefined {
     return this.#falseHead;
   }
 
-  /** The last head whose root is that of the entries. */
+  /** The last head whose root is that of the entries; undefined if no checked head matches. */
   get trueHead(): SignedHead | undefined {
     return this.#trueHead;
   }

@@ -42,8 +42,8 @@ function millisecondsOf({ timestampNs }: SignedHead): number {
 }
 
 /**
- * Compares the dates of entries with the heads that first cover them: at most a day earlier, and not later,
- * apart from the clock tolerance.
+ * Compares the date of each entry with the first head that covers the entry. The date must be at most a day earlier
+ * than the head, and not later, apart from the clock tolerance.
  */
 export class EntryDates {
   readonly findings: DateFinding[] = [];

@@ -63,7 +63,7 @@ function readEventProof(text: string): EventProofFile | AuditFault {
   const attributes = members(event?.attributes);
   if (id === undefined || attributes === undefined) return malformed('event lacks id or attributes');
   const more = Object.keys(event!).find((name) => !['id', 'type', 'attributes'].includes(name));
-  if (more !== undefined) return malformed(`event.${more}: must be omitted, because nothing covers it`);
+  if (more !== undefined) return malformed(`event.${more}: must be omitted, because the log does not cover it`);
   if (members(fields?.proof) === undefined) return malformed('proof: must be the bundle of the entry');
   const table = eventTables.find((name) => name === seal?.table);
   if (table !== undefined && event!.type !== `${table}_event`) return malformed(`event.type: must be ${table}_event`);
@@ -181,7 +181,10 @@ function apiTime(ms: number): string {
   return Number.isNaN(date.getTime()) ? String(ms) : date.toISOString();
 }
 
-/** Returns the members of the object with `seal`, at the top level or in the API's envelope. */
+/**
+ * Returns the members of the object with `seal`, at the top level or in the API's envelope; undefined if the text is
+ * not a JSON object.
+ */
 function proofMembers(text: string): Readonly<Record<string, Exact | undefined>> | undefined {
   const fields = members(parseExact(text));
   return members(members(fields?.data)?.attributes) ?? fields;

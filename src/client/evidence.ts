@@ -15,15 +15,15 @@ import { judge, type Verdict } from './verdict.ts';
 import { readLeaf, readPath } from './verify.ts';
 
 /**
- * The tree that the log served under a signed head with a different root. The position of entries is not
- * signed.
+ * The tree that the log served for a signed head, although the roots differ. The positions of entries are not signed,
+ * so a different root alone does not convict the log.
  */
 export interface ServedTree {
   /** Index of the first fetched entry. Earlier entries had already been checked. */
   readonly from: number;
-  /** The root of the entries for the size of the head. */
+  /** Root of the first `head.size` entries, computed from the entries that the log served. */
   readonly entriesRoot: Hash;
-  /** The root of the tiles. Absent if they could not be fetched. */
+  /** Root computed from the tiles. Absent if the tiles could not be fetched. */
   readonly tilesRoot?: Hash;
   /** The first tile position that differs from the entries, as text for users. */
   readonly differsAt?: string;

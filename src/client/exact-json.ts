@@ -55,7 +55,7 @@ export function members(value: Exact | undefined): Readonly<Record<string, Exact
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : undefined;
 }
 
-/** Reads a size or an index: an integer from 0 to 2^53 − 1. */
+/** Reads a size or an index: an integer from 0 to 2^53 − 1; undefined for any other value. */
 export function safeInteger(value: Exact | undefined): number | undefined {
   return typeof value === 'bigint' && value >= 0n && value <= BigInt(Number.MAX_SAFE_INTEGER)
     ? Number(value)
@@ -66,7 +66,7 @@ export function string(value: Exact | undefined): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
-/** Reads exactly `length` bytes of hex digits in either case. */
+/** Reads exactly `length` bytes of hex digits in either case; undefined for any other value. */
 export function hex(value: Exact | undefined, length: number): Uint8Array<ArrayBuffer> | undefined {
   if (typeof value !== 'string' || value.length !== 2 * length || !/^[0-9a-fA-F]*$/.test(value)) return undefined;
   const bytes = new Uint8Array(length);
@@ -74,12 +74,12 @@ export function hex(value: Exact | undefined, length: number): Uint8Array<ArrayB
   return bytes;
 }
 
-/** Reads base64 with padding; only the canonical encoding is accepted. */
+/** Reads base64 with padding; undefined unless it is the canonical encoding. */
 export function base64(value: Exact | undefined): Uint8Array<ArrayBuffer> | undefined {
   return typeof value === 'string' ? fromBase64(value) : undefined;
 }
 
-/** Reads base64url without padding; only the canonical encoding is accepted. */
+/** Reads base64url without padding; undefined unless it is the canonical encoding. */
 export function base64url(value: Exact | undefined): Uint8Array<ArrayBuffer> | undefined {
   if (typeof value !== 'string' || !/^[A-Za-z0-9_-]*$/.test(value)) return undefined;
   const plain = value.replaceAll('-', '+').replaceAll('_', '/');

@@ -66,7 +66,7 @@ export function followLinks(
   for (const link of links) {
     const key = followLink(link, trusted, candidates);
     if (key instanceof AuditFault) break;
-    // Existing knowledge about a root, especially its end, takes precedence.
+    // A root keeps its recorded period, especially its end.
     if (trusted.has(key.kid)) continue;
     const by = trusted.get(link.head.signerKeyId)!;
     if (by.state !== 'active' && !isProven(link.head, by)) break;

@@ -85,7 +85,8 @@ function readEnding(leaf: LogLeaf): Ending | undefined {
   const { kind, at, data, subject } = readFields(leaf);
   const kid = string(subject?.id);
   if ((kind !== 'key.retired' && kind !== 'key.revoked') || kid === undefined || at === undefined) return undefined;
-  // The end of a key without `to_size`: a key never signs a head that covers its own revocation.
+  // Without `to_size`, the key ended before the tree with this entry, because no key signs a head that covers its own
+  // revocation.
   const toSize = safeInteger(data?.to_size) ?? leaf.leafIndex;
   return { leaf, at, kid, state: kind === 'key.retired' ? 'retired' : 'revoked', toSize };
 }
@@ -112,7 +113,10 @@ function readLifeStart(leaf: LogLeaf): LifeStart | undefined {
   };
 }
 
-/** Entries hold the timestamp of a head as decimal text, because a double would round it. */
+/**
+ * Returns the head in an entry; undefined if it is not valid. Entries hold the timestamp of a head as decimal text,
+ * because a double would round it.
+ */
 function readLoggedHead(json: Exact | undefined): SignedHead | undefined {
   const fields = members(json);
   const digits = string(fields?.timestamp_ns);

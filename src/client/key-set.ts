@@ -157,7 +157,7 @@ export function entrySigner(keys: KeySet, kid: string, index: number): LogKey | 
     return new AuditFault('KEY_REVOKED', `key ${kid} was revoked before entry ${index} was logged`);
   }
   if (index >= (key.fromSize ?? 0) && index < (key.toSize ?? Number.MAX_SAFE_INTEGER)) return key;
-  const range = `entries from ${key.fromSize ?? 0} to below ${key.toSize ?? 'now'}`;
+  const range = `entries from ${key.fromSize ?? 0}${key.toSize === undefined ? ' on' : ` to below ${key.toSize}`}`;
   return new AuditFault('KEY_OUT_OF_RANGE', `key ${kid} signs ${range}, not entry ${index}`);
 }
 

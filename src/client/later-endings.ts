@@ -35,8 +35,8 @@ export async function withLaterEndings(log: LogSource, pin: Pin, head: SignedHea
 }
 
 /**
- * Fetches a head that covers every ending, signed by the last key in the rotations from the signer of the
- * pinned head.
+ * Fetches a head that covers every ending, signed by the last key in the rotations from the signer of the pinned head.
+ * Returns undefined if the log serves no such head.
  */
 async function laterHead(log: LogSource, { head, keys }: Pin, history: KeyHistory): Promise<SignedHead | undefined> {
   const published = await fetchAllKeys(log);

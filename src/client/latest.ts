@@ -15,7 +15,7 @@ export interface HeadWithKeys {
 
 /**
  * Fetches the latest head and verifies its signature. If the signer can't have signed it, head and keys are fetched
- * once more, bypassing caches: a key may have been revoked between the two responses, or a response may be outdated.
+ * once more, bypassing caches. The key may have been revoked between the two responses, or a response may be outdated.
  */
 export async function fetchHead(log: LogSource): Promise<HeadWithKeys | AuditFault> {
   const signed = await fetchSigned(log);

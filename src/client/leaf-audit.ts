@@ -92,7 +92,7 @@ export class LeafAudit {
     return entry;
   }
 
-  /** Records the id, or returns the index of an earlier entry with the same id. */
+  /** Returns the index of an earlier entry with the same id; otherwise records the id and returns undefined. */
   #addId(id: string, index: number): number | undefined {
     const earlier = this.#ids.get(id) ?? this.#olderIds.get(id);
     if (earlier !== undefined) return earlier;

@@ -51,8 +51,8 @@ const answerWithinMs = 3000;
 /** Time after which an unanswered ping ends the connection, or the attempt to connect. */
 const giveUpAfterMs = 20_000;
 /**
- * Shorter value of `giveUpAfterMs` if the machine was asleep or the user has returned to the page, because the
- * connection has then probably been dead for a while.
+ * Shorter value of `giveUpAfterMs` if the machine was asleep or the user has returned to the page. The connection has
+ * then probably been dead for a while.
  */
 const giveUpProbeAfterMs = 5000;
 const tickMs = 1000;

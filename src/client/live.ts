@@ -318,8 +318,9 @@ class LiveClient implements Live {
       return invalidField('since', 'must be an integer from 0 to 2^53 − 1');
     const bytes = new TextEncoder().encode(JSON.stringify(filters)).byteLength;
     // Leaves 1024 bytes for the rest of the message.
-    return bytes > limits.maxSocketMessageBytes - 1024
-      ? invalidField('filters', 'must be shorter, to fit into a message')
+    const maxFilterBytes = limits.maxSocketMessageBytes - 1024;
+    return bytes > maxFilterBytes
+      ? invalidField('filters', `must have at most ${maxFilterBytes} bytes as JSON (got ${bytes})`)
       : undefined;
   }
 }

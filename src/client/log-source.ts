@@ -89,8 +89,8 @@ export function httpLog(base: string, options: HttpLogOptions = {}): LogSource {
 }
 
 /**
- * Wraps a log with up to three retries after 1, 2 and 4 seconds if it is unreachable or overloaded, so that a long
- * series of requests does not fail because of a single request.
+ * Wraps a log with up to three retries, after 1, 2 and 4 seconds, if the log is unreachable or overloaded. A long
+ * series of requests then does not fail because of a single request.
  */
 export function patient(log: LogSource, firstPauseMs = 1000): LogSource {
   async function withRetries<T>(ask: () => Promise<T | AuditFault>): Promise<T | AuditFault> {

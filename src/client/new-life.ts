@@ -36,8 +36,8 @@ export async function explainNewKey(
 }
 
 /**
- * Returns the fingerprint of the checkpoint key with which the life of the head's key began, if an entry in the tree of
- * the head names it. An auditor who accepts the key of the head trusts this entry.
+ * Returns the fingerprint of the first checkpoint key in the life of the head's key; undefined if no entry in the tree
+ * of the head names that checkpoint key. An auditor who accepts the head's key trusts this entry too.
  */
 export async function checkpointKeyOfLife(
   log: LogSource,
@@ -51,7 +51,10 @@ export async function checkpointKeyOfLife(
   return life.keys.find(({ purpose }) => purpose === 'checkpoint')?.fingerprint;
 }
 
-/** Finds the life of the head's key, following rotations within the life. */
+/**
+ * Finds the life that the head's key belongs to, following rotations within the life; undefined if no entry names that
+ * life.
+ */
 function lifeOf({ key, keys }: HeadWithKeys, { rotations, lives }: KeyHistory): LifeStart | undefined {
   let at = key;
   for (let step = 0; step < maxLinks; step++) {

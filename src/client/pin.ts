@@ -15,8 +15,8 @@ export interface Pin {
   readonly log: string;
   readonly head: SignedHead;
   /**
-   * Tree-head keys: the signer of the first pinned head, keys reached by rotations, and keys accepted by the
-   * operator. Also the checkpoint key, once a checkpoint was seen. Periods are from log entries.
+   * Tree-head keys: the signer of the first pinned head, keys reached by rotations, and keys accepted by the operator.
+   * Also the checkpoint key, once a checkpoint was seen. The periods of these keys come from log entries.
    */
   readonly keys: KeySet;
   /** The range of entries that were fetched and checked; undefined if no entries were checked. */
@@ -31,7 +31,10 @@ export interface Pin {
   readonly updatedAt: string;
 }
 
-/** The verified entries of a signed head. Only the right edge of their tree is stored, for continuing. */
+/**
+ * The verified entries of a signed head. Only the right edge of their tree is stored, from which the next check
+ * continues.
+ */
 export interface CheckedEntries {
   readonly head: SignedHead;
   /** The hashes of `rootPlan(head.size)`, which result in the root of the head. */
@@ -55,9 +58,9 @@ export function writePin(pin: Pin): string {
 }
 
 /**
- * Parses a pin. Checks that its heads are signed by its keys, and that the edge results in the root of its
- * head, so that an altered file can't be used to accuse the log. A later revocation of a key does not
- * invalidate the pin, because the signature was valid when pinned.
+ * Parses a pin. Checks that the pin's heads are signed by the pin's keys, and that the edge results in the root of its
+ * head. An altered file therefore can't be used to accuse the log. A later revocation of a key does not invalidate the
+ * pin, because the signature was valid when pinned.
  */
 export function parsePin(text: string): Pin | AuditFault {
   const fields = members(parseExact(text));
@@ -113,7 +116,7 @@ function readOwnHead(json: Exact | undefined, keys: KeySet): SignedHead | AuditF
   if (head instanceof AuditFault) return malformed(head.message);
   const signer = keys.get(head.signerKeyId)?.publicKey;
   if (signer !== undefined && verifyEd25519(signer, signedBytes(head), head.signature)) return head;
-  return malformed('a head is not signed by its signer, so the file was altered');
+  return malformed('a head has an invalid signature, so the file was altered');
 }
 
 function readEntries(json: Exact, keys: KeySet): CheckedEntries | AuditFault {
@@ -129,9 +132,9 @@ function readEntries(json: Exact, keys: KeySet): CheckedEntries | AuditFault {
 }
 
 /**
- * Compares published with pinned keys. Returns KEY_WITHDRAWN or KEY_CHANGED, and WRONG_ORIGIN if only the origin of the
- * log changed. Key sets are not signed, so these faults do not prove misbehaviour. Periods are not compared, because a
- * pin takes them from log entries.
+ * Compares published with pinned keys. Returns KEY_WITHDRAWN or KEY_CHANGED, WRONG_ORIGIN if only the origin of the log
+ * changed, and undefined if nothing changed. Key sets are not signed, so these faults do not prove misbehaviour.
+ * Periods are not compared, because a pin takes them from log entries.
  */
 export function changedKey(pin: Pick<Pin, 'keys' | 'head'>, published: KeySet): AuditFault | undefined {
   let renamed: AuditFault | undefined;

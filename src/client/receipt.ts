@@ -124,7 +124,7 @@ function verifyLogged({ receipt, batch, proof }: ReceiptFile, keys: KeySet): Ver
 
 type Fields = Readonly<Record<string, Exact | undefined>>;
 
-/** Returns the members of the object with `receipt`, for each of the three forms. */
+/** Returns the members of the object with `receipt`, for each of the three forms; undefined for any other text. */
 function receiptMembers(text: string): Fields | undefined {
   const fields = members(parseExact(text) ?? parseExact(fromHeader(text.trim()) ?? ''));
   return members(members(fields?.data)?.attributes) ?? fields;

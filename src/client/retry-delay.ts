@@ -11,7 +11,7 @@ export interface Ending {
 
 /** The maximum of the first delay, in milliseconds. The maximum doubles with each failure. */
 const firstMs = 500;
-/** Largest value to which the maximum doubles, in milliseconds. */
+/** Upper limit of the doubled maximum, in milliseconds. */
 const maxMs = 30_000;
 /** Delays after errors that an immediate retry would repeat, and after rate limits. */
 const slow = { fromMs: 10_000, toMs: 60_000 };

@@ -37,7 +37,7 @@ export class TileAudit {
     this.#start = start;
   }
 
-  /** The first mismatch. */
+  /** The first mismatch; undefined if all checked tiles match. */
   get mismatch(): TileMismatch | undefined {
     return this.#mismatch;
   }

@@ -43,8 +43,8 @@ export async function fetchEntryBundle(
 }
 
 /**
- * Fetches a partial tile or, if it was deleted, the full tile, which starts with the same columns: partial tiles may be
- * deleted once the full tile exists (C2SP tlog-tiles).
+ * Fetches a partial tile or, if it was deleted, the full tile, which starts with the same columns. A log may delete
+ * partial tiles once the full tile exists (C2SP tlog-tiles).
  */
 async function fetchAtLeast(
   log: LogSource,

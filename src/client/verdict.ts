@@ -7,8 +7,8 @@
  * and keys that rotations connect to them, are trusted. Statements of two lives of a log do not contradict each other.
  *
  * An attacker who stole a key that has ended can backdate a statement. So if a signing key has ended, a statement is
- * accepted only if it was seen before the end: by the auditor's pin, by finding the contradiction at that time, or by
- * witnesses or a timestamping authority that the reader trusts.
+ * accepted only if it was seen before the end. Accepted proofs are the auditor's pin, the time at which the
+ * contradiction was found, and witnesses or a timestamping authority that the reader trusts.
  */
 import { type Binding, bindsElsewhere } from '../tlog/binding.ts';
 import { bytesToHex } from '../tlog/hex.ts';
@@ -96,8 +96,8 @@ const unproven: Readonly<Record<string, string>> = {
 };
 
 /**
- * Returns the earliest proof that the statement existed, if the proof is from before its key ended; undefined if not,
- * or if the time of the end is unknown.
+ * Returns the earliest proof that the statement existed. Returns undefined without a proof from before the end of the
+ * statement's key, and if the time of that end is unknown.
  */
 function proofInTime(
   statement: Pick<Statement, 'size' | 'root' | 'key'>,
@@ -109,8 +109,8 @@ function proofInTime(
 }
 
 /**
- * Returns when the key ended; Infinity while the key is in use. If the time of the end is unknown, the key may have
- * ended before all its statements.
+ * Returns when the key ended; Infinity while the key is in use. Returns −Infinity if the time of the end is unknown,
+ * because the key may have ended before all its statements.
  */
 function knownEnd(key: LogKey): number {
   return endOf(key) ?? (key.state === 'active' ? Infinity : -Infinity);

@@ -5,8 +5,8 @@ import { type Kind, kindProblem } from './file-kind.ts';
 interface Content {
   readonly kind: Kind;
   /**
-   * Access that a start needs. Undefined if the code that reads the file reports its own errors and the service
-   * continues.
+   * Access that start-up requires. Undefined if the service can start without it: the code that reads the file then
+   * reports the error.
    */
   readonly access?: number;
 }

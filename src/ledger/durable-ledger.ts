@@ -571,7 +571,7 @@ export class DurableLedger implements Ledger {
     this.#externalHeads.schedule(head);
   }
 
-  /** Why the log cannot be trusted. An implausible clock is not such a reason. */
+  /** Why the log cannot be trusted; undefined if it is trusted. An implausible clock is not such a reason. */
   get #unsound(): Degraded | undefined {
     return this.#health.state === 'degraded' && this.#health.fault !== 'clock' ? this.#health : undefined;
   }
@@ -688,8 +688,8 @@ export class DurableLedger implements Ledger {
   }
 
   /**
-   * Appends the entry that begins a life, before any other entry. After a crash the key file still holds the entry,
-   * and the next start appends it; appending an entry that is already in the log adds nothing.
+   * Appends the entry that begins a life, before any other entry. After a crash the key file still holds the entry, and
+   * the next start appends it. Appending an entry that is already in the log adds nothing.
    */
   async #beginLife(): Promise<void> {
     const { lifeStart, keys, recovered, eventsLife } = this.#parts;

@@ -120,7 +120,7 @@ function isShort(value: unknown): boolean {
 
 function checkEntry(entry: UnsignedEntry, where: string): void {
   const wrong = (field: string, reason: string) => invalidField(`${where}.${field}`, reason);
-  if (typeof entry !== 'object' || entry === null) throw invalidField(where, 'must be an entry');
+  if (typeof entry !== 'object' || entry === null) throw invalidField(where, 'must be an object');
   if (canonicalUuid(entry.id) !== entry.id) throw wrong('id', 'must be a UUID in lower case');
   if (typeof entry.kind !== 'string' || !/^[a-z_]+(\.[a-z_]+)+$/.test(entry.kind) || entry.kind.length > 64) {
     throw wrong('kind', 'must be a dotted name of at most 64 characters');

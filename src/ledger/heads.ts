@@ -26,8 +26,8 @@ export function verifyHead(head: SignedHead, keys: KeyRing): boolean {
 }
 
 /**
- * Returns the functions that decide which heads of a journal count, for a log with these keys whose latest head is
- * `latest`.
+ * Returns the functions that decide which heads in a journal are accepted, for a log with these keys whose latest head
+ * is `latest`.
  */
 export function headJudge(keys: KeyRing, latest?: SignedHead): HeadJudge {
   return {

@@ -28,7 +28,7 @@ export type JournalLine =
   /** The log began a new life. `entry` is the canonical form of its signed `log.life_started` entry. */
   | (Line & { readonly event: Regression['event']; readonly entry: Uint8Array });
 
-/** How the log came to its current life. */
+/** The event with which the current life of the log began. */
 export type Regression = NonNullable<LedgerStatus['regression']>;
 
 /** A journal line whose head was not signed by any key of this log. */
@@ -103,7 +103,7 @@ export class Journal {
   /**
    * Reads and evaluates the journal.
    *
-   * A head is accepted only with a valid signature: any process can write a size into the journal, and a false size
+   * A head is accepted only with a valid signature. Any process can write a size into the journal, and a false size
    * must not stop a log as if it had been rolled back. Lines with an invalid signature are not ignored either, because
    * then one flipped digit would hide a rollback. These lines are returned separately. If such a line claims more
    * leaves than the log has, start-up raises a finding for the operator (open.ts).
@@ -163,7 +163,7 @@ class Reading implements JournalReading {
       this.unreadable += 1;
       return;
     }
-    // Lines written while degraded record observations, not promises of the log, so they are ignored.
+    // Lines written while the log was degraded are ignored: their heads were read from disk but not confirmed.
     if (line.health !== 'ok') return;
     const { head, at } = line;
     if (at.getTime() > (this.lastAt?.getTime() ?? 0)) this.lastAt = at;
@@ -203,9 +203,9 @@ interface Parsed {
   readonly at: Date;
   readonly health: unknown;
   readonly head: SignedHead | undefined;
-  /** The entry of a line that starts a life, base64. */
+  /** The entry of a line that starts a life, base64; undefined for other lines. */
   readonly entry: string | undefined;
-  /** The regression that an unsigned `restored` or `rebuilt` line records. */
+  /** The regression that an unsigned `restored` or `rebuilt` line records; undefined for other lines. */
   readonly regression: Regression | undefined;
 }
 

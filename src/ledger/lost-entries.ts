@@ -21,10 +21,10 @@ export interface PositionSource {
 }
 
 /**
- * Enters the current life of the log: finds records of entries that the log no longer has, because an operator accepted
- * a loss or began a new log, and has these entries logged again. A log can only lose its end, so the search goes
- * backward from the last entry to the first entry that is still in the log. Usually, this is already the last entry.
- * Entries of the current life are never logged again: if such an entry is missing, the log was rolled back, and
+ * Enters the current life of the log. The log may have lost entries, because an operator accepted a loss or began a new
+ * log. Finds the records of these entries and has the entries logged again. A log can only lose its end, so the search
+ * goes backward from the last entry to the first entry that is still in the log. Usually, this is already the last
+ * entry. Entries of the current life are never logged again: if such an entry is missing, the log was rolled back, and
  * start-up refuses the log (lives/log-positions.ts).
  *
  * Must run before new entries are settled, because a new entry may take the index of a lost entry. After a crash, the
@@ -55,7 +55,9 @@ export async function logLostAgain(
   return true;
 }
 
-/** Returns the positions that come before the first position that is still in the log. */
+/**
+ * Returns the leading positions whose entries the log no longer has, up to the first position that is still in the log.
+ */
 async function lostPositions(positions: readonly LogPosition[], ledger: Pick<Ledger, 'leaf'>): Promise<LogPosition[]> {
   const lost: LogPosition[] = [];
   for (const position of positions) {

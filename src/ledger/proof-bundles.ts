@@ -13,7 +13,7 @@ const cacheMs = 1000;
 
 /**
  * Builds proof bundles in the log reader's thread. Requests a checkpoint from the ledger's thread at most once a
- * second, and for leaves that no cached checkpoint covers yet, so that bundles do not slow appends.
+ * second, and whenever no cached checkpoint covers the leaf. Bundles therefore hardly slow appends.
  */
 export class ProofBundles {
   readonly #parts: ProofBundlesParts;

@@ -55,8 +55,8 @@ export class PublicationSchedule {
 
   /**
    * Returns the last boundary, as the timestamp of a head that must be signed before any other head. Returns undefined
-   * without a delay, and if no such head is needed: the last head, signed at `lastNs`, is not older than the boundary,
-   * or is public and less than an hour older than the boundary.
+   * without a delay, and if the last head, signed at `lastNs`, makes such a head unnecessary. This is so if the last
+   * head is not older than the boundary, or if it is public and less than an hour older.
    */
   due(nowNs: bigint, lastNs: bigint): bigint | undefined {
     const delay = this.#delayAt(nowNs);

@@ -58,8 +58,8 @@ export interface SequencerParts {
 /**
  * Owns the end of the log: the queue, the right edge of the tree, the latest head.
  *
- * An idle log commits in the next turn of the event loop. While a commit runs (it blocks the thread until the
- * data is on disk), calls accumulate in the port; all of them are read before the next commit and share it.
+ * An idle log commits in the next turn of the event loop. A commit blocks the thread until the data is on disk, and
+ * calls accumulate in the port during this time. All of these calls are read before the next commit, which they share.
  */
 export class Sequencer {
   readonly #parts: SequencerParts;
@@ -305,11 +305,11 @@ export class Sequencer {
     // After a crash here, a different head of the same size may be signed, because this signature never left the
     // process.
 
-    // 3. One transaction. 4. `commit` returns when it is flushed: LMDB writes the data pages, syncs them, and
-    //    writes the meta page that makes them valid through a separate handle opened with O_DSYNC. After a crash
-    //    before the meta page is on disk, the transaction never happened, and nothing was promised. After a crash
-    //    between that write and the next line, the entries are in the log, but their callers received no answer;
-    //    they retry with the same ids and receive the same indices.
+    // 3. One transaction. 4. `commit` returns when it is flushed: LMDB writes the data pages, syncs them, and    writes
+    // the meta page that makes them valid through a separate handle opened with O_DSYNC. After a crash    before the
+    // meta page is on disk, the transaction never happened, and nothing was promised. After a crash    between that
+    // write and the next line, the entries are in the log, but their callers received no answer. The callers retry with
+    // the same ids and receive the same indices.
     storage.commit({ first, entries, pages: tree.takePages(), buckets, head }, () => hooks.at('in-transaction'));
     hooks.at('flushed');
 

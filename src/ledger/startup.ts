@@ -174,7 +174,7 @@ export function compareExternalRecords(nodes: Nodes, size: number, keys: KeyRing
   checkExtends(nodes, size, keys, seen);
 }
 
-/** Returns the anchor's head if it was signed in the current life. */
+/** Returns the anchor's head if it was signed in the current life; undefined otherwise. */
 function anchored(anchor: ObservedAnchor, keys: KeyRing): SignedHead | undefined {
   return anchor.kind === 'head' && headJudge(keys).isCurrent?.(anchor.head) ? anchor.head : undefined;
 }

@@ -58,7 +58,7 @@ export class Metrics implements Observer {
     'Alerts queued for the triage endpoint, by outcome.',
     ['outcome'],
   );
-  readonly #limitsReached = this.#counter('candor_limit_reached_total', 'Refusals by a limit.', ['limit']);
+  readonly #limitsReached = this.#counter('candor_limit_reached_total', 'Times that a limit was reached.', ['limit']);
 
   readonly #build = this.#gauge('candor_build_info', 'Always 1; the version is in the label.', ['version']);
   readonly #started = this.#gauge('process_start_time_seconds', 'Start of the process, Unix time.');
@@ -89,7 +89,7 @@ export class Metrics implements Observer {
   );
   readonly #damagedEvents = this.#gauge(
     'candor_store_damaged_events',
-    'Damaged stored events, which are left out of answers.',
+    'Damaged stored events, which are omitted from responses.',
   );
   readonly #skippedEvents = this.#gauge(
     'candor_store_skipped_events',
@@ -131,7 +131,7 @@ export class Metrics implements Observer {
   );
   readonly #connections = this.#gauge('candor_sockets', 'WebSocket connections.');
   readonly #subscriptions = this.#gauge('candor_subscriptions', 'Live subscriptions.');
-  readonly #up = this.#gauge('candor_status_up', '1 if the figures of the other threads are available.');
+  readonly #up = this.#gauge('candor_status_up', '1 if the other threads provided their metrics.');
   readonly #memory = this.#gauge('candor_process_memory_bytes', 'Memory; anonymous excludes mapped files.', ['kind']);
   readonly #loopDelay = this.#gauge(
     'candor_event_loop_delay_seconds',
@@ -268,8 +268,8 @@ export class Metrics implements Observer {
   }
 
   /**
-   * Returns the text of a scrape. `status` is undefined if a thread did not respond; the figures of the
-   * status are then left out.
+   * Returns the text of a scrape. `status` is undefined if a thread did not respond; the metrics from the status are
+   * then left out.
    */
   async scrape(status: Status | undefined): Promise<string> {
     this.#up.set(status === undefined ? 0 : 1);

@@ -123,7 +123,7 @@ export function openLine(port: MessagePortLike, options: ConnectOptions = {}): L
       const { value, transfer, bytes: argumentBytes } = pack(args);
       const bytes = argumentBytes + CALL_BYTES;
       if (inFlightBytes + bytes > maxInFlightBytes) {
-        const sum = `${bytes} bytes and ${inFlightBytes} in flight exceed ${maxInFlightBytes}`;
+        const sum = `${bytes} bytes and ${inFlightBytes} bytes in flight exceed the limit of ${maxInFlightBytes}`;
         return reject(new ServiceError('OVERLOADED', `${name}.${method}: ${sum}`));
       }
       const id = nextId++;

@@ -14,7 +14,7 @@ export interface FairQueueOptions {
   /** Maximum running or waiting tasks of one caller; beyond it `run` fails with RATE_LIMITED. */
   readonly maxOfCaller: number;
   /**
-   * Maximum share of elapsed time for which each slot for long tasks is used; after each task, the slot rests.
+   * Maximum share of elapsed time for which each slot for long tasks is used; after each task, the slot pauses.
    * Default: 1.
    */
   readonly longShare?: number;
@@ -56,9 +56,9 @@ class FairQueue {
    */
   readonly #queues = new Map<string, Set<Waiting>>();
   #waiting = 0;
-  /** Number of running long tasks, plus slots that rest after a long task. */
+  /** Number of running long tasks, plus slots that pause after a long task. */
   #longRunning = 0;
-  /** Functions that end the rest of a slot. */
+  /** Functions that end the pause of a slot. */
   readonly #rests = new Set<() => void>();
   #closing: Promise<void> | undefined;
   #whenDrained: (() => void) | undefined;
@@ -137,7 +137,7 @@ class FairQueue {
     if (this.#longRunning === 0 && this.#waiting === 0) this.#whenDrained?.();
   }
 
-  /** Frees the slot of a long task, after a rest in proportion to the duration of the task. */
+  /** Frees the slot of a long task, after a pause in proportion to the duration of the task. */
   #rest(durationMs: number): void {
     const restMs = durationMs * (1 / (this.#options.longShare ?? 1) - 1);
     const end = () => {

@@ -82,7 +82,10 @@ export class BlockingAgent {
     await this.#worker.terminate();
   }
 
-  /** Returns the response to a request, if it has arrived. Drops responses to earlier requests, which timed out. */
+  /**
+   * Returns the response to a request; undefined if it has not arrived. Drops responses to earlier requests, which
+   * timed out.
+   */
   #takeAnswer(seq: number): SignAnswer | undefined {
     for (;;) {
       const taken = receiveMessageOnPort(this.#port);

@@ -129,8 +129,13 @@ export class Timestamper {
     const gen_time = new Date(genTimeMs).toISOString();
     const base64 = Buffer.from(token).toString('base64');
     const data = { authority, gen_time, checkpoint, checkpoint_sha256: bytesToHex(hash), token: base64 };
-    if (Buffer.byteLength(JSON.stringify(data)) > limits.maxEntryBytes - entryOverheadBytes)
-      throw new TimestampError('too_large', 'token and checkpoint do not fit into a log entry');
+    const dataBytes = Buffer.byteLength(JSON.stringify(data));
+    const maxDataBytes = limits.maxEntryBytes - entryOverheadBytes;
+    if (dataBytes > maxDataBytes)
+      throw new TimestampError(
+        'too_large',
+        `token and checkpoint must fit into ${maxDataBytes} bytes (got ${dataBytes})`,
+      );
     const [appended] = await ledger.append([entryOf(checkpointTimestamped(data), newId(), now())]);
     return { leaf_index: appended!.leaf_index, gen_time };
   }

@@ -12,14 +12,15 @@ export type TlogFault =
   | 'bad_timestamp'
   /** A proof with too many or too few hashes for its sizes. */
   | 'bad_path_length'
-  /** The proof leads to a root other than the (second) head's. */
+  /** The proof leads to a root other than the head's; for a consistency proof, other than the second head's. */
   | 'root_mismatch'
   /** The consistency proof leads to a first root other than the first head's. */
   | 'first_root_mismatch'
   /** Text that is not canonical base64. */
   | 'bad_base64'
   /**
-   * Text that is not a signed note, or cannot be part of one: its end, its lines, a character, its length.
+   * Text that is not a signed note, or cannot be part of a note: its end, its lines, a character or its length is
+   * invalid.
    */
   | 'bad_note'
   /** A key name that is empty or contains white space, a plus, a control character or a lone surrogate. */

@@ -10,13 +10,13 @@
  *               /   \     /   \     /   \    |
  *       0     0,0  0,1  0,2  0,3  0,4  0,5  0,6
  *
- * The node at (level, index) is the root of the complete subtree over the 2^level leaves from
- * index · 2^level. A complete node never changes, so it can be stored forever; the few incomplete ones are
- * on the right edge. A tree of n leaves has as many complete subtrees on that edge as n has bits set
- * (7 = 4 + 2 + 1: the nodes 2,0 and 1,2 and 0,6), and its root is folded from them, right to left.
+ * The node at (level, index) is the root of the complete subtree over the 2^level leaves from index · 2^level. A
+ * complete node never changes, so it can be stored forever; the few incomplete ones are on the right edge. A tree of n
+ * leaves has as many complete subtrees on that edge as n has bits set (7 = 4 + 2 + 1: the nodes 2,0 and 1,2 and 0,6).
+ * The root of the tree is folded from these subtrees, right to left.
  *
- * The functions come in pairs, as in golang.org/x/mod/sumdb/tlog: the first returns which stored hashes are
- * needed, the second uses them. There is no I/O, waiting or clock; SHA-256 is passed as an argument.
+ * The functions come in pairs, as in golang.org/x/mod/sumdb/tlog: the first returns which stored hashes are needed, the
+ * second uses them. There is no I/O, waiting or clock; SHA-256 is passed as an argument.
  *
  * Sizes and indices are safe integers (below 2^53): only + − · / and `Math.floor`, never a 32-bit operator.
  */

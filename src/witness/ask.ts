@@ -71,7 +71,8 @@ function cosignatureOf({ key, text, now }: CosignatureRequest, body: string | un
     if (signature === undefined) return failed('bad_signature', `there is no signature by ${key.name}`);
     const { timeS } = decodeCosignature(signature.signature);
     const offS = timeS - now() / 1000;
-    if (Math.abs(offS) > limits.maxWitnessSkewS) return failed('bad_time', `the time differs by ${Math.round(offS)} s`);
+    if (Math.abs(offS) > limits.maxWitnessSkewS)
+      return failed('bad_time', `the time of the cosignature differs from the local clock by ${Math.round(offS)} s`);
     return { kind: 'cosigned', cosigned: { signature, timeS } };
   } catch (error) {
     if (!(error instanceof TlogError)) throw error;

@@ -268,7 +268,10 @@ export class Cosigner {
     }
   }
 
-  /** Returns the published checkpoint if it has new cosignatures; otherwise the candidate, if it may be published. */
+  /**
+   * Returns the published checkpoint if it has new cosignatures; otherwise the candidate, if it may be published;
+   * otherwise undefined.
+   */
   #due(): Candidate | undefined {
     const { policy } = this.#options;
     const published = this.#published;
@@ -327,8 +330,8 @@ export class Cosigner {
   }
 
   /**
-   * Returns the root of the first leaves. In the inclusion path of leaf `first`, it is the hash whose subtree starts at
-   * leaf 0.
+   * Returns the root of the first `first` leaves: the hash in the inclusion path of leaf `first` whose subtree starts
+   * at leaf 0.
    */
   async #firstRoot(first: number, second: number): Promise<Hash> {
     const { audit_path } = await this.#options.ledger.inclusion({ leaf_index: first }, second);

@@ -10,13 +10,13 @@ export interface Fork {
 }
 
 /**
- * Checks whether two signed checkpoints prove a fork: two roots for the same size, or a consistency proof that derives
- * the later root from a different earlier root. An invalid proof alone proves nothing, since any client can send an
- * invalid proof; a smaller checkpoint proves nothing either.
+ * Returns the fork that two signed checkpoints prove; undefined if they prove no fork. A fork is proven by two roots
+ * for the same size, or by a consistency proof that derives the later root from a different earlier root. An invalid
+ * proof alone proves nothing, since any client can send an invalid proof; a smaller checkpoint proves nothing either.
  *
  * A consistency proof from a power of two omits the first root (RFC 6962), because the verifier has it. After a
- * rejection, the log sends such a proof again with its own first root in front. That root reveals the different
- * earlier tree.
+ * rejection, the log sends such a proof again with its own first root in front. That root reveals the different earlier
+ * tree.
  */
 export function findFork(cosigned: SizedRoot, later: SizedRoot, proof: readonly Hash[]): Fork | undefined {
   const [firstSize, secondSize] = [cosigned.size, later.size];

@@ -41,7 +41,7 @@ export type PolicyFault =
   | 'bad_threshold'
   | 'second_quorum'
   | 'no_quorum'
-  /** Too many lines of a kind, or octets. */
+  /** Too many lines that begin with one keyword, or too many bytes. */
   | 'too_large';
 
 /** A policy that is not valid. The message begins with the line; line 0 is the whole file. */
@@ -195,7 +195,7 @@ class PolicyReader {
   }
 
   #define(name: string, rule: Rule): void {
-    if (name === 'none') throw this.#fault('reserved_name', 'none is predefined');
+    if (name === 'none') throw this.#fault('reserved_name', '"none" is predefined; choose another name');
     if (this.#named.has(name)) throw this.#fault('duplicate_name', `${show(name)} is already defined`);
     this.#named.set(name, rule);
   }

@@ -74,12 +74,15 @@ export class WitnessClient {
     return this.#cosignatures;
   }
 
-  /** The last failure, unless a request has succeeded since. */
+  /** The last failure; undefined if a request has succeeded since. */
   get failing(): WitnessFailure | undefined {
     return this.#failing;
   }
 
-  /** The witness's report of a rollback. Kept until the witness cosigns again, even while it is unreachable. */
+  /**
+   * The witness's report of a rollback; undefined without one. Kept until the witness cosigns again, even while the
+   * witness is unreachable.
+   */
   get rollback(): RollbackReport | undefined {
     return this.#rollback;
   }

@@ -80,13 +80,13 @@ export class Witness {
     const signatures = signaturesOf(parsed.note, keys);
     if (signatures.length === 0) return { status: 403, reason: 'not signed by a known key of this log' };
     if (parsed.request.oldSize > parsed.checkpoint.size) {
-      return { status: 400, reason: 'the old size is larger than the checkpoint' };
+      return { status: 400, reason: 'the old size is larger than the size of the checkpoint' };
     }
     const hash = originHash(parsed.checkpoint.origin);
     return this.#inTurn(hash, () => this.#compareAndKeep(hash, parsed, { keys, signatures }));
   }
 
-  /** Returns the last cosigned checkpoint of the log with this origin hash, for monitors. */
+  /** Returns the last cosigned checkpoint of the log with this origin hash, for monitors; undefined without one. */
   latest(hash: string): string | undefined {
     return this.#options.state.latest(hash)?.note;
   }
@@ -194,7 +194,7 @@ function signaturesOf(note: Note, keys: readonly VerifierKey[]): NoteSignature[]
   }
 }
 
-/** Returns why this checkpoint may not be cosigned after the stored checkpoint; undefined if it may. */
+/** Returns why this checkpoint must not be cosigned after the stored checkpoint; undefined if it may be cosigned. */
 function compare(kept: LastCosigned | undefined, { request, checkpoint }: Parsed): Answer | undefined {
   const keptSize = kept?.size ?? 0;
   if (request.oldSize !== keptSize) return { status: 409, size: keptSize };

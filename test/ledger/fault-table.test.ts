@@ -200,7 +200,7 @@ test.each([
           get(target, member) {
             if (member === name)
               return () => {
-                throw new DamagedError('a page that cannot be followed');
+                throw new DamagedError('a page that is not valid');
               };
             const found: unknown = Reflect.get(target, member, target);
             return typeof found === 'function' ? found.bind(target) : found;

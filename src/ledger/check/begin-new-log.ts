@@ -31,8 +31,8 @@ export class LogThereError extends Error {
  * Begins a new log in place of a lost one, at the operator's command. The remains of the old log (anchor, journal,
  * keys, an unusable file) are moved aside and never deleted; the events stay. The new log has new keys, because heads
  * of two logs signed by one key would be a fork. The old public keys are not published, because they signed nothing in
- * the new log; holders of old proofs have the old keys. The first entry of the new log begins its life and names the
- * last known head of the old log.
+ * the new log; holders of old proofs have the old keys. The first entry of the new log begins a life of the log and
+ * names the last known head of the old log.
  *
  * If the command crashes before the new keys exist, the folder has no log, and the next run of the command continues.
  * After a later crash, the next start of the service begins the log.
@@ -70,8 +70,8 @@ export async function beginNewLog(options: LedgerOptions & { readonly evenIfTher
 }
 
 /**
- * Returns whether a file may hold a log. A file without a head holds no promised entries; a file that cannot be opened
- * may still hold all of them.
+ * Returns whether a file may hold a log. Entries without a signed head were never acknowledged, so a file without a
+ * head holds no log. A file that cannot be opened may still hold the whole log.
  */
 function canHoldLog(path: string): boolean {
   if (!existsSync(path) || statSync(path).size === 0) return false;

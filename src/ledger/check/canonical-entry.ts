@@ -61,7 +61,7 @@ const parts = {
 const octets = new Int16Array(65_536).fill(-1);
 for (let octet = 0; octet < 256; octet++)
   octets[Buffer.from(octet.toString(16).padStart(2, '0')).readUInt16LE()] = octet;
-/** Positions of the digit pairs of a UUID's four words, and of its hyphens, in its 36 characters. */
+/** Positions, within the 36 characters of a UUID, of the digit pairs of each 32-bit word, and of the hyphens. */
 const uuidOctets = [
   [0, 2, 4, 6],
   [9, 11, 14, 16],

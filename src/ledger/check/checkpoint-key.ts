@@ -56,7 +56,9 @@ export function judgeCheckpointKey({
   return replaced(`checkpoint key ${kid} is active, but no entry of the log says that it replaced ${first}`);
 }
 
-/** Returns the checkpoint key that did not replace another key, for logs without a record. */
+/**
+ * Returns the checkpoint key that did not replace another key, for logs without a record; undefined without such a key.
+ */
 function firstOf(keys: readonly KeyFile[], { replaced }: KeyHistory): string | undefined {
   const successors = new Set(replaced.values());
   return keys.toSorted((a, b) => (a.kid < b.kid ? -1 : 1)).find((file) => !successors.has(file.kid))?.kid;

@@ -41,7 +41,7 @@ export class NotADatabase extends Error {
   override readonly name = 'NotADatabase';
 }
 
-/** A page that cannot be followed; the rows below it are unreadable too. */
+/** A damaged page; the rows below it are unreadable too. */
 export interface PageDamage {
   readonly table: string;
   readonly page: number;
@@ -62,7 +62,7 @@ export class DatabaseFile {
   readonly tornMeta: 0 | 1 | undefined;
   /**
    * Whether the meta pages belong to consecutive transactions, the even one on page 0 and the odd one on page 1. If one
-   * page is torn, whether the intact one is on the right page.
+   * page is torn: whether the intact one has the page number that its transaction requires.
    */
   readonly areMetasInStep: boolean;
   readonly #sizeOnDisk: number;
@@ -149,8 +149,8 @@ export class DatabaseFile {
   }
 
   /**
-   * Checks the paths to the first and the last row of each table, and the whole list of free pages. Returns
-   * the first damage.
+   * Checks the paths to the first and the last row of each table, and the whole list of free pages. Returns the first
+   * damage; undefined without damage.
    */
   checkEdges(): PageDamage | undefined {
     let damaged: PageDamage | undefined;
@@ -166,9 +166,7 @@ export class DatabaseFile {
     return damaged;
   }
 
-  /**
-   * Copies page `n` into `into`. Returns why it cannot be followed as a page of `kind`; undefined on success.
-   */
+  /** Copies page `n` into `into`. Returns why it is not a valid page of `kind`; undefined on success. */
   loadPage(n: number, kind: number, into: Buffer): string | undefined {
     if (!(n > 1 && n <= this.#meta.lastPage)) return `there is no page ${n}`;
     if ((n + 1) * this.pageBytes > this.fileBytes) return 'it is beyond the end of the file';

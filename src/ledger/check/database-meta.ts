@@ -24,7 +24,7 @@ export interface Meta {
   readonly tables: Table;
 }
 
-/** Reads both meta pages and chooses the newer valid one. */
+/** Reads both meta pages and chooses the newer valid one; undefined if neither is valid. */
 export function readMetas(file: number, size: number): FoundMeta | undefined {
   const first = Buffer.alloc(metaBytes);
   readSync(file, first, 0, metaBytes, 0);

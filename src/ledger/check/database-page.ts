@@ -41,8 +41,8 @@ export function search(page: Buffer, key: Buffer, isLeaf: boolean, order: KeyOrd
 }
 
 /**
- * Returns why the nodes of a page are invalid: each must be within the page, and keys must ascend after
- * `lastKey`.
+ * Returns why the nodes of a page are invalid: each must be within the page, and keys must ascend after `lastKey`.
+ * Returns undefined if they are valid.
  */
 export function nodesWrong(page: Buffer, isLeaf: boolean, order: KeyOrder, lastKey?: Buffer): string | undefined {
   const isBelow = order === 'bytes' ? isBelowAsBytes : isBelowAsInteger;

@@ -117,14 +117,17 @@ export class EntriesCheck {
     return missing;
   }
 
-  /** Returns the index of the row at the cursor. The row is not consumed until `#ahead` is cleared. */
+  /**
+   * Returns the index of the row at the cursor; undefined after the last row. The row is not consumed until `#ahead` is
+   * cleared.
+   */
   #next(): number | undefined {
     while (this.#ahead === undefined && this.#more) {
       this.#more = this.#rows!.next();
       if (!this.#more) break;
       const index = this.#rows!.keyNumber();
       if (index >= 0) this.#ahead = index;
-      else this.#input.findings.add('row_unknown', 'a row of the entries has no index as its key');
+      else this.#input.findings.add('row_unknown', 'the key of a row in the table entries is not an index');
     }
     return this.#ahead;
   }

@@ -8,9 +8,9 @@ import type { KeyHistory } from './key-history.ts';
 
 /** Lookup in the history of heads. */
 export interface HeadLookup {
-  /** Returns the head with this size and time. */
+  /** Returns the head with this size and time; undefined if the history lacks it. */
   headAt(size: number, timestampNs: bigint): SignedHead | undefined;
-  /** Returns the first head signed for a size. */
+  /** Returns the first head signed for a size; undefined if the history has no head of that size. */
   firstHeadOf(size: number): SignedHead | undefined;
 }
 

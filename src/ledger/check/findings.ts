@@ -38,7 +38,7 @@ export const findingCodes = {
   file_cut: { severity: 'content', advice: rescue },
   /** One of the two meta pages was partly written, so the result of the last commit is unreliable. */
   meta_torn: { severity: 'derived', advice: 'Stop the service and run `candor rebuild`.' },
-  /** A page of a table cannot be followed. Findings about entries and heads report the consequences. */
+  /** A page of a table is damaged. Findings about entries and heads report the consequences. */
   page_unreadable: { severity: 'derived', advice: rebuild },
   /** A table of the file is missing. */
   table_missing: { severity: 'derived', advice: rebuild },

@@ -184,7 +184,7 @@ class LogCheck {
     this.#options = options;
   }
 
-  /** Returns the last head. */
+  /** Checks the whole file. Returns the last head; undefined if the file has no readable head. */
   async run(): Promise<SignedHead | undefined> {
     this.#checkFile();
     const shared = {
@@ -377,7 +377,7 @@ class LogCheck {
     this.#damaged.add(name);
     this.#findings.add(
       'page_unreadable',
-      `page ${page} of the file, in the table ${table}, cannot be followed: ${what}`,
+      `page ${page} of the file, in the table ${table}, is not valid: ${what}`,
       page,
     );
   };

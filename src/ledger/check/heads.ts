@@ -15,7 +15,8 @@ interface HeadsInput {
 
 /**
  * Checks the history of heads without the entries: each row must be a head, in the order of sizes and of time, and
- * numbered as in the table `history`. Signatures and roots are checked with the entries. Returns the last head.
+ * numbered as in the table `history`. Signatures and roots are checked with the entries. Returns the last head;
+ * undefined without a readable head.
  */
 export function checkHeads(input: HeadsInput): SignedHead | undefined {
   const { findings } = input;

@@ -32,9 +32,9 @@ interface IndexesInput {
 interface SegmentIndexesInput extends IndexesInput {
   readonly first: number;
   readonly seeds: readonly [number, number];
-  /** First id of the segment's share of the index by id. Default: the first id. */
+  /** First id of the segment's share of the index by id. Default: the first id of the index. */
   readonly idsFrom?: string;
-  /** Id after the segment's share of the index by id. Default: no limit. */
+  /** First id beyond the segment's share of the index by id. Default: no limit. */
   readonly idsBefore?: string;
 }
 
@@ -59,7 +59,7 @@ export interface IndexSums {
 /**
  * Computes the rows that the entries of a segment must have in the indexes. For ids and kinds, it computes sums
  * (fingerprint.ts), because those tables have another order. For leaf hashes, it computes the rows, which are compared
- * with the table here. The rows of the index by id are summed along with the entries: ids are nearly in the order of
+ * with the table here. The rows of the index by id are summed along with the entries. Ids are nearly in the order of
  * entries, so a row and its entry are close to each other in the file.
  */
 export class SegmentIndexes {
@@ -121,8 +121,8 @@ export class SegmentIndexes {
   }
 
   /**
-   * Compares the runs that were merged while the segment grew with their sources. Older versions did not merge; if runs
-   * are missing, their sources are searched instead.
+   * Compares each run that was merged while the segment grew with the sources of the run. Older versions did not merge
+   * runs; if a run is missing, its sources are searched instead.
    */
   checkRuns(): void {
     const { first } = this.#input;

@@ -57,5 +57,5 @@ function open(path: string): DatabaseFile {
 }
 
 function shown({ table, page, what }: PageDamage): string {
-  return `page ${page} of ledger.mdb, in the table ${table}, cannot be followed: ${what}`;
+  return `page ${page} of ledger.mdb, in the table ${table}, is not valid: ${what}`;
 }

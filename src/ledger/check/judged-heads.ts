@@ -21,8 +21,8 @@ const maxListed = 100;
 const maxRuns = 100_000;
 
 /**
- * Determines which heads match the leaves while a tree grows, and repeats the result while another tree grows.
- * Verifying signature and root of a head takes 100 µs, so refused heads are cached as runs of numbers up to a limit.
+ * Compares all known heads with the roots of a growing tree. Verifying signature and root of a head takes 100 µs, so
+ * the result is cached for a second pass over the heads: refused heads as runs of numbers, up to a limit.
  */
 export class HeadVerdictCache {
   readonly #known: KnownHeads;
@@ -56,7 +56,9 @@ export class HeadVerdictCache {
       this.#refuse(number, this.#pass.isNew(head) ? head : undefined);
   }
 
-  /** The largest head that matches the leaves; the newest if several heads have that size. */
+  /**
+   * The largest head that matches the leaves; the newest if several heads have that size; undefined if no head matches.
+   */
   get last(): SignedHead | undefined {
     return this.#last;
   }

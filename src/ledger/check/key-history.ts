@@ -7,7 +7,7 @@ export interface KeyHistory {
   readonly retired: readonly { readonly kid: string; readonly toSize: number }[];
   /** Revoked checkpoint keys, and the kid of the key that replaced each. */
   readonly replaced: ReadonlyMap<string, string>;
-  /** Checkpoint keys with which a life of the log began. */
+  /** The first checkpoint key of each life of the log, by kid. */
   readonly begun: ReadonlySet<string>;
   /** Sizes that earlier lives signed and the log abandoned: sizes above `after`, up to `to`. */
   readonly lost: readonly { readonly after: number; readonly to: number }[];

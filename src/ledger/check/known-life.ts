@@ -47,7 +47,8 @@ export function previousOf({ head, origin }: KnownLife): Pick<LifeStart, 'previo
 }
 
 /**
- * Returns the last readable head in a database that may be damaged, for example when a backup is restored.
+ * Returns the last readable head in a database that may be damaged, for example when a backup is restored; undefined
+ * without a readable head.
  */
 export function lastHeadIn(path: string): SignedHead | undefined {
   let file: DatabaseFile;

@@ -40,7 +40,7 @@ export class PartWriter {
     if (this.#entries.length === partEntries) this.end();
   }
 
-  /** Adds the heads of the current number of leaves. */
+  /** Adds the heads whose size is the current number of leaves. */
   addHeads(kept: KeptHeads): void {
     for (const head of kept(this.size, this.#root)) {
       this.#heads.push(head);

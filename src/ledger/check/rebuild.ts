@@ -99,13 +99,13 @@ export interface RebuildReport {
  * old or the new file intact. Another run continues an interrupted one.
  *
  * If everything signed is recovered, nothing else happens. Otherwise, with `acceptLoss`, the log continues as a new
- * life: with new keys and a new origin, so that its statements cannot contradict earlier statements, and with an entry
+ * life. It gets new keys and a new origin, so that its statements cannot contradict earlier statements, and an entry
  * that names the largest head of the old life. The old anchor is kept. The keys change before the file does, so that no
  * later start can sign with the old keys.
  *
  * The caller holds the lock of the folder. Memory does not depend on the size of the log or the number of signed heads,
- * with two exceptions: 12 bytes per leaf if entries are missing, and 200 bytes for each signed head that exists only in
- * pages outside the table. The number of these heads is limited (stray-heads.ts).
+ * with two exceptions. Missing entries take 12 bytes per leaf of the log, and signed heads that exist only in pages
+ * outside the table take 200 bytes each. The number of these heads is limited (stray-heads.ts).
  */
 export async function rebuild(options: RebuildOptions): Promise<RebuildReport> {
   const { dataDir, anchorPath = join(dataDir, 'anchor.json'), onProgress, heads = [] } = options;

@@ -56,8 +56,8 @@ export class RowCursor {
   #leaf: Level | undefined;
 
   /**
-   * @param from - starts with the first row whose key is not below it
-   * @param before - ends before the first row whose key is not below it
+   * @param from - skips rows with smaller keys
+   * @param before - ends before the first row with this key or a larger key
    */
   constructor(
     file: DatabaseFile,
@@ -248,7 +248,7 @@ export class RowCursor {
     return this.#levels[depth];
   }
 
-  /** Returns why the nodes of a page cannot be followed. Sets the number of nodes of `level`. */
+  /** Returns why the nodes of a page are invalid; undefined if they are valid. Sets the number of nodes of `level`. */
   #checkNodes(level: Level, isLeaf: boolean): string | undefined {
     const wrong = nodesWrong(level.page, isLeaf, this.#table.keyOrder, isLeaf ? this.#lastKey : undefined);
     if (wrong !== undefined) return wrong;
@@ -258,7 +258,7 @@ export class RowCursor {
 
   /**
    * Checks that a leaf's keys are on the right side of the branch key that leads to it, because a search would miss
-   * them otherwise. Excludes rows from `#before` onwards.
+   * them otherwise. Returns the error; undefined if the keys are valid. Excludes rows from `#before` onwards.
    */
   #checkBounds(level: Level): string | undefined {
     const { page, nodes } = level;
@@ -268,7 +268,7 @@ export class RowCursor {
       this.#separator = undefined;
       const reached = this.#compare(separator, page.subarray(first.key, first.value)) <= 0;
       const passed = this.#lastKey === undefined || this.#compare(this.#lastKey, separator) < 0;
-      if (!reached || !passed) return 'the page above it leads elsewhere';
+      if (!reached || !passed) return 'its keys are outside the range of its parent page';
     }
     const last = nodeAt(page, nodes - 1, true)!;
     this.#lastKey = Buffer.from(page.subarray(last.key, last.value));
@@ -306,7 +306,7 @@ export function lastRowDamage(file: DatabaseFile, { name, root, depth, keyOrder 
   return undefined;
 }
 
-/** Returns the value of a key; undefined if it is missing or the path to it cannot be followed. */
+/** Returns the value of a key; undefined if it is missing or the path to it is damaged. */
 export function findRow(file: DatabaseFile, table: Table, key: Buffer): Buffer | undefined {
   const page = Buffer.allocUnsafe(file.pageBytes);
   let n = table.root;

@@ -36,7 +36,7 @@ const noDamage = () => {};
 const stepLeaves = 16_384;
 
 /**
- * Reads the recoverable entries of a damaged file: from the table, and if the table cannot be followed, from leaf pages
+ * Reads the recoverable entries of a damaged file: from the table, and if the table is damaged, from leaf pages
  * anywhere in the file. The result is the longest prefix of the log whose root was signed. Because the signed heads
  * determine the entries, the recovered entries cannot be wrong.
  */
@@ -130,7 +130,7 @@ export class Salvage {
     return new Map([...found].sort(([a], [b]) => a - b));
   }
 
-  /** The stored checkpoint, as text. */
+  /** The stored checkpoint, as text; undefined if no readable checkpoint is stored. */
   get checkpoint(): string | undefined {
     return this.#meta('checkpoint');
   }
@@ -156,8 +156,9 @@ export class Salvage {
   }
 
   /**
-   * Returns the stored entry if it matches its node or the node is unknown; otherwise a copy in the file that matches
-   * the node, the stored entry, or any copy that is a valid entry, in this order.
+   * Returns the stored entry if it matches its node or the node is unknown. Otherwise returns the first of these that
+   * exists: a copy in the file that matches the node, the stored entry, any copy that is a valid entry. Returns
+   * undefined if none exists.
    */
   #choose(index: number, size: number, stored: Buffer | undefined): { bytes: Buffer; hash: Hash } | undefined {
     const wanted = this.#nodes.leaf(index, size);

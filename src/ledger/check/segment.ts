@@ -21,9 +21,9 @@ export interface SegmentJob {
   readonly size: number;
   readonly signatures: boolean;
   readonly seeds: readonly [number, number];
-  /** First id of the segment's share of the index by id. Default: the first id. */
+  /** First id of the segment's share of the index by id. Default: the first id of the index. */
   readonly idsFrom?: string;
-  /** Id after the segment's share of the index by id. Default: no limit. */
+  /** First id beyond the segment's share of the index by id. Default: no limit. */
   readonly idsBefore?: string;
   /** Further sizes at which a root is needed, ascending. */
   readonly alsoAt: readonly number[];

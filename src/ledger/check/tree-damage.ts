@@ -25,9 +25,9 @@ interface WalkOptions {
 }
 
 /**
- * Returns the first 100 places of an LMDB file at which a tree cannot be followed: meta pages, page numbers, types of
- * pages, nodes, order of keys, pages used twice, and tables whose row count is wrong. Reading such a place with LMDB
- * may end the process. Values are not read, except the lists of free pages.
+ * Returns the first 100 places of an LMDB file at which a tree is damaged: meta pages, page numbers, types of pages,
+ * nodes, order of keys, pages used twice, and tables whose row count is wrong. Reading such a place with LMDB may end
+ * the process. Values are not read, except the lists of free pages.
  */
 export function treeDamage(
   path: string,
@@ -46,7 +46,7 @@ export function treeDamage(
   }
   try {
     const onDamage = ({ page, table, what }: PageDamage) =>
-      note(`page ${page}, in the table ${table}, cannot be followed: ${what}`);
+      note(`page ${page}, in the table ${table}, is not valid: ${what}`);
     if (file.tornMeta !== undefined && !(mayTear && file.areMetasInStep)) note(`meta page ${file.tornMeta} is damaged`);
     else if (file.tornMeta === undefined && !file.areMetasInStep)
       note('the meta pages do not belong to two consecutive transactions');
@@ -64,7 +64,7 @@ export function treeDamage(
     checkRows(file.freeList, (cursor) => {
       if (!cursor.next()) return false;
       const wrong = file.takeFree(cursor.value());
-      if (wrong !== undefined) note(`a list of free pages cannot be followed: ${wrong}`);
+      if (wrong !== undefined) note(`a list of free pages is not valid: ${wrong}`);
       return true;
     });
     return found;
@@ -118,7 +118,7 @@ class UsedPages extends DatabaseFile {
     this.#used = new Uint8Array(Math.ceil(this.fileBytes / this.pageBytes / 8) + 1);
   }
 
-  /** Marks a page as used without reading it. Returns why the page cannot be followed. */
+  /** Marks a page as used without reading it. Returns why the page is not valid; undefined if it is valid. */
   takePage(n: number): string | undefined {
     if (!(n > 1 && n < this.pages)) return `there is no page ${n}`;
     if ((n + 1) * this.pageBytes > this.fileBytes) return 'it lies beyond the end of the file';
@@ -134,13 +134,15 @@ class UsedPages extends DatabaseFile {
   }
 
   /**
-   * Marks the pages in a record of the free list as used. The record has a count of words, then page numbers.
-   * A negative word is the length of the run that starts with the following page number; 0 is an empty slot.
+   * Marks the pages in a record of the free list as used. The record has a count of words, then page numbers. A
+   * negative word is the length of the run that starts with the following page number; 0 is an empty slot. Returns why
+   * the record is not valid; undefined if it is valid.
    */
   takeFree(record: Buffer): string | undefined {
     if (record.length % 8 !== 0 || record.length === 0) return `it has ${record.length} bytes`;
     const words = new BigInt64Array(record.buffer.slice(record.byteOffset, record.byteOffset + record.length));
-    if (words[0]! < 0n || words[0]! >= words.length) return `it counts ${words[0]} words and has ${words.length - 1}`;
+    if (words[0]! < 0n || words[0]! >= words.length)
+      return `its count of words is ${words[0]}, but it has ${words.length - 1}`;
     for (let i = 1; i <= Number(words[0]); i++) {
       const word = Number(words[i]);
       if (word === 0) continue;
@@ -155,7 +157,7 @@ class UsedPages extends DatabaseFile {
 
   /**
    * Marks pages as used, also pages beyond the end of the file: those are free pages that LMDB omits, unless the file
-   * is damaged.
+   * is damaged. Returns an error if a page is already in use; undefined otherwise.
    */
   #take(first: number, pages: number): string | undefined {
     const end = Math.min(first + pages, this.#used.length * 8);

@@ -13,7 +13,7 @@ const packedBytes = 8 + 1 + 2 * hashBytes;
 
 /**
  * Records roots at heads of a segment and at other sizes, ascending, while the tree grows. The roots are packed into
- * one buffer: a segment may have a head for each leaf, and objects would take ten times as much memory and would be
+ * one buffer, because a segment may have a head for each leaf. Objects would take ten times as much memory and would be
  * slow to send to another thread.
  */
 export class RootRecorder {

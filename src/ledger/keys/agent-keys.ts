@@ -218,7 +218,7 @@ class AgentSigner implements Signer {
     }
   }
 
-  /** Returns the signature if the public key verifies it. */
+  /** Returns the signature if the public key verifies it; throws AgentError otherwise. */
   #verified(message: Uint8Array, signature: Uint8Array): Uint8Array {
     if (this.#public === undefined || !verifyEd25519(this.#public, message, signature))
       throw new AgentError('the ssh-agent returned an invalid signature');

@@ -53,10 +53,10 @@ export interface KeyChangesParts {
  */
 export class KeyChanges {
   readonly #parts: KeyChangesParts;
-  /** Entries that key files promise but the log lacks. */
+  /** Entries that key files hold but the log still lacks. */
   #promised: UnsignedEntry[] = [];
   #changing = false;
-  /** Whether the entries promised by the files must be compared with the log before a key changes. */
+  /** Whether the entries in the key files must be compared with the log before a key changes. */
   #isUnread = true;
   /** Whether a write failed, so that the files may differ from memory. */
   #isUnsure = false;
@@ -88,8 +88,8 @@ export class KeyChanges {
   }
 
   /**
-   * Returns the due step of a purpose. A rotation is also due if the active key is in a file and the setting requires
-   * the agent, or vice versa.
+   * Returns the due step of a purpose; undefined if no step is due. A rotation is also due if the active key is in a
+   * file and the setting requires the agent, or vice versa.
    */
   #dueStep(purpose: LedgerKeyPurpose): 'publish' | 'take_over' | undefined {
     const { keys, schedule } = this.#parts;
@@ -265,7 +265,7 @@ export class KeyChanges {
   }
 
   /**
-   * Appends promised entries. If the log refuses them, the next tick or start retries; the key change itself
+   * Appends the entries in `#promised`. If the log refuses them, the next tick or start retries; the key change itself
    * is done.
    */
   async #appendPromised(): Promise<void> {
@@ -284,7 +284,7 @@ export class KeyChanges {
 
   /**
    * Applies the state of the key files, as at a start: completes a change of two files, signs heads with the active
-   * key, and collects entries that the files promise. Returns false if this must be retried later.
+   * key, and collects the entries in the files that the log lacks. Returns false if this must be retried later.
    */
   async #finish(): Promise<boolean> {
     const { keys, sequencer, indexOf } = this.#parts;

@@ -60,8 +60,8 @@ export interface KeyFile extends JsonWebKey {
   /** The private key is in an ssh-agent and not in this file. Absent for keys in files. */
   readonly svc_signer?: 'ssh-agent';
   /**
-   * Time of the key's creation, ISO 8601. Absent in files older than key rotation; keys in such files were active from
-   * the start.
+   * Time of the key's creation, ISO 8601. Absent in files from versions without key rotation; keys in such files were
+   * active from the start.
    */
   readonly svc_created?: string;
   readonly svc_succession?: Succession;
@@ -162,8 +162,8 @@ export function ended(
 }
 
 /**
- * Returns purposes without an active key. A log older than checkpoint keys may lack a checkpoint key, which is then
- * created.
+ * Returns purposes without an active key. A log from a version without checkpoint keys may lack a checkpoint key, which
+ * is then created.
  */
 export function lostPurposes(files: readonly KeyFile[], isActive: (file: KeyFile) => boolean): LedgerKeyPurpose[] {
   const isOfBefore = files.every(({ svc_created }) => svc_created === undefined);
@@ -279,8 +279,11 @@ const optional = (wanted: string, test: (value: unknown) => boolean): Check => (
   wanted,
   test: (given) => given === undefined || test(given),
 });
-const size = optional('not a size', (given) => Number.isSafeInteger(given) && (given as number) >= 0);
-const time = optional('not a time', (given) => typeof given === 'string' && !Number.isNaN(Date.parse(given)));
+const size = optional(
+  'not an integer from 0 to 2^53 − 1',
+  (given) => Number.isSafeInteger(given) && (given as number) >= 0,
+);
+const time = optional('not an ISO 8601 time', (given) => typeof given === 'string' && !Number.isNaN(Date.parse(given)));
 
 const checks = {
   kty: only('OKP'),
@@ -300,9 +303,9 @@ const checks = {
   svc_created: time,
   svc_origin: optional('not a string', (given) => typeof given === 'string'),
   svc_life: optional('not 8 hex digits', (given) => typeof given === 'string' && /^[0-9a-f]{8}$/.test(given)),
-  svc_life_start: optional('not the start of a life', isLifeStart),
+  svc_life_start: optional('not a valid start of a life', isLifeStart),
   svc_succession: optional(
-    'not a succession',
+    'not a valid succession',
     (given) =>
       isObject(given) &&
       isText(given.replaces) &&
@@ -310,8 +313,8 @@ const checks = {
       isText(given.actor) &&
       time.test(given.due),
   ),
-  svc_ending: optional('not an ending', isEnding),
-  svc_entries: optional('not a list of entries', (given) => Array.isArray(given) && given.every(isEntry)),
+  svc_ending: optional('not a valid ending of a key', isEnding),
+  svc_entries: optional('not a list of log entries', (given) => Array.isArray(given) && given.every(isEntry)),
 } as const satisfies Partial<Record<keyof KeyFile, Check>>;
 
 function isEnding(value: unknown): boolean {

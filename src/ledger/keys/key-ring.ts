@@ -58,8 +58,9 @@ function viewOf(keys: readonly Key[]): View {
 const isActive = (wanted: string) => (key: Key) => key.purpose === wanted && key.state === 'active';
 
 /**
- * All keys of the log, from `<data>/keys/`. A key has a state and the sizes that it covers, so that every public key
- * ever used can be served forever. Owns the files: the keys in memory change once the files are on disk.
+ * All keys of the log, from `<data>/keys/`. A key has a state and the sizes that it covers. Keys are never deleted, so
+ * that every public key ever used can be served forever. Owns the files: the keys in memory change once the files are
+ * on disk.
  */
 export class KeyRing {
   readonly #folder: KeyFolder;
@@ -242,12 +243,12 @@ export class KeyRing {
     return this.#keys.get(kid);
   }
 
-  /** Returns the active key of this purpose, if it can sign. */
+  /** Returns the active key of this purpose; undefined without an active key that can sign. */
   active(purpose: LedgerKeyPurpose): Key | undefined {
     return this.#currentView().active.get(purpose);
   }
 
-  /** Returns the pending key of this purpose, if it can sign. It takes over next. */
+  /** Returns the pending key of this purpose, which takes over next; undefined without a pending key that can sign. */
   pending(purpose: LedgerKeyPurpose): Key | undefined {
     return this.#currentView().pending.get(purpose);
   }

@@ -5,8 +5,8 @@ import { activated, type Ending, ended } from './key-file.ts';
 import type { Key, KeyRing } from './key-ring.ts';
 
 /**
- * Completes a change of two key files that a crash interrupted, before anything is signed: if both the new and the old
- * key are active, the old key ends as the new key's file says. `KeyChanges` performs the remaining steps.
+ * Completes a change of two key files that a crash interrupted, before anything is signed. If both the new and the old
+ * key are active, the old key ends as recorded in the new key's file. `KeyChanges` performs the remaining steps.
  */
 export function finishKeyFiles(keys: KeyRing): void {
   for (const { file } of keys.all()) {

@@ -13,7 +13,9 @@ export interface RotationSchedule {
 /** Disables scheduled rotation. */
 export const noRotation: RotationSchedule = { periods: {}, overlapMs: 0 };
 
-/** Returns the due step for a purpose, given its active key and its pending key, if any. */
+/**
+ * Returns the due step for a purpose, given its active key and its pending key, if any; undefined if no step is due.
+ */
 export function dueStep(
   active: KeyFile,
   pending: KeyFile | undefined,

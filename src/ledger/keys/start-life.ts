@@ -11,15 +11,15 @@ export interface NewLife {
   readonly fromSize: number;
 }
 
-/** The order in which the files of new keys are written: the first file carries the promise of the entry. */
+/** The order in which the files of new keys are written: the first file holds `svc_life_start`. */
 const order: readonly LedgerKeyPurpose[] = ['event-signing', 'checkpoint', 'transparency-sth', 'access-token'];
 
 /**
  * Ends every key that can sign, removing its private key, and creates new keys without a `key.rotated` entry.
  *
- * The event-signing key is written first and carries `svc_life_start`. After a crash following that write,
- * `finishLifeKeys` completes the change before anything is signed; an earlier crash has changed nothing. The log gets
- * its `log.life_started` entry when it is opened.
+ * The event-signing key is written first, and its file holds `svc_life_start`, from which the entry is made. After a
+ * crash following that write, `finishLifeKeys` completes the change before anything is signed; an earlier crash has
+ * changed nothing. The log gets its `log.life_started` entry when it is opened.
  */
 export async function startLife(keys: KeyRing, life: NewLife, step?: (key: Key) => void): Promise<void> {
   const { fromSize } = life;
@@ -45,7 +45,7 @@ export async function startLife(keys: KeyRing, life: NewLife, step?: (key: Key) 
   });
 }
 
-/** Returns the start, naming the previous life that has an entry. A life without an entry is skipped. */
+/** Returns the start of the new life, with the last previous life that has an entry in the log. */
 function withPrevious(start: LifeStart, unlogged: LifeStart | undefined): LifeStart {
   if (unlogged?.previous === undefined) return start;
   const head = start.previous?.head ?? unlogged.previous.head;
@@ -73,7 +73,10 @@ export async function finishLifeKeys(keys: KeyRing, fromSize: number): Promise<L
   return start;
 }
 
-/** Returns the key with the promise. If a crash left two such keys, returns the one whose life is complete. */
+/**
+ * Returns the active key whose file has `svc_life_start`; undefined without such a key. If a crash left two such keys,
+ * prefers the key whose life has all its keys.
+ */
 function carrierOf(keys: KeyRing): Key | undefined {
   const found = keys.all().filter(({ state, file }) => state === 'active' && file.svc_life_start !== undefined);
   return found.find(({ file }) => isComplete(keys, file.svc_life)) ?? found[0];
@@ -84,7 +87,7 @@ function isComplete(keys: KeyRing, life: string | undefined): boolean {
   return ledgerPurposes.every((purpose) => active.some((key) => key.purpose === purpose));
 }
 
-/** Removes the promise, because the entry is in the log. */
+/** Removes `svc_life_start` from the key file, because the entry is in the log. */
 export function lifeIsLogged(keys: KeyRing): void {
   const carrier = carrierOf(keys);
   if (carrier === undefined) return;

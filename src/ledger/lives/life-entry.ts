@@ -82,7 +82,8 @@ export function lifeRecord(index: number, canonical: Uint8Array): LifeRecord {
 const parsed = (canonical: Uint8Array): LogEntry => JSON.parse(new TextDecoder().decode(canonical));
 
 /**
- * Returns whether the log was in this life, or a life of the log replaced it. Reads the first entry of each life.
+ * Returns whether an entry of the log begins this life, or names this life as one that was replaced. Reads the first
+ * entry of each life.
  *
  * @throws DamagedError
  */

@@ -26,7 +26,7 @@ export interface ComparedLog {
   hashAt(index: number): Hash;
   has(entryId: string): boolean;
   entryAt(index: number): { readonly id?: unknown; readonly kind?: unknown };
-  /** Returns whether the log was in this life, or a life of the log replaced it. */
+  /** Returns whether an entry of the log begins this life, or names this life as one that was replaced. */
   follows(life: string): boolean;
 }
 
@@ -35,9 +35,9 @@ export interface ComparedLog {
  * anchor and journal are missing.
  *
  * Positions count only in the life in which they were recorded. A database that has not entered the current life yet
- * may have records of entries that this life abandoned; the database has them logged again when it enters the life
- * (lost-entries.ts). Lives are distinguished by their ids, because clocks may be wrong. A database that has entered a
- * life that this log does not have proves that this is an earlier copy of the log, or a different log.
+ * may have records of entries that this life abandoned. The database has these entries logged again when it enters the
+ * life (lost-entries.ts). Lives are distinguished by their ids, because clocks may be wrong. A database that has
+ * entered a life that this log does not have proves that this is an earlier copy of the log, or a different log.
  *
  * @throws UntrustedLogError `rollback`
  */
@@ -59,7 +59,7 @@ export function checkPositions(noted: LogPositions, log: ComparedLog): void {
 }
 
 /**
- * Returns the first entry that the event database caused but neither recorded as logged nor has in its outbox; such an
+ * Returns the first entry that the event database caused but neither recorded as logged nor has in its outbox. Such an
  * entry means that the database is an older copy. Returns undefined if there is no such entry, or if the database has
  * not recorded an entry in the current life of the log. After a crash between a commit of the log and its record, the
  * entry is still in the outbox.

@@ -17,8 +17,9 @@ interface AgeRecord {
   /** Fingerprints of the last two transactions. */
   readonly last?: readonly number[];
   /**
-   * Why siem.mdb is older than the folder. Set from the first start with the older file until the newer file is back or
-   * the operator accepts the older file. Until then the other fields describe the newer file.
+   * Why siem.mdb is an older copy than the one last used in this folder. Set from the first start with the older file
+   * until the newer file is back or the operator accepts the older file. Until then the other fields describe the newer
+   * file.
    */
   readonly older?: string;
   /**
@@ -53,7 +54,7 @@ export class StoreAge {
     else this.#isBack = found !== undefined && this.#record.last?.includes(fingerprint(found)) === true;
   }
 
-  /** Why siem.mdb is older than the folder; undefined unless it is older. */
+  /** Why siem.mdb is an older copy than the one last used in this folder; undefined unless it is older. */
   get older(): string | undefined {
     return this.#record.older;
   }
@@ -106,7 +107,7 @@ export class StoreAge {
     this.#record = { ...this.#record, older: this.#record.older ?? why };
   }
 
-  /** Returns undefined if there is no readable database. */
+  /** Returns the meta pages of the database; undefined if there is no readable database. */
   #metas(): FoundMeta | undefined {
     let file: number;
     try {

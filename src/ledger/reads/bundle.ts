@@ -75,8 +75,8 @@ function checkpointFor(
 }
 
 /**
- * Returns the size of the note's tree; 0 for a note that is not a checkpoint of this tree under its current name, or
- * that only revoked keys signed.
+ * Returns the size of the note's tree. Returns 0 if the note is not a checkpoint of this tree under the log's current
+ * name, or if only revoked keys signed it.
  */
 function coveredSize({ checkpoints, keys }: BundleParts, note: string | undefined): number {
   if (note === undefined) return 0;

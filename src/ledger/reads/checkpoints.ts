@@ -18,7 +18,7 @@ export interface CheckpointSigner {
 export interface CheckpointParts {
   readonly storage: LedgerStorage;
   readonly nodes: VerifiedNodes;
-  /** Returns the latest head visible to the reader. */
+  /** Returns the latest head visible to the reader; undefined if no head is visible. */
   head(): SignedHead | undefined;
   /** Returns the active signing key. @throws UNAVAILABLE if no key is active */
   signer(): CheckpointSigner;

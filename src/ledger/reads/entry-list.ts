@@ -67,7 +67,7 @@ export function readLeaves(
   });
 }
 
-/** Returns `count` indices of all ranges together, in order, after the first `skipped`. */
+/** Merges the leaf indices of all ranges in ascending order. Returns `count` of them, after the first `skipped`. */
 function merged(
   storage: LedgerStorage,
   stretches: readonly Stretch[],

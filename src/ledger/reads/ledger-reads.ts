@@ -66,7 +66,7 @@ export class LedgerReads {
 
   head(treeSize?: number): SignedTreeHead {
     if (treeSize !== undefined && (!Number.isSafeInteger(treeSize) || treeSize < 0))
-      throw invalidField('tree_size', 'must be an integer from 0');
+      throw invalidField('tree_size', 'must be an integer from 0 to 2^53 − 1');
     return this.guarded(() => {
       const { heads, verified } = this.#parts;
       const latest = heads.latest();

@@ -18,7 +18,7 @@ export interface ProverParts {
    * hash.
    */
   readonly leaves: () => LeafIndex | undefined;
-  /** Returns the latest head visible to the reader; the tree may be larger. */
+  /** Returns the latest head visible to the reader; undefined if no head is visible. The tree may be larger. */
   head(): SignedHead | undefined;
 }
 
@@ -89,7 +89,8 @@ export class Prover {
     if (given !== 1)
       throw invalidField('leaf_index', 'is required unless entry_id or leaf_hash is given; only one is allowed');
     if (index !== undefined) {
-      if (!Number.isSafeInteger(index) || index < 0) throw invalidField('leaf_index', 'must be an integer from 0');
+      if (!Number.isSafeInteger(index) || index < 0)
+        throw invalidField('leaf_index', 'must be an integer from 0 to 2^53 − 1');
       return () => index;
     }
     if (id !== undefined) {
@@ -104,7 +105,8 @@ export class Prover {
   }
 
   /**
-   * Looks up an entry by id. The index of ids is not part of the tree, so the entry itself must have the id.
+   * Looks up an entry by id. The index of ids is not part of the tree, so the entry itself must have the id. Returns
+   * undefined for an unknown id.
    */
   #byId(id: string, size: number): number | undefined {
     const index = this.#parts.storage.indexOf(id);

@@ -11,7 +11,7 @@ import { VerifiedNodes } from './verified-nodes.ts';
 
 export interface ScrubParts {
   readonly storage: LedgerStorage;
-  /** Returns the head of the current snapshot. */
+  /** Returns the head of the current snapshot; undefined for an empty log. */
   latest(): SignedHead | undefined;
   /** Receives each full tile of level 0 whose entries are intact. */
   readonly digests: TileDigests;

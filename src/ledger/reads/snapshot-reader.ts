@@ -37,7 +37,9 @@ import { VerifiedNodes } from './verified-nodes.ts';
 
 /** Minimum time between reloads of the key folder while keys are lost, in milliseconds. */
 const keysEveryMs = 500;
-/** Minimum age of a folder's modification time at which any later change is certain to alter it, in milliseconds. */
+/**
+ * Minimum age of a folder's modification time, in milliseconds, so that any later change is certain to alter that time.
+ */
 const settledMs = 100;
 
 export interface ReaderOptions {
@@ -65,7 +67,8 @@ export class SnapshotReader implements LogReader {
   /** The latest head when the keys were loaded. */
   #keysLoadedFor: SignedHead | undefined;
   /**
-   * Modification time of the folder when its keys were loaded; undefined while it may still change unnoticed.
+   * Modification time of the folder when its keys were loaded; undefined while the folder may still change without a
+   * new modification time.
    */
   #keysChangedAt: number | undefined;
   /** The head of the snapshot. */
@@ -241,7 +244,7 @@ export class SnapshotReader implements LogReader {
     if (known?.size !== last?.size || known?.timestampNs !== last?.timestampNs) this.#latest = head;
   }
 
-  /** Whether a reload may find the unknown signer of the latest head. Keys are on disk before they sign. */
+  /** Whether a reload may find the unknown signer of the latest head. Key files are on disk before their keys sign. */
   get #mayHaveNewSigner(): boolean {
     if (this.#latest === undefined || this.#keys.get(this.#latest.keyId) !== undefined) return false;
     if (this.#latest !== this.#keysLoadedFor) return true;

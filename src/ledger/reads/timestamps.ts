@@ -14,9 +14,9 @@ type Timestamped = EntryData<'checkpoint.timestamped'>;
 const kind = 'checkpoint.timestamped';
 
 /**
- * Returns the RFC 3161 timestamps that bracket a leaf in the tree of `size` leaves: for each authority, its last
- * timestamp in the log before the leaf, and its first timestamp of a checkpoint that covers the leaf. Reads at most
- * `limits.nearbyTimestamps` entries before and after the leaf.
+ * Returns the RFC 3161 timestamps that bracket a leaf in the tree of `size` leaves. For each authority, these are its
+ * last timestamp in the log before the leaf, and its first timestamp of a checkpoint that covers the leaf. Reads at
+ * most `limits.nearbyTimestamps` entries before and after the leaf.
  */
 export function timestampsAround(
   { storage, nodes, prover }: { storage: LedgerStorage; nodes: VerifiedNodes; prover: Prover },

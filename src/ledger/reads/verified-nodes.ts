@@ -99,7 +99,7 @@ export class VerifiedNodes {
     return row;
   }
 
-  /** Digests of bundles of entries that were already verified. */
+  /** Digests of bundles of entries that were already verified; undefined if this object has no digests. */
   get bundles(): TileDigests | undefined {
     return this.#digests?.bundles;
   }

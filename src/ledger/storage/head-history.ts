@@ -104,7 +104,7 @@ export class HeadHistory {
   }
 }
 
-/** Returns the last head of a range of the table `heads`. The range must be in reverse order. */
+/** Returns the first head that a query of the table `heads` yields; undefined if the query yields none. */
 export function lastHead(heads: Database, range: Parameters<Database['getRange']>[0]): SignedHead | undefined {
   return readRow(() => {
     for (const { value } of heads.getRange(range)) return headOfRow(value);

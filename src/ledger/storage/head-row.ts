@@ -14,7 +14,7 @@ export function readHeadRow(key: Buffer, value: Buffer): SignedHead | undefined 
   return isHere && head.timestampNs % timestampStepNs === 0n ? head : undefined;
 }
 
-/** Returns the head in the value alone, as a copy of its bytes. */
+/** Returns the head in the value alone, as a copy of its bytes; undefined if the value is invalid. */
 export function readHeadValue(value: Buffer): SignedHead | undefined {
   if (value.length !== headRowBytes) return undefined;
   const bytes = new Uint8Array(value); // slices of a Buffer would be views of it

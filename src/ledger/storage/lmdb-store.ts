@@ -151,7 +151,7 @@ export class LmdbStorage implements LedgerStorage {
   }
 
   headOf(size: number): SignedHead | undefined {
-    // Reads backward, from after the last timestamp of this size to before its first.
+    // Reads backward, from after the last timestamp of this size to before the first timestamp of this size.
     return lastHead(this.#heads, {
       start: [size, Number.MAX_SAFE_INTEGER],
       end: [size, -1],

@@ -35,7 +35,7 @@ export interface CommitBatch {
   readonly head: SignedHead;
 }
 
-/** Thrown if stored data differs from what was written: it is missing, has another length, or cannot be followed. */
+/** Thrown if stored data differs from the data that was written: it is missing, has another length, or is invalid. */
 export class DamagedError extends Error {
   override readonly name = 'DamagedError';
 }
@@ -46,11 +46,9 @@ export class EdgeDamagedError extends DamagedError {}
 /**
  * The storage of the ledger.
  *
- * Atomicity: after any crash, a commit is complete or absent.
- * Durability: `commit` returns after the flush. If it throws, the outcome is unknown and the storage may only
- * be closed; reopening it establishes the outcome.
- * Ownership: returned bytes belong to the caller.
- * Failure: reads throw `DamagedError` if the storage is damaged.
+ * Atomicity: after any crash, a commit is complete or absent. Durability: `commit` returns after the flush. If it
+ * throws, the outcome is unknown and the storage must be closed; reopening it shows the outcome. Ownership: returned
+ * bytes belong to the caller. Failure: reads throw `DamagedError` if the storage is damaged.
  */
 export interface LedgerStorage {
   /** State of the log. `new`: never initialised. `initialising`: keys may or may not exist yet. */
@@ -58,13 +56,13 @@ export interface LedgerStorage {
   setState(state: 'initialising' | 'ready'): void;
   /** Commits the batch. `beforeCommit` is called when everything is written and nothing is committed. */
   commit(batch: CommitBatch, beforeCommit: () => void): void;
-  /** Returns the most recently signed head. */
+  /** Returns the most recently signed head; undefined for an empty log. */
   latestHead(): SignedHead | undefined;
-  /** Returns the most recently signed head of this size. */
+  /** Returns the most recently signed head of this size; undefined if no head of this size is stored. */
   headOf(size: number): SignedHead | undefined;
-  /** Returns the head with this size and time. */
+  /** Returns the head with this size and time; undefined if it is not stored. */
   headAt(size: number, timestampNs: bigint): SignedHead | undefined;
-  /** Returns the first signed head of this size. */
+  /** Returns the first signed head of this size; undefined if no head of this size is stored. */
   firstHeadOf(size: number): SignedHead | undefined;
   /**
    * Returns the number of heads with a number, and the number of heads. The two are equal unless a head was removed.
@@ -89,7 +87,7 @@ export interface LedgerStorage {
    * the leaf-hash index.
    */
   leavesLike(hash: Hash, segments: number): Iterable<number>;
-  /** Returns the stored checkpoint. */
+  /** Returns the stored checkpoint; undefined if no checkpoint is stored. */
   keptCheckpoint(): string | undefined;
   /** Stores the checkpoint. Returns after the flush. */
   keepCheckpoint(note: string): void;
@@ -97,7 +95,9 @@ export interface LedgerStorage {
   publicationPeriods(): readonly PublicationPeriod[];
   /** Stores the publication delays. Returns after the flush. */
   setPublicationPeriods(periods: readonly PublicationPeriod[]): void;
-  /** Returns the kid of the checkpoint key that was active when the log was last opened. */
+  /**
+   * Returns the kid of the checkpoint key that was active when the log was last opened; undefined if no kid is stored.
+   */
   checkpointKey(): string | undefined;
   /** Stores the kid. Returns after the flush. */
   recordCheckpointKey(kid: string): void;
@@ -107,7 +107,7 @@ export interface LedgerStorage {
   recordInstance(): void;
   /**
    * Copies a consistent snapshot of the file to a new path, and flushes the copy. Resolves to the last head of the
-   * copy.
+   * copy; undefined for an empty log.
    */
   copyTo(path: string): Promise<SignedHead | undefined>;
   close(): Promise<void>;
