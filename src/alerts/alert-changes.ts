@@ -1,5 +1,4 @@
-import type { Alert } from '../contract/resources/alert.ts';
-import type { AlertHistory } from '../contract/resources/alert-history.ts';
+import type { Alert, AlertHistory } from '../contract/resources/alert.ts';
 import { omitUndefined } from '../database/omit-undefined.ts';
 
 /** A change in an alert's history, without its time and author. */

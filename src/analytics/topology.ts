@@ -1,8 +1,7 @@
 import type { ParsedFilter } from '../contract/query.ts';
 import { onlyId } from '../contract/singleton.ts';
 import type { StoreReader } from '../store/store.ts';
-import { updateOf } from '../topology/model/update.ts';
-import { viewOf } from '../topology/model/update-view.ts';
+import { updateOf, viewOf } from '../topology/model/update.ts';
 import type { ReplayPart } from './queries.ts';
 
 /** Maximum steps that one task of a replay examines: about 10 ms of work. */

@@ -1,7 +1,9 @@
 import { join } from 'node:path';
 import { backupCreated, entryOf } from '../contract/critical-events.ts';
 import type { Backup } from '../contract/resources/backup.ts';
-import { pageOf, type Row } from '../database/lists/list.ts';
+import { backupStates } from '../contract/vocabulary.ts';
+import { oneOf } from '../database/lists/filter.ts';
+import { type ListSpec, pageOf, type Row } from '../database/lists/list.ts';
 import { ServiceError } from '../errors.ts';
 import { before, VolumeQueue } from '../files/volume-queue.ts';
 import { datedForAppend } from '../ledger/entry-window.ts';
@@ -10,7 +12,6 @@ import { limits } from '../limits.ts';
 import type { ListPage, ListQuery } from '../store/store.ts';
 import { uuid7 } from '../uuid.ts';
 import { BackupError, reasonOf } from './backup-error.ts';
-import { backupList, type ListedBackup } from './backup-list.ts';
 import { bytesIn } from './files.ts';
 import { backupNames, idIn, partialName, removePartials } from './folders.ts';
 import {
@@ -23,13 +24,29 @@ import {
 } from './make-backup.ts';
 import { manifestFile, parseManifest, readManifest } from './manifest.ts';
 
+/** A backup in the list, before its manifest is read. */
+interface ListedBackup {
+  readonly id: string;
+  readonly state: (typeof backupStates)[number];
+  /** When the backup was created, epoch milliseconds. */
+  readonly createdAt: number;
+}
+
+export const backupList: ListSpec<ListedBackup> = {
+  type: 'backup',
+  terms: { state: oneOf(backupStates, (backup) => backup.state) },
+  sorts: { created_at: (backup) => backup.createdAt },
+  time: (backup) => backup.createdAt,
+  names: (backup) => [backup.id],
+};
+
 /** A backup as the API reports it. */
 export interface BackupRecord {
   readonly id: string;
   readonly attributes: Backup;
 }
 
-export interface BackupPage extends Omit<ListPage, 'json'> {
+interface BackupPage extends Omit<ListPage, 'json'> {
   readonly items: readonly BackupRecord[];
 }
 

@@ -3,7 +3,7 @@ import { looksLikeArchive, maxArchiveLine } from '../client/archive.ts';
 import { verifyArchive } from '../client/archive-verify.ts';
 import { parseBundleProofs, readTlogProof, type VerifiedProofs, verifyBundleProofs } from '../client/bundle-proofs.ts';
 import { verifyCheckpoint } from '../client/checkpoint.ts';
-import { type EventProofFile, looksLikeEventProof, parseEventProof } from '../client/event-proof.ts';
+import { type EventProofFile, looksLikeEventProof, parseEventProof, verifySealedEvent } from '../client/event-proof.ts';
 import { looksLikeEvidence } from '../client/evidence.ts';
 import { AuditFault } from '../client/fault.ts';
 import { anchored, fingerprint, type KeySet, type LogKey, parseKeySet } from '../client/key-set.ts';
@@ -11,18 +11,17 @@ import { decodeNote } from '../client/latest.ts';
 import { parsePin } from '../client/pin.ts';
 import { looksLikeReceipt } from '../client/receipt.ts';
 import { parseBundle, type VerifiedEntry, verifyBundle, verifyInclusion } from '../client/verify.ts';
+import { nativeVerifier } from '../crypto/ed25519.ts';
 import { CommandError, type ExitCode, exitCodes } from '../service/exit-codes.ts';
 import { bytesToHex } from '../tlog/hex.ts';
 import { againstPin, type PinInFile } from './against-pin.ts';
 import { extract } from './extract.ts';
 import { linesOf } from './lines.ts';
-import { nativeVerifier } from './native-ed25519.ts';
 import { type CheckpointFlags, checkpointPolicy } from './options.ts';
 import { cosignerFields, cosignerNames, type Field, headFields, headLines, type Output, orThrow } from './output.ts';
 import { reporter } from './progress.ts';
 import { printReport } from './report.ts';
 import { bracketOf } from './timestamps.ts';
-import { eventPart } from './verify-event.ts';
 import { verifyEvidence } from './verify-evidence.ts';
 import { verifyReceiptFile } from './verify-receipt.ts';
 
@@ -326,4 +325,25 @@ export async function readWhole(path: string): Promise<Buffer> {
     if (error instanceof CommandError) throw error;
     throw new CommandError((error as Error).message);
   }
+}
+
+/** Returns the part of the result about the event, once the entry has been verified. */
+function eventPart(
+  file: EventProofFile,
+  entry: VerifiedEntry,
+): { readonly lines: readonly string[]; readonly fields: Readonly<Record<string, Field>> } | AuditFault {
+  const sealed = verifySealedEvent(file, entry);
+  if (sealed instanceof AuditFault) return sealed;
+  const { id, table, sequence, attributes, derived, neighbours } = sealed;
+  const lines = [
+    `event        ${id} (${table}, sequence ${sequence})`,
+    'Verified: the entry covers the event with these values:',
+    ...Object.entries(attributes).map(([name, value]) => `  ${name} ${JSON.stringify(value)}`),
+    ...(derived.length === 0 ? [] : [`Derived by the service, not covered: ${derived.join(', ')}.`]),
+    `The file discloses ${neighbours} neighbouring ${neighbours === 1 ? 'event' : 'events'}.`,
+  ];
+  return {
+    lines,
+    fields: { event_id: id, event_table: table, event_sequence: sequence, derived, neighbours },
+  };
 }

@@ -4,12 +4,12 @@ import { audit, type EntryQuery, fetchHead, type ProvenEntry, proveEntry } from 
 import { parseBundleProofs, verifyBundleProofs } from '../client/bundle-proofs.ts';
 import { checkpointOf, compare } from '../client/compare-heads.ts';
 import { AuditFault } from '../client/fault.ts';
-import { jcs } from '../client/jcs.ts';
 import { anchored, type KeySet, parseKeySet } from '../client/key-set.ts';
 import { Denied, httpLog, type LogSource } from '../client/log-source.ts';
 import { type Pin, parsePin } from '../client/pin.ts';
 import type { SignedHead } from '../client/tree-head.ts';
 import { parseBundle, verifyBundle, writeBundle } from '../client/verify.ts';
+import { jcs } from '../contract/jcs.ts';
 import { CommandError, type ExitCode, exitCodes } from '../service/exit-codes.ts';
 import { evidenceOf, type PinInFile, reportContradiction } from './against-pin.ts';
 import {

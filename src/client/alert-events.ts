@@ -1,8 +1,8 @@
 import { digestedPart, type ServedEvent } from '../contract/event-digest.ts';
+import { jcs } from '../contract/jcs.ts';
 import { bytesToHex } from '../tlog/hex.ts';
 import { hex } from './exact-json.ts';
 import { AuditFault } from './fault.ts';
-import { jcs } from './jcs.ts';
 import { sha256 } from './sha256.ts';
 
 const encoder = new TextEncoder();

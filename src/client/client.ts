@@ -2,8 +2,7 @@ import type { Static, TSchema } from 'typebox';
 import { type OperationId, type Route, type Routes, routes } from '../contract/routes.ts';
 import { type WholeListForm, wholeListTypes } from '../contract/whole-list.ts';
 import { fetchFailure, ServiceError } from '../errors.ts';
-import { parseError } from './parse-error.ts';
-import { parseLines } from './parse-lines.ts';
+import { parseError, parseLines } from './parse-response.ts';
 
 /** Functions that apply updates of channel `topology`. */
 export { applyTopologyUpdate, applyTopologyUpdates } from './topology.ts';

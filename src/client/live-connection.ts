@@ -1,6 +1,6 @@
 import type { ClientMessage, ServerMessage } from '../contract/channels.ts';
 import { ServiceError } from '../errors.ts';
-import { parseError } from './parse-error.ts';
+import { parseError } from './parse-response.ts';
 import type { Ending } from './retry-delay.ts';
 
 /** A bearer token and its expiry (epoch milliseconds; Infinity if it does not expire). */

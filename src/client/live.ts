@@ -10,7 +10,7 @@ import { errorCodes, invalidField, ServiceError } from '../errors.ts';
 import { limits } from '../limits.ts';
 import type { QueryValues } from './client.ts';
 import { type ConnectionEnd, LiveConnection, type LiveSocketClass, type LiveToken } from './live-connection.ts';
-import { parseError } from './parse-error.ts';
+import { parseError } from './parse-response.ts';
 import { retryDelayMs } from './retry-delay.ts';
 
 export interface LiveOptions {

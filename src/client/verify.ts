@@ -1,3 +1,4 @@
+import { jcs } from '../contract/jcs.ts';
 import { toBase64 } from '../tlog/base64.ts';
 import { TlogError } from '../tlog/fault.ts';
 import { bytesToHex } from '../tlog/hex.ts';
@@ -7,7 +8,6 @@ import { equalHashes, type Hash, leafHash } from '../tlog/tree.ts';
 import { verifyEd25519 } from './ed25519.ts';
 import { base64, type Exact, hex, members, parseExact, safeInteger, string } from './exact-json.ts';
 import { AuditFault } from './fault.ts';
-import { jcs } from './jcs.ts';
 import { entrySigner, headSigner, type KeySet, type LogKey, readKeySet, writeKeys } from './key-set.ts';
 import { sha256 } from './sha256.ts';
 import { readTreeHead, type SignedHead, signedBytes, writeTreeHead } from './tree-head.ts';

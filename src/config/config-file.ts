@@ -5,7 +5,7 @@ import { repeatedKey } from '../files/unique-keys.ts';
 import { limits } from '../limits.ts';
 import { ConfigError, show } from './config-error.ts';
 import type { Given, GivenSettings } from './given.ts';
-import { isMapping } from './mapping.ts';
+import { isMapping } from './readers.ts';
 import { isSettingName, type SettingName, settingNames } from './settings.ts';
 
 /** The location of the settings file. */

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type Document, isMap, isNode, isScalar, isSeq, type Pair, Scalar, type YAMLMap } from 'yaml';
 import { type ConfigFile, type ConfigText, isGroup } from './config-file.ts';
-import { isMapping } from './mapping.ts';
+import { isMapping } from './readers.ts';
 import type { SettingName } from './settings.ts';
 
 /** Values by setting, as returned by `read`; undefined removes the setting from the file. */

@@ -1,6 +1,5 @@
 import { isIP } from 'node:net';
 import { resolve } from 'node:path';
-import { isMapping } from './mapping.ts';
 
 /** An invalid value of a setting. `message` completes the sentence "got …, expected …". */
 export class InvalidSetting extends Error {
@@ -293,4 +292,11 @@ function textLike(
     },
     fromText: asText,
   };
+}
+
+/**
+ * Returns whether the value is a plain object, unlike the values of YAML's other tags (`!!omap`, `!!binary`).
+ */
+export function isMapping(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype;
 }

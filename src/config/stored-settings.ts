@@ -1,17 +1,49 @@
+import { realpath, stat } from 'node:fs/promises';
 import { isDeepStrictEqual } from 'node:util';
 import type { Config as ConfigResource } from '../contract/resources/config.ts';
 import { invalidField, ServiceError } from '../errors.ts';
+import { replaceFile } from '../files/durable-file.ts';
 import { VolumeQueue } from '../files/volume-queue.ts';
+import { writeRefusal } from '../files/write-errors.ts';
 import { limits } from '../limits.ts';
 import { ConfigError } from './config-error.ts';
-import { type ConfigFile, type ConfigText, parseConfig, readConfigFileLater } from './config-file.ts';
+import { type ConfigFile, type ConfigText, identityOf, parseConfig, readConfigFileLater } from './config-file.ts';
 import { describeSettings, differences, shownValues } from './describe.ts';
 import { type Changes, editConfig } from './edit.ts';
 import type { GivenSettings } from './given.ts';
 import { combine, type Environment, fileOf, type LoadedConfig, readEnvironment } from './load.ts';
 import { fieldOf, readChanges } from './read-changes.ts';
 import type { Config, SettingName } from './settings.ts';
-import { writeConfigFile } from './write-file.ts';
+
+/** The file in the data folder may contain secrets. A file named by CANDOR_CONFIG keeps its mode. */
+const privateMode = 0o600;
+
+class ChangedMeanwhile extends Error {}
+
+/**
+ * Replaces the file that was read. Returns false and changes nothing if the file has changed since.
+ *
+ * @throws CONFLICT if the file cannot be replaced as it is; UNAVAILABLE if the disk is full or fails
+ */
+async function writeConfigFile(file: ConfigFile, before: ConfigText, text: string): Promise<boolean> {
+  try {
+    // A link is kept, and its target is replaced.
+    const path = before.identity === undefined ? file.path : await realpath(file.path);
+    const written = async () => {
+      const found = await stat(file.path, { bigint: true }).catch(() => undefined);
+      if ((found && identityOf(found)) !== before.identity) throw new ChangedMeanwhile();
+    };
+    const mode = file.named ? before.mode : privateMode;
+    await replaceFile(path, text, { mode, exactMode: true, written });
+    return true;
+  } catch (error) {
+    if (error instanceof ChangedMeanwhile) return false;
+    const refusal = writeRefusal(error);
+    if (refusal === undefined) throw error;
+    const { code, reason } = refusal;
+    throw new ServiceError(code, `nothing was stored: ${file.path} cannot be written (${reason})`);
+  }
+}
 
 /** The settings in effect, and those in the file for the next start. */
 export interface StoredSettings {

@@ -1,7 +1,6 @@
 import { type Static, type TArray, type TObject, type TProperties, type TSchema, type TUnsafe, Type } from 'typebox';
 import { limits } from '../limits.ts';
 import { alertAttributes, attributesTo, scanAttributes } from './list-attributes.ts';
-import { negationPrefix } from './negation.ts';
 import { Alert } from './resources/alert.ts';
 import { Asset } from './resources/asset.ts';
 import { oneOf } from './resources/common.ts';
@@ -11,6 +10,28 @@ import { NetworkEvent } from './resources/network-event.ts';
 import { Scan } from './resources/scan.ts';
 import { Service } from './resources/service.ts';
 import { assetActions, defaultWindow, entryKinds, groupings, severities, verdicts, windows } from './vocabulary.ts';
+
+/**
+ * Each filter `<name>` with multiple values has a negation `not_<name>`, which matches items that match none
+ * of the values.
+ */
+const negationPrefix = 'not_';
+
+type Value = string | number | boolean;
+
+/** A parsed filter term, in the form of `FilterTerm`. */
+export interface ParsedTerm {
+  readonly field: string;
+  readonly values: readonly Value[];
+  readonly negated?: true;
+}
+
+/** Returns the filter term of a parameter. No attribute has a name that starts with the prefix. */
+export function termOf(parameter: string, values: readonly Value[]): ParsedTerm {
+  return parameter.startsWith(negationPrefix)
+    ? { field: parameter.slice(negationPrefix.length), values, negated: true }
+    : { field: parameter, values };
+}
 
 /**
  * Returns the schema of a filter: a parameter that may be repeated. The filter matches items with any of its values.
@@ -24,7 +45,7 @@ type Negated<F extends TProperties> = {
 };
 
 /** Returns the negation of each filter made by `many`. A negation matches items with none of its values. */
-export function negated<F extends TProperties>(filters: F): Negated<F> {
+function negated<F extends TProperties>(filters: F): Negated<F> {
   const pairs: [string, TSchema][] = Object.entries(filters).flatMap(([name, schema]) => {
     const { items } = schema as Partial<TArray>;
     if (items === undefined) return [];
@@ -36,14 +57,14 @@ export function negated<F extends TProperties>(filters: F): Negated<F> {
 }
 
 /** Returns the filters and their negations. */
-export const withNegated = <F extends TProperties>(filters: F): F & Negated<F> => ({
+const withNegated = <F extends TProperties>(filters: F): F & Negated<F> => ({
   ...filters,
   ...negated(filters),
 });
 
-export const network = (description: string) => Type.String({ format: 'network', description });
+const network = (description: string) => Type.String({ format: 'network', description });
 /** Returns the schema of a time that is sent as ISO 8601 or epoch milliseconds, and parsed to epoch milliseconds. */
-export const time = (description: string) => Type.Unsafe<number>({ type: 'string', format: 'time', description });
+const time = (description: string) => Type.Unsafe<number>({ type: 'string', format: 'time', description });
 /** Returns the schema of a text that filters match exactly or with wildcards. */
 export const word = (description: string) =>
   text(`${description} \`*\` matches any characters, \`\\*\` a literal star.`, { minLength: 1 });
@@ -132,7 +153,7 @@ export const filterParameters = <F extends TProperties>(filters: F, ranges = 'Ti
 });
 
 /** Additional filters for resources with a severity. */
-export const bySeverity = {
+const bySeverity = {
   min_severity: Type.Optional(oneOf(severities, 'Minimum severity.')),
   severity: many(oneOf(severities, 'Severity.')),
 };
@@ -296,7 +317,7 @@ export const topologyQuery = parameters({
   ),
 });
 /** Filters of topology updates; without filters, all updates match. */
-export const topologyFilters = {
+const topologyFilters = {
   ip: many(network('Edges with an end that is, contains or is within this address or CIDR block.')),
   asset_id: many(uuid('Edges with this asset at either end.')),
   group_by: Type.Optional(Type.Array(grouping, { maxItems: 1 })),

@@ -2,7 +2,7 @@ import type { Static, TObject, TSchema } from 'typebox';
 import { invalidField, ServiceError } from '../errors.ts';
 import { limits } from '../limits.ts';
 import { canonicalMac, type Format, formats, parseTime } from './formats.ts';
-import { type ParsedTerm, termOf } from './negation.ts';
+import { type ParsedTerm, termOf } from './parameters.ts';
 import { searchText } from './search-text.ts';
 import type { Severity } from './vocabulary.ts';
 

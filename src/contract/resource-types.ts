@@ -1,8 +1,6 @@
-import { Alert } from './resources/alert.ts';
-import { AlertHistory } from './resources/alert-history.ts';
+import { Alert, AlertHistory } from './resources/alert.ts';
 import { AlertNote } from './resources/alert-note.ts';
-import { Asset } from './resources/asset.ts';
-import { AssetHistory } from './resources/asset-history.ts';
+import { Asset, AssetHistory } from './resources/asset.ts';
 import { AuditRecord } from './resources/audit-record.ts';
 import { Backup } from './resources/backup.ts';
 import type { TSchema } from './resources/common.ts';

@@ -1,7 +1,7 @@
 import type { ErrorCode } from '../errors.ts';
 import { alertsRoutes } from './routes/alerts.ts';
-import { analyticsRoutes } from './routes/analytics.ts';
-import { assetsRoutes } from './routes/assets.ts';
+import { analyticsRoutes, topologyRoutes } from './routes/analytics.ts';
+import { assetsRoutes, servicesRoutes } from './routes/assets.ts';
 import { authRoutes } from './routes/auth.ts';
 import { discoveryRoutes } from './routes/discovery.ts';
 import { elasticsearchRoutes } from './routes/elasticsearch.ts';
@@ -13,11 +13,9 @@ import { otlpRoutes } from './routes/otlp.ts';
 import { receiptRoutes } from './routes/receipts.ts';
 import type { Route } from './routes/route.ts';
 import { rulesRoutes } from './routes/rules.ts';
-import { servicesRoutes } from './routes/services.ts';
 import { silencesRoutes } from './routes/silences.ts';
 import { splunkRoutes } from './routes/splunk.ts';
 import { systemRoutes } from './routes/system.ts';
-import { topologyRoutes } from './routes/topology.ts';
 import { transparencyRoutes } from './routes/transparency.ts';
 
 export type { Method, RequestBody, ResponseBody, Route } from './routes/route.ts';

@@ -1,4 +1,11 @@
 import { createPublicKey, type KeyObject, verify } from 'node:crypto';
+import type { Ed25519Verifier } from '../tlog/note.ts';
+
+/** Verifies note signatures under the product's Ed25519 policy. */
+export const verifyNative: Ed25519Verifier = (publicKey, message, signature) => {
+  const key = importPublicKey(publicKey);
+  return key !== undefined && verifyEd25519(key, message, signature);
+};
 
 /**
  * y coordinates of the points of order 1, 2, 4 and 8 (little-endian hex, sign bit clear). A signature under
@@ -39,4 +46,18 @@ function isCanonical(raw: Uint8Array): boolean {
   if ((raw[31]! & 0x7f) !== 0x7f || raw[0]! < 0xed) return true;
   for (let i = 1; i < 31; i++) if (raw[i] !== 0xff) return true;
   return false;
+}
+
+/**
+ * Creates a verifier that uses OpenSSL's Ed25519 under the product's verification policy, for commands that verify
+ * every entry of a log: 12 times as fast as @noble/ed25519. Caches imported keys, of which a log has a handful.
+ */
+export function nativeVerifier(): Ed25519Verifier {
+  const imported = new Map<string, ReturnType<typeof importPublicKey>>();
+  return (publicKey, message, signature) => {
+    const name = Buffer.from(publicKey).toString('hex');
+    if (!imported.has(name)) imported.set(name, importPublicKey(publicKey));
+    const key = imported.get(name);
+    return key !== undefined && verifyEd25519(key, message, signature);
+  };
 }

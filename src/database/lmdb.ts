@@ -11,7 +11,7 @@ import {
 } from 'node:fs';
 import { open as openFile, rm } from 'node:fs/promises';
 import { type Database, type Key, open, type RootDatabase } from 'lmdb';
-import { kindProblem } from '../files/file-kind.ts';
+import { kindProblem } from '../files/data-folder-files.ts';
 
 export type { Database, Key, RootDatabase };
 

@@ -3,11 +3,10 @@ import type { Finding } from '../events/finding.ts';
 import { limits } from '../limits.ts';
 import { unpackRules } from './packed-rules.ts';
 import { endsReader } from './record-ends.ts';
-import type { CompiledRule } from './sigma/compiled-rule.ts';
 import { correlationInput } from './sigma/correlation/correlation-input.ts';
 import type { Feed } from './sigma/correlation/linked.ts';
 import type { Accessor, JsonObject, RecordKind } from './sigma/record.ts';
-import { compileRules, type RuleSet } from './sigma/rule-set.ts';
+import { type CompiledRule, compileRules, type RuleSet } from './sigma/rule-set.ts';
 import { type FindingOf, findingOf } from './sigma-finding.ts';
 
 /** The rules of a task. */

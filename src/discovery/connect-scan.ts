@@ -1,14 +1,28 @@
 import type { Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { TokenBuckets } from '../admission/token-buckets.ts';
+import { TokenBuckets, toleranceMs } from '../admission/token-buckets.ts';
 import { limits } from '../limits.ts';
 import { type BannerTimes, bannerTimes, type Offered, offeredBy } from './banner.ts';
 import { type Connected, Connections } from './connection.ts';
-import { probePace } from './pace.ts';
 import { ReverseNames } from './reverse-names.ts';
 import type { ScanResults } from './scan-results.ts';
 import type { FoundService, ScanJob } from './scanner.ts';
 import { addressesOf } from './targets.ts';
+
+/** Milliseconds of delay that may be caught up, because timers fire a few milliseconds late. */
+const slackMs = 20;
+
+/**
+ * Spreads probes evenly: never more than `rate` in any second, even if timers are late. With the increment T and the
+ * tolerance τ, the n-th probe is sent at least (n − 1)·T − τ after the first. With T = (1000 ms + τ) / rate, `rate` + 1
+ * probes take at least a second.
+ *
+ * @param rate - probes per second, at least 1
+ */
+export function probePace(rate: number): TokenBuckets {
+  const tokenMs = (1000 + slackMs) / rate;
+  return new TokenBuckets({ tokenMs, bucketMs: tokenMs + slackMs - toleranceMs });
+}
 
 /** Maximum retries of a probe while this machine has no free sockets. */
 const busyRetries = 50;

@@ -1,6 +1,7 @@
+import type { Role } from '../contract/vocabulary.ts';
 import { ServiceError } from '../errors.ts';
+import type { Caller } from '../identities/access.ts';
 import type { ClientCertificate } from '../identities/client-certificate.ts';
-import { authorize } from './access.ts';
 import type { AuditedCall } from './audited-call.ts';
 import type { IncomingBody } from './bodies.ts';
 import type { Authenticated, Call, Endpoint } from './endpoint.ts';
@@ -9,8 +10,23 @@ import type { ServerState } from './server-state.ts';
 import { asBearer } from './shippers/credentials.ts';
 import { fromOtherSite } from './tls-transport.ts';
 
+/** Returns whether credentials suffice for an operation. */
+export const isAllowed = (access: 'public' | readonly Role[], { roles }: Pick<Authenticated, 'roles'>): boolean =>
+  access === 'public' || access.some((role) => roles.includes(role));
+
+/** Throws FORBIDDEN unless the credentials have one of the roles; an empty list denies everyone. */
+export function authorize(access: readonly Role[], identity: Authenticated): void {
+  if (isAllowed(access, identity)) return;
+  if (access.length === 0) throw new ServiceError('FORBIDDEN', 'the access policy denies this operation to everyone');
+  const has = identity.roles.length === 0 ? 'no role' : identity.roles.join(', ');
+  throw new ServiceError('FORBIDDEN', `these credentials have ${has}, but need one of ${access.join(', ')}`);
+}
+
+/** Returns the caller of an identity change, with the roles of the caller's credentials. */
+export const callerOf = ({ principal, roles }: Authenticated): Caller => ({ ...principal, roles });
+
 /** The parts of one request that identify its sender. */
-export interface RequestCredentials {
+interface RequestCredentials {
   readonly head: RequestHead;
   readonly address: string;
   readonly certificate: ClientCertificate | undefined;

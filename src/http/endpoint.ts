@@ -1,4 +1,4 @@
-import type { ShipperProtocol } from '../contract/shippers.ts';
+import type { ShipperProtocol } from '../contract/routes/route.ts';
 import type { Role } from '../contract/vocabulary.ts';
 import type { ServiceError } from '../errors.ts';
 import type { ClientCertificate } from '../identities/client-certificate.ts';

@@ -2,7 +2,7 @@ import { type ErrorCode, errorCodes, ServiceError } from '../errors.ts';
 import { type Header, jsonHeader, type Rendered } from './reply.ts';
 
 /** The error that clients receive for a bug. */
-export const internal = new ServiceError('INTERNAL', 'internal error; find the request id in the service log');
+const internal = new ServiceError('INTERNAL', 'internal error; find the request id in the service log');
 
 /**
  * The error for requests after LMDB could not write a meta page: only the next process can determine the
@@ -106,3 +106,14 @@ export function retryHeader({ code, details }: ServiceError): Header {
  */
 const challenge = (tokenShown: boolean): string =>
   tokenShown ? 'Bearer realm="candor", error="invalid_token"' : 'Bearer realm="candor"';
+
+/** Returns an error as the text of a WebSocket message. `id` names the subscription. */
+export function errorMessage(error: ServiceError, now: number, id?: string): string {
+  const { code, message, details } = shownError(error);
+  return JSON.stringify({
+    type: 'error',
+    id,
+    error: { code, message, details },
+    timestamp: new Date(now).toISOString(),
+  });
+}

@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Budget } from '../admission/budget.ts';
+import type { ShipperProtocol } from '../contract/routes/route.ts';
 import { ServiceError } from '../errors.ts';
 import type { ClientCertificate } from '../identities/client-certificate.ts';
 import { prefersPage } from './accept.ts';
@@ -18,9 +19,20 @@ import { copyHead, framing, mediaType, type RequestHead, requestId } from './req
 import { type Sending, send } from './send.ts';
 import { sendStream } from './send-stream.ts';
 import type { IncomingRequest, ServerState } from './server-state.ts';
-import { errorReplies } from './shippers/error-replies.ts';
+import { elasticsearchError } from './shippers/elasticsearch-reply.ts';
+import { otlpError } from './shippers/otlp-reply.ts';
+import { splunkError } from './shippers/splunk-reply.ts';
 import { refuseCredentials } from './url-credentials.ts';
 import type { HttpRequest, HttpResponse } from './uws.ts';
+
+/** Renders an error in the form of a protocol. `head` is the head of the request. */
+export type ErrorReply = (error: ServiceError, head: RequestHead) => Rendered;
+
+const errorReplies: Readonly<Record<ShipperProtocol, ErrorReply>> = {
+  elasticsearch: elasticsearchError,
+  splunk: splunkError,
+  otlp: otlpError,
+};
 
 /** Limits of an unexpected body, which is read and dropped. */
 const unwanted: BodyLimits = {

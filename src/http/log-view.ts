@@ -1,5 +1,5 @@
 import type { LogView } from '../ledger/ledger.ts';
-import { isAllowed } from './access.ts';
+import { isAllowed } from './caller.ts';
 import type { Authenticated } from './endpoint.ts';
 import type { RequestHead } from './request.ts';
 import type { Services } from './services.ts';

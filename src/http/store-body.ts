@@ -1,14 +1,16 @@
 import type { ackModes } from '../contract/resources/ingest.ts';
+import type { ReceiptStatement } from '../contract/resources/receipt.ts';
 import { invalidField } from '../errors.ts';
 import type { Table } from '../events/records.ts';
 import type { BulkItems } from '../ingest/framing/framing.ts';
 import type { IngestInput } from '../ingest/parse-body.ts';
 import type { BodyOptions, ParsedShare, StoredShare } from '../ingest/pipeline.ts';
+import type { ReceiptSignature } from '../ledger/ledger.ts';
 import { uuid7 } from '../uuid.ts';
 import type { Context } from './context.ts';
 import { withLimitMetrics } from './limit-metrics.ts';
-import { receiptHeader } from './receipts.ts';
 import type { Header } from './reply.ts';
+import type { Services } from './services.ts';
 
 /** The part of a request's context that all ingest operations share. */
 export interface BodyContext
@@ -142,4 +144,26 @@ function encodingOf({ coding, arrived }: BodyContext['body']): Pick<IngestInput,
   if (coding !== undefined) return { encoding: coding };
   const [first, second, method] = new Uint8Array(arrived.pieces[0] ?? new ArrayBuffer(0));
   return first === 0x1f && second === 0x8b && method === 8 ? { encoding: 'gzip' } : {};
+}
+
+/** Returns the receipt as a header of the response to an ingest body. */
+async function receiptHeader(services: Services, receipt: ReceiptStatement): Promise<Header> {
+  const signed = JSON.stringify({ receipt, ...(await signatureOf(services, receipt)) });
+  return ['Candor-Receipt', Buffer.from(signed).toString('base64url')];
+}
+
+/**
+ * Signs a receipt with the current event key. Returns undefined while the log cannot sign: the events and the
+ * receipt are stored, so the response is still a success, and the signature can be fetched later.
+ */
+export async function signatureOf(
+  { ledger, log }: Services,
+  receipt: ReceiptStatement,
+): Promise<ReceiptSignature | undefined> {
+  try {
+    return await ledger.signReceipt(receipt);
+  } catch (error) {
+    log.warn({ err: error, receipt_id: receipt.id }, 'a receipt was returned without a signature');
+    return undefined;
+  }
 }

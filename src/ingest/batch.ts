@@ -1,15 +1,15 @@
 import type { IngestAnswer } from '../contract/resources/ingest.ts';
 import type { CorrelationFact } from '../events/correlation-fact.ts';
+import type { NamedHost } from '../events/derived-data.ts';
 import type { Finding } from '../events/finding.ts';
 import { BlockBuilder } from '../events/format/block-builder.ts';
 import type { RecordOf } from '../events/format/columns.ts';
-import type { NamedHost } from '../events/named-host.ts';
 import { hasImplausibleBytes } from '../events/plausible-bytes.ts';
 import type { DnsRecord, EventSource, NetworkRecord, Table, WithSpans } from '../events/records.ts';
 import type { Sighting } from '../inventory/model/sighting.ts';
 import { type LimitName, limits } from '../limits.ts';
-import { complete, type EnvelopeContext } from './envelope-context.ts';
 import { NamedHosts } from './named-hosts.ts';
+import { complete, type EnvelopeContext } from './parse-context.ts';
 import { type Rejection, reject } from './rejection.ts';
 import { RuleMatches } from './rule-matches.ts';
 import { Sightings, type Told } from './sightings.ts';

@@ -1,7 +1,6 @@
 import type { DnsRecord, WithSpans } from '../events/records.ts';
 import { isAddress, parseIpv4 } from '../net/ip.ts';
-import { type Answer, writeAnswers } from './dns-answers.ts';
-import { className, rcodeName, rcodeNameOf, rcodeOf, typeName } from './dns-codes.ts';
+import { type Answer, className, rcodeName, rcodeNameOf, rcodeOf, typeName, writeAnswers } from './dns-codes.ts';
 import { field, numeric, single, values } from './ecs-document.ts';
 import { type End, ecsDuration, ecsTransport, end, hasEnd } from './ecs-ends.ts';
 import { ecsConnection, ecsTime } from './ecs-network.ts';

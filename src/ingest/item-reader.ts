@@ -1,6 +1,6 @@
 import type { Batch } from './batch.ts';
-import type { EnvelopeContext } from './envelope-context.ts';
 import type { JsonObject } from './fields.ts';
+import type { EnvelopeContext } from './parse-context.ts';
 import type { RecordReader } from './record-reader.ts';
 import { Rejection } from './rejection.ts';
 

@@ -1,4 +1,4 @@
-import { detachString } from '../events/format/detach-string.ts';
+import { detachString } from '../events/format/text-span.ts';
 
 const most = 256;
 /** Texts whose results are cached. Other texts seldom recur. */

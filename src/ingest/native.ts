@@ -4,8 +4,7 @@ import { sensorState } from '../events/connection-state.ts';
 import { maxTime } from '../events/format/columns.ts';
 import type { DnsRecord, NetworkRecord, Table, WithSpans } from '../events/records.ts';
 import { direction } from './addresses.ts';
-import { type Answer, writeAnswers } from './dns-answers.ts';
-import { rcodeName, rcodeNameOf, rcodeOf } from './dns-codes.ts';
+import { type Answer, rcodeName, rcodeNameOf, rcodeOf, writeAnswers } from './dns-codes.ts';
 import { newDnsRecord, newNetworkRecord } from './event-records.ts';
 import {
   choice,

@@ -1,18 +1,66 @@
 import { createHash, hash } from 'node:crypto';
 import type { Table } from '../events/records.ts';
 import type { TsvHeader } from '../events/tsv-headers.ts';
+import { limits } from '../limits.ts';
 import { homeNetworks } from '../net/home-networks.ts';
 import { Addresses } from './addresses.ts';
-import { assemble } from './assemble.ts';
 import { Batch, type BodyRows, type ParsedBatch } from './batch.ts';
 import type { Detectors } from './detectors.ts';
-import type { EnvelopeContext } from './envelope-context.ts';
-import type { BulkItems, FramingOptions } from './framing/framing.ts';
-import { frame } from './framing/framings.ts';
+import { elasticsearchBulk } from './framing/elasticsearch-bulk.ts';
+import type { BulkItems, Framing, FramingOptions } from './framing/framing.ts';
+import { otlpJson } from './framing/otlp-json.ts';
+import { otlpProtobuf } from './framing/otlp-protobuf.ts';
+import { splunkEvent, splunkRaw } from './framing/splunk.ts';
 import { type Encoding, inflate } from './inflate.ts';
 import { ItemReader } from './item-reader.ts';
+import type { EnvelopeContext } from './parse-context.ts';
 import { RecordReader, type SourceFormat } from './record-reader.ts';
 import { eachLine, eachValue, textStart } from './split.ts';
+
+/**
+ * Buffer of this thread for bodies. The thread reads one body at a time, and each body overwrites the previous
+ * one.
+ */
+let kept = Buffer.allocUnsafeSlow(0);
+
+/**
+ * Returns the body in one piece. Several pieces are copied into a buffer, which is reused for the next body
+ * if the body has at most `limits.maxKeptBodyBytes` (allocating fresh pages takes seven times as long as
+ * copying). The result is valid until the next body.
+ */
+function assemble(pieces: readonly ArrayBuffer[], length: number): Buffer {
+  const [only] = pieces;
+  if (pieces.length === 1 && only !== undefined) return Buffer.from(only, 0, length);
+  const whole = roomFor(length);
+  let offset = 0;
+  for (const piece of pieces) {
+    const bytes = new Uint8Array(piece, 0, Math.min(piece.byteLength, length - offset));
+    whole.set(bytes, offset);
+    offset += bytes.byteLength;
+  }
+  return whole;
+}
+
+function roomFor(length: number): Buffer {
+  if (length > limits.maxKeptBodyBytes) return Buffer.allocUnsafeSlow(length);
+  if (kept.length < length) kept = Buffer.allocUnsafeSlow(length);
+  return kept.subarray(0, length);
+}
+
+type Named<N extends FramingOptions['name']> = Extract<FramingOptions, { readonly name: N }>;
+
+/** The framings of shipper protocols, by name. */
+const framings: { readonly [N in FramingOptions['name']]: Framing<Named<N>> } = {
+  elasticsearch_bulk: elasticsearchBulk,
+  otlp_json: otlpJson,
+  otlp_protobuf: otlpProtobuf,
+  splunk_event: splunkEvent,
+  splunk_raw: splunkRaw,
+};
+
+function frame(bytes: Buffer, items: ItemReader, options: FramingOptions): BulkItems | undefined {
+  return (framings[options.name] as Framing<FramingOptions>)(bytes, items, options);
+}
 
 /**
  * One request's body and all data that reading it depends on. Plain data: it crosses threads; `pieces` are

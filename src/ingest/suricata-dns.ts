@@ -1,7 +1,6 @@
 import { TextSpan } from '../events/format/text-span.ts';
 import type { DnsRecord, WithSpans } from '../events/records.ts';
-import { type Answer, writeAnswers } from './dns-answers.ts';
-import { rcodeName, rcodeOf, typeName } from './dns-codes.ts';
+import { type Answer, rcodeName, rcodeOf, typeName, writeAnswers } from './dns-codes.ts';
 import { newDnsRecord } from './event-records.ts';
 import { flag, isObject, type JsonObject, list, object, port, text, timeToLive, whole } from './fields.ts';
 import type { ParseContext } from './parse-context.ts';

@@ -1,6 +1,5 @@
 import { isObject, isoTime, type JsonObject, mac, object } from './fields.ts';
-import { hostNameField, inCertificate, isProxyPort } from './host-name.ts';
-import { absoluteUrl, takeNamedHosts, takeTunnel } from './named-hosts.ts';
+import { absoluteUrl, hostNameField, inCertificate, isProxyPort, takeNamedHosts, takeTunnel } from './named-hosts.ts';
 import type { ParseContext } from './parse-context.ts';
 
 /** Reads `dhcp`: the address and the name of a home host, from a server's acknowledgement. */

@@ -1,8 +1,17 @@
 import { TextSpan } from '../events/format/text-span.ts';
 import type { DnsRecord, WithSpans } from '../events/records.ts';
 import { isAddress, parseIpv4 } from '../net/ip.ts';
-import { type Answer, writeAnswers } from './dns-answers.ts';
-import { className, classNameOf, rcodeName, rcodeNameOf, rcodeOf, typeName, typeNameOf } from './dns-codes.ts';
+import {
+  type Answer,
+  className,
+  classNameOf,
+  rcodeName,
+  rcodeNameOf,
+  rcodeOf,
+  typeName,
+  typeNameOf,
+  writeAnswers,
+} from './dns-codes.ts';
 import { newDnsRecord } from './event-records.ts';
 import { dnsRcode, flag, list, port, seconds, text, timeToLive, whole, zeekTime } from './fields.ts';
 import type { ParseContext } from './parse-context.ts';

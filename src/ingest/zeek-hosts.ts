@@ -1,6 +1,5 @@
 import { isObject, type JsonObject, list, mac, port, text, zeekTime } from './fields.ts';
-import { hostNameField, inCertificate, isProxyPort } from './host-name.ts';
-import { absoluteUrl, takeNamedHosts, takeTunnel } from './named-hosts.ts';
+import { absoluteUrl, hostNameField, inCertificate, isProxyPort, takeNamedHosts, takeTunnel } from './named-hosts.ts';
 import type { ParseContext } from './parse-context.ts';
 import { requiredZeekTransport, type ZeekIds } from './zeek-envelope.ts';
 

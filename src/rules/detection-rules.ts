@@ -8,7 +8,7 @@ import type {
   RuleUpdateInput,
   RuleValidation,
 } from '../contract/resources/rule.ts';
-import { listRules } from '../detect/lists/rules.ts';
+import { listRules } from '../detect/lists.ts';
 import { packRules } from '../detect/packed-rules.ts';
 import type { Problem, SigmaDocument } from '../detect/sigma/document.ts';
 import type { Placeholders } from '../detect/sigma/item.ts';
@@ -21,6 +21,7 @@ import { limits } from '../limits.ts';
 import type { Pool, RunOptions } from '../rpc/pool.ts';
 import type { Actor, ListPage, ListQuery, Store, StoreReader } from '../store/store.ts';
 import { canonicalUuid } from '../uuid.ts';
+import { splitDocuments } from './rule-folder.ts';
 import {
   differenceOf,
   documentOf,
@@ -34,7 +35,6 @@ import {
   sha256,
   told,
 } from './rule-set.ts';
-import { splitDocuments } from './split-documents.ts';
 import type { ParsedRule, RuleTasks } from './tasks.ts';
 
 const system: Actor = { id: 'system', name: 'system' };

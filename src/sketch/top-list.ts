@@ -1,5 +1,3 @@
-import { largest } from './largest.ts';
-
 /** Upper bounds of a value's events and bytes, and the maximum errors of these bounds. */
 export interface TopEntry {
   events: number;
@@ -130,7 +128,7 @@ export class TopList {
 }
 
 /** Counts of each value, by number. */
-export interface Counted {
+interface Counted {
   readonly events: Float64Array;
   readonly bytes: Float64Array;
 }
@@ -156,3 +154,33 @@ function scratchOf(length: number): Float64Array {
   return scratch;
 }
 let scratch = new Float64Array(1024);
+
+/**
+ * Returns the number at index `rank` in descending order of the first `length` numbers. Reorders these numbers.
+ * Uses quickselect (Hoare, 1961) with the median of three as pivot: 10 ns per number.
+ */
+export function largest(values: Float64Array, length: number, rank: number): number {
+  let low = 0;
+  let high = length - 1;
+  while (low < high) {
+    const pivot = median(values[low]!, values[(low + high) >>> 1]!, values[high]!);
+    let left = low;
+    let right = high;
+    while (left <= right) {
+      while (values[left]! > pivot) left++;
+      while (values[right]! < pivot) right--;
+      if (left > right) break;
+      const value = values[left]!;
+      values[left++] = values[right]!;
+      values[right--] = value;
+    }
+    if (rank <= right) high = right;
+    else if (rank >= left) low = left;
+    else return values[rank]!;
+  }
+  return values[rank]!;
+}
+
+function median(a: number, b: number, c: number): number {
+  return Math.max(Math.min(a, b), Math.min(Math.max(a, b), c));
+}

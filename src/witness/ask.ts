@@ -1,4 +1,5 @@
 import type { WitnessFailure } from '../contract/witness-failures.ts';
+import { verifyNative } from '../crypto/ed25519.ts';
 import { fetchFailure } from '../errors.ts';
 import { limits } from '../limits.ts';
 import { decodeCosignature } from '../tlog/cosignature.ts';
@@ -7,7 +8,6 @@ import { noteSignatureBy, parseNote, type VerifierKey } from '../tlog/note.ts';
 import { type AddCheckpoint, formatAddCheckpoint, sizeContentType } from './add-checkpoint.ts';
 import type { Cosigned } from './candidate.ts';
 import { strictUtf8 } from './utf8.ts';
-import { verifyNative } from './verify.ts';
 
 export type WitnessResponse =
   | { readonly kind: 'cosigned'; readonly cosigned: Cosigned }

@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import type { WitnessStatus } from '../contract/resources/status.ts';
+import { verifyNative } from '../crypto/ed25519.ts';
 import { sha256 } from '../crypto/sha256.ts';
 import { type ErrorCode, ServiceError } from '../errors.ts';
 import type { Ledger, LedgerFinding } from '../ledger/ledger.ts';
@@ -11,7 +12,6 @@ import { inclusionPlan, verifyConsistency } from '../tlog/proof.ts';
 import { equalHashes, type Hash, hashBytes } from '../tlog/tree.ts';
 import { Candidate } from './candidate.ts';
 import { isQuorum, type Policy, type PolicyWitness } from './policy.ts';
-import { verifyNative } from './verify.ts';
 import { type Failure, type RollbackReport, WitnessClient } from './witness-client.ts';
 
 export interface CosignerOptions {

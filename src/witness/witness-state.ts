@@ -1,5 +1,6 @@
 import { readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { verifyNative } from '../crypto/ed25519.ts';
 import { sha256 } from '../crypto/sha256.ts';
 import { type DataFolder, lockFolder } from '../files/data-folder.ts';
 import { replaceFile } from '../files/durable-file.ts';
@@ -11,7 +12,6 @@ import { bytesToHex } from '../tlog/hex.ts';
 import { noteSignatureBy, parseNote } from '../tlog/note.ts';
 import type { Hash } from '../tlog/tree.ts';
 import { strictUtf8 } from './utf8.ts';
-import { verifyNative } from './verify.ts';
 import { openWitnessKey, readIfThere, type WitnessKey, WitnessStateError } from './witness-key.ts';
 
 /** The last checkpoint of a log that the witness cosigned. */

@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { alertChanges } from '../../src/alerts/alert-changes.ts';
-import type { Alert } from '../../src/contract/resources/alert.ts';
-import { AlertHistory } from '../../src/contract/resources/alert-history.ts';
+import { type Alert, AlertHistory } from '../../src/contract/resources/alert.ts';
 import { validate } from '../../src/contract/validate.ts';
 import { alertStatuses, priorities, severities, verdicts } from '../../src/contract/vocabulary.ts';
 import { alertOf, idOf } from '../analytics/alerts.ts';

@@ -1,10 +1,7 @@
 import type { TObject } from 'typebox';
 import { describe, expect, it } from 'vitest';
-import { alertHistoryListOf } from '../../src/alerts/lists/alert-history.ts';
-import { alertList } from '../../src/alerts/lists/alerts.ts';
-import { noteListOf } from '../../src/alerts/lists/notes.ts';
-import { silenceList } from '../../src/alerts/lists/silences.ts';
-import { backupList } from '../../src/backup/backup-list.ts';
+import { alertHistoryListOf, alertList, noteListOf, silenceList } from '../../src/alerts/lists/alerts.ts';
+import { backupList } from '../../src/backup/backups.ts';
 import {
   auditFilters,
   auditQuery,
@@ -28,7 +25,7 @@ import {
   alertHistogramQuery,
   dnsEventHistogramQuery,
   networkEventHistogramQuery,
-} from '../../src/contract/histogram-parameters.ts';
+} from '../../src/contract/count-parameters.ts';
 import * as listAttributes from '../../src/contract/list-attributes.ts';
 import {
   alertFilters,
@@ -69,16 +66,11 @@ import { silenceQuery } from '../../src/contract/routes/silences.ts';
 import { compileFilter as compileTerms } from '../../src/database/lists/filter.ts';
 import type { ListSpec } from '../../src/database/lists/list.ts';
 import { sortValueOf } from '../../src/database/lists/order.ts';
-import { indicatorsOf, intelLists } from '../../src/detect/lists/intel.ts';
-import { ruleList } from '../../src/detect/lists/rules.ts';
+import { indicatorsOf, intelLists, ruleList } from '../../src/detect/lists.ts';
 import { scanList } from '../../src/discovery/lists/scans.ts';
 import { compileFilter } from '../../src/events/query/select.ts';
-import { auditList } from '../../src/identities/lists/audit-records.ts';
-import { principalList } from '../../src/identities/lists/principals.ts';
-import { tokenListAt } from '../../src/identities/lists/tokens.ts';
-import { assetHistoryListOf } from '../../src/inventory/lists/asset-history.ts';
-import { assetList } from '../../src/inventory/lists/assets.ts';
-import { serviceList } from '../../src/inventory/lists/services.ts';
+import { auditList, principalList, tokenListAt } from '../../src/identities/lists.ts';
+import { assetHistoryListOf, assetList, serviceList } from '../../src/inventory/lists.ts';
 import { keyList } from '../../src/ledger/keys/key-list.ts';
 
 /** Returns a valid value of a parameter with this schema, as parsed. */

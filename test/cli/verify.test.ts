@@ -7,13 +7,13 @@ import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'v
 import type { Evidence } from '../../src/client/evidence.ts';
 import { AuditFault } from '../../src/client/fault.ts';
 import { faultWithEvidence } from '../../src/client/fault-evidence.ts';
-import { jcs } from '../../src/client/jcs.ts';
 import { writeKeySet } from '../../src/client/key-set.ts';
 import { httpLog } from '../../src/client/log-source.ts';
 import { parsePin } from '../../src/client/pin.ts';
 import { sha256 } from '../../src/client/sha256.ts';
 import { type SignedHead, writeTreeHead } from '../../src/client/tree-head.ts';
 import { checkpointTimestamped, entryOf } from '../../src/contract/critical-events.ts';
+import { jcs } from '../../src/contract/jcs.ts';
 import { exitCodes } from '../../src/service/exit-codes.ts';
 import { timestampRequest, tokenOf } from '../../src/timestamps/request.ts';
 import { encodeHead } from '../../src/tlog/head.ts';

@@ -2,8 +2,8 @@
 import { createPrivateKey, sign } from 'node:crypto';
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { jcs } from '../../src/client/jcs.ts';
 import { sha256 } from '../../src/client/sha256.ts';
+import { jcs } from '../../src/contract/jcs.ts';
 import { type Database, openDatabase } from '../../src/database/lmdb.ts';
 import { LeafIndex } from '../../src/ledger/storage/leaf-index.ts';
 import { LmdbStorage } from '../../src/ledger/storage/lmdb-store.ts';

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { AuditFault } from '../../src/client/fault.ts';
-import { jcs } from '../../src/client/jcs.ts';
 import { parseKeySet } from '../../src/client/key-set.ts';
 import { emptyTree, LeafAudit } from '../../src/client/leaf-audit.ts';
+import { jcs } from '../../src/contract/jcs.ts';
 
 const x = 'IBUK6Y-idSttgIYjQ8oMnGZexoMtuQDXFuTzVxZzWjM';
 const eventKey = { kty: 'OKP', crv: 'Ed25519', kid: 'k', x, svc_purpose: 'event-signing' };

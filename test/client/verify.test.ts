@@ -2,11 +2,11 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { fetchHead, proveEntry } from '../../src/client/auditor.ts';
 import { base64, base64url, hex, parseExact, safeInteger } from '../../src/client/exact-json.ts';
 import { AuditFault, type FaultCode } from '../../src/client/fault.ts';
-import { jcs } from '../../src/client/jcs.ts';
 import { httpLog } from '../../src/client/log-source.ts';
 import { parsePin, writePin } from '../../src/client/pin.ts';
 import { parseTreeHead, writeTreeHead } from '../../src/client/tree-head.ts';
 import { parseBundle, verifyBundle, verifyEntry, writeBundle } from '../../src/client/verify.ts';
+import { jcs } from '../../src/contract/jcs.ts';
 import { ServedLog } from './served-log.ts';
 
 describe('exact JSON', () => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { probePace } from '../../src/discovery/pace.ts';
+import { probePace } from '../../src/discovery/connect-scan.ts';
 
 /** Simulates the times at which probes are sent if timers are imprecise. */
 function sent(rate: number, latenesses: readonly number[]): number[] {

@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vite
 import { assertResponse } from '../../scripts/contract-assertions.ts';
 import { type OperationId, routeOf } from '../../src/contract/routes.ts';
 import { ServiceError } from '../../src/errors.ts';
-import { exportForm } from '../../src/http/export-form.ts';
+import { exportForm } from '../../src/http/export-list.ts';
 import { limits } from '../../src/limits.ts';
 import { eventually } from './serve.ts';
 import { lists, openLists, type ServedLists } from './served-lists.ts';

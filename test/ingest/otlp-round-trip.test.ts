@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ServiceError } from '../../src/errors.ts';
+import { shippedId } from '../../src/events/scoped-id.ts';
 import type { JsonObject } from '../../src/ingest/fields.ts';
 import { otlpJson } from '../../src/ingest/framing/otlp-json.ts';
 import { otlpProtobuf } from '../../src/ingest/framing/otlp-protobuf.ts';
 import type { Sink } from '../../src/ingest/framing/otlp-record.ts';
 import type { Envelope } from '../../src/ingest/item-reader.ts';
 import { Rejection } from '../../src/ingest/rejection.ts';
-import { shippedId } from '../../src/ingest/shipped-id.ts';
 import { parse } from './ingesting.ts';
 import {
   type AnyValue,

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { shippedId } from '../../src/ingest/shipped-id.ts';
+import { shippedId } from '../../src/events/scoped-id.ts';
 import { isUuid } from '../../src/uuid.ts';
 
 it('a UUID is kept, in lower case', () => {

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { openDatabase } from '../../src/database/lmdb.ts';
 import { listEntries } from '../../src/ledger/reads/entry-list.ts';
-import { listHeads } from '../../src/ledger/reads/head-list.ts';
+import { listHeads } from '../../src/ledger/reads/head-view.ts';
 import { LmdbStorage } from '../../src/ledger/storage/lmdb-store.ts';
 import type { LedgerStorage } from '../../src/ledger/storage/storage.ts';
 import { entries, fieldOf, folder, open } from './fixture.ts';

@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { limits } from '../../src/limits.ts';
-import { largest } from '../../src/sketch/largest.ts';
-import { TopList } from '../../src/sketch/top-list.ts';
+import { largest, TopList } from '../../src/sketch/top-list.ts';
 
 /** One occurrence, with bytes. */
 type Meeting = readonly [name: string, bytes: number];

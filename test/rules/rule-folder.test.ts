@@ -5,9 +5,8 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { RuleRow } from '../../src/detect/store/rule-row.ts';
 import { limits } from '../../src/limits.ts';
-import { readRuleFolder } from '../../src/rules/rule-folder.ts';
+import { readRuleFolder, splitDocuments } from '../../src/rules/rule-folder.ts';
 import { rowsOfFolder } from '../../src/rules/rule-set.ts';
-import { splitDocuments } from '../../src/rules/split-documents.ts';
 import { ruleTasks } from '../../src/rules/tasks.ts';
 
 let folder: string;

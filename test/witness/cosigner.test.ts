@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { pino } from 'pino';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { verifyNative } from '../../src/crypto/ed25519.ts';
 import { sha256 } from '../../src/crypto/sha256.ts';
 import type { DurableLedger } from '../../src/ledger/open.ts';
 import { limits } from '../../src/limits.ts';
@@ -8,7 +9,6 @@ import { parseCheckpoint } from '../../src/tlog/checkpoint.ts';
 import { formatNote, noteSignatureBy, parseNote, parseVerifierKey } from '../../src/tlog/note.ts';
 import { Cosigner } from '../../src/witness/cosigner.ts';
 import { parsePolicy } from '../../src/witness/parse-policy.ts';
-import { verifyNative } from '../../src/witness/verify.ts';
 import { originHash } from '../../src/witness/witness-state.ts';
 import { cloneFolder } from '../files/copy-folder.ts';
 import { codeOf, entry, folder, open } from '../ledger/fixture.ts';

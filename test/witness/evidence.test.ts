@@ -17,7 +17,7 @@ import { parseNote, parseVerifierKey } from '../../src/tlog/note.ts';
 import { consistencyPlan } from '../../src/tlog/proof.ts';
 import { foldRoot, type Hash, leafHash, nodeHash, rootPlan } from '../../src/tlog/tree.ts';
 import { formatAddCheckpoint } from '../../src/witness/add-checkpoint.ts';
-import { findFork } from '../../src/witness/find-fork.ts';
+import { findFork } from '../../src/witness/witness.ts';
 import { ServedLog } from '../client/served-log.ts';
 import { Oracle } from '../tlog/oracle.ts';
 import { pinOf } from '../verdicts/parties.ts';

@@ -7,7 +7,7 @@ import { limits } from '../../limits.ts';
 import type { Actor, ListPage, ListQuery } from '../../store/store.ts';
 import { canonicalUuid, uuid7 } from '../../uuid.ts';
 import { type AlertChangeRecord, alertChanges } from '../alert-changes.ts';
-import { alertHistoryListOf, type NumberedChange } from '../lists/alert-history.ts';
+import { alertHistoryListOf, type NumberedChange } from '../lists/alerts.ts';
 import type { AlertRow, AlertTables } from './tables.ts';
 
 /**

@@ -7,7 +7,7 @@ import { ServiceError } from '../../errors.ts';
 import { limits } from '../../limits.ts';
 import type { Actor, ListPage, ListQuery } from '../../store/store.ts';
 import { canonicalUuid, uuid7 } from '../../uuid.ts';
-import { type NumberedNote, noteListOf } from '../lists/notes.ts';
+import { type NumberedNote, noteListOf } from '../lists/alerts.ts';
 import type { AlertRow, AlertTables } from './tables.ts';
 
 export type StoredNote = AlertNote & { id: string };

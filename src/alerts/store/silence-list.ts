@@ -3,9 +3,20 @@ import { jsonPage } from '../../database/json-page.ts';
 import { pageOf } from '../../database/lists/list.ts';
 import type { ListPage, ListQuery } from '../../store/store.ts';
 import { canonicalUuid } from '../../uuid.ts';
-import { silenceList } from '../lists/silences.ts';
-import { silenceAt } from '../silence-row.ts';
+import { silenceList } from '../lists/alerts.ts';
 import type { AlertTables } from './tables.ts';
+
+/** A stored silence, without its state, which depends on the time of the read. */
+export type SilenceRow = Omit<Silence, 'state'>;
+
+/** Returns the resource as of `nowMs`, epoch milliseconds. */
+export function silenceAt(row: SilenceRow, nowMs: number): Silence {
+  const { matcher, reason, owner, ...rest } = row;
+  return { matcher, reason, owner, state: hasEnded(row, nowMs) ? 'expired' : 'active', ...rest };
+}
+
+export const hasEnded = ({ expires_at }: Pick<SilenceRow, 'expires_at'>, nowMs: number): boolean =>
+  Date.parse(expires_at) <= nowMs;
 
 type SilenceTable = Pick<AlertTables, 'silences'>;
 

@@ -6,7 +6,7 @@ import { limits } from '../../limits.ts';
 import type { Actor, SilenceChanged, StoredSilence } from '../../store/store.ts';
 import { canonicalUuid, uuid7 } from '../../uuid.ts';
 import { type AssetOf, type CompiledSilence, type Silenceable, SilenceIndex } from '../silence-match.ts';
-import { hasEnded, type SilenceRow, silenceAt } from '../silence-row.ts';
+import { hasEnded, type SilenceRow, silenceAt } from './silence-list.ts';
 import type { AlertTables } from './tables.ts';
 
 /**

@@ -2,13 +2,13 @@ import type { Alert } from '../../contract/resources/alert.ts';
 import type { AlertNote } from '../../contract/resources/alert-note.ts';
 import type { Severity } from '../../contract/vocabulary.ts';
 import { type OpenTables, table } from '../../database/rows.ts';
-import type { SilenceRow } from '../silence-row.ts';
 import type { TriageState } from '../triage/local/describe.ts';
 import type { FactsRow } from './alert-facts.ts';
 import type { AlertHistoryRow } from './alert-history.ts';
 import type { FoldedEnds } from './folded-ends.ts';
 import type { Interval } from './intervals.ts';
 import type { FoundInEvents } from './pending-findings.ts';
+import type { SilenceRow } from './silence-list.ts';
 import type { TallyKey, TallyRow, TaughtRow } from './triage.ts';
 
 /** A stored alert: the resource, and fields that only the store uses. */

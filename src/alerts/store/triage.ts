@@ -11,8 +11,17 @@ import type { TriageState } from '../triage/local/describe.ts';
 import { type Case, valuesOf } from '../triage/local/features.ts';
 import { changedMaterially } from '../triage/local/figures.ts';
 import { type Lesson, localModel, Model, modelVersion } from '../triage/local/model.ts';
-import { counted, lessons, noVerdicts, type Tally, teaches } from '../triage/local/tally.ts';
-import { noOutcomes, outcomeOf, type ValidationOutcome, withOutcome } from '../triage/local/validation.ts';
+import {
+  counted,
+  lessons,
+  noOutcomes,
+  noVerdicts,
+  outcomeOf,
+  type Tally,
+  teaches,
+  type ValidationOutcome,
+  withOutcome,
+} from '../triage/local/tally.ts';
 import { verdictOf } from '../triage/local/verdict.ts';
 import type { AlertRow, AlertTables } from './tables.ts';
 

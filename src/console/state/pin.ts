@@ -11,13 +11,11 @@ import {
   writeTreeHead,
 } from '../../client/verifier.ts';
 import { bytesToHex } from '../../tlog/hex.ts';
-import { keptTexts } from './kept-texts.ts';
-import { type KeptEvidence, readEvidence } from './pin-evidence.ts';
 import { type PinnedHead, readHistory, withPinned } from './pin-history.ts';
-import { takeVerdict } from './pin-verdict.ts';
+import { type KeptEvidence, keptTexts, readEvidence, takeVerdict } from './pin-kept.ts';
 
-export type { KeptEvidence } from './pin-evidence.ts';
 export type { PinnedHead } from './pin-history.ts';
+export type { KeptEvidence } from './pin-kept.ts';
 
 /**
  * The browser's own view of the log. The browser pins the last tree head that it verified, and keeps the pin across

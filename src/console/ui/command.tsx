@@ -1,5 +1,5 @@
 import { Button } from './button.tsx';
-import { copy } from './copy.ts';
+import { copy } from './toasts.tsx';
 import './command.css';
 
 /** A command line with a button to copy it. */

@@ -1,6 +1,5 @@
 import type { ComponentChildren, JSX } from 'preact';
 import { useId } from 'preact/hooks';
-import { Select, type SelectProps } from './select.tsx';
 import './field.css';
 
 interface FieldProps {
@@ -81,5 +80,25 @@ export function SelectField<V extends string>({ label, hint, error, ...select }:
     <Field label={label} hint={hint} error={error}>
       {(attributes) => <Select {...attributes} {...select} />}
     </Field>
+  );
+}
+
+interface SelectProps<V extends string>
+  extends Omit<JSX.SelectHTMLAttributes<HTMLSelectElement>, 'value' | 'onChange' | 'class' | 'ref'> {
+  readonly options: readonly { readonly value: V; readonly title: string }[];
+  readonly value: V;
+  readonly onChange: (value: V) => void;
+}
+
+/** A select box of a few values; accepts the attributes of a `Field`. */
+function Select<V extends string>({ options, value, onChange, ...attributes }: SelectProps<V>) {
+  return (
+    <select {...attributes} class="input" value={value} onChange={(event) => onChange(event.currentTarget.value as V)}>
+      {options.map((option) => (
+        <option key={option.value} value={option.value}>
+          {option.title}
+        </option>
+      ))}
+    </select>
   );
 }

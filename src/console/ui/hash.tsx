@@ -1,6 +1,6 @@
 import { bytesToHex } from '../../tlog/hex.ts';
-import { copy } from './copy.ts';
 import { abbreviated } from './format.ts';
+import { copy } from './toasts.tsx';
 import './hash.css';
 
 /**

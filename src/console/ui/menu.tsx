@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
+import { setParams } from '../state/address.ts';
 import './menu.css';
 
 export interface MenuItem {
@@ -132,5 +133,33 @@ function MenuList({
         ),
       )}
     </div>
+  );
+}
+
+/** Sort menu: for orders without a column heading, and for screens without room for headings. */
+export function SortMenu({
+  sorts,
+  sort,
+  usual,
+}: {
+  sorts: readonly { readonly by: string; readonly title: string }[];
+  /** The current order. */
+  sort: string;
+  /** The default order, which is omitted from the URL. */
+  usual: string;
+}) {
+  return (
+    <Menu
+      class="button"
+      label={`Sort: ${sorts.find(({ by }) => by === sort)?.title ?? sort}`}
+      items={() =>
+        sorts.map(({ by, title }) => ({
+          title,
+          run: () => setParams({ sort: by === usual ? undefined : by }),
+        }))
+      }
+    >
+      Sort ▾
+    </Menu>
   );
 }

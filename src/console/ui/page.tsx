@@ -1,6 +1,9 @@
 import type { ComponentChildren } from 'preact';
+import { zone } from '../state/preferences.ts';
+import { Button } from './button.tsx';
+import { zoneName } from './format.ts';
 import { RangePicker } from './range-picker.tsx';
-import { ZoneSwitch } from './zone-switch.tsx';
+import { shortZone } from './words.ts';
 import './page.css';
 
 /** Layout of a page: a bar with title, filters and time range, and the contents below. */
@@ -38,5 +41,23 @@ export function Page({
         <div class="page-body">{children}</div>
       )}
     </main>
+  );
+}
+
+/** Shows the time zone of the page and switches to the other time zone. */
+function ZoneSwitch() {
+  const isUtc = zone.value === 'utc';
+  const name = shortZone(zoneName(Date.now()));
+  return (
+    <Button
+      kind="plain"
+      aria-label={`Time zone: ${name}`}
+      title={isUtc ? 'Times are in UTC. Switch to local time' : `Times are local (${name}). Switch to UTC`}
+      onClick={() => {
+        zone.value = isUtc ? 'local' : 'utc';
+      }}
+    >
+      {name}
+    </Button>
   );
 }

@@ -1,6 +1,6 @@
 import { Button } from './button.tsx';
-import { copy } from './copy.ts';
 import { Section } from './split.tsx';
+import { copy } from './toasts.tsx';
 import './raw.css';
 
 /** The JSON of a resource, at the end of its detail. */

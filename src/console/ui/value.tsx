@@ -4,8 +4,8 @@ import { asSearchText } from '../../contract/search-text.ts';
 import { href, type Params } from '../state/address.ts';
 import { addFilter, canNegate, filterFields, setFilter } from '../state/filters.ts';
 import { shownRange } from '../state/range.ts';
-import { copy } from './copy.ts';
 import { Menu, type MenuItem } from './menu.tsx';
+import { copy } from './toasts.tsx';
 import './value.css';
 
 /** Returns the parameters of the current time range, so that links can keep it. */

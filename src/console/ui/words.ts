@@ -35,3 +35,6 @@ export const quoted = (text: string, most?: number): string => `“${isolateText
 
 /** A value for `most` that shows any domain name in full. */
 export const wholeName = 300;
+
+/** Shortens `UTC−05:00` to `UTC−5` and `UTC+05:30` to `UTC+5:30`. */
+export const shortZone = (name: string): string => name.replace(/([+−])0(\d)/, '$1$2').replace(/:00$/, '');

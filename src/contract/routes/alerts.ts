@@ -1,6 +1,6 @@
 import { alertExportQuery, alertGroupQuery, alertHistoryQuery } from '../alert-parameters.ts';
+import { alertHistogramQuery } from '../count-parameters.ts';
 import { answer, paginated, success } from '../envelopes.ts';
-import { alertHistogramQuery } from '../histogram-parameters.ts';
 import { alertNoteQuery, alertQuery, alertStreamQuery } from '../parameters.ts';
 import { Alert, AlertUpdateInput } from '../resources/alert.ts';
 import { AlertBulkAnswer, AlertBulkInput } from '../resources/alert-bulk.ts';

@@ -1,5 +1,5 @@
 import { paginated, success } from '../envelopes.ts';
-import { assetHistoryQuery, assetQuery, windowQuery } from '../parameters.ts';
+import { assetHistoryQuery, assetQuery, assetServiceQuery, serviceQuery, windowQuery } from '../parameters.ts';
 import { Asset, AssetInput, AssetMergeInput, AssetSplitInput, AssetUpdateInput } from '../resources/asset.ts';
 import { parameters, uuid } from '../resources/fields.ts';
 import { analysts, ifMatch, json, list, none, type RoutesWithout, readers, sharing } from './route.ts';
@@ -91,6 +91,33 @@ export const assetsRoutes = sharing({ tag: 'assets', access: analysts, method: '
     params: assetParams,
     query: windowQuery,
     responses: { 200: json(success('risk_history')) },
+    errors: ['NOT_FOUND'],
+  },
+} as const satisfies RoutesWithout<'tag' | 'access' | 'method'>);
+
+const serviceParams = parameters({ service_id: uuid('Identifier of the service.') });
+
+/** Network services of assets. */
+export const servicesRoutes = sharing({ tag: 'services', access: readers, method: 'GET' }, {
+  listServices: {
+    path: '/api/v1/services',
+    summary: 'List services',
+    query: serviceQuery,
+    responses: { 200: list(paginated('service')) },
+  },
+  getService: {
+    path: '/api/v1/services/:service_id',
+    summary: 'Get a service',
+    params: serviceParams,
+    responses: { 200: json(success('service')) },
+    errors: ['NOT_FOUND'],
+  },
+  listAssetServices: {
+    path: '/api/v1/services/asset/:asset_id',
+    summary: 'List the services of an asset',
+    params: assetParams,
+    query: assetServiceQuery,
+    responses: { 200: list(paginated('service')) },
     errors: ['NOT_FOUND'],
   },
 } as const satisfies RoutesWithout<'tag' | 'access' | 'method'>);

@@ -1,8 +1,12 @@
+import {
+  dnsEventHistogramQuery,
+  dnsEventValuesQuery,
+  networkEventHistogramQuery,
+  networkEventValuesQuery,
+} from '../count-parameters.ts';
 import { paginated, success } from '../envelopes.ts';
-import { dnsEventHistogramQuery, networkEventHistogramQuery } from '../histogram-parameters.ts';
 import { dnsEventQuery, dnsEventStreamQuery, networkEventQuery, networkEventStreamQuery } from '../parameters.ts';
 import { parameters, uuid } from '../resources/fields.ts';
-import { dnsEventValuesQuery, networkEventValuesQuery } from '../value-parameters.ts';
 import type { eventTables } from '../vocabulary.ts';
 import { analysts, json, list, none, type Route, type RoutesWithout, readers, sharing } from './route.ts';
 

@@ -2,8 +2,11 @@ import { type TArray, type TObject, type TSchema, Type } from 'typebox';
 import type { ErrorCode } from '../../errors.ts';
 import type { ChannelName } from '../channels.ts';
 import { parameters, text } from '../resources/fields.ts';
-import type { ShipperProtocol } from '../shippers.ts';
 import type { Role } from '../vocabulary.ts';
+
+/** Protocols of log shippers that the service emulates. */
+const shipperProtocols = ['elasticsearch', 'splunk', 'otlp'] as const;
+export type ShipperProtocol = (typeof shipperProtocols)[number];
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 

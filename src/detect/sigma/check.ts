@@ -1,7 +1,7 @@
 import type { Problem } from './document.ts';
 import { shown } from './fault.ts';
-import { fieldName, type Path } from './field-name.ts';
 import { expansionRoom, type Room } from './item.ts';
+import { fieldName, type Path } from './problem.ts';
 import { isObject, type JsonObject } from './record.ts';
 
 /**

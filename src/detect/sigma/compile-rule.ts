@@ -1,12 +1,11 @@
 import { limits } from '../../limits.ts';
 import type { Problem, RuleDocument, Search } from './document.ts';
 import { reasonOr, refuse, shown } from './fault.ts';
-import { fieldName } from './field-name.ts';
 import { resolveField } from './fields/field.ts';
 import { type Formula, fieldsOf, formulaOf, settled } from './formula.ts';
 import { compileItem, type Placeholders, type Room } from './item.ts';
 import { route } from './logsource.ts';
-import { problemOf } from './problem.ts';
+import { fieldName, problemOf } from './problem.ts';
 import type { RecordKind } from './record.ts';
 
 /** A rule before filters and correlations are applied. */

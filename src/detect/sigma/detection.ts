@@ -3,8 +3,8 @@ import { type Check, typeName } from './check.ts';
 import { aggregationAdvice, parseCondition, searchesOf } from './condition.ts';
 import type { Scalar, Search, SearchItem } from './document.ts';
 import { shown } from './fault.ts';
-import type { Path } from './field-name.ts';
 import { checkItem } from './item.ts';
+import type { Path } from './problem.ts';
 import { isObject, type JsonObject } from './record.ts';
 
 /** The searches of a section, and the conditions that combine them. */

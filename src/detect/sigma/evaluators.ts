@@ -2,9 +2,8 @@ import { type FieldCache, type MatchContext, passes } from './field-cache.ts';
 import { fold } from './fold.ts';
 import type { Formula } from './formula.ts';
 import type { CompiledItem, Test } from './item.ts';
-import type { Keywords } from './keywords.ts';
 import type { Predicate } from './predicate.ts';
-import type { Slots } from './slots.ts';
+import type { Keywords, Slots } from './slots.ts';
 
 /** Returns true if a condition holds for the current record. */
 export type Evaluator = () => boolean;

@@ -1,11 +1,10 @@
 import { itemProblems, type RuleFormula } from './compile-rule.ts';
 import type { FilterDocument, Problem } from './document.ts';
 import { reasonOr } from './fault.ts';
-import type { Path } from './field-name.ts';
 import { type Formula, filterFormula } from './formula.ts';
 import type { Placeholders, Room } from './item.ts';
 import { includesLogsource } from './logsource.ts';
-import { problemOf } from './problem.ts';
+import { type Path, problemOf } from './problem.ts';
 
 /** A filter, and the rules to which it applies. */
 export interface AppliedFilter {

@@ -1,7 +1,7 @@
 import { ruleStatuses, severities } from '../../contract/vocabulary.ts';
 import type { Check } from './check.ts';
 import type { Head, Logsource } from './document.ts';
-import type { Path } from './field-name.ts';
+import type { Path } from './problem.ts';
 import { isObject, type JsonObject } from './record.ts';
 import type { YamlDocument } from './yaml-text.ts';
 

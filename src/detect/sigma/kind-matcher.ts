@@ -2,12 +2,11 @@ import { Candidates } from './candidates.ts';
 import { type Evaluator, Evaluators, holdsAsWritten } from './evaluators.ts';
 import type { MatchContext } from './field-cache.ts';
 import type { Formula } from './formula.ts';
-import { Keywords } from './keywords.ts';
 import { LiteralIndex } from './literal-index.ts';
 import { Predicates } from './predicate.ts';
 import type { JsonObject, RecordKind } from './record.ts';
 import { type RequiredLiteral, witnessesOf } from './required-literal.ts';
-import { Slots } from './slots.ts';
+import { Keywords, Slots } from './slots.ts';
 
 /** A rule to evaluate, with its formula. */
 export interface CandidateRule<Rule> {

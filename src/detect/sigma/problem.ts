@@ -1,5 +1,4 @@
 import type { Problem, SigmaDocument } from './document.ts';
-import { fieldName, type Path } from './field-name.ts';
 
 /**
  * Fields for which problems may be found when documents are compiled together, with the depth of nested
@@ -36,4 +35,16 @@ function lineOf({ line, lines }: SigmaDocument, field: Path): number {
     if (found !== undefined) return found;
   }
   return line;
+}
+
+/** A position in a document: keys and indexes from the root. */
+export type Path = readonly (string | number)[];
+
+/** Formats a path: `detection.selection.query|contains`, `tags[2]`. */
+export function fieldName(path: Path): string {
+  return path.reduce<string>((name, part) => {
+    if (typeof part === 'number') return `${name}[${part}]`;
+    const short = part.length > 120 ? `${part.slice(0, 120)}…`.toWellFormed() : part;
+    return name === '' ? short : `${name}.${short}`;
+  }, '');
 }

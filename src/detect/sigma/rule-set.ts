@@ -1,22 +1,28 @@
+import type { Severity } from '../../contract/vocabulary.ts';
 import { limits } from '../../limits.ts';
 import { compileRule, type RuleFormula } from './compile-rule.ts';
-import type { CompiledRule } from './compiled-rule.ts';
 import { linkCorrelations } from './correlation/link-correlations.ts';
-import type { LinkedCorrelation, LinkedCorrelations } from './correlation/linked.ts';
+import type { Feed, LinkedCorrelation, LinkedCorrelations } from './correlation/linked.ts';
 import { keyFieldOf, keyOf, type Named } from './correlation/references.ts';
 import { CostRoom, costOf, feedCost, type MeasureBudget } from './cost.ts';
-import type { CorrelationDocument, FilterDocument, Problem, RuleDocument, SigmaDocument } from './document.ts';
+import type {
+  CorrelationDocument,
+  FilterDocument,
+  Logsource,
+  Problem,
+  RuleDocument,
+  SigmaDocument,
+} from './document.ts';
 import { shown } from './fault.ts';
-import type { Path } from './field-name.ts';
 import { resolveField } from './fields/field.ts';
 import { type AppliedFilter, applyFilter, filtered } from './filters.ts';
 import type { Placeholders, Room } from './item.ts';
 import { type CandidateRule, KindMatcher } from './kind-matcher.ts';
-import { problemOf } from './problem.ts';
+import { type Path, problemOf } from './problem.ts';
 import type { Accessor, JsonObject, RecordKind } from './record.ts';
 
 /** A refused document and the reason. */
-export interface RefusedDocument {
+interface RefusedDocument {
   readonly document: SigmaDocument;
   readonly problems: readonly Problem[];
 }
@@ -253,4 +259,27 @@ function matchersOf(
     }
   }
   return new Map([...byKind].map(([kind, its]) => [kind, new KindMatcher(kind, its, indexed)]));
+}
+
+/** A rule that can be evaluated. */
+export interface CompiledRule {
+  /**
+   * The id, otherwise the name, otherwise the title. Key for correlations and state, unique within the set.
+   */
+  readonly id: string;
+  readonly title: string;
+  /** Severity; `medium` if the rule has no level. */
+  readonly level: Severity;
+  readonly logsource: Logsource;
+  readonly document: RuleDocument;
+  /** The kinds of record to which the rule applies. */
+  readonly kinds: readonly RecordKind[];
+  /** Fields that no kind in `kinds` has. The parts of the rule with these fields never match. */
+  readonly missingFields: readonly string[];
+  /** Titles of the filters that exclude records from the rule. */
+  readonly filters: readonly string[];
+  /** True if a correlation that names the rule raises alerts instead. */
+  readonly silent: boolean;
+  /** Correlation inputs to create for a match. */
+  readonly feeds: readonly Feed[];
 }

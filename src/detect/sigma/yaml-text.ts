@@ -12,7 +12,7 @@ import {
 import { limits } from '../../limits.ts';
 import type { Problem } from './document.ts';
 import { shown } from './fault.ts';
-import { fieldName, type Path } from './field-name.ts';
+import { fieldName, type Path } from './problem.ts';
 
 /** One document of a text, as plain data. */
 export interface YamlDocument {

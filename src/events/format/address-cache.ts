@@ -1,5 +1,5 @@
 import { parseAddress, parseIpv4, parseIpv4Bytes, printIpv4, writeIpv4 } from '../../net/ip.ts';
-import { detachString } from './detach-string.ts';
+import { detachString } from './text-span.ts';
 
 const most = 16_384;
 /** Number of slots: half of them stay free, so that a lookup takes one or two steps. */

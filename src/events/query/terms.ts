@@ -10,11 +10,11 @@ import { encodings } from '../format/block-format.ts';
 import { type ColumnName, columnOf } from '../format/columns.ts';
 import type { Table } from '../records.ts';
 import { endTime, flowReader } from '../resource.ts';
-import { markAnswers, markTested } from '../text-match.ts';
 import { addressTerm } from './address-term.ts';
 import { assetTerm } from './asset-term.ts';
 import type { FilterTerm } from './filter.ts';
 import { flag, number, place, texts, time, type Values } from './filter-values.ts';
+import { markAnswers, markTested } from './free-text.ts';
 import { costs, entriesIn, keep, numbersIn, type Term } from './term.ts';
 import { markMatches, mayHave, type Needle, needle } from './text-search.ts';
 

@@ -2,9 +2,7 @@ import type { Alert } from '../../contract/resources/alert.ts';
 import { withAssets } from '../../events/alert-assets.ts';
 import type { AssetSnapshot } from '../../events/asset-lookup.ts';
 import type { AlertUpdate } from '../../store/store.ts';
-import type { LiveBatch, LiveMessage } from './channel.ts';
-import type { FilterMatcher } from './filtered-channel.ts';
-import { LazyMessage } from './lazy-message.ts';
+import { type FilterMatcher, LazyMessage, type LiveBatch, type LiveMessage } from './channel.ts';
 
 /** The alert changes of one commit. */
 export class LiveAlerts implements LiveBatch<FilterMatcher<Alert>> {

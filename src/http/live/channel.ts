@@ -1,5 +1,49 @@
 import type { ParsedFilter } from '../../contract/query.ts';
 
+/** A message whose text is created when it is first read. It is never created if no reader has room for the message. */
+export class LazyMessage implements LiveMessage {
+  readonly seq: number;
+  readonly #write: () => string;
+  #json: string | undefined;
+
+  constructor(seq: number, write: () => string) {
+    this.seq = seq;
+    this.#write = write;
+  }
+
+  get json(): string {
+    this.#json ??= this.#write();
+    return this.#json;
+  }
+}
+
+/** A subscription's filter, and a function that returns whether a resource matches it. */
+export interface FilterMatcher<T> {
+  readonly filter: ParsedFilter;
+  readonly wanted: (resource: T) => boolean;
+}
+
+/** Reads the newest state of resources that changed after a sequence, in the analytics pool. */
+type ReplayChanges = (
+  query: { since: number; filter: ParsedFilter; limit: number },
+  signal: AbortSignal,
+) => Promise<ReplayPart>;
+
+/**
+ * Returns a channel of changed resources. Filters are not indexed: these resources are few, and evaluating
+ * every subscription costs less than a lookup.
+ */
+export const filteredChannel = <T>(
+  head: () => number,
+  compileFilter: (filter: ParsedFilter) => FilterMatcher<T>['wanted'],
+  replayChanges: ReplayChanges,
+): Channel<FilterMatcher<T>> => ({
+  head,
+  compile: (filter) => ({ filter, wanted: compileFilter(filter) }),
+  subscriptionKey: () => undefined,
+  replay: ({ filter }, since, limit, signal) => replayChanges({ since, filter, limit }, signal),
+});
+
 /**
  * The common interface of live channels. `Matcher` is a filter compiled by the channel, which only that
  * channel can use.

@@ -1,8 +1,6 @@
 import type { Scan } from '../../contract/resources/scan.ts';
 import type { ScanUpdate } from '../../store/store.ts';
-import type { LiveBatch, LiveMessage } from './channel.ts';
-import type { FilterMatcher } from './filtered-channel.ts';
-import { LazyMessage } from './lazy-message.ts';
+import { type FilterMatcher, LazyMessage, type LiveBatch, type LiveMessage } from './channel.ts';
 
 /** A change of a scan, as a batch. */
 export class LiveScan implements LiveBatch<FilterMatcher<Scan>> {

@@ -7,9 +7,16 @@ import { type CompiledFilter, compileFilter } from '../../events/query/select.ts
 import type { Table } from '../../events/records.ts';
 import { writeEventJson } from '../../events/resource.ts';
 import type { CommittedBlock } from '../../store/store.ts';
-import type { Channel, LiveBatch, LiveMessage, ReplayPart, SubscriptionKey, SubscriptionValue } from './channel.ts';
+import {
+  type Channel,
+  LazyMessage,
+  type LiveBatch,
+  type LiveMessage,
+  type ReplayPart,
+  type SubscriptionKey,
+  type SubscriptionValue,
+} from './channel.ts';
 import { subscriptionKeyOf, valuesOf } from './event-subscription-key.ts';
-import { LazyMessage } from './lazy-message.ts';
 
 interface EventMatcher {
   readonly filter: EventFilter;

@@ -2,11 +2,11 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { ChannelName } from '../../contract/channels.ts';
 import { errorCodes, ServiceError } from '../../errors.ts';
 import { type LimitName, limits } from '../../limits.ts';
+import { errorMessage } from '../error-reply.ts';
 import { type Backlogged, Backpressure } from './backpressure.ts';
 import type { Channel, LiveBatch, LiveMessage, SubscriptionKey } from './channel.ts';
 import { ConcurrencyLimit } from './concurrency-limit.ts';
 import { CpuBudget } from './cpu-budget.ts';
-import { errorMessage } from './error-message.ts';
 import { RecentBatches } from './recent-batches.ts';
 import { SubscriptionIndex } from './subscription-index.ts';
 

@@ -4,8 +4,8 @@ import type { Alert } from '../../contract/resources/alert.ts';
 import type { Scan } from '../../contract/resources/scan.ts';
 import type { Pool } from '../../rpc/pool.ts';
 import type { StoreReader } from '../../store/store.ts';
+import { filteredChannel } from './channel.ts';
 import { eventChannel } from './event-channel.ts';
-import { filteredChannel } from './filtered-channel.ts';
 import { Hub, type HubObserver } from './hub.ts';
 import { topologyChannel } from './topology-channel.ts';
 

@@ -3,7 +3,7 @@ import { type ClientMessage, closeCodes } from '../../contract/channels.ts';
 import { validateClientMessage } from '../../contract/validate.ts';
 import { invalidField, ServiceError } from '../../errors.ts';
 import { type LimitName, limits } from '../../limits.ts';
-import { errorMessage } from './error-message.ts';
+import { errorMessage } from '../error-reply.ts';
 import type { Hub, Reader } from './hub.ts';
 import { type MayRead, type Preset, Subscriptions } from './subscriptions.ts';
 

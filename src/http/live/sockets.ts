@@ -3,12 +3,12 @@ import { type ChannelName, channels, closeCodes } from '../../contract/channels.
 import { type OperationId, operationIds, routeOf } from '../../contract/routes.ts';
 import { ServiceError } from '../../errors.ts';
 import { type LimitName, limits } from '../../limits.ts';
-import { isAllowed } from '../access.ts';
+import { isAllowed } from '../caller.ts';
 import type { Authenticator, Credentials } from '../endpoint.ts';
+import { errorMessage } from '../error-reply.ts';
 import type { SocketFront } from '../server.ts';
 import type { Transport } from '../tls-transport.ts';
 import type { HttpRequest, HttpResponse, TemplatedApp, WebSocket, WebSocketBehavior } from '../uws.ts';
-import { errorMessage } from './error-message.ts';
 import type { Hub } from './hub.ts';
 import { Session, type SocketIdentity } from './session.ts';
 import { bears, readUpgrade, type Upgrade } from './upgrade.ts';

@@ -2,7 +2,7 @@ import { type ChannelName, type ClientMessage, channels, type ServerMessage } fr
 import { type ParsedFilter, parseFilters, shorten } from '../../contract/query.ts';
 import { invalidField, ServiceError } from '../../errors.ts';
 import { type LimitName, limits } from '../../limits.ts';
-import { errorMessage } from './error-message.ts';
+import { errorMessage } from '../error-reply.ts';
 import type { Hub, Reader } from './hub.ts';
 
 /**

@@ -2,10 +2,8 @@ import type { ParsedFilter } from '../../contract/query.ts';
 import { onlyId } from '../../contract/singleton.ts';
 import type { AssetSnapshot } from '../../events/asset-lookup.ts';
 import type { StoreReader } from '../../store/store.ts';
-import { type Step, updateOf } from '../../topology/model/update.ts';
-import { viewOf } from '../../topology/model/update-view.ts';
-import type { Channel, LiveBatch, LiveMessage, ReplayPart } from './channel.ts';
-import { LazyMessage } from './lazy-message.ts';
+import { type Step, updateOf, viewOf } from '../../topology/model/update.ts';
+import { type Channel, LazyMessage, type LiveBatch, type LiveMessage, type ReplayPart } from './channel.ts';
 
 interface TopologyMatcher {
   readonly filter: ParsedFilter;

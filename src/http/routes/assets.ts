@@ -1,12 +1,38 @@
-import type { assetsRoutes } from '../../contract/routes/assets.ts';
+import type { Asset } from '../../contract/resources/asset.ts';
+import type { assetsRoutes, servicesRoutes } from '../../contract/routes/assets.ts';
 import { defaultWindow } from '../../contract/vocabulary.ts';
+import { ServiceError } from '../../errors.ts';
+import { noAsset } from '../../events/no-asset.ts';
 import { canonicalAsset, canonicalIdentifiers, requireIdentity } from '../../inventory/asset-input.ts';
-import { assetReply, createdAsset, readAsset } from '../asset-reads.ts';
+import type { AssetChanged } from '../../store/store.ts';
 import type { Handlers } from '../context.ts';
-import { ifMatchVersion } from '../if-match.ts';
 import { listReply, pooledList } from '../list-reply.ts';
-import { noContent, resource } from '../reply.ts';
+import { ifMatchVersion } from '../preconditions.ts';
+import { created, noContent, type Reply, resource } from '../reply.ts';
 import { queriesOf } from '../run-options.ts';
+import type { Services } from '../services.ts';
+
+export const servicesHandlers = {
+  listServices: (context) => pooledList(context, 'listServices'),
+
+  getService({ services, params }) {
+    const service = services.reader.getService(params.service_id);
+    if (service === undefined) throw new ServiceError('NOT_FOUND', `there is no service ${params.service_id}`);
+    return resource('service', params.service_id, service);
+  },
+
+  listAssetServices(context) {
+    const { services, params } = context;
+    const ofAsset = { field: 'asset_id', values: [params.asset_id] };
+    return listReply(context, async (query, options) => {
+      const wanted = { ...query, terms: [...query.terms, ofAsset] };
+      // The page is read first, so that a cursor of another list is refused even for unknown assets.
+      const page = await services.queries.run('listServices', wanted, options);
+      readAsset(params.asset_id, services);
+      return page;
+    });
+  },
+} satisfies Handlers<typeof servicesRoutes>;
 
 export const assetsHandlers = {
   listAssets: (context) => pooledList(context, 'listAssets'),
@@ -62,3 +88,21 @@ export const assetsHandlers = {
     return resource('risk_history', params.asset_id, history!);
   },
 } satisfies Handlers<typeof assetsRoutes>;
+
+/**
+ * Returns the asset. Throws NOT_FOUND; if the asset was merged, the error names the asset into which it was
+ * merged.
+ */
+function readAsset(id: string, { reader }: Pick<Services, 'reader'>): Asset {
+  const asset = reader.getAsset(id);
+  if (asset !== undefined) return asset;
+  throw noAsset(id, reader.mergedInto(id));
+}
+
+function assetReply({ asset: { id, ...attributes } }: AssetChanged): Reply {
+  return resource('asset', id, attributes);
+}
+
+function createdAsset({ asset: { id, ...attributes } }: AssetChanged): Reply {
+  return created('asset', id, attributes, `/api/v1/assets/${id}`);
+}

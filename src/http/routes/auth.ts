@@ -4,7 +4,7 @@ import { operationIds } from '../../contract/routes.ts';
 import { principalAttributes } from '../../contract/shown-attributes.ts';
 import { ServiceError } from '../../errors.ts';
 import { addressGroup } from '../../net/address-group.ts';
-import { isAllowed } from '../access.ts';
+import { isAllowed } from '../caller.ts';
 import type { Handlers } from '../context.ts';
 import { withLimitMetrics } from '../limit-metrics.ts';
 import { bareJson, noContent, resource } from '../reply.ts';

@@ -4,13 +4,12 @@ import { operationIds } from '../../contract/routes.ts';
 import { principalAttributes, tokenAttributes } from '../../contract/shown-attributes.ts';
 import { invalidField, ServiceError } from '../../errors.ts';
 import type { Principal } from '../../store/store.ts';
-import { callerOf } from '../access.ts';
 import { severalOperations } from '../audit-caps.ts';
+import { callerOf } from '../caller.ts';
 import type { Handlers } from '../context.ts';
-import { ifMatchVersion } from '../if-match.ts';
 import { withLimitMetrics } from '../limit-metrics.ts';
 import { listReply, pooledList } from '../list-reply.ts';
-import { requireLog } from '../log-required.ts';
+import { ifMatchVersion, requireLog } from '../preconditions.ts';
 import { created, noContent, resource } from '../reply.ts';
 import type { Services } from '../services.ts';
 

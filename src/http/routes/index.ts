@@ -5,8 +5,8 @@ import { type BodyBudgets, bind, type Handler, type HttpOperation, refuseUpgrade
 import type { Endpoint } from '../endpoint.ts';
 import type { Services } from '../services.ts';
 import { alertsHandlers } from './alerts.ts';
-import { analyticsHandlers } from './analytics.ts';
-import { assetsHandlers } from './assets.ts';
+import { analyticsHandlers, topologyHandlers } from './analytics.ts';
+import { assetsHandlers, servicesHandlers } from './assets.ts';
 import { authHandlers } from './auth.ts';
 import { discoveryHandlers } from './discovery.ts';
 import { elasticsearchHandlers } from './elasticsearch.ts';
@@ -17,11 +17,9 @@ import { intelHandlers } from './intel.ts';
 import { otlpHandlers } from './otlp.ts';
 import { receiptHandlers } from './receipts.ts';
 import { rulesHandlers } from './rules.ts';
-import { servicesHandlers } from './services.ts';
 import { silencesHandlers } from './silences.ts';
 import { splunkHandlers } from './splunk.ts';
 import { systemHandlers } from './system.ts';
-import { topologyHandlers } from './topology.ts';
 import { transparencyHandlers } from './transparency.ts';
 
 /** The handlers of all HTTP operations. */

@@ -1,9 +1,8 @@
 import type { intelRoutes } from '../../contract/routes/intel.ts';
 import type { Handlers } from '../context.ts';
-import { ifMatchVersion } from '../if-match.ts';
 import { queryLimits, withLimitMetrics } from '../limit-metrics.ts';
 import { listReply } from '../list-reply.ts';
-import { requireLog } from '../log-required.ts';
+import { ifMatchVersion, requireLog } from '../preconditions.ts';
 import { created, noContent, resource } from '../reply.ts';
 
 export const intelHandlers = {

@@ -2,8 +2,16 @@ import type { IngestAnswer } from '../../contract/resources/ingest.ts';
 import type { otlpRoutes } from '../../contract/routes/otlp.ts';
 import type { Handlers } from '../context.ts';
 import { withHeader } from '../reply.ts';
-import { encoded, encodingOf, mediaTypes, type OtlpMessage } from '../shippers/otlp-encoding.ts';
-import { message, messageField, numberField, textField } from '../shippers/protobuf-message.ts';
+import {
+  encoded,
+  encodingOf,
+  mediaTypes,
+  message,
+  messageField,
+  numberField,
+  type OtlpMessage,
+  textField,
+} from '../shippers/otlp-reply.ts';
 import { storeBody } from '../store-body.ts';
 
 export const otlpHandlers = {

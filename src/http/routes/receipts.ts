@@ -4,9 +4,9 @@ import type { LogView } from '../../ledger/ledger.ts';
 import type { StoredReceipt } from '../../store/store.ts';
 import type { Handlers } from '../context.ts';
 import { logView } from '../log-view.ts';
-import { signatureOf } from '../receipts.ts';
 import { resource } from '../reply.ts';
 import type { Services } from '../services.ts';
+import { signatureOf } from '../store-body.ts';
 import { loggedProof, writeProofBundle } from '../write-bundle.ts';
 
 export const receiptHandlers = {

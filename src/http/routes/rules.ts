@@ -1,9 +1,8 @@
 import type { rulesRoutes } from '../../contract/routes/rules.ts';
 import type { Handlers } from '../context.ts';
-import { ifMatchVersion } from '../if-match.ts';
 import { ruleTaskLimits, withLimitMetrics } from '../limit-metrics.ts';
 import { listReply } from '../list-reply.ts';
-import { requireLog } from '../log-required.ts';
+import { ifMatchVersion, requireLog } from '../preconditions.ts';
 import { created, data, noContent, resource } from '../reply.ts';
 import { runOptions } from '../run-options.ts';
 

@@ -2,8 +2,8 @@ import { canonicalSilence } from '../../alerts/silence-input.ts';
 import type { silencesRoutes } from '../../contract/routes/silences.ts';
 import { ServiceError } from '../../errors.ts';
 import type { Handlers } from '../context.ts';
-import { ifMatchVersion } from '../if-match.ts';
 import { pooledList } from '../list-reply.ts';
+import { ifMatchVersion } from '../preconditions.ts';
 import { created, noContent, resource } from '../reply.ts';
 
 export const silencesHandlers = {

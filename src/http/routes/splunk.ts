@@ -1,8 +1,8 @@
 import type { splunkRoutes } from '../../contract/routes/splunk.ts';
 import { channelHeader, collectorAnswers } from '../../contract/splunk.ts';
 import { invalidField, ServiceError } from '../../errors.ts';
-import { authorize } from '../access.ts';
 import type { ArrivedBody } from '../bodies.ts';
+import { authorize } from '../caller.ts';
 import type { Context, Handlers } from '../context.ts';
 import { readJson } from '../json-body.ts';
 import { bareJson } from '../reply.ts';

@@ -9,8 +9,8 @@ import { writeTreeHead } from '../../contract/write-tree-head.ts';
 import { ServiceError } from '../../errors.ts';
 import type { Handlers } from '../context.ts';
 import { listReply } from '../list-reply.ts';
-import { requireLog } from '../log-required.ts';
 import { shownIdentity } from '../log-view.ts';
+import { requireLog } from '../preconditions.ts';
 import { accepted, bareJson, jsonText, type Reply, resource } from '../reply.ts';
 import { currentStatus } from '../status.ts';
 

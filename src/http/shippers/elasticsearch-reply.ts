@@ -1,5 +1,46 @@
+import { type ErrorCode, errorCodes } from '../../errors.ts';
+import { retryHeader, shownError } from '../error-reply.ts';
+import type { ErrorReply } from '../exchange.ts';
 import type { BareReply, Header } from '../reply.ts';
 import type { RequestHead } from '../request.ts';
+
+/** Elasticsearch's error types by error code. No type fits the other codes. */
+const types: Partial<Record<ErrorCode, string>> = {
+  INVALID_REQUEST: 'illegal_argument_exception',
+  UNAUTHENTICATED: 'security_exception',
+  FORBIDDEN: 'security_exception',
+  NOT_FOUND: 'resource_not_found_exception',
+  PAYLOAD_TOO_LARGE: 'content_too_long_exception',
+  UNSUPPORTED_MEDIA_TYPE: 'media_type_header_exception',
+  INTERNAL: 'internal_server_error',
+};
+
+/**
+ * Returns the status and error type of a request that was not stored and may be retried. Shippers retry 429
+ * (OpenTelemetry's exporter by default only 429). The official clients, which name the version of the
+ * interface, retry 503 but not 429.
+ */
+function whileFull(head: RequestHead): { readonly status: 429 | 503; readonly type: string } {
+  return { status: isVersioned(head) ? 503 : 429, type: 'es_rejected_execution_exception' };
+}
+
+/** Renders an error in Elasticsearch's form: `{error: {root_cause, type, reason}, status}`. */
+export const elasticsearchError: ErrorReply = (error, head) => {
+  const { code, message } = shownError(error);
+  const { status: usual, retry } = errorCodes[code];
+  const { status, type } = retry ? whileFull(head) : { status: usual, type: types[code] ?? 'exception' };
+  const headers: Header[] = [...elasticsearchHeaders(head)];
+  if (retry) headers.push(retryHeader(error));
+  if (status === 401) headers.push(['WWW-Authenticate', challenge]);
+  const cause = { type, reason: message };
+  return { status, headers, body: JSON.stringify({ error: { root_cause: [cause], ...cause }, status }) };
+};
+
+/**
+ * The challenge of a response with status 401 (RFC 9110, section 11.6.1). Some clients send a password only
+ * after a challenge.
+ */
+const challenge = 'Basic realm="candor", charset="UTF-8", Bearer realm="candor", ApiKey';
 
 /** Header that Elasticsearch clients require in every response, including errors. */
 const product: Header = ['X-Elastic-Product', 'Elasticsearch'];
@@ -22,9 +63,9 @@ function versionOf({ headers }: RequestHead): string | undefined {
 /**
  * Returns whether the client names a version of the interface, as the official clients do since version 8.
  */
-export const isVersioned = (head: RequestHead): boolean => versionOf(head) !== undefined;
+const isVersioned = (head: RequestHead): boolean => versionOf(head) !== undefined;
 
-export function elasticsearchHeaders(head: RequestHead): Header[] {
+function elasticsearchHeaders(head: RequestHead): Header[] {
   return [['Content-Type', mediaTypeFor(head)], product];
 }
 

@@ -2,7 +2,7 @@ import type { AccessRule } from '../../contract/resources/policy.ts';
 import { type OperationId, operationIds, routeOf } from '../../contract/routes.ts';
 import type { Role } from '../../contract/vocabulary.ts';
 import type { StoredPolicy } from '../store/policy.ts';
-import { checkRules, inOrder } from './check-rules.ts';
+import { checkRules, inOrder } from './access-rules.ts';
 
 /**
  * Settings that determine the default policy. If they change, they are applied to the policy at the next

@@ -10,7 +10,7 @@ import { readFileLater, UnreadableFile } from '../../files/read-file.ts';
 import { repeatedKey } from '../../files/unique-keys.ts';
 import { writeRefusal } from '../../files/write-errors.ts';
 import { limits } from '../../limits.ts';
-import { checkRules } from './check-rules.ts';
+import { checkRules } from './access-rules.ts';
 
 /** The editable policy file as it was read. */
 export interface FoundFile {

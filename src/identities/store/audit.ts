@@ -6,7 +6,7 @@ import { pageFrom, pageOf, type Row } from '../../database/lists/list.ts';
 import { entryCount } from '../../database/rows.ts';
 import { positionsByTime, timeRange } from '../../database/time-pages.ts';
 import type { ListPage, ListQuery, StoredAuditRecord } from '../../store/store.ts';
-import { auditList, type ListedRecord } from '../lists/audit-records.ts';
+import { auditList, type ListedRecord } from '../lists.ts';
 import { takeEntries } from './call-entries.ts';
 import type { AuditRow, IdentityTables } from './tables.ts';
 

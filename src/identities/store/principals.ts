@@ -8,7 +8,7 @@ import { ServiceError } from '../../errors.ts';
 import { limits } from '../../limits.ts';
 import type { Outbox } from '../../store/outbox.ts';
 import type { Actor, ListPage, ListQuery, Principal } from '../../store/store.ts';
-import { principalList } from '../lists/principals.ts';
+import { principalList } from '../lists.ts';
 import { indexAdministrator } from './administrators.ts';
 import { indexName, requireFreeName } from './principal-names.ts';
 import type { IdentityTables } from './tables.ts';

@@ -9,7 +9,7 @@ import { ServiceError } from '../../errors.ts';
 import { limits } from '../../limits.ts';
 import type { Outbox } from '../../store/outbox.ts';
 import type { Actor, ListPage, ListQuery, Token } from '../../store/store.ts';
-import { tokenListAt } from '../lists/tokens.ts';
+import { tokenListAt } from '../lists.ts';
 import type { IdentityTables } from './tables.ts';
 import { putToken, removeToken, tokenCount, tokensOf } from './token-index.ts';
 

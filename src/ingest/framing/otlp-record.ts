@@ -1,8 +1,8 @@
+import { shippedId } from '../../events/scoped-id.ts';
 import { limits } from '../../limits.ts';
-import type { EnvelopeContext } from '../envelope-context.ts';
 import type { JsonObject } from '../fields.ts';
 import type { ItemReader } from '../item-reader.ts';
-import { shippedId } from '../shipped-id.ts';
+import type { EnvelopeContext } from '../parse-context.ts';
 
 // A log record of OpenTelemetry is an envelope. The sensor's record is the first of these parts:
 //

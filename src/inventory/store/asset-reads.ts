@@ -5,10 +5,9 @@ import { pageOf, type Row } from '../../database/lists/list.ts';
 import { type AddressSpan, type AssetLookup, type Owner, ownerAt } from '../../events/asset-lookup.ts';
 import type { ListPage, ListQuery } from '../../store/store.ts';
 import { canonicalUuid } from '../../uuid.ts';
-import { assetHistoryListOf, type NumberedRecord } from '../lists/asset-history.ts';
-import { assetList } from '../lists/assets.ts';
+import { assetHistoryListOf, assetList, type NumberedRecord } from '../lists.ts';
 import { type AssetRow, assetOf } from './asset-row.ts';
-import { ownersOf } from './owners.ts';
+import { ownersOf } from './bindings.ts';
 import type { InventoryTables } from './tables.ts';
 
 export function getAsset({ assets }: InventoryTables, id: string): Asset | undefined {

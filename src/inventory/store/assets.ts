@@ -1,17 +1,20 @@
+import { maxLineLength } from '../../contract/vocabulary.ts';
 import type { CachedRows } from '../../database/cached-rows.ts';
 import { type LimitName, limits } from '../../limits.ts';
+import { hostName } from '../../net/host-name.ts';
 import type { ScannedHost } from '../../store/store.ts';
+import { withName } from '../model/names.ts';
+import { printable } from '../model/printable.ts';
 import type { HostSeen } from '../model/seen.ts';
 import { AssetAddresses } from './asset-addresses.ts';
 import type { AssetRow } from './asset-row.ts';
-import type { AssetState } from './asset-state.ts';
+import { type AssetState, hostnamesOf } from './asset-state.ts';
 import type { Bindings } from './bindings.ts';
 import { Gateways } from './gateways.ts';
-import { type History, network, scan } from './history.ts';
+import { type By, type History, network, scan } from './history.ts';
 import { KnownAssets, passive } from './known-assets.ts';
 import type { OpenAlerts } from './open-alerts.ts';
 import type { AssetsPart, HostSighting, ServicesPart } from './parts.ts';
-import { addName, learnSystem } from './reported-names.ts';
 import { SeenHosts } from './seen-hosts.ts';
 import type { InventoryTables } from './tables.ts';
 
@@ -191,4 +194,26 @@ export class Assets implements AssetsPart {
     const id = ip === undefined ? undefined : this.assetAt(ip, at);
     return id === undefined ? undefined : this.#known.require(id);
   }
+}
+
+/** Adds a name that the network reported for an asset. */
+function addName(known: KnownAssets, asset: AssetState, heard: Parameters<typeof withName>[1], by: By): void {
+  const name = hostName(heard.name);
+  if (name === undefined) return;
+  const names = withName(asset.heard, { ...heard, name });
+  const isNew = !asset.heard.some((each) => each.name === name);
+  if (isNew && names.length === asset.heard.length) known.leftOut('maxHeardNames');
+  if (names === asset.heard) return;
+  asset.heard = names;
+  known.rows.put(asset.id, asset);
+  if (isNew && asset.hostnames === undefined && hostnamesOf(asset).includes(name))
+    known.note(asset, heard.at, { action: 'hostname_added', by, hostname: name });
+}
+
+/** Sets the operating system that the network reports, unless a user set one. */
+function learnSystem(known: KnownAssets, asset: AssetState, os: string): void {
+  const text = printable(os, maxLineLength);
+  if (text === undefined || asset.os === text || asset.set.includes('os')) return;
+  asset.os = text;
+  known.rows.put(asset.id, asset);
 }

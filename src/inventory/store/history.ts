@@ -1,4 +1,4 @@
-import type { AssetHistory } from '../../contract/resources/asset-history.ts';
+import type { AssetHistory } from '../../contract/resources/asset.ts';
 import { within } from '../../database/grouped-rows.ts';
 import { slackOf, trimHistory } from '../../database/trim-history.ts';
 import { limits } from '../../limits.ts';

@@ -2,7 +2,7 @@ import { jsonPage } from '../../database/json-page.ts';
 import { pageOf, type Row } from '../../database/lists/list.ts';
 import type { ListPage, ListQuery } from '../../store/store.ts';
 import { canonicalUuid } from '../../uuid.ts';
-import { serviceList } from '../lists/services.ts';
+import { serviceList } from '../lists.ts';
 import { rangeOf } from './known-service.ts';
 import { type ServiceRow, serviceOf } from './service-row.ts';
 import type { InventoryTables } from './tables.ts';

@@ -20,8 +20,7 @@ import { DamagedError, EdgeDamagedError, type LedgerStorage, type SignedHead } f
 import { type BundleNotes, makeBundle } from './bundle.ts';
 import { type CheckpointSigner, Checkpoints } from './checkpoints.ts';
 import { listEntries, readLeaves } from './entry-list.ts';
-import { listHeads } from './head-list.ts';
-import type { HeadView } from './head-view.ts';
+import { type HeadView, listHeads } from './head-view.ts';
 import { logEmpty, Prover } from './prover.ts';
 import { readEntryBundle, readTile } from './tiles.ts';
 import type { VerifiedHeads } from './verified-heads.ts';

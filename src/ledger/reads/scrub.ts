@@ -1,15 +1,15 @@
+import { readFileSync } from 'node:fs';
 import { replaceFile } from '../../files/durable-file.ts';
 import { pageColumns } from '../../tlog/page.ts';
 import { equalHashes } from '../../tlog/tree.ts';
 import type { ReadReport } from '../ledger.ts';
 import { DamagedError, EdgeDamagedError, type LedgerStorage, type SignedHead } from '../storage/storage.ts';
 import { indexedOf, verifiedEntry } from './prover.ts';
-import { newPass, readScrubState, type ScrubState } from './scrub-state.ts';
 import type { TileDigests } from './tile-digests.ts';
 import { badSignature } from './verified-heads.ts';
 import { VerifiedNodes } from './verified-nodes.ts';
 
-export interface ScrubParts {
+interface ScrubParts {
   readonly storage: LedgerStorage;
   /** Returns the head of the current snapshot; undefined for an empty log. */
   latest(): SignedHead | undefined;
@@ -239,5 +239,41 @@ export class Scrub {
         this.#saving = undefined;
         if (this.#isStale) this.#save();
       });
+  }
+}
+
+/** Progress of the scrub, which is stored across restarts. Times are Unix milliseconds. */
+interface ScrubState {
+  passBeganAt: number;
+  /** End of the pass; undefined while the pass is in progress. */
+  passEndedAt: number | undefined;
+  /** Entries that this pass checks: the size of the log at its start. */
+  total: number;
+  /** Entries checked so far. */
+  entries: number;
+  /** Heads checked so far. */
+  heads: number;
+  /** Damaged entries, pages and heads found by this pass. */
+  damaged: number;
+  lastPass?: { readonly endedAt: number; readonly damaged: number } | undefined;
+  lastCleanPassBeganAt?: number | undefined;
+  /** Most recent damage found by the scrub or by a read. */
+  damage?: ReadReport['damage'] | undefined;
+}
+
+function newPass(nowMs: number): ScrubState {
+  return { passBeganAt: nowMs, passEndedAt: undefined, total: 0, entries: 0, heads: 0, damaged: 0 };
+}
+
+/** Reads the progress. Returns undefined if the file is missing or invalid: only the progress of a pass is lost. */
+function readScrubState(file: string): ScrubState | undefined {
+  try {
+    const found = JSON.parse(readFileSync(file, 'utf8')) as ScrubState;
+    const { passBeganAt, total, entries, heads, damaged, damage } = found;
+    const areCounts = [passBeganAt, total, entries, heads, damaged].every((n) => Number.isSafeInteger(n) && n >= 0);
+    const isDamage = damage === undefined || (Number.isSafeInteger(damage.at) && typeof damage.message === 'string');
+    return areCounts && isDamage ? found : undefined;
+  } catch {
+    return undefined;
   }
 }

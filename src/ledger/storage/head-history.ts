@@ -10,8 +10,7 @@ import type { Database } from '../../database/lmdb.ts';
 import { encodeHead, timestampStepNs } from '../../tlog/head.ts';
 import { uuidToBytes } from '../../uuid.ts';
 import { readHeadValue } from './head-row.ts';
-import { readRow } from './read-row.ts';
-import { DamagedError, type SignedHead } from './storage.ts';
+import { DamagedError, readRow, type SignedHead } from './storage.ts';
 
 type HeadPosition = Pick<SignedHead, 'size' | 'timestampNs'>;
 const positionBytes = 16;

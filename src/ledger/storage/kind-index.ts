@@ -9,8 +9,7 @@
  */
 import type { Database } from '../../database/lmdb.ts';
 import { lowerBound } from './lower-bound.ts';
-import { readRow } from './read-row.ts';
-import { DamagedError } from './storage.ts';
+import { DamagedError, readRow } from './storage.ts';
 
 const chunkEntries = 256;
 const indexBytes = 6;

@@ -7,12 +7,12 @@ import type { PublicationPeriod } from '../publication.ts';
 import { encodeHeadRow, HeadHistory, headKey, lastHead } from './head-history.ts';
 import { KindIndex } from './kind-index.ts';
 import { dueSlices, type LeafBuckets, leavesLike, mergeSlice } from './leaf-runs.ts';
-import { readRow } from './read-row.ts';
 import {
   type CommitBatch,
   DamagedError,
   type LeafBucket,
   type LedgerStorage,
+  readRow,
   type SignedHead,
   type StoredEntry,
 } from './storage.ts';

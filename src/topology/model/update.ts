@@ -1,4 +1,6 @@
+import type { ParsedFilter } from '../../contract/query.ts';
 import type { TopologyUpdate } from '../../contract/resources/topology.ts';
+import type { AssetLookup } from '../../events/asset-lookup.ts';
 import { type AddressRange, addressRanges, compareAddress, ipv4Of } from '../../net/ip.ts';
 import { subnetOf } from './blocks.ts';
 import { type DescribedNode, describeEdge, describeNode } from './describe.ts';
@@ -26,7 +28,7 @@ export interface Step {
   readonly renamed: readonly string[];
 }
 
-export interface UpdateView {
+interface UpdateView {
   readonly groupBy: 'host' | 'subnet';
   /**
    * Limits edges to those whose source or target is in at least one range of each list. Without lists, all edges are
@@ -130,4 +132,24 @@ function lies(blocks: Blocks, node: number, ranges: readonly AddressRange[]): nu
     compareAddress(first, 0, range.last, 0) <= 0 &&
     compareAddress(range.first, 0, last, 0) <= 0;
   return ranges.some(meets) ? 1 : 0;
+}
+
+/**
+ * Returns the part of the graph that a subscription to the channel sees. An asset in the filter means its
+ * current addresses.
+ */
+export function viewOf({ terms }: ParsedFilter, assets: AssetLookup): UpdateView {
+  const valuesOf = (field: string) => terms.find((term) => term.field === field)?.values.map(String);
+  const networks = valuesOf('ip');
+  const addresses = valuesOf('asset_id')?.flatMap((assetId) =>
+    assets
+      .ranges(assetId)
+      .filter(({ to }) => to === Number.POSITIVE_INFINITY)
+      .map(({ ip }) => ip),
+  );
+  const ends = [networks, addresses].filter((texts) => texts !== undefined);
+  return {
+    groupBy: valuesOf('group_by')?.[0] === 'subnet' ? 'subnet' : 'host',
+    ends: ends.map(rangesOf),
+  };
 }

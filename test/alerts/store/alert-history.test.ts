@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { AlertHistory } from '../../../src/contract/resources/alert-history.ts';
+import type { AlertHistory } from '../../../src/contract/resources/alert.ts';
 import { limits } from '../../../src/limits.ts';
 import type { ListQuery } from '../../../src/store/store.ts';
 import { analyst, batchOf, finding, hour, type Opened, opened, resources } from '../../store/opened.ts';

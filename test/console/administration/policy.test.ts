@@ -10,7 +10,7 @@ import {
   withRole,
 } from '../../../src/console/pages/administration/policy/draft.ts';
 import { operationIds, routeOf } from '../../../src/contract/routes.ts';
-import { checkRules } from '../../../src/identities/policy/check-rules.ts';
+import { checkRules } from '../../../src/identities/policy/access-rules.ts';
 
 const usual: Rules = operationIds.map((operation) => {
   const { access } = routeOf(operation);

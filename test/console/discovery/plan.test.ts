@@ -1,7 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { defaults, inputOf, planOf, refusalOf, targetsOf } from '../../../src/console/pages/discovery/plan.ts';
-import { countHosts } from '../../../src/console/pages/discovery/spans.ts';
+import {
+  countHosts,
+  defaults,
+  inputOf,
+  planOf,
+  refusalOf,
+  targetsOf,
+} from '../../../src/console/pages/discovery/plan.ts';
 import { parsePorts } from '../../../src/discovery/ports.ts';
 import * as scanner from '../../../src/discovery/targets.ts';
 import { ServiceError } from '../../../src/errors.ts';

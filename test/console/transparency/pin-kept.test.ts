@@ -1,7 +1,5 @@
 import { describe, expect, it, test } from 'vitest';
-import { keptTexts } from '../../../src/console/state/kept-texts.ts';
-import { readEvidence } from '../../../src/console/state/pin-evidence.ts';
-import { takeVerdict } from '../../../src/console/state/pin-verdict.ts';
+import { keptTexts, readEvidence, takeVerdict } from '../../../src/console/state/pin-kept.ts';
 
 const evidence = {
   code: 'FORK',

@@ -5,8 +5,8 @@ import { bannerText } from '../../../src/console/pages/transparency/banner-text.
 import { comparedSizes } from '../../../src/console/pages/transparency/compared-sizes.ts';
 import { entryOf } from '../../../src/console/pages/transparency/entry-fields.ts';
 import { kindOf } from '../../../src/console/pages/transparency/file-kind.ts';
-import { withoutTricks } from '../../../src/console/pages/transparency/plain-text.ts';
 import { placeOfKey, succession } from '../../../src/console/pages/transparency/rotations.ts';
+import { withoutTricks } from '../../../src/console/ui/plain-text.ts';
 import { entryKinds } from '../../../src/contract/vocabulary.ts';
 import { banner } from '../../../src/ledger/banner.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { shortZone } from '../../../src/console/ui/zone-name.ts';
+import { shortZone } from '../../../src/console/ui/words.ts';
 
 test.each([
   ['UTC', 'UTC'],

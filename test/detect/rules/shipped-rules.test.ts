@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, test } from 'vitest';
 import { parseAllDocuments } from 'yaml';
-import { mitreOf } from '../../../src/detect/attack-tags.ts';
+import { mitreOf } from '../../../src/detect/sigma-finding.ts';
 import { canonicalUuid } from '../../../src/uuid.ts';
 import { hasShared, shared } from '../../ingest/ingesting.ts';
 import type { Sample, Samples } from './records.ts';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, it, onTestFinished } from 'vitest';
-import { dnsEventValuesQuery, networkEventValuesQuery } from '../../../src/contract/value-parameters.ts';
+import { dnsEventValuesQuery, networkEventValuesQuery } from '../../../src/contract/count-parameters.ts';
 import { openDatabase } from '../../../src/database/lmdb.ts';
 import { BlockBuilder } from '../../../src/events/format/block-builder.ts';
 import { tables } from '../../../src/events/format/columns.ts';

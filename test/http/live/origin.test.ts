@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import { requireOrigin } from '../../../src/http/live/upgrade.ts';
 import type { RequestHead } from '../../../src/http/request.ts';
-import { requireOrigin } from '../../../src/http/socket-origin.ts';
 
 const head = (host: string, origin?: string): RequestHead => ({
   method: 'GET',

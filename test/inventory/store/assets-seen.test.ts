@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { Asset } from '../../../src/contract/resources/asset.ts';
-import { AssetHistory } from '../../../src/contract/resources/asset-history.ts';
+import { Asset, AssetHistory } from '../../../src/contract/resources/asset.ts';
 import { validate } from '../../../src/contract/validate.ts';
 import { limits } from '../../../src/limits.ts';
 import { openReader } from '../../../src/store/reader.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { AssetHistory } from '../../../src/contract/resources/asset-history.ts';
+import type { AssetHistory } from '../../../src/contract/resources/asset.ts';
 import type { Service } from '../../../src/contract/resources/service.ts';
 import { BlockBuilder } from '../../../src/events/format/block-builder.ts';
 import type { DnsRecord } from '../../../src/events/records.ts';

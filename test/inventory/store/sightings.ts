@@ -1,5 +1,4 @@
-import type { Asset } from '../../../src/contract/resources/asset.ts';
-import type { AssetHistory } from '../../../src/contract/resources/asset-history.ts';
+import type { Asset, AssetHistory } from '../../../src/contract/resources/asset.ts';
 import { BlockBuilder } from '../../../src/events/format/block-builder.ts';
 import type { NetworkRecord } from '../../../src/events/records.ts';
 import type { Sighting } from '../../../src/inventory/model/sighting.ts';

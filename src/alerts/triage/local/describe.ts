@@ -1,7 +1,7 @@
 import type { TriageModel } from '../../../contract/resources/triage-model.ts';
 import { features } from './features.ts';
 import { type Learned, localModel, Model, modelVersion } from './model.ts';
-import { noOutcomes, type Outcomes } from './validation.ts';
+import { noOutcomes, type Outcomes } from './tally.ts';
 
 /** Stored state of the model. */
 export interface TriageState {

@@ -4,7 +4,7 @@ import { href, setParams } from '../../state/address.ts';
 import { may } from '../../state/session.ts';
 import { AssetName } from '../../ui/asset-name.tsx';
 import { Button } from '../../ui/button.tsx';
-import { counted, title } from '../../ui/format.ts';
+import { abbreviated, counted, number, title } from '../../ui/format.ts';
 import { Raw } from '../../ui/raw.tsx';
 import { Severity } from '../../ui/severity.tsx';
 import { Detail, Facts } from '../../ui/split.tsx';
@@ -18,7 +18,6 @@ import { attackPage } from './mitre.ts';
 import { Proof } from './proof-section.tsx';
 import type { Alert, AlertRow } from './question.ts';
 import { Related } from './related.tsx';
-import { Sensors } from './sensors.tsx';
 import { Notes, Timeline } from './timeline.tsx';
 import { Traffic } from './traffic-section.tsx';
 import { Verdicts } from './verdicts-section.tsx';
@@ -214,6 +213,21 @@ function Attack({ ids }: { ids: readonly string[] }) {
           </a>
         );
       })}
+    </span>
+  );
+}
+
+/** The sensors that reported the alert, with the number of occurrences from each. */
+function Sensors({ sensors }: { sensors: NonNullable<Alert['sensors']> }) {
+  return (
+    <span class="row">
+      {sensors.map(({ id, name, count }) => (
+        <span key={id} title={id}>
+          {name === undefined ? <span class="mono">{abbreviated(id)}</span> : <bdi>{name}</bdi>}{' '}
+          <span class="quiet">{number(count)}×</span>
+        </span>
+      ))}
+      {sensors.length === 1 && <span class="quiet">Seen by this sensor only.</span>}
     </span>
   );
 }

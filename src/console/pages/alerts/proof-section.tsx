@@ -9,8 +9,7 @@ import { abbreviated, counted, number } from '../../ui/format.ts';
 import { Section } from '../../ui/split.tsx';
 import { Time } from '../../ui/time.tsx';
 import { logged } from './logged.ts';
-import { proveAlert } from './prove.ts';
-import type { ProvenLeaf } from './prove-leaf.ts';
+import { type ProvenLeaf, proveAlert } from './prove.ts';
 import type { AlertRow } from './question.ts';
 
 /** Delay before proving, so that alerts passed quickly with the keyboard are skipped. */

@@ -1,16 +1,17 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useMemo, useState } from 'preact/hooks';
+import type { ServiceError } from '../../../errors.ts';
 import { place, setParams } from '../../state/address.ts';
 import { useAnswer, useList } from '../../state/answers.ts';
 import { rangeQuery, shownRange } from '../../state/range.ts';
 import { all, type Marking, noMarks, through, toggled } from '../../ui/marking.ts';
-import { Split } from '../../ui/split.tsx';
+import { Detail, Split } from '../../ui/split.tsx';
+import { Empty, Failure, Loading } from '../../ui/states.tsx';
 import { Table } from '../../ui/table.tsx';
 import { columns, rowClass } from './columns.tsx';
 import { AlertDetail } from './detail.tsx';
 import { useFeed } from './feed.ts';
 import { AlertHistogram } from './histogram.tsx';
-import { MissingAlert } from './missing.tsx';
 import { NoAlerts } from './no-alerts.tsx';
 import type { Counts } from './page.tsx';
 import { type AlertRow, type Filters, stillMatches, type View } from './question.ts';
@@ -152,4 +153,24 @@ function useOpened(id: string | undefined, rows: ReadonlyMap<string, AlertRow>, 
     error: answer.error,
     refetch: () => void answer.refetch(),
   };
+}
+
+/** Shown instead of an alert that is loading, missing or unavailable. */
+function MissingAlert({ id, error, onRetry }: { id: string; error: ServiceError | null; onRetry: () => void }) {
+  const isUnknown = error?.code === 'NOT_FOUND' || error?.code === 'INVALID_REQUEST';
+  return (
+    <Detail title={isUnknown ? 'Alert not found' : 'Alert'} onClose={() => setParams({ id: undefined })}>
+      {error === null ? (
+        <Loading rows={8} />
+      ) : isUnknown ? (
+        <Empty title="There is no alert with this ID.">
+          <p>
+            The link may be incomplete or belong to another server: <bdi class="mono">{id}</bdi>
+          </p>
+        </Empty>
+      ) : (
+        <Failure error={error} onRetry={onRetry} />
+      )}
+    </Detail>
+  );
 }

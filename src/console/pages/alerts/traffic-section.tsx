@@ -1,7 +1,6 @@
-import { hexDump } from '../../ui/hex-dump.ts';
+import { hexDump, withoutTricks } from '../../ui/plain-text.ts';
 import { Facts, Section } from '../../ui/split.tsx';
 import { title } from '../../ui/words.ts';
-import { withoutTricks } from '../transparency/plain-text.ts';
 import type { Alert } from './question.ts';
 
 /** The sensor's signature, and the matched traffic, which is shown only as text, because an attacker controls it. */

@@ -1,11 +1,30 @@
 import { useState } from 'preact/hooks';
+import { verdicts } from '../../../contract/vocabulary.ts';
 import { Dialog } from '../../ui/dialog.tsx';
 import { TextArea } from '../../ui/field.tsx';
 import { Form, FormButtons, FormError } from '../../ui/form.tsx';
-import { words } from '../../ui/format.ts';
+import { title, words } from '../../ui/format.ts';
 import type { TriageDialogProps } from './asked.ts';
 import { Choices } from './choices.tsx';
-import { type Verdict, verdictOptions } from './verdict-options.ts';
+import type { Alert } from './question.ts';
+
+export type Verdict = NonNullable<Alert['verdict']>;
+
+const meanings: Readonly<Record<Verdict, string>> = {
+  true_positive: 'confirmed malicious',
+  false_positive: 'the rule fired by mistake',
+  benign: 'real, but expected or allowed',
+  suspicious: 'needs further investigation',
+  duplicate: 'covered by another alert',
+  test: 'authorised test',
+  insufficient_data: 'not enough evidence to decide',
+};
+
+export const verdictOptions: readonly { value: Verdict; title: string; about: string }[] = verdicts.map((value) => ({
+  value,
+  title: title(value),
+  about: meanings[value],
+}));
 
 /** Sets the verdict; for a single alert with a model verdict, also offers a public override. */
 export function VerdictDialog({ what, request: { rows, draft, failure }, onDone, onClose }: TriageDialogProps) {

@@ -1,16 +1,20 @@
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import type { AssetUpdateInput } from '../../../contract/resources/asset.ts';
+import { maxLineLength } from '../../../contract/vocabulary.ts';
 import { setParams } from '../../state/address.ts';
 import { useKeys } from '../../state/keys.ts';
 import { may } from '../../state/session.ts';
+import { Dialog } from '../../ui/dialog.tsx';
+import { TextField } from '../../ui/field.tsx';
+import { Form, FormButtons } from '../../ui/form.tsx';
+import { counted } from '../../ui/format.ts';
 import { say } from '../../ui/toasts.tsx';
 import { quoted } from '../../ui/words.ts';
 import { changeAsset, changeMany } from './act.ts';
 import { DeleteDialog } from './delete-dialog.tsx';
 import { EditDialog } from './edit-dialog.tsx';
 import { MergeDialog } from './merge-dialog.tsx';
-import { OwnerDialog } from './owner-dialog.tsx';
 import type { AssetRow } from './question.ts';
 import { SplitDialog } from './split-dialog.tsx';
 import { mayBecome } from './states.ts';
@@ -25,7 +29,7 @@ export interface SingleActions {
   readonly remove: (asset: AssetRow) => void;
 }
 
-export interface Progress {
+interface Progress {
   readonly done: number;
   readonly of: number;
   readonly stop: () => void;
@@ -152,4 +156,33 @@ export function useActions({
     dialog,
     progress,
   };
+}
+
+/** Sets the owner of the selected assets. */
+function OwnerDialog({
+  count,
+  onOwner,
+  onClose,
+}: {
+  count: number;
+  onOwner: (owner: string) => void;
+  onClose: () => void;
+}) {
+  const [owner, setOwner] = useState('');
+  return (
+    <Dialog title={`Owner of ${counted(count, 'asset')}`} onClose={onClose}>
+      <Form onSubmit={() => onOwner(owner.trim())}>
+        <TextField
+          label="Owner"
+          hint="Person or team responsible. Leave empty to remove the owner."
+          autofocus
+          value={owner}
+          maxLength={maxLineLength}
+          autocomplete="off"
+          onValue={setOwner}
+        />
+        <FormButtons action={owner.trim() === '' ? 'Remove owner' : 'Set owner'} onCancel={onClose} />
+      </Form>
+    </Dialog>
+  );
 }

@@ -6,7 +6,7 @@ import { Button } from '../../ui/button.tsx';
 import { number, title } from '../../ui/format.ts';
 import { Menu } from '../../ui/menu.tsx';
 import type { Actions } from './actions.tsx';
-import { ListCount } from './list-count.tsx';
+import { ListCount } from './list-bar.tsx';
 import { type AssetRow, type Filters, shownQuickView } from './question.ts';
 import './list-line.css';
 

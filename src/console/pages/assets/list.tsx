@@ -1,15 +1,21 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { place, setParams } from '../../state/address.ts';
+import { href, place, setParams } from '../../state/address.ts';
+import { useAnswer } from '../../state/answers.ts';
+import { shownChips } from '../../state/filters.ts';
+import { may } from '../../state/session.ts';
+import { Button } from '../../ui/button.tsx';
+import { counted } from '../../ui/format.ts';
 import { all, type Marking, noMarks, through, toggled } from '../../ui/marking.ts';
 import { Split } from '../../ui/split.tsx';
+import { Empty } from '../../ui/states.tsx';
 import { Table } from '../../ui/table.tsx';
+import { WithoutFilters } from '../../ui/without-filters.tsx';
 import { useActions } from './actions.tsx';
 import { columns, rowClass } from './columns.tsx';
 import { OpenedAsset } from './detail.tsx';
 import { ListLine } from './list-line.tsx';
-import { NoAssets } from './no-assets.tsx';
-import { type AssetRow, defaultSort, onlyAddress } from './question.ts';
+import { type AssetRow, defaultSort, onlyAddress, seenParams, shownSeen } from './question.ts';
 import { QuickViews } from './quick-views.tsx';
 import { useStillList } from './still-list.ts';
 
@@ -91,4 +97,40 @@ function useOpenOnly(
     opened.current = ip;
     if (!place.peek().params.has('id')) setParams({ id: only }, { replace: true });
   }, [ip, only]);
+}
+
+/** Explains why the list is empty. */
+function NoAssets({ onCreate }: { onCreate: () => void }) {
+  const { params } = place.value;
+  const everything = useAnswer('listAssets', { query: { per_page: 1 } });
+  const known = everything.data?.pagination.total;
+  const ip = onlyAddress(params);
+  const isFiltered = shownChips('listAssets').length > 0 || params.has('q') || shownSeen(params).kind !== 'any';
+  if (known === 0)
+    return (
+      <Empty title="No assets yet.">
+        <p>Hosts in the home networks become assets when sensors report events about them or a scan finds them.</p>
+        <p class="row">
+          {may('startScan') && <a href={href('discovery', { new: 1 })}>Scan a network</a>}
+          {may('createAsset') && <Button onClick={onCreate}>New asset</Button>}
+        </p>
+      </Empty>
+    );
+  return (
+    <Empty title={ip === undefined ? 'No matching assets.' : 'No asset has this address.'}>
+      <p>
+        {known !== undefined && `${counted(known, 'asset')} in total. `}
+        {ip !== undefined && 'Only hosts in the home networks become assets.'}
+      </p>
+      <p class="row">
+        {ip !== undefined && (
+          <>
+            <a href={href('events', { range: 'all', ip })}>Show events</a>
+            <a href={href('alerts', { range: 'all', view: 'all', ip })}>Show alerts</a>
+          </>
+        )}
+        {isFiltered && <WithoutFilters list="listAssets" also={seenParams({ kind: 'any' })} />}
+      </p>
+    </Empty>
+  );
 }

@@ -1,8 +1,7 @@
 import { useState } from 'preact/hooks';
 import { Section } from '../../ui/split.tsx';
 import { type Content, kindOf, type Operation, type Parameter, type Placed } from './open-api.ts';
-import { Prose } from './prose.tsx';
-import { Properties, SchemaName } from './schema.tsx';
+import { Properties, Prose, SchemaName } from './schema.tsx';
 
 /** An operation: roles, parameters, body and responses. */
 export function OperationCard({ placed, open }: { placed: Placed; open: boolean }) {

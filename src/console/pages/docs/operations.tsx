@@ -3,8 +3,7 @@ import { useAnswer } from '../../state/answers.ts';
 import { Answered, Empty } from '../../ui/states.tsx';
 import { matching, type OpenApi } from './open-api.ts';
 import { OperationCard } from './operation.tsx';
-import { Prose } from './prose.tsx';
-import { SchemaCard } from './schema.tsx';
+import { Prose, SchemaCard } from './schema.tsx';
 
 /**
  * API reference: the operations of `GET /api/v1/openapi.json` that match the search, or the schema in the URL.

@@ -1,6 +1,5 @@
 import { href } from '../../state/address.ts';
 import { kindOf, nameOf, type Schema } from './open-api.ts';
-import { Prose } from './prose.tsx';
 
 /** A schema of the document, with its description and members. */
 export function SchemaCard({ name, schema }: { name: string; schema: Schema }) {
@@ -57,4 +56,9 @@ export function Properties({ schema, depth = 0 }: { schema: Schema; depth?: numb
       })}
     </dl>
   );
+}
+
+/** Text of the document, with the parts in backticks shown as code. */
+export function Prose({ text }: { text: string }) {
+  return <>{text.split('`').map((part, i) => (i % 2 === 1 ? <code key={part}>{part}</code> : part))}</>;
 }

@@ -3,8 +3,27 @@ import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { attributes, groups } from './attributes.ts';
 import { allColumns, chosenColumns, columnsText } from './column-names.ts';
-import { rememberColumns } from './remembered.ts';
 import { type TableName, tables } from './tables.ts';
+
+const key = 'candor.events.columns';
+
+function stored(): Partial<Record<TableName, string>> {
+  try {
+    return JSON.parse(localStorage.getItem(key) ?? '{}') ?? {};
+  } catch {
+    return {};
+  }
+}
+
+/** Returns the columns last chosen in this browser, in their URL format. */
+export const rememberedColumns = (table: TableName): string | undefined => {
+  const text: unknown = stored()[table];
+  return typeof text === 'string' ? text : undefined;
+};
+
+function rememberColumns(table: TableName, text: string | undefined): void {
+  localStorage.setItem(key, JSON.stringify({ ...stored(), [table]: text }));
+}
 
 /** Selects the columns; the selection is kept in the URL and in this browser. */
 export function ColumnChooser({

@@ -1,10 +1,14 @@
+import { useState } from 'preact/hooks';
 import type { Status } from '../../../contract/resources/status.ts';
 import { witnessFailures } from '../../../contract/witness-failures.ts';
 import { href } from '../../state/address.ts';
+import { change } from '../../state/answers.ts';
+import { may } from '../../state/session.ts';
+import { Button } from '../../ui/button.tsx';
 import { counted, duration, number, title } from '../../ui/format.ts';
 import { Facts, Section } from '../../ui/split.tsx';
 import { Time } from '../../ui/time.tsx';
-import { ConfirmClock } from './confirm-clock.tsx';
+import { Confirm } from '../administration/parts/confirm.tsx';
 
 /** Unresolved problems that need an operator. */
 export function Findings({ findings }: { findings: Status['ledger']['findings'] }) {
@@ -74,3 +78,28 @@ export function LogHealth({ status: { ledger, outbox, witnesses } }: { status: S
 /** Returns true for findings that the Storage panel shows. */
 export const isAboutStorage = ({ code }: { readonly code: string }): boolean =>
   code === 'store_damaged' || code === 'events_skipped';
+
+/** Lets administrators confirm the host's clock while the log rejects it. */
+function ConfirmClock() {
+  const [asking, setAsking] = useState(false);
+  if (!may('confirmClock')) return null;
+  return (
+    <>
+      <Button onClick={() => setAsking(true)}>Confirm clock</Button>
+      {asking && (
+        <Confirm
+          title="Confirm the host clock?"
+          action="Confirm"
+          run={() => change('confirmClock', {}, ['getStatus'])}
+          done="Clock confirmed."
+          onClose={() => setAsking(false)}
+        >
+          <p>
+            Check the clock against a second source first. If the clock is wrong now, correct it instead: the log
+            recovers within a minute. Entries with wrong times stay in the log.
+          </p>
+        </Confirm>
+      )}
+    </>
+  );
+}

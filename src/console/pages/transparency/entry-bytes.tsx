@@ -1,8 +1,7 @@
 import { useState } from 'preact/hooks';
 import { Choice } from '../../ui/button.tsx';
 import { bytes as bytesText } from '../../ui/format.ts';
-import { hexDump } from '../../ui/hex-dump.ts';
-import { withoutTricks } from './plain-text.ts';
+import { hexDump, withoutTricks } from '../../ui/plain-text.ts';
 import { differenceOf } from './tamper.ts';
 import './entry-bytes.css';
 

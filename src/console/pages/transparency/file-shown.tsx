@@ -28,7 +28,7 @@ import { Check } from './check.tsx';
 import { kindOf } from './file-kind.ts';
 import { KeyFacts } from './key-facts.tsx';
 import { ProofShown } from './proof-shown.tsx';
-import { Refused } from './refused.tsx';
+import { Refused } from './verdict.tsx';
 
 /** Shows a file and whether it verifies. */
 export function FileShown({ text }: { text: string }) {

@@ -1,7 +1,9 @@
 import type { ComponentChildren } from 'preact';
+import type { AuditFault } from '../../../client/verifier.ts';
+import { FaultText } from './check.tsx';
 import './verdict.css';
 
-export type VerdictState = 'good' | 'bad' | 'waiting';
+type VerdictState = 'good' | 'bad' | 'waiting';
 
 const signs: Readonly<Record<VerdictState, string>> = { good: '✓', bad: '✕', waiting: '…' };
 
@@ -29,4 +31,9 @@ export function Verdict({
       {children !== undefined && <div class="row">{children}</div>}
     </header>
   );
+}
+
+/** Shows why the verification failed. */
+export function Refused({ fault }: { fault: AuditFault }) {
+  return <Verdict state="bad" title="Verification failed" about={<FaultText fault={fault} />} />;
 }

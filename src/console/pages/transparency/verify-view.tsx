@@ -6,7 +6,7 @@ import { bytes } from '../../ui/format.ts';
 import { Empty } from '../../ui/states.tsx';
 import { maxFileBytes } from './file-kind.ts';
 import { FileShown } from './file-shown.tsx';
-import { Refused } from './refused.tsx';
+import { Refused } from './verdict.tsx';
 import './verify-view.css';
 
 interface Input {

@@ -1,4 +1,5 @@
-import { boundedText } from './bounded-text.ts';
+import { sha256 } from '@noble/hashes/sha2.js';
+import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 import { type CorrelationLimits, correlationLimits } from './correlation-limits.ts';
 import type { Feed } from './linked.ts';
 
@@ -57,7 +58,7 @@ export function correlationInput(
 }
 
 /** Returns the text of a scalar, or of a list of scalars; null for missing values and objects. */
-export function recordValue(value: unknown, limits: CorrelationLimits): Value {
+function recordValue(value: unknown, limits: CorrelationLimits): Value {
   if (Array.isArray(value)) {
     const texts = value.slice(0, 100).map((one) => scalarText(one));
     return texts.includes(null) || texts.length === 0 ? null : boundedText(texts.join(','), limits.valueLength);
@@ -76,4 +77,17 @@ function scalarText(value: unknown): Value {
 export function joinedValue(values: readonly Value[], limits: CorrelationLimits): Value {
   if (values.length < 2) return values[0] ?? null;
   return values.every((one) => one === null) ? null : boundedText(JSON.stringify(values), limits.valueLength);
+}
+
+/** Returns 128 bits of the text's SHA-256, in hexadecimal. */
+export function shortHash(text: string): string {
+  return bytesToHex(sha256(utf8ToBytes(text)).subarray(0, 16));
+}
+
+/**
+ * Returns the text, or its beginning and hash if it is longer than `maxLength`, which must be at least 33.
+ */
+export function boundedText(text: string, maxLength: number): string {
+  if (text.length <= maxLength) return text;
+  return `${text.slice(0, maxLength - 33)}#${shortHash(text)}`;
 }

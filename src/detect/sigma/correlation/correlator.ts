@@ -1,5 +1,4 @@
-import { boundedText } from './bounded-text.ts';
-import { type CorrelationInput, joinedValue, type Value } from './correlation-input.ts';
+import { boundedText, type CorrelationInput, joinedValue, type Value } from './correlation-input.ts';
 import { type CorrelationLimits, correlationLimits } from './correlation-limits.ts';
 import { type CorrelatorState, groupState, restoredGroup, stateVersion } from './correlator-state.ts';
 import type { Fired } from './fired.ts';

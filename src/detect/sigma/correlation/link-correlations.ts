@@ -1,5 +1,5 @@
 import type { CorrelationDocument, Problem, RuleDocument } from '../document.ts';
-import { shortHash } from './bounded-text.ts';
+import { shortHash } from './correlation-input.ts';
 import { type CorrelationLimits, correlationLimits } from './correlation-limits.ts';
 import type { Feed, LinkedCorrelation, LinkedCorrelations, OuterFeed, Source } from './linked.ts';
 import { keyOf, type Named, References } from './references.ts';

@@ -6,7 +6,7 @@ import {
   type Threshold,
 } from '../document.ts';
 import { shown } from '../fault.ts';
-import { fieldName, type Path } from '../field-name.ts';
+import { fieldName, type Path } from '../problem.ts';
 import { type CorrelationLimits, correlationLimits } from './correlation-limits.ts';
 import { parseRuleCondition } from './rule-condition.ts';
 import { canBeMet, isComparison, isLowerBound, type Range } from './threshold.ts';

@@ -1,15 +1,55 @@
 import type { CorrelationDocument, CorrelationType } from '../document.ts';
 import type { CorrelationLimits } from './correlation-limits.ts';
 import type { Entries } from './entries.ts';
-import { eventCount } from './event-count.ts';
 import type { GroupWindow } from './group-window.ts';
 import type { LinkedCorrelation } from './linked.ts';
-import type { Counted, Counting, TypeCounting } from './measure.ts';
+import type { Counted, Counting, Measure, TypeCounting } from './measure.ts';
 import { valuePercentile, valueTotal } from './numeric-values.ts';
 import { OrderedWindow, ordering } from './ordered-window.ts';
 import { SlidingWindow } from './sliding-window.ts';
 import { enoughFor, isMonotone, temporal } from './temporal.ts';
+import { compileThreshold, decidedFrom, exactBelow, isLowerBound } from './threshold.ts';
+import { dropOldest, mergeNeighbours } from './trim.ts';
 import { valueCount, valueShare } from './value-count.ts';
+
+/** Counts the inputs of the window. */
+class EventCount implements Measure {
+  #count = 0;
+  readonly #meets: (n: number) => boolean;
+
+  constructor(meets: (n: number) => boolean) {
+    this.#meets = meets;
+  }
+
+  add(_value: unknown, weight: number): void {
+    this.#count += weight;
+  }
+
+  remove(_value: unknown, weight: number): void {
+    this.#count -= weight;
+  }
+
+  read(): number {
+    return this.#count;
+  }
+
+  met(): boolean {
+    return this.#meets(this.#count);
+  }
+}
+
+/**
+ * Counts inputs. If the threshold is a minimum of n inputs, 2n - 1 inputs are enough to decide whether a window that
+ * contains a new input meets it: the new input, n - 1 inputs before it, and n - 1 inputs after it. An upper bound needs
+ * all inputs, or their total number.
+ */
+function eventCount({ threshold = {} }: CorrelationDocument): TypeCounting {
+  const meets = compileThreshold(threshold);
+  const counting = { measure: () => new EventCount(meets), counted: () => 0 };
+  if (!isLowerBound(threshold)) return { ...counting, monotone: false, trim: mergeNeighbours, weighsInputs: true };
+  const [least, enough] = [decidedFrom(threshold), exactBelow(threshold)];
+  return { ...counting, monotone: true, trim: dropOldest, weighsInputs: true, least, enough };
+}
 
 /** The implementation of a correlation. */
 export interface Plan extends Pick<Counting, 'spanMs' | 'reachMs' | 'monotone' | 'least' | 'enough' | 'keep'> {

@@ -1,8 +1,7 @@
 import { searchesOf } from '../condition.ts';
 import type { CorrelationDocument, Problem } from '../document.ts';
 import { shown } from '../fault.ts';
-import type { Path } from '../field-name.ts';
-import { problemOf } from '../problem.ts';
+import { type Path, problemOf } from '../problem.ts';
 import type { CorrelationLimits } from './correlation-limits.ts';
 import { keyFieldOf, keyOf, type Named, type References } from './references.ts';
 import { type Alternative, alternativesOf, parseRuleCondition } from './rule-condition.ts';

@@ -3,12 +3,29 @@ import { attributesOf } from '../../../events/resource.ts';
 import type { Accessor, RecordKind } from '../record.ts';
 import { type Alias, aliases, type Places } from './aliases.ts';
 import { connectionStateOf } from './connection-state.ts';
-import { isEcsName } from './ecs-sets.ts';
 import { firstOf, nestedPath, zeekPath } from './paths.ts';
 import { zeekFields, zeekName } from './zeek-logs.ts';
 
+/** The field sets of the Elastic Common Schema, and additional sets of Packetbeat flows. */
+const sets: ReadonlySet<string> = new Set(
+  'agent as client cloud container data_stream destination device dll dns ecs email error event faas file flow geo group hash host http log network observer orchestrator organization package process registry related rule server service source threat tls transaction trace url user user_agent vulnerability'.split(
+    ' ',
+  ),
+);
+
+/** Fields outside of any set. */
+const base: ReadonlySet<string> = new Set(['@timestamp', 'labels', 'message', 'tags']);
+
+/** Returns true if an ECS document can have this name. */
+function isEcsName(name: string): boolean {
+  const dot = name.indexOf('.');
+  if (dot < 0) return base.has(name);
+  const set = name.slice(0, dot);
+  return sets.has(set) || set === 'labels';
+}
+
 /** A field name of a rule, resolved for records of a kind. */
-export interface Field {
+interface Field {
   /** Key that is equal for all names with the same meaning. */
   readonly key: string;
   readonly read: Accessor;

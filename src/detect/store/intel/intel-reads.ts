@@ -4,7 +4,7 @@ import { pageOf } from '../../../database/lists/list.ts';
 import type { ListPage, ListQuery } from '../../../store/store.ts';
 import { canonicalUuid } from '../../../uuid.ts';
 import { IntelIndex } from '../../intel/intel-index.ts';
-import { indicatorsOf, intelLists } from '../../lists/intel.ts';
+import { indicatorsOf, intelLists } from '../../lists.ts';
 import type { DetectTables } from '../tables.ts';
 import { endOfEndless, type IntelRow, intelIndicatorOf, intelListOf } from './intel-row.ts';
 import { readIndex } from './intel-tables.ts';

@@ -1,6 +1,6 @@
 import { isDamage } from '../../../database/rows.ts';
+import type { NamedHost } from '../../../events/derived-data.ts';
 import type { Finding } from '../../../events/finding.ts';
-import type { NamedHost } from '../../../events/named-host.ts';
 import { limits } from '../../../limits.ts';
 import { isAddress } from '../../../net/ip.ts';
 import type { ListHits } from '../../../projections/delta.ts';

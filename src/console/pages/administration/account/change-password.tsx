@@ -4,7 +4,7 @@ import { Button } from '../../../ui/button.tsx';
 import { TextField } from '../../../ui/field.tsx';
 import { Form, FormError } from '../../../ui/form.tsx';
 import { say } from '../../../ui/toasts.tsx';
-import { Logged } from '../parts/logged.tsx';
+import { Logged } from '../parts/form-dialog.tsx';
 import { NewPassword } from '../parts/new-password.tsx';
 import { useSending } from '../parts/sending.ts';
 

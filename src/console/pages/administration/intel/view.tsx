@@ -15,7 +15,7 @@ import { Confirm } from '../parts/confirm.tsx';
 import { DialogButton } from '../parts/dialog-button.tsx';
 import { ListView } from '../parts/list-view.tsx';
 import { closeDetail } from '../parts/opened.ts';
-import { ifVersion } from '../parts/version.ts';
+import { ifVersion } from '../parts/sending.ts';
 import { Indicators } from './indicators.tsx';
 import { ListForm } from './list-form.tsx';
 

@@ -3,6 +3,10 @@ import { ServiceError } from '../../../../errors.ts';
 import { answers } from '../../../state/answers.ts';
 import { faultAt, faultElsewhere } from './faults.ts';
 
+/** Returns the header with which the service rejects a change if the resource has changed since it was read. */
+export const ifVersion = (version: number | undefined): { 'if-match'?: string } =>
+  version === undefined ? {} : { 'if-match': `"${version}"` };
+
 /** State of a form's request, and the function that sends it. */
 export interface Sending {
   readonly busy: boolean;

@@ -10,8 +10,7 @@ import { Time } from '../../../ui/time.tsx';
 import { say } from '../../../ui/toasts.tsx';
 import { Confirm } from '../parts/confirm.tsx';
 import { FormDialog } from '../parts/form-dialog.tsx';
-import { useSending } from '../parts/sending.ts';
-import { ifVersion } from '../parts/version.ts';
+import { ifVersion, useSending } from '../parts/sending.ts';
 import { differences, type Rules, readRules, rebased, textOf } from './draft.ts';
 import { Matrix } from './matrix.tsx';
 

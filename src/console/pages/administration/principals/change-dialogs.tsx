@@ -9,9 +9,8 @@ import { Confirm } from '../parts/confirm.tsx';
 import { FormDialog } from '../parts/form-dialog.tsx';
 import { NewPassword } from '../parts/new-password.tsx';
 import { RoleBoxes } from '../parts/role-boxes.tsx';
-import { useSending } from '../parts/sending.ts';
-import { ifVersion } from '../parts/version.ts';
-import { NameField } from './name-field.tsx';
+import { ifVersion, useSending } from '../parts/sending.ts';
+import { NameField } from './create-dialog.tsx';
 
 interface DialogProps {
   readonly principal: ListItem<'listPrincipals'>;

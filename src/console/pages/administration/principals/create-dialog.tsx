@@ -3,13 +3,13 @@ import { principalKinds, type Role } from '../../../../contract/vocabulary.ts';
 import { setParams } from '../../../state/address.ts';
 import { change } from '../../../state/answers.ts';
 import { Choice } from '../../../ui/button.tsx';
+import { TextField } from '../../../ui/field.tsx';
 import { say } from '../../../ui/toasts.tsx';
 import { isolateText } from '../../../ui/words.ts';
 import { FormDialog } from '../parts/form-dialog.tsx';
 import { NewPassword } from '../parts/new-password.tsx';
 import { RoleBoxes } from '../parts/role-boxes.tsx';
 import { useSending } from '../parts/sending.ts';
-import { NameField } from './name-field.tsx';
 
 type Kind = (typeof principalKinds)[number];
 
@@ -84,5 +84,33 @@ export function CreatePrincipal({ onClose }: { onClose: () => void }) {
         <p class="quiet">Issue a token afterwards, or use a client certificate with this name.</p>
       )}
     </FormDialog>
+  );
+}
+
+/** Field for a principal's name, which is also the username of a user. */
+export function NameField({
+  hint,
+  value,
+  error,
+  onValue,
+}: {
+  hint?: string | undefined;
+  value: string;
+  error: string | undefined;
+  onValue: (value: string) => void;
+}) {
+  return (
+    <TextField
+      label="Name"
+      hint={hint}
+      error={error}
+      autofocus
+      autocomplete="off"
+      autocapitalize="none"
+      spellcheck={false}
+      maxLength={200}
+      value={value}
+      onValue={onValue}
+    />
   );
 }

@@ -11,7 +11,7 @@ import { Time } from '../../../ui/time.tsx';
 import { Value } from '../../../ui/value.tsx';
 import { Confirm } from '../parts/confirm.tsx';
 import { closeDetail } from '../parts/opened.ts';
-import { ifVersion } from '../parts/version.ts';
+import { ifVersion } from '../parts/sending.ts';
 import { RuleDialog } from './rule-dialog.tsx';
 import { copyOf, logsourceText, origins, stateOf } from './rule-words.ts';
 import { Source } from './source.tsx';

@@ -9,8 +9,7 @@ import { FormError } from '../../../ui/form.tsx';
 import { exact, title } from '../../../ui/format.ts';
 import { say } from '../../../ui/toasts.tsx';
 import { FormDialog } from '../parts/form-dialog.tsx';
-import { useSending } from '../parts/sending.ts';
-import { ifVersion } from '../parts/version.ts';
+import { ifVersion, useSending } from '../parts/sending.ts';
 import { draftOf, isAboutSomething, listedParts, type MatcherDraft, matcherOf, partNames } from './matcher.ts';
 
 const hour = 3_600_000;

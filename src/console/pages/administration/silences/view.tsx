@@ -15,7 +15,7 @@ import { Confirm } from '../parts/confirm.tsx';
 import { DialogButton } from '../parts/dialog-button.tsx';
 import { ListView } from '../parts/list-view.tsx';
 import { closeDetail } from '../parts/opened.ts';
-import { ifVersion } from '../parts/version.ts';
+import { ifVersion } from '../parts/sending.ts';
 import { listedParts, matcherText, partNames } from './matcher.ts';
 import { SilenceForm } from './silence-form.tsx';
 import './silences.css';

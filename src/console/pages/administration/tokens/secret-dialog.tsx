@@ -1,8 +1,8 @@
 import { useState } from 'preact/hooks';
 import { Button } from '../../../ui/button.tsx';
-import { copy } from '../../../ui/copy.ts';
 import { Dialog } from '../../../ui/dialog.tsx';
 import { Facts } from '../../../ui/split.tsx';
+import { copy } from '../../../ui/toasts.tsx';
 import './secret.css';
 
 /** A new token. It is held in memory only while the dialog is open, and is not written to a URL or storage. */

@@ -1,12 +1,12 @@
 import { useState } from 'preact/hooks';
 import type { ListItem } from '../../../../client/client.ts';
 import { href } from '../../../state/address.ts';
-import { change } from '../../../state/answers.ts';
+import { change, useAnswer } from '../../../state/answers.ts';
 import { now } from '../../../state/clock.ts';
-import { may } from '../../../state/session.ts';
+import { may, me } from '../../../state/session.ts';
 import { timeColumn } from '../../../ui/attribute-columns.tsx';
 import { Button } from '../../../ui/button.tsx';
-import { words } from '../../../ui/format.ts';
+import { abbreviated, words } from '../../../ui/format.ts';
 import { Detail, Facts } from '../../../ui/split.tsx';
 import { Empty } from '../../../ui/states.tsx';
 import type { Column } from '../../../ui/table.tsx';
@@ -16,9 +16,22 @@ import { Confirm } from '../parts/confirm.tsx';
 import { DialogButton } from '../parts/dialog-button.tsx';
 import { ListView } from '../parts/list-view.tsx';
 import { closeDetail } from '../parts/opened.ts';
-import { PrincipalName } from '../parts/principal-name.tsx';
 import { stateOfToken } from './expiry.ts';
 import { IssueToken } from './issue-dialog.tsx';
+
+/** Number of principals fetched in one request to look up names. */
+const known = 1000;
+
+/** Shows a principal's name if known, else its ID. */
+function PrincipalName({ id }: { id: string }) {
+  const all = useAnswer(
+    'listPrincipals',
+    { query: { per_page: known } },
+    { enabled: may('listPrincipals') && id !== me.value?.id, still: true },
+  );
+  const name = id === me.value?.id ? me.value.name : all.data?.data.find((one) => one.id === id)?.attributes.name;
+  return <span title={id}>{name === undefined ? <span class="mono">{abbreviated(id)}</span> : <bdi>{name}</bdi>}</span>;
+}
 
 type TokenRow = ListItem<'listTokens'>;
 

@@ -1,1 +1,0 @@
-export { jcs } from '../contract/jcs.ts';
