@@ -1,6 +1,6 @@
 /**
- * The composition root: configuration, workers, HTTP server, signals and shutdown. No other file starts the
- * parts of the service.
+ * The composition root: configuration, workers, HTTP server, signals and shutdown. No other file
+ * starts the parts of the service; `main/threads.ts` starts their threads.
  *
  * Start order: lock the data folder; open the ledger (before the event database exists, so that it can
  * distinguish a new folder from one that lost its log); then the store, the worker pools and the HTTP server.
@@ -13,7 +13,6 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Logger, pino } from 'pino';
-import type { BackupTasks } from '../workers/backup.ts';
 import type { IngestTasks } from '../workers/ingest.ts';
 import { Connections } from './admission/connections.ts';
 import { descriptorLimit, descriptorsForConnections } from './admission/descriptors.ts';
@@ -21,24 +20,20 @@ import { LogReadRate, RequestRate } from './admission/request-rate.ts';
 import { Semaphore } from './admission/semaphore.ts';
 import { compileAlertFilter } from './alerts/lists/alerts.ts';
 import { ExternalTriage } from './alerts/triage/external/external-triage.ts';
-import type { Queries } from './analytics/queries.ts';
-import { isShort } from './analytics/short-queries.ts';
 import { BackupFolder, type BackupRecord } from './backup/backups.ts';
 import { checkRecipients } from './backup/private-keys.ts';
-import type { Verified } from './backup/verify.ts';
 import { ConfigError } from './config/config-error.ts';
 import { type LoadedConfig, loadSettings } from './config/load.ts';
-import { keySettings, policyDefaults, rulePlaceholders, storeSettings, tlsSettings } from './config/part-settings.ts';
+import { policyDefaults, rulePlaceholders, tlsSettings } from './config/part-settings.ts';
 import type { Config } from './config/settings.ts';
 import { openStoredSettings, type StoredSettings } from './config/stored-settings.ts';
 import { restoreAdvice, unusableStoreAdvice } from './database/damage.ts';
-import { failedWriteNotice, isFailedWrite } from './database/failed-write.ts';
+import { isFailedWrite } from './database/failed-write.ts';
 import { isDamage } from './database/rows.ts';
 import { findNmap } from './discovery/find-nmap.ts';
 import { compileScanFilter } from './discovery/lists/scans.ts';
 import { ScannerThreads } from './discovery/scanner-thread.ts';
 import { Scans } from './discovery/scans.ts';
-import { ServiceError } from './errors.ts';
 import { SealScheduler } from './events/store/seal-scheduler.ts';
 import { checkFolder } from './files/check-folder.ts';
 import { takeDataFolder } from './files/data-folder.ts';
@@ -61,37 +56,40 @@ import { type AccessPolicy, openAccessPolicy } from './identities/access-policy.
 import { createAuth } from './identities/auth.ts';
 import { ensureAdministrator } from './identities/bootstrap.ts';
 import { IngestPipeline } from './ingest/pipeline.ts';
-import { requireReadableLog } from './ledger/check/inspect-file.ts';
 import { requireSoundTree } from './ledger/check/tree-damage.ts';
 import { listKeys } from './ledger/keys/key-list.ts';
-import type { Ledger, LedgerStatus, LogReader } from './ledger/ledger.ts';
-import { ledgerCounters, ledgerMethods, logReaderMethods } from './ledger/methods.ts';
+import type { Ledger, LedgerStatus } from './ledger/ledger.ts';
+import { ledgerCounters } from './ledger/methods.ts';
 import { OutboxPump } from './ledger/outbox-pump.ts';
 import { ProofBundles } from './ledger/proof-bundles.ts';
 import { SignedCheckpoint } from './ledger/signed-checkpoint.ts';
 import { limits } from './limits.ts';
+import {
+  poolStatus,
+  startAnalytics,
+  startIngest,
+  startLedger,
+  startLogReader,
+  startRuleTasks,
+  startStore,
+  verifyInThread,
+  workerStatus,
+} from './main/threads.ts';
 import { compileHome, homeAdvice } from './net/home-networks.ts';
 import { FindingsLog } from './observability/findings-log.ts';
 import { HealthCheck } from './observability/health.ts';
 import { Metrics } from './observability/metrics.ts';
-import { callerApi } from './rpc/connect.ts';
 import { createCounters } from './rpc/counters.ts';
-import { type FairQueueOptions, fairQueue } from './rpc/fair-queue.ts';
 import { fromFault } from './rpc/fault.ts';
-import { createPool, type Pool } from './rpc/pool.ts';
-import { type Supervised, supervise } from './rpc/supervise.ts';
-import { workerUrl } from './rpc/worker-url.ts';
+import type { Pool } from './rpc/pool.ts';
 import { DetectionRules, type RulesParts } from './rules/detection-rules.ts';
 import { IntelLists } from './rules/intel/intel-lists.ts';
-import type { IntelTasks } from './rules/intel/tasks.ts';
-import type { RuleTasks } from './rules/tasks.ts';
 import { announce, show, showPassword } from './service/announce.ts';
 import { consoleFolder } from './service/console-folder.ts';
 import { type ExitCode, exitCodes } from './service/exit-codes.ts';
 import { endProcess, Opened, Reloads, Stop } from './service/lifecycle.ts';
 import { requirements } from './service/requirements.ts';
 import { productVersion } from './service/version.ts';
-import { storeMethods } from './store/methods.ts';
 import { openReader } from './store/reader.ts';
 import { SiemDamage } from './store/siem-damage.ts';
 import type { CommitNotice, Store, StoreReader } from './store/store.ts';
@@ -163,7 +161,7 @@ class DegradedLogError extends Error {
 }
 
 /** The context of all parts of the start. */
-interface Start {
+export interface Start {
   readonly config: Config;
   readonly settings: StoredSettings;
   /** Whether the log must be intact. */
@@ -172,6 +170,14 @@ interface Start {
   readonly stopping: Stop;
   readonly opened: Opened;
   readonly reloads: Reloads;
+}
+
+/** Parts that several other parts use. */
+interface SharedParts {
+  readonly store: Store;
+  readonly reader: StoreReader;
+  readonly ledger: Ledger;
+  readonly metrics: Metrics;
 }
 
 /** Sources of time and ids for all parts. */
@@ -220,12 +226,8 @@ async function open(start: Start): Promise<void> {
   const { limitReached } = metrics;
   const audit = new AuditLog({ store: store.api, ...sources, log, limitReached });
   opened.onClose('audit log', () => audit.close());
-  const { auth, takeTokenKeys } = await openAuth(start, {
-    store: store.api,
-    reader,
-    ledger: ledger.api,
-    metrics,
-  });
+  const shared = { store: store.api, reader, ledger: ledger.api, metrics };
+  const { auth, takeTokenKeys } = await openAuth(start, shared);
 
   const logError = (err: unknown, message: string) => log.error({ err }, message);
   const hub = serviceHub({
@@ -236,7 +238,7 @@ async function open(start: Start): Promise<void> {
     observer: metrics,
     logError,
   });
-  const opinions = openSecondOpinion(start, { store: store.api, reader, metrics });
+  const opinions = openSecondOpinion(start, shared);
   const live = new LiveFeeds({ hub, reader, logError, onAlerts: (updates) => opinions?.saw(updates) });
   committed.on('notice', (notice) => live.committed(notice));
   const pump = openPump(start, store.api, ledger.api);
@@ -303,7 +305,7 @@ async function open(start: Start): Promise<void> {
   const scanners = new ScannerThreads((err) =>
     log.error({ err, worker: 'discovery' }, 'a worker died, which ended a scan'),
   );
-  const scans = await openScans(start, { store: store.api, reader, scanners, metrics });
+  const scans = await openScans(start, shared, scanners);
 
   sealer = await SealScheduler.open(config['transparency.seal_events'], {
     store: store.api,
@@ -396,77 +398,8 @@ async function open(start: Start): Promise<void> {
   announce(config, server.port, log);
 }
 
-async function startLedger(start: Start, counters: SharedArrayBuffer): Promise<Supervised<Ledger>> {
-  const { config, opened } = start;
-  const anchorPath = config['ledger.anchor_path'];
-  const ledger = await supervise<Ledger>({
-    name: 'ledger',
-    url: workerUrl('ledger'),
-    list: ledgerMethods,
-    workerData: {
-      dataDir: config.data_dir,
-      counters,
-      ...(anchorPath === undefined ? {} : { anchorPath }),
-      publicationDelayMs: config['ledger.publication_delay_ms'],
-      anchorLoss: config['ledger.anchor_loss'],
-      ...keySettings(config),
-    },
-    ...lossOf('ledger', start),
-  });
-  opened.onClose('ledger thread', () => ledger.close());
-  opened.onClose('ledger', () => ledger.api.close());
-  return ledger;
-}
-
 /** How often the store is queried for damage that it found. */
 const storeDamageEveryMs = 1000;
-
-/** How often the ledger receives the findings of the log reader. */
-const readReportEveryMs = 1000;
-
-/**
- * Starts the thread that reads the log for requests. If a degraded log cannot be opened, reads are refused as
- * the ledger refuses them.
- */
-async function startLogReader(
-  start: Start,
-  counters: SharedArrayBuffer,
-  ledger: Ledger,
-  { health }: LedgerStatus,
-): Promise<Pick<Supervised<LogReader>, 'api' | 'stats'>> {
-  const { config, opened, log } = start;
-  try {
-    requireReadableLog(join(config.data_dir, 'ledger.mdb'));
-    const reader = await supervise<LogReader>({
-      name: 'log-reader',
-      url: workerUrl('log-reader'),
-      list: logReaderMethods,
-      workerData: {
-        dataDir: config.data_dir,
-        counters,
-        publicationDelayMs: config['ledger.publication_delay_ms'],
-      },
-      ...lossOf('log-reader', start),
-    });
-    opened.onClose('log reader thread', () => reader.close());
-    opened.onClose('log reader', () => reader.api.close());
-    const takeReport = async () => ledger.reportReads(await reader.api.report());
-    opened.every('reports of the log reader', readReportEveryMs, () => {
-      takeReport().catch((err: unknown) => log.warn({ err }, 'could not process the report of the log reader'));
-    });
-    return reader;
-  } catch (error) {
-    if (health.state === 'ok') throw error;
-    log.error({ err: error }, 'the log cannot be read');
-    const { advice, fault } = health;
-    const refuse = () => Promise.reject(new ServiceError('UNAVAILABLE', advice, { fault }));
-    const keys = { keys: () => ledger.keys(), currentKeys: () => ledger.currentKeys() };
-    return {
-      api: { ...callerApi(logReaderMethods, refuse), ...keys },
-      stats: () => ({ pending: 0, inFlightBytes: 0, restarts: 0 }),
-    };
-  }
-}
 
 function logRate(config: Config, { limitReached }: Metrics): LogReadRate | undefined {
   const perAddress = config['limits.log_reads_per_s_per_address'];
@@ -509,62 +442,6 @@ function lackOfRoom(dataDir: string): string[] {
   ];
 }
 
-async function startStore(start: Start, onCommitted: (notice: CommitNotice) => void): Promise<Supervised<Store>> {
-  const { config, opened } = start;
-  const store = await supervise<Store>({
-    name: 'store',
-    url: workerUrl('store'),
-    list: storeMethods,
-    onNotice: (notice) => onCommitted(notice as CommitNotice),
-    workerData: {
-      ...storeSettings(config),
-      retention: { maxAgeMs: config['retention.max_age_ms'], maxBytes: config['retention.max_bytes'] },
-    },
-    // Objects of a commit outlive a small young generation: with 8 MB, copying them takes 1.4 µs more per
-    // event (7.7 instead of 6.3), and the old generation uses the memory that the young one saves.
-    maxYoungGenerationMb: 24,
-    // Limits the heap to fifteen times the observed use under load. With the default of 4 GB, a heap with 100
-    // MB in use grows to 300 MB before it is collected; below 2 GB, V8 lets it grow less, here to 1.8 times
-    // the memory in use.
-    maxOldGenerationMb: 1536,
-    ...lossOf('store', start),
-  });
-  opened.onClose('store thread', () => store.close());
-  opened.onClose('store', () => store.api.close());
-  return store;
-}
-
-/** Returns the reactions to a lost ledger or store thread, without which the service cannot run. */
-const lossOf = (worker: string, { log, stopping }: Start) => ({
-  isFinal: isFailedWrite,
-  onRestart: (err: Error) => log.error({ err, worker }, 'a worker died and was restarted'),
-  onGiveUp: (err: Error) => {
-    if (isFailedWrite(err)) {
-      log.fatal({ err, worker }, failedWriteNotice);
-      // An exit waits for the thread, which may wait forever for the lock that its transaction holds.
-      void endProcess(false);
-      return;
-    }
-    log.fatal({ err, worker }, 'a worker died twice within a minute');
-    stopping.request(1, `worker ${worker} is lost`);
-  },
-});
-
-function startIngest({ config, log, opened }: Start): Pool<IngestTasks> {
-  const ingest = createPool<IngestTasks>({
-    name: 'ingest',
-    url: workerUrl('ingest'),
-    threads: config['threads.ingest'],
-    maxQueue: limits.maxQueuedBodies,
-    // Objects created for a line are garbage when the next line is parsed. With frequent collections, 2
-    // threads need 100 MB less and are as fast (bench ingest-http).
-    maxYoungGenerationMb: 8,
-    onWorkerLost: poolLoss('ingest', log),
-  });
-  opened.onClose('ingest pool', () => ingest.close());
-  return ingest;
-}
-
 /** Opens the ingest path. Each body is parsed with the rules in effect when a thread takes it. */
 function openIngest(
   { config }: Start,
@@ -593,62 +470,6 @@ function openIngest(
   });
 }
 
-function startAnalytics({ config, log, opened }: Start): Pool<Queries & IntelTasks> {
-  const analytics = createPool<Queries & IntelTasks>({
-    name: 'analytics',
-    url: workerUrl('analytics'),
-    threads: config['threads.analytics'],
-    maxQueue: config['limits.max_queued_queries'],
-    workerData: { dataDir: config.data_dir },
-    // Columns are outside the heap; all other objects of a query are garbage after the query. Saves 24 MB per
-    // thread.
-    maxYoungGenerationMb: 8,
-    onWorkerLost: poolLoss('analytics', log),
-  });
-  const queue = fairQueue(
-    analytics,
-    queryQueueOptions(config['threads.analytics'], config['limits.max_queued_queries']),
-  );
-  opened.onClose('analytics pool', () => queue.close());
-  return queue;
-}
-
-/**
- * Starts the thread that parses, compiles and tests rules, so that long tasks do not delay queries. Changes
- * take precedence over waiting tests and validations.
- */
-function startRuleTasks({ config, log, opened }: Start): Pool<RuleTasks> {
-  const pool = createPool<RuleTasks>({
-    name: 'rules',
-    url: workerUrl('rules'),
-    threads: 1,
-    maxQueue: limits.maxQueuedRuleTasks,
-    workerData: { dataDir: config.data_dir },
-    maxTaskMs: limits.ruleTaskMs,
-    onWorkerLost: poolLoss('rules', log),
-  });
-  const queue = fairQueue(pool, {
-    threads: 1,
-    maxQueue: limits.maxQueuedRuleTasks,
-    maxOfCaller: limits.maxRuleTasksPerPrincipal,
-    longShare: limits.ruleTestShare,
-    isShort: (task) => task !== 'testRules' && task !== 'validateRules',
-  });
-  opened.onClose('rules pool', () => queue.close());
-  return queue;
-}
-
-/** Reserves a thread for short queries, and prevents one principal from using all queries in progress. */
-const queryQueueOptions = (threads: number, maxQueue: number): FairQueueOptions => ({
-  threads,
-  maxQueue,
-  maxOfCaller: Math.ceil((threads + maxQueue) * limits.maxQueryShareOfPrincipal),
-  isShort,
-});
-
-const poolLoss = (pool: string, log: Logger) => (err: Error) =>
-  log.error({ err, pool }, 'a pool lost a thread and replaced it');
-
 /**
  * Interval at which the HTTP server reads the token keys. The server is notified of most changes; the refresh finds
  * changes that the ledger completed at its start, and drops keys whose tokens have all expired.
@@ -659,16 +480,7 @@ const tokenKeysEveryMs = 5000;
 const tokenUsesEveryMs = 60_000;
 
 /** Opens authentication, and regularly updates the token keys and writes the last use of tokens. */
-async function openAuth(
-  { config, log, opened }: Start,
-  parts: {
-    readonly store: Store;
-    readonly reader: StoreReader;
-    readonly ledger: Ledger;
-    readonly metrics: Metrics;
-  },
-) {
-  const { store, reader, ledger, metrics } = parts;
+async function openAuth({ config, log, opened }: Start, { store, reader, ledger, metrics }: SharedParts) {
   const auth = createAuth({
     reader,
     writer: store,
@@ -765,24 +577,6 @@ function openBackups({ config, log, opened }: Start, store: Store, ledger: Ledge
 }
 
 /**
- * Verifies a backup in a separate thread, which ends after the verification: verifications are rare, and read
- * everything once without keeping it.
- */
-async function verifyInThread(folder: string, signal: AbortSignal): Promise<Verified> {
-  const pool = createPool<BackupTasks>({
-    name: 'backup',
-    url: workerUrl('backup'),
-    threads: 1,
-    maxQueue: 1,
-  });
-  try {
-    return await pool.run('verify', folder, { signal });
-  } finally {
-    await pool.close();
-  }
-}
-
-/**
  * Opens the cosigner; undefined if no witnesses are configured, or if the log lost its key and therefore has
  * no checkpoints.
  */
@@ -835,13 +629,8 @@ async function openTimestamper(
 /** Opens the triage endpoint; undefined if none is configured. */
 function openSecondOpinion(
   { config, log, opened }: Start,
-  parts: {
-    readonly store: Store;
-    readonly reader: StoreReader;
-    readonly metrics: Metrics;
-  },
+  { store, reader, metrics }: SharedParts,
 ): ExternalTriage | undefined {
-  const { store, reader, metrics } = parts;
   const { 'triage.endpoint': url, 'triage.model': model } = config;
   if (url === undefined || model === undefined) return undefined;
   const opinions = new ExternalTriage({
@@ -865,14 +654,9 @@ function openSecondOpinion(
 /** Opens the queue of scans, including scans that an earlier process left unfinished. */
 async function openScans(
   { config, log, opened }: Start,
-  parts: {
-    readonly store: Store;
-    readonly reader: StoreReader;
-    readonly scanners: ScannerThreads;
-    readonly metrics: Metrics;
-  },
+  { store, reader, metrics }: SharedParts,
+  scanners: ScannerThreads,
 ): Promise<Scans> {
-  const { store, reader, scanners, metrics } = parts;
   const scans = new Scans({
     store,
     reader,
@@ -933,14 +717,4 @@ function watchFront(metrics: Metrics, server: Server): void {
   metrics.watch('candor_http_connections', 'Open connections, WebSockets included.', () => server.connections);
   metrics.watch('candor_http_requests_in_flight', 'Requests in progress.', () => server.inFlight);
   metrics.watch('candor_http_unsent_bytes', 'Bytes of answers that clients have not read.', () => server.unsentBytes);
-}
-
-function workerStatus(name: string, worker: Pick<Supervised<object>, 'stats'>) {
-  const { pending, inFlightBytes, restarts } = worker.stats();
-  return { name, pending, in_flight_bytes: inFlightBytes, restarts };
-}
-
-function poolStatus(name: string, pool: Pick<Pool<never>, 'stats'>) {
-  const { queued, running, completed } = pool.stats();
-  return { name, pending: queued + running, completed };
 }

@@ -55,6 +55,9 @@ interface GroupOptions {
  */
 const maxGroupBytes = 32 * 2 ** 20;
 
+/** Approximate bytes that a change of an alert or an identity writes, with its indexes. */
+export const smallChangeBytes = 4096;
+
 /** LMDB's error code MDB_MAP_FULL. */
 const mapFull = -30792;
 

@@ -1,6 +1,7 @@
 import type { AlertTables } from '../alerts/store/tables.ts';
 import type { StoreDamage } from '../database/damage.ts';
 import { entryCount } from '../database/rows.ts';
+import type { ServiceError } from '../errors.ts';
 import { tables as eventTables } from '../events/format/columns.ts';
 import type { Table } from '../events/records.ts';
 import type { BlockStore } from '../events/store/block-store.ts';
@@ -129,6 +130,11 @@ export class StoreScrub {
   /** Records damage in a table, unless a damaged row of this table is already listed. */
   foundIn(table: string): void {
     if (!this.state.rows.some((row) => row.startsWith(`${table} `))) this.foundRow(`of table ${table}`);
+  }
+
+  /** Records the damage that an error reports, if the error names a table. */
+  foundBy({ details }: ServiceError): void {
+    if (typeof details?.table === 'string') this.foundIn(details.table);
   }
 
   #begin(): void {

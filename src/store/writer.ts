@@ -1,7 +1,6 @@
 import { randomInt } from 'node:crypto';
 import { statfsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import { planAiVerdict } from '../alerts/store/ai-verdict.ts';
 import { lastAlertPositions, logAlertsAgain, planChange, planNote, settle } from '../alerts/store/alert-change.ts';
 import { AlertDeduplicator } from '../alerts/store/alert-deduplicator.ts';
@@ -17,7 +16,7 @@ import type { AssetInput, AssetUpdateInput } from '../contract/resources/asset.t
 import type { SilenceInput, SilenceUpdateInput } from '../contract/resources/silence.ts';
 import { criticalities, type DetectorId } from '../contract/vocabulary.ts';
 import { type StoreDamage, unusableStoreAdvice } from '../database/damage.ts';
-import { diskIsFull, GroupCommit, isMapFull, type Plan } from '../database/group-commit.ts';
+import { GroupCommit, isMapFull, type Plan, smallChangeBytes } from '../database/group-commit.ts';
 import { copyDatabase, DatabaseFileError, openDatabase, type RootDatabase, unusedBytes } from '../database/lmdb.ts';
 import { omitUndefined } from '../database/omit-undefined.ts';
 import { isDamage } from '../database/rows.ts';
@@ -63,11 +62,12 @@ import { limits } from '../limits.ts';
 import { compileHome } from '../net/home-networks.ts';
 import { addressBytes } from '../net/ip.ts';
 import type { FromProjector, ProjectorPort, Sequences } from '../projections/delta.ts';
-import { InventoryEngine, type StreamPosition } from '../projections/inventory-engine.ts';
+import { InventoryEngine } from '../projections/inventory-engine.ts';
 import { Rollups } from '../rollups/store/rollups.ts';
 import { Topology } from '../topology/store/topology.ts';
 import { planBatch } from './commit-batch.ts';
 import { lastCoveringPositions } from './covering-positions.ts';
+import { afterUndoneMs, EventProcessing } from './event-processing.ts';
 import { IdempotencyStore } from './idempotency.ts';
 import { openProjector } from './open-projector.ts';
 import { Outbox, planRecord } from './outbox.ts';
@@ -151,8 +151,6 @@ export interface StoreOptions {
   readonly onCommitted?: (notice: CommitNotice) => void;
 }
 
-/** Approximate bytes that a change of an alert or an identity writes, with its indexes. */
-const smallChangeBytes = 4096;
 /** Approximate bytes that are written for each byte of packed findings, which contain repeated texts once. */
 const packedGrowth = 3;
 /** Approximate bytes that a change of a password writes, because it ends all sessions of the principal. */
@@ -170,19 +168,8 @@ const scannedRowBytes = 2048;
 const minMergePauseMs = 10;
 /** The pause in units of the duration of the last step: limits merging to a fifth of the thread's time. */
 const mergePauseShare = 4;
-/** Time after which the results of an aborted transaction are applied again, in milliseconds. */
-const repeatMs = 100;
-/** Maximum time that a stop waits for the last delta, in milliseconds. Later, its events are processed again. */
-const lastDeltaMs = 5000;
 /** Number of waiting events above which large blocks are not filled. */
 const fillingBacklog = 2 * limits.maxBlockRows;
-/** Time between two checks whether earlier events are processed, in milliseconds. */
-const countedPollMs = 2;
-/**
- * Time after which in-memory counters are rebuilt after an aborted transaction, unless another transaction
- * rebuilds them first.
- */
-const afterUndoneMs = 5000;
 
 /**
  * Opens siem.mdb for writing, and creates it if it does not exist. The caller must hold the lock on the data
@@ -222,8 +209,6 @@ class LmdbStore implements Store {
   readonly #topology: Topology;
   readonly #rollups: Rollups;
   readonly #found: PendingFindings;
-  readonly #projector: ProjectorPort;
-  #finished: (() => void) | undefined;
   readonly #correlations: Correlations;
   readonly #intel: Intel;
   readonly #silences: Silences;
@@ -231,6 +216,7 @@ class LmdbStore implements Store {
   readonly #inventory: InventoryEngine<Assets>;
   readonly #retention: Retention;
   readonly #queue: GroupCommit;
+  readonly #processing: EventProcessing;
   readonly #publicHosts: PublicHostSearch;
   readonly #alertWindowMs: number;
   readonly #maxAuditRecords: number;
@@ -241,10 +227,6 @@ class LmdbStore implements Store {
   #mergeTimer: NodeJS.Timeout | undefined;
   #mergePauseMs = minMergePauseMs;
   #retentionTimer: NodeJS.Timeout | undefined;
-  #inventoryTimer: NodeJS.Timeout | undefined;
-  /** Time of the next write of the inventory, by performance.now(). */
-  #inventoryDueAt = 0;
-  #fallTimer: NodeJS.Timeout | undefined;
   #receiptTimer: NodeJS.Timeout | undefined;
   #copying: Promise<void> | undefined;
   #closing = false;
@@ -261,10 +243,6 @@ class LmdbStore implements Store {
   };
   readonly #scrub: StoreScrub;
   #scrubTimer: NodeJS.Timeout | undefined;
-  /** Damage that stopped the projection of events to derived data. */
-  #halted: string | undefined;
-  /** Whether an error stopped the projection that was not damage. */
-  #stopped = false;
 
   constructor(options: StoreOptions) {
     const { dataDir, alertWindowMs, clock = Date.now, maxOutboxRows } = options;
@@ -275,7 +253,7 @@ class LmdbStore implements Store {
     this.#maxAuditRecords = options.maxAuditRecords ?? limits.maxAuditRecords;
     this.#freeBytes = options.freeBytes ?? (() => freeBytesOf(this.#file));
     this.#root = openDatabase(this.#file);
-    this.#tables = openTables(this.#root, (row) => this.#foundDamaged(row));
+    this.#tables = openTables(this.#root, (row) => this.#scrub?.foundRow(row));
     this.#events = new EventStore(this.#root);
     this.#scrub = new StoreScrub({
       blocks: this.#events.blockStore,
@@ -322,16 +300,6 @@ class LmdbStore implements Store {
       outbox: this.#outbox,
       newMerge: () => new AlertDeduplicator(this.#parts(), alertWindowMs, clock()),
     });
-    const settings = {
-      dataDir,
-      home: options.home ?? [],
-      detectorsOff: options.detectorsOff ?? [],
-      eventsPerDetectorState: options.eventsPerDetectorState ?? limits.eventsPerDetectorState,
-    };
-    const receive = (message: FromProjector) => this.#received(message);
-    const detectors = options.detectors ?? (() => newDetectors(options.detectorsOff));
-    const { projector = (_, send) => openProjector(settings, detectors, send) } = options;
-    this.#projector = waitingProjector((send) => projector(settings, send), receive);
     this.#inventory = new InventoryEngine({
       tables: this.#tables,
       events: this.#events,
@@ -339,7 +307,7 @@ class LmdbStore implements Store {
       projections: [this.#topology, this.#rollups, new Detections(this.#tables, this.#intel)],
       findings: this.#found,
       clocks: () => ({ now: clock(), believed: believedMs() }),
-      send: (message) => this.#projector.send(message),
+      send: (message) => this.#processing.projector.send(message),
     });
     this.#hosts = {
       isHome: (ip) => isHome(addressBytes(ip)!),
@@ -368,39 +336,41 @@ class LmdbStore implements Store {
       hasRoom: () => this.#hasRoom(),
       transaction: (write) => this.#transaction(write),
     });
-    this.#root.transactionSync(() => this.#openAlerts.complete());
-    this.#completeRollups();
-    this.#emit();
     const transactor = { transactionSync: <T>(action: () => T) => this.#transaction(action) };
     this.#queue = new GroupCommit(transactor, {
       forget: () => this.#reload(),
       hasRoom: () => this.#mayWrite(),
-      hasWork: () => !this.#isHalted && this.#inventory.hasWork,
+      hasWork: () => !this.#processing.isHalted && this.#inventory.hasWork,
       holds: () => this.#inventory.holdsIngest,
       onIdle: () => this.#mergeLater(),
-      onDamage: (error) => this.#damaged(error),
-      retries: (error) => error instanceof ProjectionError && this.#skip(error),
-      beforeFlush: (turn) => {
-        if (this.#isHalted) return;
-        // Restores memory when an aborted work transaction is repeated.
-        if (turn === 'work') this.#resume();
-        const refreshedMs = turn === 'urgent' ? undefined : this.#refreshCorrelations();
-        // Work that waits now continues in the next transaction, unless the disk is full.
-        for (const againMs of [refreshedMs, this.#inventory.checkpoint(turn)])
-          if (againMs !== undefined) this.#goOnIn(againMs > 0 ? againMs : afterUndoneMs);
-        this.#awaitFall();
-      },
+      onDamage: (error) => this.#processing.damaged(error),
+      retries: (error) => error instanceof ProjectionError && this.#processing.skip(error),
+      beforeFlush: (turn) => this.#processing.checkpoint(turn),
     });
+    this.#processing = new EventProcessing({
+      queue: this.#queue,
+      events: this.#events,
+      inventory: this.#inventory,
+      correlations: this.#correlations,
+      openAlerts: this.#openAlerts,
+      scrub: this.#scrub,
+      openProjector: (receive) => projectorOf(options, receive),
+      refreshAlerts: () => this.#refreshCorrelations(),
+      reload: () => this.#reload(),
+      mayWrite: () => this.#mayWrite(),
+      believedMs,
+    });
+    this.#root.transactionSync(() => this.#openAlerts.complete());
+    this.#completeRollups();
+    this.#emit();
     this.#mergers = [
       // Filling large blocks takes as long as counting their events, which therefore comes first.
       ...eventTables.map((table) => () => this.#events.mergeSmall(table, this.#inventory.backlog < fillingBacklog)),
       () => this.#topology.mergeSome(),
     ];
-    this.#startProjector();
+    this.#processing.start();
     this.#mergeLater();
     this.#retainIn(limits.retentionStepMs);
-    this.#awaitFall();
-    this.#goOnIn(0);
     this.#coverReceiptsIn(this.#receiptIntervalMs);
     if (options.scrub !== 'by hand') this.#scrubIn(this.#scrub.pauseMs);
   }
@@ -558,7 +528,7 @@ class LmdbStore implements Store {
 
   async recordScan(scanId: string, hosts: readonly ScannedHost[]): Promise<ScanRecorded> {
     const rows = hosts.reduce((sum, { services }) => sum + 1 + services.length, 0);
-    return this.#afterEvents(
+    return this.#processing.afterEvents(
       rows * scannedRowBytes,
       () => () => recordScan(this.#inventory, this.#tables, scanId, hosts),
     );
@@ -648,28 +618,16 @@ class LmdbStore implements Store {
 
   async damage(): Promise<StoreDamage> {
     this.#events.refresh();
-    return {
-      ...this.#scrub.damage(),
-      ...omitUndefined({ halted: this.#halted }),
-      stopped: this.#stopped,
-      skipped: this.#inventory.skipped,
-    };
+    return { ...this.#scrub.damage(), ...this.#processing.damage() };
   }
 
-  async processed(): Promise<void> {
-    // An aborted transaction may discard results that are not written yet.
-    for (let isWritten = false; !isWritten; ) {
-      const place = await this.#counted();
-      isWritten = await this.#queue.submit(smallChangeBytes, () => () => {
-        this.#inventory.force();
-        return this.#inventory.hasReached(place);
-      });
-    }
+  processed(): Promise<void> {
+    return this.#processing.processed();
   }
 
   reportDamage({ table, block, row }: DamageFound): Promise<void> {
     return this.#queue.submit(smallChangeBytes, () => () => {
-      if (row !== undefined) return this.#foundDamaged(row);
+      if (row !== undefined) return this.#scrub.foundRow(row);
       const events = eventTables.find((name) => name === table);
       if (events === undefined) this.#scrub.foundIn(table);
       else if (block !== undefined) this.#events.check(events, block);
@@ -683,62 +641,16 @@ class LmdbStore implements Store {
 
   async #close(): Promise<void> {
     this.#closing = true;
-    await this.#finishProjector();
-    this.#inventoryStep(() => {
-      this.#inventory.applyAll();
-      this.#inventory.force();
-      this.#correlations.write();
-    });
+    await this.#processing.finish();
     await this.#queue.close();
-    await this.#projector.close();
+    await this.#processing.close();
     clearTimeout(this.#mergeTimer);
     clearTimeout(this.#retentionTimer);
     this.#retention.close();
-    clearTimeout(this.#inventoryTimer);
-    clearTimeout(this.#fallTimer);
     clearTimeout(this.#receiptTimer);
     clearTimeout(this.#scrubTimer);
     await this.#copying?.catch(() => undefined);
     await this.#root.close();
-  }
-
-  /**
-   * Stops deriving data from events because a required row is damaged. Events are still stored, and are
-   * processed after a repair.
-   */
-  #damaged(error: ServiceError): void {
-    this.#noteDamage(error);
-    this.#halted ??= error.message;
-    this.#inventory.halt();
-  }
-
-  get #isHalted(): boolean {
-    return this.#halted !== undefined || this.#stopped;
-  }
-
-  /**
-   * Continues after an error in processing: skips the event that causes the error, or stops processing until the next
-   * start. Always returns true.
-   */
-  #skip(error: ProjectionError): boolean {
-    this.#reload();
-    const skipped = this.#inventory.skip(error);
-    if (skipped === undefined) {
-      process.emitWarning(`processing of events has stopped until the next start: ${error.stack}`);
-      this.#stopped = true;
-      this.#inventory.halt();
-    } else if (skipped !== 'retried')
-      process.emitWarning(`${skipped} is skipped by detectors, assets and figures: ${error.stack}`);
-    return true;
-  }
-
-  #noteDamage({ details }: ServiceError): void {
-    if (typeof details?.table === 'string') this.#scrub.foundIn(details.table);
-  }
-
-  /** Reports a damaged row in the status and, once, in the log. */
-  #foundDamaged(row: string): void {
-    this.#scrub?.foundRow(row);
   }
 
   #scrubIn(delayMs: number): void {
@@ -772,7 +684,7 @@ class LmdbStore implements Store {
   /** Runs `write` in one transaction, and emits its changes after the flush. */
   #transaction<T>(write: () => T): T {
     const result = this.#root.transactionSync(write);
-    if (this.#intel.takeChanged()) this.#projector.send({ kind: 'intel' });
+    if (this.#intel.takeChanged()) this.#processing.projector.send({ kind: 'intel' });
     this.#inventory.committed();
     const alerts = this.#alerts.takeChanges();
     const { outbox, topology, processed } = this.#emitted;
@@ -801,25 +713,12 @@ class LmdbStore implements Store {
    * with the change.
    */
   #changeAssets<T>(plan: (parts: AssetParts) => () => T): Promise<T> {
-    return this.#afterEvents(smallChangeBytes, () => {
+    return this.#processing.afterEvents(smallChangeBytes, () => {
       this.#inventory.assets.settleAll();
       this.#inventory.force();
       const { assets, services } = this.#inventory;
       return plan({ assets, services, openAlerts: this.#openAlerts, nowMs: this.#now() });
     });
-  }
-
-  /** Commits a change that must be planned after all earlier events were processed. */
-  async #afterEvents<T>(bytes: number, plan: Plan<T>): Promise<T> {
-    for (;;) {
-      const place = await this.#counted();
-      const done = await this.#queue.submit(bytes, () => {
-        if (!this.#inventory.readyTo(place)) return () => undefined;
-        const write = plan();
-        return () => ({ result: write() });
-      });
-      if (done !== undefined) return done.result;
-    }
   }
 
   #parts() {
@@ -859,7 +758,7 @@ class LmdbStore implements Store {
       this.#silences.reload();
       this.#emitted = { ...this.#emitted, outbox: this.#outbox.head, topology: this.#topology.head };
     });
-    if (!this.#closing) this.#goOnIn(this.#mayWrite() ? repeatMs : afterUndoneMs);
+    this.#processing.repeatLater();
   }
 
   /** Builds the rollups if the file has none. While the disk is full, the next start builds them. */
@@ -868,93 +767,11 @@ class LmdbStore implements Store {
     try {
       guarded(() => this.#rollups.complete(this.#events));
     } catch (error) {
-      if (error instanceof ProjectionError) return void this.#skip(error);
+      if (error instanceof ProjectionError) return void this.#processing.skip(error);
       if (!isDamage(error) && !isMapFull(error)) throw error;
       this.#reload();
-      if (isDamage(error)) this.#damaged(error);
+      if (isDamage(error)) this.#processing.damaged(error);
     }
-  }
-
-  #startProjector(): void {
-    if (!this.#isHalted) this.#inventory.start();
-  }
-
-  #received(message: FromProjector): void {
-    if (message.kind === 'delta') {
-      this.#inventory.receive(message.delta);
-      this.#queue.wake();
-      // Without room, the queue does no work until the next call.
-      if (!this.#mayWrite()) this.#goOnIn(afterUndoneMs);
-    } else if (message.kind === 'damaged') this.#foundDamaged(message.row);
-    else if (message.kind === 'finished') this.#finished?.();
-    else void this.#projectorFailed(message);
-  }
-
-  /** Continues after an error of the projector: without the damaged block or the event that causes the error. */
-  async #projectorFailed(message: Extract<FromProjector, { kind: 'failed' }>): Promise<void> {
-    const { error, rows, start } = message;
-    if (this.#closing || this.#isHalted || !this.#inventory.isCurrent(start)) return;
-    if (!isDamage(error)) {
-      this.#skip(new ProjectionError(error, rows === undefined ? {} : { rows }));
-      return this.#queue.wake();
-    }
-    const { table, block } = error.details ?? {};
-    const events = eventTables.find((name) => name === table);
-    if (events === undefined || typeof block !== 'number') return this.#damaged(error);
-    const isFound = await this.#queue
-      .submit(smallChangeBytes, () => () => this.#events.check(events, block))
-      .catch((failure: unknown) => {
-        if (!(failure instanceof ServiceError)) throw failure;
-        return false;
-      });
-    // The disk is full, or the damage is gone: the projector tries again after a pause.
-    if (!isFound) await pause(afterUndoneMs, undefined, { ref: false });
-    if (this.#closing) return;
-    // Memory may hold results of events that the projector processes again.
-    this.#reload();
-    this.#startProjector();
-  }
-
-  /** Waits for the last delta of the projector, with the states of all detectors. */
-  #finishProjector(): Promise<void> {
-    const finished = new Promise<void>((resolve) => {
-      this.#finished = resolve;
-    });
-    this.#projector.send({ kind: 'finish' });
-    return Promise.race([finished, pause(lastDeltaMs, undefined, { ref: false })]);
-  }
-
-  /**
-   * Schedules a transaction that continues processing or writing the inventory and refreshing alerts, unless
-   * another transaction comes first.
-   */
-  #goOnIn(delayMs: number): void {
-    const at = performance.now() + delayMs;
-    if (this.#inventoryTimer !== undefined && this.#inventoryDueAt <= at) return;
-    clearTimeout(this.#inventoryTimer);
-    this.#inventoryDueAt = at;
-    this.#inventoryTimer = setTimeout(() => {
-      this.#inventoryTimer = undefined;
-      this.#inventoryStep(() => this.#resume());
-    }, delayMs).unref();
-  }
-
-  /**
-   * Schedules a transaction for the next fall of a risk score, if any. Scores that fall together share a
-   * transaction.
-   */
-  #awaitFall(): void {
-    if (this.#fallTimer !== undefined || this.#closing) return;
-    const next = this.#openAlerts.nextFall;
-    if (next === undefined) return;
-    const delayMs = Math.min(Math.max(next - this.#retention.believedMs, limits.riskPauseMs), limits.riskLookMs);
-    this.#fallTimer = setTimeout(() => {
-      this.#fallTimer = undefined;
-      if (this.#isHalted) return;
-      const due = this.#openAlerts.nextFall;
-      if (due !== undefined && due <= this.#retention.believedMs) this.#inventoryStep(() => this.#openAlerts.fall());
-      else this.#awaitFall();
-    }, delayMs).unref();
   }
 
   /**
@@ -980,40 +797,6 @@ class LmdbStore implements Store {
     }
     const more = covered && this.#receipts.waiting >= limits.maxReceiptsPerEntry;
     this.#coverReceiptsIn(more ? 0 : this.#receiptIntervalMs);
-  }
-
-  #resume(): void {
-    this.#inventory.resume();
-    this.#correlations.resume();
-  }
-
-  #inventoryStep(step: () => void): void {
-    const done = this.#queue.submit(smallChangeBytes, () => step);
-    // The events of a step that is aborted because the disk is full are processed again later.
-    done.catch((error: unknown) => {
-      if (!(error instanceof ServiceError)) throw error;
-      if (!this.#closing) this.#goOnIn(afterUndoneMs);
-    });
-  }
-
-  /** Waits until all events stored at the time of the call are processed, while other commits continue. */
-  async #counted(): Promise<StreamPosition> {
-    const place = this.#inventory.stored;
-    this.#inventory.hurry();
-    while (!this.#inventory.hasReached(place)) {
-      this.#requireProcessing();
-      await pause(countedPollMs);
-    }
-    this.#requireProcessing();
-    return place;
-  }
-
-  /** Throws if waiting events will not be processed. */
-  #requireProcessing(): void {
-    if (this.#closing) throw new ServiceError('UNAVAILABLE', 'the store is closing');
-    if (this.#halted !== undefined) throw new ServiceError('INTERNAL', this.#halted);
-    if (this.#stopped) throw new ServiceError('INTERNAL', 'processing of events has stopped; see /health');
-    if (!this.#mayWrite()) throw diskIsFull();
   }
 
   /** Returns whether the volume or the file has room for a small transaction. */
@@ -1066,7 +849,7 @@ class LmdbStore implements Store {
       if (isMore) this.#retainIn(limits.retentionStepMs);
       else if (this.#retention.bounds !== undefined) this.#retainIn(limits.retentionLookMs);
     } catch (error) {
-      if (isDamage(error)) this.#noteDamage(error);
+      if (isDamage(error)) this.#scrub.foundBy(error);
       else if (!isMapFull(error)) throw error;
       this.#reload();
       this.#retainIn(isDamage(error) ? limits.retentionLookMs : afterUndoneMs);
@@ -1093,7 +876,7 @@ class LmdbStore implements Store {
       this.#mergePauseMs = Math.max(minMergePauseMs, mergePauseShare * (performance.now() - began));
       if (isMerged) this.#mergeLater();
     } catch (error) {
-      if (isDamage(error)) this.#noteDamage(error);
+      if (isDamage(error)) this.#scrub.foundBy(error);
       else if (!isMapFull(error)) throw error;
       this.#reload();
     }
@@ -1108,6 +891,19 @@ class LmdbStore implements Store {
     }
     return false;
   }
+}
+
+/** Opens the projector of the options when there are events. */
+function projectorOf(options: StoreOptions, receive: (message: FromProjector) => void): ProjectorPort {
+  const settings = {
+    dataDir: options.dataDir,
+    home: options.home ?? [],
+    detectorsOff: options.detectorsOff ?? [],
+    eventsPerDetectorState: options.eventsPerDetectorState ?? limits.eventsPerDetectorState,
+  };
+  const detectors = options.detectors ?? (() => newDetectors(options.detectorsOff));
+  const { projector = (_, send) => openProjector(settings, detectors, send) } = options;
+  return waitingProjector((send) => projector(settings, send), receive);
 }
 
 function volumeBytesOf(file: string): number {

@@ -6,7 +6,7 @@ import type { ValueCounts } from '../../contract/resources/value-counts.ts';
 import { boundsOnlyTime } from '../../database/lists/filter.ts';
 import { isReadOnly, type RootDatabase } from '../../database/lmdb.ts';
 import { queryHash, readCursor, writeCursor } from '../../database/page-cursor.ts';
-import { DamagedDataError, isDamage } from '../../database/rows.ts';
+import { DamagedDataError } from '../../database/rows.ts';
 import { limits } from '../../limits.ts';
 import type {
   CommittedBlock,
@@ -26,7 +26,6 @@ import { type EventRow, type EventValue, eventValues } from '../event-values.ts'
 import { type EventBlock, openBlock } from '../format/block.ts';
 import { BlockAssets } from '../format/block-assets.ts';
 import { BlockBuilder } from '../format/block-builder.ts';
-import type { TextColumn } from '../format/column-readers.ts';
 import { tables } from '../format/columns.ts';
 import { countValues } from '../query/count-values.ts';
 import type { EventFilter } from '../query/filter.ts';
@@ -38,10 +37,11 @@ import { BlockDirectory, receivedColumn } from './block-directory.ts';
 import { BlockStore, explicitIdCount, firstSeqOf, storedBytes, type TableState } from './block-store.ts';
 import { DamagedBlockError, type DamagedRange, mayLieIn } from './damaged-range.ts';
 import { eventHistogram } from './event-histogram.ts';
+import { EventIds, isPast, requireId } from './event-ids.ts';
 import { EventQuery, type Position } from './event-query.ts';
 import { eventValueCounts } from './event-value-counts.ts';
 import { believedTime, type OldBlock } from './expiry.ts';
-import { type StoredIds, standingBeside, type Unrepeated, withoutRepeated } from './explicit-ids.ts';
+import { withoutRepeated } from './explicit-ids.ts';
 import { IdKeys } from './id-keys.ts';
 import { chooseRun, mergeBlocks } from './merge.ts';
 
@@ -66,12 +66,11 @@ export interface Appended {
  */
 export class EventStore {
   readonly #store: BlockStore;
+  readonly #ids: EventIds;
   readonly #assets: AssetLookup;
   readonly #isWriter: boolean;
   readonly #counts = new BlockCounts();
   #directories = newDirectories();
-  /** Progress of `forgetIds` within the remains of a block. */
-  #forgotten = { table: '', firstSeq: 0, rows: 0 };
 
   /**
    * @param cancelled - polled between blocks by reads; when true, reads end with CANCELLED
@@ -80,6 +79,7 @@ export class EventStore {
   constructor(env: RootDatabase, cancelled?: () => boolean, assets: AssetLookup = noAssets) {
     this.#isWriter = !isReadOnly(env);
     this.#store = new BlockStore(env, cancelled);
+    this.#ids = new EventIds(this.#store, (table) => this.#directories[table]);
     this.#assets = assets;
   }
 
@@ -115,14 +115,14 @@ export class EventStore {
     const state = this.#store.state(table);
     const firstSeq = state.next_seq;
     const ids = new IdKeys(block);
-    const unrepeated = withoutRepeated(block, ids, this.#storedIds(table, state, ids));
+    const unrepeated = withoutRepeated(block, ids, this.#ids.stored(table, state, ids));
     const { kept, renamed } = unrepeated;
     const stored = kept === undefined && renamed.size === 0 ? buffer : rebuilt(block, kept, renamed);
     const rows = kept === undefined ? block.rows : kept.length;
     const committed = { table, first_seq: firstSeq, rows, buffer: stored };
     if (rows > 0) {
       this.#store.put(firstSeq, stored);
-      this.#putIds(table, firstSeq, rows, ids, unrepeated);
+      this.#ids.put(table, firstSeq, rows, ids, unrepeated);
       this.#store.putState(table, {
         ...state,
         next_seq: firstSeq + rows,
@@ -134,16 +134,6 @@ export class EventStore {
     return kept === undefined ? { committed, duplicates: 0 } : { committed, duplicates: block.rows - rows, kept };
   }
 
-  /** Stores the explicit ids of a new block. */
-  #putIds(table: Table, firstSeq: number, rows: number, ids: IdKeys, { kept, renamed }: Unrepeated): void {
-    if (ids.order.length === 0) return;
-    const seqs = new Float64Array(ids.rows);
-    for (let row = 0; row < rows; row++)
-      if (!renamed.has(row)) seqs[kept === undefined ? row : kept[row]!] = firstSeq + row;
-    this.#store.putExplicitIds(table, ids, seqs);
-    for (const [row, id] of renamed) if (id !== undefined) this.#store.putExplicitId(table, id, firstSeq + row);
-  }
-
   /**
    * Merges one run of small adjacent blocks of a table (see `chooseRun`), in a separate transaction. Returns true if
    * blocks were merged, so that there may be more. Ids and sequences do not change, and readers keep their snapshot.
@@ -151,7 +141,17 @@ export class EventStore {
    * @param fills - whether large blocks may be rewritten to fill them
    */
   mergeSmall(table: Table, fills = true): boolean {
-    return this.#sound(() => this.#mergeIn(table, fills));
+    return this.#sound(() => {
+      const { directory } = this.#snapshot(table);
+      const run = chooseRun(directory, limits.maxBlockRows, fills);
+      if (run === undefined) return false;
+      const old: EventBlock[] = [];
+      for (let i = run.from; i < run.to; i++)
+        old.push(this.#store.open(table, directory.firstSeq[i]!, directory.rows[i]!));
+      const merged = mergeBlocks(old);
+      this.#store.transaction(() => this.#store.replace(old, merged));
+      return true;
+    });
   }
 
   /**
@@ -161,23 +161,21 @@ export class EventStore {
    * @param nowMs - used to check when the block was received (see `believedTime`)
    */
   oldest(table: Table, nowMs: number): OldBlock | undefined {
-    return this.#sound(() => this.#oldest(table, nowMs));
-  }
-
-  #oldest(table: Table, nowMs: number): OldBlock | undefined {
-    const { directory, state } = this.#known(table);
-    if (directory.count === 0) return undefined;
-    const { header, firstSeq } = this.#store.open(table, directory.firstSeq[0]!, directory.rows[0]!);
-    const received = believedTime(directory, nowMs);
-    return {
-      table,
-      from: firstSeq,
-      to: firstSeq + header.rows,
-      receivedFrom: Math.min(header.min(receivedColumn[table]), received),
-      received,
-      bytes: storedBytes(header),
-      tableBytes: state.bytes,
-    };
+    return this.#sound(() => {
+      const { directory, state } = this.#known(table);
+      if (directory.count === 0) return undefined;
+      const { header, firstSeq } = this.#store.open(table, directory.firstSeq[0]!, directory.rows[0]!);
+      const received = believedTime(directory, nowMs);
+      return {
+        table,
+        from: firstSeq,
+        to: firstSeq + header.rows,
+        receivedFrom: Math.min(header.min(receivedColumn[table]), received),
+        received,
+        bytes: storedBytes(header),
+        tableBytes: state.bytes,
+      };
+    });
   }
 
   /** Returns when the newest event was received, epoch milliseconds; undefined without events. */
@@ -211,43 +209,9 @@ export class EventStore {
     return this.#store.retiredBlockCount();
   }
 
-  /**
-   * Removes explicit ids of removed blocks from their index, until `isOver` returns true, within a
-   * transaction.
-   */
+  /** Removes explicit ids of removed blocks from their index, until `isOver` returns true, within a transaction. */
   forgetIds(isOver: () => boolean): void {
-    for (;;) {
-      const block = this.#store.oldestRetiredBlock();
-      if (block === undefined) return;
-      const { table, firstSeq } = block;
-      const ids = this.#idsOf(block);
-      if (ids === undefined) continue;
-      const known = this.#forgotten;
-      let row = known.table === table && known.firstSeq === firstSeq ? known.rows : 0;
-      for (; row < block.rows; row++) {
-        if (row % idsPerLook === 0 && isOver()) {
-          this.#forgotten = { table, firstSeq, rows: row };
-          return;
-        }
-        const id = ids.text(row);
-        if (id !== undefined) this.#store.removeExplicitId(table, id.toLowerCase(), firstSeq + row);
-      }
-      this.#store.removeRetiredBlock(block);
-    }
-  }
-
-  /**
-   * Returns the ids of a removed block. If the ids are damaged, the remains of the block are removed, and its ids
-   * stay in the index.
-   */
-  #idsOf(block: EventBlock): TextColumn | undefined {
-    try {
-      return block.texts('id');
-    } catch (error) {
-      if (!isDamage(error)) throw error;
-      this.#store.removeRetiredBlock(block);
-      return undefined;
-    }
+    this.#ids.forget(isOver);
   }
 
   /** Verifies the block that contains a sequence, in a transaction, and sets the block aside if it is damaged. */
@@ -272,7 +236,7 @@ export class EventStore {
   /** Forgets state read inside an aborted transaction. */
   reload(): void {
     this.#directories = newDirectories();
-    this.#forgotten = { table: '', firstSeq: 0, rows: 0 };
+    this.#ids.reload();
     this.#store.forget();
   }
 
@@ -391,11 +355,11 @@ export class EventStore {
     const { directory, state } = this.#snapshot(table);
     const wanted = id.toLowerCase();
     const made = parseEventId(wanted);
-    const found = this.#find(table, directory, state, wanted);
+    const found = this.#ids.find(table, directory, state, wanted);
     const seq = found ?? (made?.table === table ? made.seq : undefined);
     if (seq === undefined) return undefined;
     if (directory.find(seq) < 0) this.#failInDamage(table, seq, id);
-    const block = this.#blockOf(directory, seq);
+    const block = this.#ids.blockOf(directory, seq);
     if (block === undefined) return undefined;
     if (found !== undefined) requireId(block, seq, wanted);
     else if (rowId(block, seq - block.firstSeq).toLowerCase() !== wanted) return undefined;
@@ -419,19 +383,17 @@ export class EventStore {
    * events of that transaction.
    */
   resource(id: string): string | undefined {
-    return this.#sound(() => this.#resource(id));
-  }
-
-  #resource(id: string): string | undefined {
-    for (const table of tables) {
-      const { directory, state } = this.#known(table);
-      const seq = this.#find(table, directory, state, id);
-      const block = seq === undefined ? undefined : this.#blockOf(directory, seq);
-      if (seq === undefined || block === undefined) continue;
-      requireId(block, seq, id);
-      return writeEventJson(block, seq - block.firstSeq);
-    }
-    return undefined;
+    return this.#sound(() => {
+      for (const table of tables) {
+        const { directory, state } = this.#known(table);
+        const seq = this.#ids.find(table, directory, state, id);
+        const block = seq === undefined ? undefined : this.#ids.blockOf(directory, seq);
+        if (seq === undefined || block === undefined) continue;
+        requireId(block, seq, id);
+        return writeEventJson(block, seq - block.firstSeq);
+      }
+      return undefined;
+    });
   }
 
   /**
@@ -622,81 +584,6 @@ export class EventStore {
     return { directory, state };
   }
 
-  /** Returns the stored events with ids of a new block of a table. Must be used within the write transaction. */
-  #storedIds(table: Table, state: TableState, ids: IdKeys): StoredIds {
-    const own = this.#owners(table, ids);
-    const beside = this.#owners(table === 'network' ? 'dns' : 'network', ids);
-    const standing: StoredIds['standing'] = (id, sensor, row) => {
-      if (isPast(table, state, id)) return 'repeated';
-      const owner = own.of(id, row);
-      if (owner !== 'free') return standingBeside(owner, sensor);
-      // The service may assign this id to another event, and an alert may already refer to it.
-      if (parseEventId(id) !== undefined) return 'foreign';
-      const other = beside.of(id, row);
-      return other !== 'free' && standingBeside(other, sensor) === 'foreign' ? 'foreign' : 'free';
-    };
-    return { hasAny: own.hasAny || beside.hasAny, standing };
-  }
-
-  /**
-   * Returns a function that returns the sensor of the event with an id: `free` if no event has the id, undefined if the
-   * sensor is unknown. The id is the id of `row` of the new block, or a scoped id without a row.
-   */
-  #owners(table: Table, ids: IdKeys) {
-    const state = this.#store.state(table);
-    const directory = this.#directories[table];
-    const seqs = this.#store.explicitIds(table, ids);
-    /** Blocks by first sequence: several senders may repeat events of different blocks in turn. */
-    const blocks = new Map<number, EventBlock>();
-    let block: EventBlock | undefined;
-    const of = (id: string, row: number | undefined): string | 'free' | undefined => {
-      const indexed = (row === undefined ? this.#store.explicitId(table, id) : seqs?.[row]) ?? 0;
-      if (parseEventId(id) !== undefined) directory.update(this.#store, state);
-      const seq = this.#find(table, directory, state, id, indexed);
-      if (seq === undefined) return 'free';
-      if (block === undefined || seq < block.firstSeq || seq >= block.firstSeq + block.rows) {
-        directory.update(this.#store, state);
-        const place = directory.find(seq);
-        // The block of the event is damaged and was set aside, so the event may be stored again.
-        if (place < 0) return 'free';
-        const firstSeq = directory.firstSeq[place]!;
-        block = blocks.get(firstSeq) ?? this.#store.open(table, firstSeq, directory.rows[place]!);
-        if (blocks.size === maxOwnerBlocks) blocks.clear();
-        blocks.set(firstSeq, block);
-      }
-      return block.texts('sensor_id').text(seq - block.firstSeq);
-    };
-    return { hasAny: seqs !== undefined, of };
-  }
-
-  /**
-   * Returns the sequence of the event with this id (lower case): from the id itself, otherwise from the index
-   * of senders' ids.
-   *
-   * @param indexed - the sequence in the index; 0 if the index does not have the id
-   */
-  #find(
-    table: Table,
-    directory: BlockDirectory,
-    state: TableState,
-    id: string,
-    indexed = this.#store.explicitId(table, id),
-  ): number | undefined {
-    const made = parseEventId(id);
-    if (made !== undefined && made.table === table && made.seq > 0 && made.seq < state.next_seq) {
-      const block = this.#blockOf(directory, made.seq);
-      if (block !== undefined && rowId(block, made.seq - block.firstSeq) === id) return made.seq;
-    }
-    return indexed !== undefined && indexed >= firstSeqOf(state) ? indexed : undefined;
-  }
-
-  /** Returns a block, which is valid until the next call. */
-  #blockOf(directory: BlockDirectory, seq: number): EventBlock | undefined {
-    const place = directory.find(seq);
-    if (place < 0) return undefined;
-    return this.#store.openBorrowed(directory.table, directory.firstSeq[place]!, directory.rows[place]!);
-  }
-
   /** Returns the events as JSON, in the order of `found`. */
   #written(directory: BlockDirectory, search: EventQuery, found: readonly Position[]): readonly string[] {
     const resources = new Array<string>(found.length);
@@ -726,45 +613,12 @@ export class EventStore {
       for (const index of indexes) visit({ block, row: found[index]!.seq - block.firstSeq, assets }, index);
     }
   }
-
-  #mergeIn(table: Table, fills: boolean): boolean {
-    const { directory } = this.#snapshot(table);
-    const run = chooseRun(directory, limits.maxBlockRows, fills);
-    if (run === undefined) return false;
-    const old: EventBlock[] = [];
-    for (let i = run.from; i < run.to; i++)
-      old.push(this.#store.open(table, directory.firstSeq[i]!, directory.rows[i]!));
-    const merged = mergeBlocks(old);
-    this.#store.transaction(() => this.#store.replace(old, merged));
-    return true;
-  }
-}
-
-/**
- * Checks the result of the index of senders' ids, which has no checksums.
- *
- * @throws DamagedDataError if the index refers to an event with another id
- */
-function requireId(block: EventBlock, seq: number, id: string): void {
-  if (rowId(block, seq - block.firstSeq).toLowerCase() !== id.toLowerCase())
-    throw new DamagedDataError(`the index entry of event ${id}`, { table: 'event-ids' });
 }
 
 function placeIn(directory: BlockDirectory, seq: number): number {
   const place = directory.find(seq);
   if (place < 0) throw new Error(`event ${seq} of ${directory.table} events is missing`);
   return place;
-}
-
-/** Maximum number of blocks in memory while the owners of repeated ids are read: opening a block takes 10 µs. */
-const maxOwnerBlocks = 64;
-
-/** Number of ids removed from their index between two checks of the time. */
-const idsPerLook = 64;
-
-function isPast(table: Table, state: TableState, id: string): boolean {
-  const made = parseEventId(id);
-  return made !== undefined && made.table === table && made.seq > 0 && made.seq < firstSeqOf(state);
 }
 
 function newDirectories(): Record<Table, BlockDirectory> {
