@@ -474,8 +474,8 @@ export const limits = {
   /** How long one part of the service may take to close. */
   closeMs: 15_000,
   /**
-   * How long a stop may take after the time for requests (http.drain_ms). Then the process ends itself with
-   * SIGKILL: acknowledged data is on disk. systemd would kill the process after 90 s.
+   * Maximum duration of a stop after the time for requests (http.drain_ms). Then the process ends itself with SIGKILL,
+   * which loses nothing, because acknowledged data is on disk. systemd would kill the process after 90 s.
    */
   stopMs: 45_000,
   /** Maximum failed backups shown, until the process ends. */
@@ -1124,7 +1124,7 @@ export const limits = {
   maxTopologyHourRows: 2_000_000,
   /** Like `maxTopologyHourRows`, for daily edges: a row for each day in which an edge was used. */
   maxTopologyDayRows: 2_000_000,
-  /** How far ahead of the local clock the time of a flow may be to count in its hour and day. */
+  /** Maximum time by which a flow may be ahead of the local clock to be counted in hourly and daily edges. */
   topologyHorizonMs: 24 * 3600 * 1000,
   /** Maximum nodes of one graph: more than a person can distinguish. */
   maxTopologyNodes: 2000,

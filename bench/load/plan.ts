@@ -25,7 +25,9 @@ export interface Plan {
 }
 
 export interface Report {
-  /** Number of acknowledged requests; without replies, of bodies that were handed to the system. */
+  /**
+   * Number of acknowledged requests. For a protocol without replies: number of bodies that the operating system accepted.
+   */
   readonly requests: number;
   readonly events: number;
   /** Number of refusals (429, 503). Without a rate, the body is sent again; with a rate, it is not. */

@@ -31,7 +31,7 @@ export async function extract(
     await mkdir(folder, { recursive: true });
     for (const [name, bytes] of files) await writeFile(join(folder, name), bytes, { flag: 'wx' });
   } catch (error) {
-    throw new CommandError(`--extract: ${(error as Error).message}; pass an empty folder`);
+    throw new CommandError(`--extract: ${(error as Error).message}; pass an empty, writable folder`);
   }
   return files.map(([name]) => name);
 }

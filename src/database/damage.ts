@@ -66,7 +66,7 @@ export function damageMessage({
   const named = [
     ...few(events.map(describeRange)),
     ...few(rows.map((row) => `row ${row}`)),
-    ...(halted === undefined ? [] : [`${halted}, so that detectors and figures do not include new events`]),
+    ...(halted === undefined ? [] : [`${halted}, so that detectors and statistics do not include new events`]),
   ];
   return (
     `Stored data in siem.mdb is damaged: ${named.join('; ')}. Responses leave out damaged events and rows, ` +
@@ -82,10 +82,10 @@ export function skippedMessage({ skipped, stopped }: Pick<StoreDamage, 'skipped'
   return [
     ...(skipped.length === 0
       ? []
-      : [`Processing failed for stored events: ${named}. Detectors, assets and figures leave them out.`]),
+      : [`Processing failed for stored events: ${named}. Detectors, assets and statistics leave them out.`]),
     ...(stopped
       ? [
-          'Processing of events has stopped: detectors, assets and figures do not include new events. Restart the service to try again; if processing stops again, update to a version with a fix before the events expire.',
+          'Processing of events has stopped: detectors, assets and statistics do not include new events. Restart the service to try again; if processing stops again, update to a version with a fix before the events expire.',
         ]
       : []),
     'Queries and exports return all events. The cause is a bug, and the log of the service has the error: report it.',

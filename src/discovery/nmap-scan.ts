@@ -108,7 +108,7 @@ export class NmapScan {
   }
 
   async #read({ stdout }: ChildProcess, report: NmapReport): Promise<void> {
-    if (stdout === null) throw new Error('nmap has no output to read');
+    if (stdout === null) throw new Error('the output of nmap cannot be read: stdout is not a pipe');
     const decoder = new StringDecoder('utf8');
     let bytes = 0;
     for await (const chunk of stdout as AsyncIterable<Buffer>) {

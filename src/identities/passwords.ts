@@ -35,7 +35,7 @@ export function requireNewPassword(field: string, password: string, name: string
   // Ill-formed Unicode would be hashed with the replacement character, so that other passwords would match
   // too.
   if (!password.isWellFormed()) throw invalidField(field, 'must be well-formed Unicode');
-  if (password.toLowerCase() === name.toLowerCase()) throw invalidField(field, 'must not be the name');
+  if (password.toLowerCase() === name.toLowerCase()) throw invalidField(field, 'must not be the username');
 }
 
 /**

@@ -100,8 +100,8 @@ function readValue(line: LineValues, position: number, bytes: Buffer, view: Data
 }
 
 /**
- * Sets a value that is written as a word, given its last or only four letters as a little-endian integer. Returns the
- * end of the word, or -1 if other letters follow.
+ * Sets a value to true, false or null. `letters` are the last four characters of the JSON literal, as a little-endian
+ * integer. Returns the end of the literal, or -1 if the characters at `at` differ.
  */
 function word(
   line: LineValues,

@@ -4,9 +4,7 @@ import { reject } from './rejection.ts';
 import { slotsOf } from './slots.ts';
 import { transportField } from './transport.ts';
 
-// Readers of fields that EVE records of all types have.
-
-/** Slots of these fields. */
+/** Names of the fields that EVE records of all types have. */
 export const eveFields =
   'timestamp flow_id src_ip src_port dest_ip dest_port proto icmp_type icmp_code community_id host in_iface';
 export const eveSlots = slotsOf(eveFields, '');

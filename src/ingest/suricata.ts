@@ -49,7 +49,7 @@ export function readSuricata(record: JsonObject, lineOf: () => string, reading: 
   return kindOf(record.event_type);
 }
 
-/** Reads a record without an event. */
+/** Reads a record of a type that is not stored as an event. */
 function readOther(record: JsonObject, reading: ParseContext): void {
   switch (record.event_type) {
     case 'dhcp':

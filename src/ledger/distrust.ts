@@ -24,7 +24,7 @@ export class UntrustedLogError extends Error {
     this.#restoreWhen = restoreWhen;
   }
 
-  /** @param signedLeaves - leaves of the largest known signed head; a restore loses the leaves after its backup */
+  /** @param signedLeaves - size of the largest known signed head; a restore loses entries that are newer than the backup */
   advice(signedLeaves = 0): string {
     if (this.#restoreWhen === undefined) return this.message;
     const to = signedLeaves === 0 ? '' : `, up to entry ${signedLeaves - 1}`;

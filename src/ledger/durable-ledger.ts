@@ -485,7 +485,7 @@ export class DurableLedger implements Ledger {
   async #changeKeys(change: (changes: KeyChanges) => Promise<KeyChange>): Promise<ChangedKey> {
     this.#appendable('even without a clock'); // a stolen key must be revoked immediately
     if (this.#externalHeads.isAnchorLost) throw degraded(anchorLost); // the change could not be logged
-    if (this.#keyChanges === undefined) throw new Error('a healthy ledger can change its keys');
+    if (this.#keyChanges === undefined) throw new Error('keys cannot be changed: the ledger is not open');
     const { key, entryIds } = await change(this.#keyChanges);
     return { ...recordOf(key.file, key.fingerprint), entry_ids: entryIds };
   }

@@ -305,11 +305,12 @@ export class Sequencer {
     // After a crash here, a different head of the same size may be signed, because this signature never left the
     // process.
 
-    // 3. One transaction. 4. `commit` returns when it is flushed: LMDB writes the data pages, syncs them, and    writes
-    // the meta page that makes them valid through a separate handle opened with O_DSYNC. After a crash    before the
-    // meta page is on disk, the transaction never happened, and nothing was promised. After a crash    between that
-    // write and the next line, the entries are in the log, but their callers received no answer. The callers retry with
-    // the same ids and receive the same indices.
+    // 3. One transaction.
+    // 4. `commit` returns after the flush: LMDB writes the data pages, syncs them, and writes the meta page that makes
+    //    them valid through a separate handle opened with O_DSYNC. After a crash before the meta page is on disk, the
+    //    transaction never happened, and nothing was promised. After a crash between that write and step 5, the
+    //    entries are in the log, but their callers received no answer. The callers retry with the same ids and receive
+    //    the same indices.
     storage.commit({ first, entries, pages: tree.takePages(), buckets, head }, () => hooks.at('in-transaction'));
     hooks.at('flushed');
 

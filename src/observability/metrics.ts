@@ -93,7 +93,7 @@ export class Metrics implements Observer {
   );
   readonly #skippedEvents = this.#gauge(
     'candor_store_skipped_events',
-    'Stored events that detectors, assets and figures leave out, because processing them failed.',
+    'Stored events that detectors, assets and statistics leave out, because processing them failed.',
   );
   readonly #eventBytes = this.#gauge('candor_store_event_bytes', 'Bytes of events on disk.');
   readonly #oldest = this.#gauge(

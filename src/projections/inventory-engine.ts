@@ -510,7 +510,9 @@ export class InventoryEngine<A extends AssetsPart> {
   *#apply(delta: Delta): Generator<undefined> {
     for (const table of eventTables)
       if (delta.from[table] !== this.#position![table])
-        throw new Error(`a delta is not the next one of ${table} events`);
+        throw new Error(
+          `a delta of ${table} events begins after ${delta.from[table]} instead of ${this.#position![table]}`,
+        );
     for (const pass of delta.passes) {
       // Sightings of batches that end in this pass.
       while (this.#mayShift) yield* this.#shift(this.#pending.first!);

@@ -174,7 +174,7 @@ export class EventProcessing {
       this.#stopped = true;
       this.#inventory.halt();
     } else if (skipped !== 'retried')
-      process.emitWarning(`${skipped} is skipped by detectors, assets and figures: ${error.stack}`);
+      process.emitWarning(`${skipped} is skipped by detectors, assets and statistics: ${error.stack}`);
     return true;
   }
 

@@ -67,7 +67,10 @@ export class SiemDamage {
     return isBlock;
   }
 
-  /** Reports rows that were not reported yet. Forgets the reported rows above `limits.maxNamedDamage`. */
+  /**
+   * Reports rows that were not reported yet. After `limits.maxNamedDamage` rows, all earlier reports are forgotten, so
+   * that rows may be reported again.
+   */
   async #reportRows(rows: readonly string[]): Promise<void> {
     const fresh = rows.filter((row) => !this.#reported.has(row));
     if (fresh.length === 0) return;

@@ -52,7 +52,7 @@ export async function openWitnessKey(path: string, name: string | undefined): Pr
 }
 
 async function makeKey(path: string, name: string | undefined): Promise<WitnessKey> {
-  if (name === undefined) throw new WitnessStateError(`${path} does not exist; creating a key requires a name`);
+  if (name === undefined) throw new WitnessStateError(`${path} does not exist; pass --name to create a key`);
   const { privateKey } = generateKeyPairSync('ed25519');
   const key = named(name, () => new WitnessKey(name, privateKey));
   const { x, d } = privateKey.export({ format: 'jwk' });

@@ -165,7 +165,7 @@ describe('files named by settings', () => {
   });
 });
 
-describe('settings that cannot be changed here', () => {
+describe('invalid changes of settings', () => {
   test.each([
     [{ port: 1 }, 'settings.port', /CANDOR_PORT in the environment/],
     [{ port: null }, 'settings.port', /CANDOR_PORT in the environment/],

@@ -209,7 +209,7 @@ test.each(lastRequests.map((asked) => [nameOf(asked), asked] as const))(
   },
 );
 
-test('all lifecycles together, repeatedly, leave all counts at zero', async () => {
+test('all counts return to zero after concurrent connections of every lifecycle', async () => {
   const { server, connections } = await counted();
   for (let round = 0; round < 10; round++) {
     await Promise.all(Object.values(lives).map((live) => live(server.port)));

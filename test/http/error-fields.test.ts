@@ -78,7 +78,7 @@ test('errors of bodies, headers and versions name the invalid part', async () =>
   });
 });
 
-test('the error for a source of rules that does not exist names the source', async () => {
+test('an unknown rule_source is rejected with an error that names the parameter', async () => {
   expect(await errorOf('/api/v1/alerts?rule_source=manual')).toMatchObject({
     status: 400,
     details: { field: 'rule_source' },

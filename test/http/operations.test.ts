@@ -218,7 +218,7 @@ describe('ingest', () => {
       headers: lines,
     });
     expect(body).toMatchObject({ data: { accepted: 3, rejected: 1, errors: [{ line: 3 }] } });
-    await vi.waitFor(() => expect(service.published.events.length).toBe(before + 1));
+    await vi.waitFor(() => expect(service.published.events.length).toBe(before + 1), 60_000);
     const list = (
       await service.call('listNetworkEvents', 'GET /api/v1/events/network?ip=203.0.113.5', { token: admin })
     ).body as Page;

@@ -254,7 +254,7 @@ describe.each([
     await apart(network, 4);
   });
 
-  test('regain their history from before another owner of their address was known', async () => {
+  test('get back the history that was recorded before another owner of their address was detected', async () => {
     const { mac, network, at } = place(3);
     const [a, b] = [at(1), at(2)];
     await send(line(a, mac, 0));

@@ -125,7 +125,7 @@ test('one sensor uses at most half of the queue', async () => {
   expect(await Promise.all(answers)).toHaveLength(limits.maxQueuedBodies / 2 + 3);
 });
 
-test('beyond the limit a body is rejected and left intact', async () => {
+test('a body beyond the limit is rejected, and its buffer stays usable', async () => {
   const { pipeline, tasks } = threads(1);
   const answers = Array.from({ length: limits.maxQueuedBodies + 1 }, () => pipeline.add(input()));
   const refused = input();

@@ -81,7 +81,7 @@ test('a bundle reflects key changes immediately', async () => {
   ]);
 });
 
-test('bundles with encrypted keys have a checkpoint', async () => {
+test('bundles have a checkpoint if the private keys of the log are encrypted', async () => {
   const { ledger, get } = await served({ keyPassphrase: 'correct horse battery staple' });
   await ledger.append(entries(0, 3));
   expect((await get({ leaf_index: 1 })).checkpoint).toMatchObject({ published: true });

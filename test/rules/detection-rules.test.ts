@@ -180,7 +180,7 @@ test('a slow rule is reported until the rules change', async () => {
   expect(rules.slow()).toEqual([]);
 });
 
-test('errors in a validated or created text have the line in the text', async () => {
+test('errors in a submitted text of rules name the line', async () => {
   const rules = await rulesOf('');
   const { problems } = await rules.validate(file);
   expect(problems.map(({ line, field }) => `${line} ${field}`).toSorted()).toEqual([

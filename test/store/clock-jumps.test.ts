@@ -221,7 +221,7 @@ describe.each([
       expect([live(session), live(token)]).toEqual([false, false]);
     });
 
-    test('does not leave a last use in the future', async () => {
+    test('does not leave the last use of a token in the future', async () => {
       const of = world(restarts);
       const admin = administrator();
       await of.store.createPrincipal(admin, analyst);

@@ -101,7 +101,7 @@ test('a commit is answered before its events are processed, and their results ap
   const { store, assets } = openedStore(folder(), projector);
   const { answer } = await store.commit(connections(0, 3));
   expect(answer.accepted).toBe(0);
-  await vi.waitFor(() => expect(deltasIn(messages)).toHaveLength(1));
+  await vi.waitFor(() => expect(deltasIn(messages)).toHaveLength(1), 60_000);
   expect((await store.status()).uncounted_events).toBe(3);
   expect(assets()).toBe(0);
   release();
@@ -126,13 +126,13 @@ test('at most two deltas are sent before one is committed; each ends early if it
   const { port, messages } = projectorOf(dataDir);
   const to = { network: count + 1, dns: 1 };
   port.send({ kind: 'advance', to, clocks, isBoundary: false, isAwaited: false });
-  await vi.waitFor(() => expect(deltasIn(messages)).toHaveLength(2));
+  await vi.waitFor(() => expect(deltasIn(messages)).toHaveLength(2), 60_000);
   await setTimeout(50);
   expect(deltasIn(messages)).toHaveLength(2);
   while (deltasIn(messages).at(-1)!.to.network < to.network) {
     const before = deltasIn(messages).length;
     port.send({ kind: 'committed', costMs: 0 });
-    await vi.waitFor(() => expect(deltasIn(messages).length).toBeGreaterThan(before));
+    await vi.waitFor(() => expect(deltasIn(messages).length).toBeGreaterThan(before), 60_000);
   }
   const deltas = deltasIn(messages);
   const [first, ...later] = deltas.map(({ from, to: end }) => end.network - from.network);
@@ -141,7 +141,7 @@ test('at most two deltas are sent before one is committed; each ends early if it
   expect(deltas.slice(1).map(({ from }) => from)).toEqual(deltas.slice(0, -1).map(({ to: end }) => end));
   expect(deltas.flatMap(({ passes }) => passes.flatMap(({ hosts }) => hosts))).toHaveLength(count);
   port.send({ kind: 'finish' });
-  await vi.waitFor(() => expect(messages.at(-1)).toEqual({ kind: 'finished' }));
+  await vi.waitFor(() => expect(messages.at(-1)).toEqual({ kind: 'finished' }), 60_000);
   expect(
     deltasIn(messages)
       .at(-1)!
@@ -161,7 +161,7 @@ test('a pass does not cross the end of a batch with sightings', async () => {
     [41, false],
   ] as const)
     port.send({ kind: 'advance', to: { network, dns: 1 }, clocks, isBoundary, isAwaited: false });
-  await vi.waitFor(() => expect(deltasIn(messages).at(-1)?.to.network).toBe(41));
+  await vi.waitFor(() => expect(deltasIn(messages).at(-1)?.to.network).toBe(41), 60_000);
   const ends = deltasIn(messages).flatMap(({ passes }) => passes.map(({ to }) => to));
   expect(ends).toEqual([11, 31, 41]);
 });
@@ -178,7 +178,7 @@ test('a stop while deltas wait loses nothing and counts nothing twice', async ()
     };
   });
   await first.store.commit(connections(0, 20));
-  await vi.waitFor(() => expect(deltasIn(messages).length).toBeGreaterThan(0));
+  await vi.waitFor(() => expect(deltasIn(messages).length).toBeGreaterThan(0), 60_000);
   await first.store.close();
   const second = openedStore(dataDir);
   await second.store.processed();

@@ -65,7 +65,9 @@ export function itemProblems(
         if (values + length > limits.maxSigmaNodes)
           refuse(`expands the document to more than ${limits.maxSigmaNodes} values by its placeholders`);
         if (length > room.left)
-          refuse(`expands all rules to more than ${limits.maxSigmaPlaceholderValues} values by placeholders`);
+          refuse(
+            `has placeholders that bring all rules together to more than ${limits.maxSigmaPlaceholderValues} values`,
+          );
         values += length;
         room.left -= length;
         return compiled;

@@ -159,7 +159,8 @@ function compileValues(
   const ofValues = modifiers.filter((name) => !ofTheItem.has(name));
   const anywhere = field === undefined && !['re', 'startswith', 'endswith'].some((name) => modifiers.includes(name));
   const modified = values.map((value) => {
-    if (field === undefined && value === null) return refuse('looks for null in the whole record');
+    if (field === undefined && value === null)
+      return refuse('has null without a field, but null can be matched only in a field');
     const ways = applyModifiers(field === undefined ? String(value) : value, ofValues);
     room.left -= ways.length - 1;
     if (room.left < 0) refuse(`expands the text to more than ${limits.maxSigmaExpandedValues} values by its modifiers`);

@@ -61,8 +61,8 @@ export function mapLiterals(tokens: readonly Token[], change: (literal: string) 
 }
 
 /**
- * Returns a function that matches whole texts. The usual shapes use the engine's own searches. For other patterns,
- * the parts between stars are found one after another, each at its first possible position, because the text after a
+ * Returns a function that matches whole texts. Prefixes, suffixes and substrings use built-in string methods. For
+ * other patterns, the parts between `*` wildcards are found one after another, each at its first possible position, because the text after a
  * star may begin at any later position. Searching for a part with `?` takes time proportional to the length of the
  * text times the length of the part, so only the beginning of very long texts is matched in this case.
  */

@@ -4,8 +4,8 @@ import { type ColumnName, columnOf } from '../format/columns.ts';
 import { hashOfText, type TextHash } from './text-filter.ts';
 
 /**
- * Marks (by code: index plus 1) the entries of a list that contain or equal a text; returns the number of newly
- * marked entries. Searches the UTF-8 of all entries in one pass, 8 ns per row of connection ids. Decodes entries only
+ * Marks the entries of a list that contain or equal a text. `member` is indexed by code, which is the index of the entry
+ * plus 1. Returns the number of newly marked entries. Searches the UTF-8 of all entries in one pass, 8 ns per row of connection ids. Decodes entries only
  * if the needle ignores case and has letters beyond ASCII.
  */
 export function markMatches(list: TextList, needle: Needle, member: Uint8Array): number {

@@ -33,8 +33,8 @@ export interface TableState {
 }
 
 /**
- * Sequences [first, end) of rows whose blocks were replaced. Earlier versions store only the first sequence: any later
- * block may differ as well.
+ * Range [first, end) of the sequences of rows whose blocks were replaced. Earlier versions stored only the first
+ * sequence: any later block may have been replaced.
  */
 export type Replaced = readonly [first: number, end: number] | number;
 

@@ -71,7 +71,7 @@ export const findingCodes = {
     severity: 'content',
     advice: 'Put the key file back from a backup: without it this head cannot be verified.',
   },
-  /** A head signed by a key that does not cover its size. */
+  /** A head whose tree size is outside the range of sizes that its key may sign. */
   head_range: {
     severity: 'witness',
     advice: 'Auditors refuse this head. Rotate the tree-head key, which signs a new head.',

@@ -149,7 +149,7 @@ export class SegmentIndexes {
   };
 }
 
-/** Sums up a share of the rows of the index by id. */
+/** Computes the fingerprint of a share of the rows of the index by id. */
 class IdRows {
   readonly #findings: Findings;
   readonly #rows: RowCursor | undefined;

@@ -169,7 +169,7 @@ interface AgentSignerParts {
   onFault(): void;
 }
 
-/** One key of the agent. Owns its fault. */
+/** Signs with one key of the ssh-agent, and keeps the error of the last failed signature. */
 class AgentSigner implements Signer {
   readonly #name: string;
   readonly #public: KeyObject | undefined;

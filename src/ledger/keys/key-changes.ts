@@ -245,7 +245,7 @@ export class KeyChanges {
     return { key: this.#find(key.kid), entryIds: [entryId] };
   }
 
-  /** Ends a key. Returns the id of its entry, which is not appended yet. */
+  /** Retires or revokes a key. Returns the id of the log entry about it, which is not appended yet. */
   #endAlone(key: Key, state: Ending['state'], entryWith: EntryMaker): string {
     const now = this.#now();
     const entry = entryWith(uuid7(now), now);

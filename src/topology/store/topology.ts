@@ -35,13 +35,13 @@ interface Most {
 }
 
 /**
- * Numbers of waiting steps and rows at which steps are added to the runs in the background. With larger groups
- * of steps, rows are merged less often.
+ * Once this many steps or rows wait, background work adds the steps to the runs. With larger groups of steps, rows are
+ * merged less often.
  */
 const due = { steps: 128, rows: 16_384 } as const;
 /**
- * Numbers of waiting steps and rows at which steps are added to the runs immediately, so that waiting steps do not slow
- * readers down.
+ * Once this many steps or rows wait, they are added to the runs immediately, so that waiting steps do not slow readers
+ * down.
  */
 const overdue = { steps: 512, rows: 262_144 } as const;
 /** Maximum rows of steps that one transaction adds to the runs, in about 50 ms. */

@@ -79,22 +79,25 @@ test('the console warns a viewer about a hash that is not in the log', async () 
   await page.getByText('NOT_INCLUDED', { exact: true }).waitFor();
 });
 
-test.each([1280, phone])('an auditor starts on a permitted page, and is not offline: %i px', async (width) => {
-  const page = await openAs('otto', '/', width);
-  await page.getByRole('heading', { name: 'Transparency', level: 1 }).waitFor();
-  const sockets: string[] = [];
-  page.on('websocket', (socket) => sockets.push(socket.url()));
-  await status(page).getByText('No live data for your role').waitFor();
-  await page.goto('/alerts');
-  await page.getByText('Alerts is not available to your role').waitFor();
-  await status(page).getByText('No live data for your role').waitFor();
-  expect(await status(page).getByText('Offline').count()).toBe(0);
-  expect(await violations(page)).toEqual([]);
-  expect(await overflow(page)).toBe(0);
-  await page.getByRole('main').getByRole('link', { name: 'Transparency' }).click();
-  await page.getByRole('heading', { name: 'Transparency', level: 1 }).waitFor();
-  expect(sockets).toEqual([]);
-});
+test.each([1280, phone])(
+  'the console of an auditor opens a permitted page, and does not show Offline: %i px',
+  async (width) => {
+    const page = await openAs('otto', '/', width);
+    await page.getByRole('heading', { name: 'Transparency', level: 1 }).waitFor();
+    const sockets: string[] = [];
+    page.on('websocket', (socket) => sockets.push(socket.url()));
+    await status(page).getByText('No live data for your role').waitFor();
+    await page.goto('/alerts');
+    await page.getByText('Alerts is not available to your role').waitFor();
+    await status(page).getByText('No live data for your role').waitFor();
+    expect(await status(page).getByText('Offline').count()).toBe(0);
+    expect(await violations(page)).toEqual([]);
+    expect(await overflow(page)).toBe(0);
+    await page.getByRole('main').getByRole('link', { name: 'Transparency' }).click();
+    await page.getByRole('heading', { name: 'Transparency', level: 1 }).waitFor();
+    expect(sockets).toEqual([]);
+  },
+);
 
 test('the console reports a lost network immediately, and its return', async () => {
   const page = await openAs('vera', '/overview');

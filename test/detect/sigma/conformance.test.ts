@@ -1047,7 +1047,10 @@ describe('expensive matching is limited', () => {
     );
     const { refused } = compiled(rules, { placeholders });
     expect(refused.map(({ document, problems }) => [document.title, problems[0]!.reason])).toEqual([
-      ['Rule 10', `expands all rules to more than ${limits.maxSigmaPlaceholderValues} values by placeholders`],
+      [
+        'Rule 10',
+        `has placeholders that bring all rules together to more than ${limits.maxSigmaPlaceholderValues} values`,
+      ],
     ]);
   });
 

@@ -232,7 +232,7 @@ function LoadedTopology({
         ) : (
           <>
             {' · as of '}
-            <Time at={graph.generated_at} as="exact" /> (live only for the whole network and all time)
+            <Time at={graph.generated_at} as="exact" /> (live only if the whole network and all time are shown)
           </>
         )}
         {alerted.size > 0 && ` · open alerts, ${minMarkedSeverity} and above, on ${counted(alerted.size, 'edge')}`}

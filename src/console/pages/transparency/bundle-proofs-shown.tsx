@@ -29,7 +29,7 @@ export function BundleProofsShown({ text, bundle, keys }: { text: string; bundle
     <ul class="checks panel">
       {checkpoint === undefined ? (
         <Check state="open" title="No checkpoint">
-          Bundles of earlier versions or of a degraded log do not have a checkpoint.
+          Proofs that were created by an earlier version, or while the log was degraded, have no checkpoint.
         </Check>
       ) : (
         <Check

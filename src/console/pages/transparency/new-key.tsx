@@ -83,7 +83,10 @@ function ConfirmDialog({ fingerprint, onClose }: { fingerprint: string; onClose:
       <p>
         <Hash value={fingerprint} what="Fingerprint" whole />
       </p>
-      <p>The browser will then pin the log under this key, and will no longer expect entries that the log lost.</p>
+      <p>
+        The browser will then pin the log with this key. Entries that the log lost will no longer be reported as
+        missing.
+      </p>
       <div class="row">
         <Button kind="primary" onClick={() => void confirm()}>
           The fingerprints match

@@ -102,7 +102,10 @@ interface PartIndex<V, A, B> {
   put(first: A, second: B, window: Window<V>, firstKey?: number, secondKey?: number): void;
 }
 
-/** Rounds after which a touched key is moved to the end of the order: moving costs more than adding an event. */
+/**
+ * Minimum number of calls of `changed` between two moves of a window to the recent end of the list: a move costs more
+ * than adding an event.
+ */
 const roundsOfOrder = 4;
 
 /** State of the windows for structured clone. Least recently touched keys come first. */
