@@ -146,7 +146,7 @@ describe('the nmap program', () => {
     const { end: ended } = await scan(withNmap(path), { maxNmapOutputBytes: 100_000 });
     expect(ended).toEqual({
       outcome: 'failed',
-      error: expect.stringContaining('more than the limit'),
+      error: expect.stringContaining('more than 100000 bytes'),
       limit: 'maxNmapOutputBytes',
     });
     expect(() => process.kill(Number(readFileSync(`${path}.pid`, 'utf8')), 0)).toThrow(/ESRCH/);

@@ -1,6 +1,7 @@
 import type { ListItem } from '../../../client/client.ts';
 import type { Params } from '../../state/address.ts';
-import { type ranges, timeIn } from '../../state/range.ts';
+import type { ranges } from '../../state/range.ts';
+import { timeIn } from '../../state/time-in.ts';
 
 /** Queries of the inventory, shared by the list and its counts. All functions here are pure. */
 export type AssetRow = ListItem<'listAssets'>;
