@@ -1,10 +1,20 @@
 import type { Detection, Detector, DetectorCard, Emit, Flow } from './detector.ts';
-import { BlockCache } from './support/block-cache.ts';
-import { addToSample, countSample, type DistinctSample, emptySample, mergeSamples } from './support/distinct-sample.ts';
+import {
+  addToSample,
+  clearSample,
+  countSample,
+  type DistinctSample,
+  emptySample,
+  mergeSamples,
+} from './support/distinct-sample.ts';
+import { hashText } from './support/distinct-sketch.ts';
 import { flowEvents, keepEarliest, mergeEarliest } from './support/earliest.ts';
-import { addFrequent, type Frequent, mergeFrequent, mostFrequent } from './support/frequent.ts';
+import { type Frequent, mostFrequent } from './support/frequent.ts';
+import { type FrequentForm, FrequentKeys } from './support/frequent-keys.ts';
+import { keyedHash } from './support/keyed-hash.ts';
 import { isGroup, isVain } from './support/ports.ts';
 import { nothing } from './support/put-at.ts';
+import { ByParts, type KeyForm } from './support/window-index.ts';
 import { WindowedDetector } from './support/windowed-detector.ts';
 import { inOrder, type Window, Windows } from './support/windows.ts';
 
@@ -28,8 +38,9 @@ export const internetBackgroundThresholds = {
 interface Noise {
   readonly sources: DistinctSample;
   readonly targets: DistinctSample;
-  readonly bySource: Frequent;
-  readonly byPort: Frequent;
+  readonly bySource: FrequentKeys<string>;
+  /** By `portKey`. */
+  readonly byPort: FrequentKeys<number>;
   attempts: number;
   refused: number;
   first: number;
@@ -44,6 +55,12 @@ interface Noise {
   toldAttempts?: number;
 }
 
+/** Noise as it is stored in states. */
+interface NoiseState extends Omit<Noise, 'bySource' | 'byPort'> {
+  readonly bySource: Frequent;
+  readonly byPort: Frequent;
+}
+
 type Thresholds = { readonly [K in keyof typeof internetBackgroundThresholds]: number };
 
 /**
@@ -51,7 +68,7 @@ type Thresholds = { readonly [K in keyof typeof internetBackgroundThresholds]: n
  * finding per source. The first finding is reported when the noise begins. The totals of a day are reported after
  * events of the next day arrive. Memory: at most 60 kB per network and day, for two days of 128 networks.
  */
-export class InternetBackgroundDetector extends WindowedDetector<Noise> implements Detector {
+export class InternetBackgroundDetector extends WindowedDetector<Noise, NoiseState> implements Detector {
   readonly card: DetectorCard = {
     id: 'internet-background',
     version: 1,
@@ -60,46 +77,41 @@ export class InternetBackgroundDetector extends WindowedDetector<Noise> implemen
     mitre: { tactics: ['TA0043'], techniques: ['T1595'] },
   };
   readonly #thresholds: Thresholds;
-  protected readonly windows: Windows<Noise>;
-  /** Results of `networkOf` for the targets of a block. */
-  readonly #networkOfBlock = new BlockCache<string>();
+  protected readonly windows: Windows<Noise, NoiseState>;
+  readonly #byNetwork = new ByParts<Noise, number | string, number>(networks);
 
   constructor(thresholds: Partial<Thresholds> = {}) {
     super();
     this.#thresholds = { ...internetBackgroundThresholds, ...thresholds };
-    const { dayMs, maxNetworks } = this.#thresholds;
+    const { dayMs, maxNetworks, counters } = this.#thresholds;
     this.windows = new Windows({
       slotMs: dayMs,
       slots: 2,
       maxKeys: maxNetworks,
-      create: noNoise,
+      index: this.#byNetwork,
+      create: () => noNoise(counters),
+      clear: clearNoise,
+      write: (noise) => ({ ...noise, bySource: noise.bySource.counts, byPort: noise.byPort.counts }),
       merge: (into, from) => this.#merge(into, from),
     });
   }
 
   flow(flow: Readonly<Flow>): void {
     if (flow.srcHome || !flow.dstHome || !flow.isFirst || !isVain(flow) || isGroup(flow.dst)) return;
-    const noise = this.#noiseAt(flow);
+    const noise = this.windows.of(this.#byNetwork, networkOf(flow.dst), 0, flow.time);
     if (noise === undefined) return;
-    const { countedSources, countedTargets, counters } = this.#thresholds;
-    addToSample(noise.sources, flow.src, countedSources, flow.srcHash);
+    const { countedSources, countedTargets } = this.#thresholds;
+    const { src, srcHash = hashText(src), srcKey = keyedHash(src) } = flow;
+    addToSample(noise.sources, src, countedSources, srcHash);
     addToSample(noise.targets, flow.dst, countedTargets, flow.dstHash);
-    addFrequent(noise.bySource, flow.src, counters);
-    addFrequent(noise.byPort, `${flow.port}/${flow.transport}`, counters);
+    noise.bySource.add(srcHash, srcKey, src);
+    const port = portKey(flow.port, flow.transport);
+    noise.byPort.add(port, keyedHash(port), port);
     noise.attempts++;
     if (flow.state === 'refused') noise.refused++;
     if (flow.time < noise.first) noise.first = flow.time;
     if (flow.time > noise.last) noise.last = flow.time;
     noise.seqs = keepEarliest(noise.seqs, flow.seq);
-  }
-
-  #noiseAt({ dst, time, block, dstPlace }: Readonly<Flow>): Noise | undefined {
-    let network = this.#networkOfBlock.get(block, dstPlace);
-    if (network === undefined) {
-      network = networkOf(dst);
-      this.#networkOfBlock.set(block, dstPlace, network);
-    }
-    return this.windows.at(network, time);
   }
 
   evaluate(emit: Emit, refreshes?: boolean): void {
@@ -143,7 +155,7 @@ export class InternetBackgroundDetector extends WindowedDetector<Noise> implemen
     const { countedTargets, countedSources, named, sources: threshold } = this.#thresholds;
     const targets = countSample(noise.targets, countedTargets);
     const only = targets === 1 ? noise.targets.names[0] : undefined;
-    const ports = mostFrequent(noise.byPort, named);
+    const ports = mostFrequent(noise.byPort.counts, named);
     const date = new Date(day).toISOString().slice(0, 10);
     const about = isOver ? `On ${date}` : `On ${date}, so far,`;
     return {
@@ -166,19 +178,19 @@ export class InternetBackgroundDetector extends WindowedDetector<Noise> implemen
         attempts: noise.attempts,
         refused: noise.refused,
         top_ports: ports.map(([port, count]) => `${port}: ${count}`),
-        top_sources: mostFrequent(noise.bySource, named).map(([source, count]) => `${source}: ${count}`),
+        top_sources: mostFrequent(noise.bySource.counts, named).map(([source, count]) => `${source}: ${count}`),
         threshold_sources: threshold,
       },
       events: flowEvents(noise.seqs),
     };
   }
 
-  #merge(into: Noise, from: Noise): void {
-    const { countedSources, countedTargets, counters } = this.#thresholds;
+  #merge(into: Noise, from: NoiseState): void {
+    const { countedSources, countedTargets } = this.#thresholds;
     mergeSamples(into.sources, from.sources, countedSources);
     mergeSamples(into.targets, from.targets, countedTargets);
-    mergeFrequent(into.bySource, from.bySource, counters);
-    mergeFrequent(into.byPort, from.byPort, counters);
+    into.bySource.merge(from.bySource);
+    into.byPort.merge(from.byPort);
     into.attempts += from.attempts;
     into.refused += from.refused;
     into.first = Math.min(into.first, from.first);
@@ -192,12 +204,12 @@ export class InternetBackgroundDetector extends WindowedDetector<Noise> implemen
 /** Stages of a day's report. */
 const stages = { nothing: 0, begun: 1, over: 2 } as const;
 
-function noNoise(): Noise {
+function noNoise(counters: number): Noise {
   return {
     sources: emptySample(),
     targets: emptySample(),
-    bySource: new Map(),
-    byPort: new Map(),
+    bySource: new FrequentKeys(counters, sources),
+    byPort: new FrequentKeys(counters, ports),
     attempts: 0,
     refused: 0,
     first: Number.POSITIVE_INFINITY,
@@ -207,9 +219,62 @@ function noNoise(): Noise {
   };
 }
 
+function clearNoise(noise: Noise): void {
+  clearSample(noise.sources);
+  clearSample(noise.targets);
+  noise.bySource.clear();
+  noise.byPort.clear();
+  noise.attempts = 0;
+  noise.refused = 0;
+  noise.first = Number.POSITIVE_INFINITY;
+  noise.last = Number.NEGATIVE_INFINITY;
+  noise.seqs = nothing;
+  noise.told = stages.nothing;
+  if (noise.toldAttempts !== undefined) delete noise.toldAttempts;
+}
+
+const sources: FrequentForm<string> = {
+  write: (source) => source,
+  read: (source) => [hashText(source), keyedHash(source), source],
+};
+
+/** Only ports of TCP and UDP are counted. */
+const portKey = (port: number, transport: string): number => 2 * port + (transport === 'udp' ? 1 : 0);
+
+const ports: FrequentForm<number> = {
+  write: (key) => `${key >> 1}/${key % 2 === 1 ? 'udp' : 'tcp'}`,
+  read(text) {
+    const [port, transport = ''] = text.split('/');
+    const key = portKey(Number(port), transport);
+    return [key, keyedHash(key), key];
+  },
+};
+
+/** Networks of IPv4 are 24 bits, those of IPv6 are texts. */
+const networks: KeyForm<number | string, number> = {
+  write: (network) =>
+    typeof network === 'string' ? network : `${network >> 16}.${(network >> 8) & 0xff}.${network & 0xff}.0/24`,
+  read: (key) => [networkOf(key), 0],
+};
+
 /** Returns the /24 of an IPv4 address, or the /64 of an IPv6 address, with its groups as in the canonical text. */
-function networkOf(address: string): string {
-  if (!address.includes(':')) return `${address.slice(0, address.lastIndexOf('.'))}.0/24`;
+function networkOf(address: string): number | string {
+  let network = 0;
+  let part = 0;
+  let parts = 0;
+  for (let i = 0; parts < 3; i++) {
+    const code = address.charCodeAt(i);
+    if (code === 46) {
+      network = 256 * network + part;
+      part = 0;
+      parts++;
+    } else if (code >= 48 && code <= 57) part = 10 * part + code - 48;
+    else return networkOfIpv6(address);
+  }
+  return network;
+}
+
+function networkOfIpv6(address: string): string {
   const [head = ''] = address.split('::');
   return `${head.split(':').slice(0, 4).join(':')}::/64`;
 }

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, test } from 'vitest';
 import {
   addToSample,
   countSample,
@@ -8,6 +8,7 @@ import {
 } from '../../../src/detect/behaviour/support/distinct-sample.ts';
 import { keepEarliest, mergeEarliest } from '../../../src/detect/behaviour/support/earliest.ts';
 import { addFrequent, type Frequent, mergeFrequent } from '../../../src/detect/behaviour/support/frequent.ts';
+import { FrequentKeys } from '../../../src/detect/behaviour/support/frequent-keys.ts';
 import { addPort, lowestPorts, mergePorts, noPorts } from '../../../src/detect/behaviour/support/port-set.ts';
 
 const ports = fc.array(fc.nat(65_535), { maxLength: 1500, size: 'max' });
@@ -78,6 +79,32 @@ describe('counts of the most frequent texts', () => {
       }),
     );
   });
+});
+
+test('counts of the most frequent keys equal those of their texts', () => {
+  const counters = 8;
+  const hashes = (key: number) => [2 ** 31 + key, 2 ** 32 - 1] as const;
+  const form = { write: String, read: (text: string) => [...hashes(Number(text)), Number(text)] as const };
+  fc.assert(
+    fc.property(fc.array(fc.array(fc.nat(30), { maxLength: 300 }), { maxLength: 3 }), (parts) => {
+      const keys = new FrequentKeys<number>(counters, form);
+      const texts: Frequent = new Map();
+      for (const part of parts) {
+        const from: Frequent = new Map();
+        for (const key of part) {
+          keys.add(...hashes(key), key);
+          addFrequent(texts, String(key), counters);
+          addFrequent(from, String(key), counters);
+          expect(keys.counts).toEqual(texts);
+        }
+        keys.merge(from);
+        mergeFrequent(texts, from, counters);
+        expect(keys.counts).toEqual(texts);
+      }
+      keys.clear();
+      expect(keys.counts).toEqual(new Map());
+    }),
+  );
 });
 
 describe('the earliest events', () => {

@@ -113,6 +113,17 @@ describe('the state of the detector', () => {
     expect(top).toMatch(/^192\.0\.2\.1: [89]\d\d$/);
   });
 
+  it('of a network includes nothing of dropped networks, whether or not they were reported', () => {
+    const later = noise(60, { dst: '198.51.1.1' }, 1);
+    const expected = fed(new InternetBackgroundDetector({ maxNetworks: 1 }), later).state();
+    for (const isReported of [false, true]) {
+      const detector = fed(new InternetBackgroundDetector({ maxNetworks: 1 }), noise(300, { dst: '2001:db8::1' }));
+      if (isReported) expect(detections(detector)).toHaveLength(1);
+      expect(fed(detector, later).state()).toStrictEqual(expected);
+      expect(detections(detector)).toHaveLength(1);
+    }
+  });
+
   it('is bounded in networks', () => {
     const detector = new InternetBackgroundDetector({ maxNetworks: 3 });
     detectionsOf(detector, Array.from({ length: 10 }, (_, i) => noise(5, { dst: `198.51.${i}.1` })).flat());

@@ -17,6 +17,11 @@ const maxNames = 10;
 
 export const emptySample = (): DistinctSample => ({ hashes: nothing, names: nothing });
 
+export function clearSample(sample: DistinctSample): void {
+  sample.hashes = nothing;
+  sample.names = nothing;
+}
+
 /** @param hash - `hashText` of the text, if already computed */
 export function addToSample(to: DistinctSample, text: string, max: number, hash = hashText(text)): void {
   insert(to, hash, text, max);

@@ -3,7 +3,7 @@ import type { DropCounts, Due } from '../detector.ts';
 import { nothing } from './put-at.ts';
 import { ByKey, type KeyForm, type WindowIndex } from './window-index.ts';
 
-export interface WindowOptions<V> {
+export interface WindowOptions<V, S = V> {
   /** Width of a slot, milliseconds of event time. */
   readonly slotMs: number;
   /** Number of slots in a window. The window of a key ends with the newest slot of the key. */
@@ -18,8 +18,15 @@ export interface WindowOptions<V> {
   /** Weight of a value, in units of the owner's choice; 1 by default. */
   readonly weigh?: (value: V) => number;
   readonly create: () => V;
-  /** Adds one value of a slot to another. The result must not depend on order or grouping. */
-  readonly merge: (into: V, from: V) => void;
+  /**
+   * Makes a value equal to a new one. With this function, new keys take over the windows of dropped keys. Useful for
+   * large values of few keys: windows of many keys are no longer in the processor's cache when they are dropped.
+   */
+  readonly clear?: (value: V) => void;
+  /** Returns a value as it is stored in states; the value itself by default. */
+  readonly write?: (value: V) => S;
+  /** Adds a stored value to a value of a slot. The result must not depend on order or grouping. */
+  readonly merge: (into: V, from: S) => void;
   /** Called with the window of each key that is dropped to make room. */
   readonly forgot?: (window: Window<V>) => void;
   /** Finds keys, by default by their texts. Each index belongs to one `Windows`. */
@@ -29,7 +36,7 @@ export interface WindowOptions<V> {
 /** A part of a window's time. */
 export interface Slot<V> {
   /** Start of the slot, epoch milliseconds. */
-  readonly start: number;
+  start: number;
   readonly value: V;
 }
 
@@ -65,8 +72,8 @@ export class Window<V> {
   weight = 0;
   /** Value of the newest slot, which is used most. */
   value: V | undefined;
-  /** True if events were added since the last call of `changed`. */
-  isChanged = false;
+  /** Index in the list of changed windows; negative if no events were added since the last call of `changed`. */
+  changedAt = -1;
   /** True after the key was dropped to make room: a holder of the window must look the key up again. */
   isForgotten = false;
   /** The round in which the window was last moved to the end of the order. */
@@ -124,8 +131,8 @@ export type WindowsState<V> = readonly {
  * `Windows` can be merged. Each key has its own watermark: its window ends with its newest slot, and older events are
  * counted as late. Therefore, loading historical data does not disturb the evaluation of live traffic.
  */
-export class Windows<V> {
-  readonly #options: WindowOptions<V>;
+export class Windows<V, S = V> {
+  readonly #options: WindowOptions<V, S>;
   readonly #index: WindowIndex<V>;
   readonly #maxWeight: number;
   /** Least recently touched window. */
@@ -133,7 +140,8 @@ export class Windows<V> {
   /** Most recently touched window. */
   #newest: Window<V> | undefined;
   #size = 0;
-  #changed: Window<V>[] = [];
+  /** Windows with new events. The places of dropped keys are undefined. */
+  #changed: (Window<V> | undefined)[] = [];
   /** Windows that moved and left out slots since the last call of `changed`, earliest first. */
   #moved: MovedWindows<V> = new Map();
   #moves = 0;
@@ -149,7 +157,7 @@ export class Windows<V> {
   #late = 0;
   #forgotten = 0;
 
-  constructor(options: WindowOptions<V>) {
+  constructor(options: WindowOptions<V, S>) {
     this.#options = options;
     this.#index = options.index ?? new ByKey();
     this.#maxWeight = options.maxWeight ?? Number.POSITIVE_INFINITY;
@@ -209,7 +217,7 @@ export class Windows<V> {
     if (this.#round - window.round >= roundsOfOrder) this.#touch(window);
     const slot = Math.floor(time / slotMs);
     if (slot === window.newestSlot && window.value !== undefined) {
-      if (!window.isChanged) this.#change(window);
+      if (window.changedAt < 0) this.#change(window);
       return window.value;
     }
     const start = slot * slotMs;
@@ -218,7 +226,7 @@ export class Windows<V> {
       this.#late++;
       return undefined;
     }
-    if (!window.isChanged) this.#change(window);
+    if (window.changedAt < 0) this.#change(window);
     let value = valueAt(window, start);
     if (value === undefined) {
       value = create();
@@ -253,19 +261,17 @@ export class Windows<V> {
       this.#moved = new Map();
       this.#moves = 0;
     }
-    const changed = this.#changed;
-    if (changed.length === 0 && !(refreshes && this.#waits)) return changed;
-    this.#changed = [];
-    let kept = 0;
-    for (const window of changed) {
-      if (!window.isChanged) continue;
-      window.isChanged = false;
+    const changed: Window<V>[] = [];
+    if (this.#changed.length === 0 && !(refreshes && this.#waits)) return changed;
+    for (const window of this.#changed) {
+      if (window === undefined) continue;
+      window.changedAt = -1;
       window.isRefreshing = false;
       if (window.toldRank >= 0) this.#stale.add(window);
       if (this.#maxWeight !== Number.POSITIVE_INFINITY) this.#weigh(window);
-      changed[kept++] = window;
+      changed.push(window);
     }
-    changed.length = kept;
+    this.#changed = [];
     while (this.#weight > this.#maxWeight && this.#size > 1) this.#forgetOldest();
     if (refreshes) {
       const listed = new Set(changed);
@@ -329,23 +335,23 @@ export class Windows<V> {
     const [only] = window.slots;
     if (only !== undefined && window.slots.length === 1) return only.value;
     const total = create();
-    for (const { value } of inOrder(window)) merge(total, value);
+    for (const { value } of inOrder(window)) merge(total, this.#written(value));
     return total;
   }
 
-  state(): WindowsState<V> {
+  state(): WindowsState<S> {
     return Array.from(this.all(), (window) => ({
       key: window.key,
-      slots: inOrder(window).map(({ start, value }) => [start, value] as const),
+      slots: inOrder(window).map(({ start, value }) => [start, this.#written(value)] as const),
       toldAt: window.toldAt,
       toldRank: window.toldRank,
       ...(window.toldRank < 0
         ? this.#waitsFor(window) && { isStale: true }
-        : { toldFigure: window.toldFigure, isStale: this.#waitsFor(window) || window.isChanged }),
+        : { toldFigure: window.toldFigure, isStale: this.#waitsFor(window) || window.changedAt >= 0 }),
     }));
   }
 
-  restore(state: WindowsState<V>): void {
+  restore(state: WindowsState<S>): void {
     this.#index.clear();
     this.#oldest = undefined;
     this.#newest = undefined;
@@ -364,7 +370,7 @@ export class Windows<V> {
     }
   }
 
-  merge(state: WindowsState<V>): void {
+  merge(state: WindowsState<S>): void {
     for (const { key, slots, toldAt, toldRank, toldFigure = 0 } of state) {
       for (const [start, from] of slots) {
         const into = this.at(key, start);
@@ -379,13 +385,36 @@ export class Windows<V> {
     }
   }
 
+  #written(value: V): S {
+    const { write } = this.#options;
+    return write === undefined ? (value as unknown as S) : write(value);
+  }
+
   #begin(time: number): Window<V> {
     const { slotMs, maxKeys } = this.#options;
-    if (this.#size >= maxKeys) this.#forgetOldest();
+    const dropped = this.#size >= maxKeys ? this.#forgetOldest() : undefined;
     const slot = Math.floor(time / slotMs);
-    const window = new Window<V>(slot * slotMs, slot, this.#round);
+    const window = dropped ?? new Window<V>(slot * slotMs, slot, this.#round);
+    if (dropped !== undefined) this.#reuse(dropped, slot);
     this.#append(window);
     return window;
+  }
+
+  /** Makes a window with one slot equal to a new window whose newest slot is new. */
+  #reuse(window: Window<V>, newestSlot: number): void {
+    window.newest = newestSlot * this.#options.slotMs;
+    window.newestSlot = newestSlot;
+    window.toldAt = Number.NEGATIVE_INFINITY;
+    window.toldRank = -1;
+    window.toldFigure = 0;
+    window.isRefreshing = false;
+    window.isForgotten = false;
+    window.weight = 0;
+    window.round = this.#round;
+    const slot = window.slots[0]!;
+    slot.start = window.newest;
+    this.#options.clear!(slot.value);
+    window.value = slot.value;
   }
 
   #advance(window: Window<V>, newest: number, newestSlot: number): void {
@@ -403,7 +432,7 @@ export class Windows<V> {
   /** Records a window before it moves. */
   #move(window: Window<V>): void {
     this.#moves++;
-    const isUnreported = window.isChanged || this.#waitsFor(window);
+    const isUnreported = window.changedAt >= 0 || this.#waitsFor(window);
     const earlier = { newest: window.newest, slots: window.slots, isUnreported };
     const moved = this.#moved.get(window);
     if (moved === undefined) this.#moved.set(window, [earlier]);
@@ -411,7 +440,7 @@ export class Windows<V> {
   }
 
   #change(window: Window<V>): void {
-    window.isChanged = true;
+    window.changedAt = this.#changed.length;
     this.#changed.push(window);
   }
 
@@ -449,20 +478,24 @@ export class Windows<V> {
     window.weight = weight;
   }
 
-  #forgetOldest(): void {
+  /** Drops the least recently touched key. Returns its window, if the window is to be used for another key. */
+  #forgetOldest(): Window<V> | undefined {
     const window = this.#oldest;
-    if (window === undefined) return;
+    if (window === undefined) return undefined;
     this.#unlink(window);
     this.#index.remove(window);
     this.#stale.delete(window);
     this.#deferred.delete(window);
-    window.isChanged = false;
+    if (window.changedAt >= 0) this.#changed[window.changedAt] = undefined;
+    window.changedAt = -1;
     window.isForgotten = true;
     this.#weight -= window.weight;
     const { slotMs, slots } = this.#options;
     // Dropping a key whose window has passed has no effect on detection.
     if (this.#newest === undefined || window.newest > this.#newest.newest - slots * slotMs) this.#forgotten++;
     this.#options.forgot?.(window);
+    if (this.#options.clear === undefined || window.slots.length !== 1) return undefined;
+    return this.#moved.has(window) || this.#movedBefore.has(window) ? undefined : window;
   }
 }
 
