@@ -3,7 +3,7 @@ import type { SigmaDocument } from './document.ts';
 import type { Formula } from './formula.ts';
 import type { CompiledItem, Test } from './item.ts';
 import type { RecordKind } from './record.ts';
-import { witnessesOf } from './required-literal.ts';
+import { excludesMost, witnessesOf } from './required-literal.ts';
 
 /**
  * Estimates the nanoseconds that a formula takes for one record: the sum over its tests, each with a value of 100
@@ -18,7 +18,7 @@ import { witnessesOf } from './required-literal.ts';
  */
 export function costOf(formula: Formula, room = Number.POSITIVE_INFINITY, budget?: MeasureBudget): number {
   const literals = witnessesOf(formula)?.map(({ literal }) => literal);
-  const isIndexed = literals?.every(({ text, where }) => where === 'whole' || text.length >= minIndexed) ?? false;
+  const isIndexed = literals?.every(excludesMost) ?? false;
   const factor = isIndexed ? 1 : costs.always;
   let cost = costs.formula * factor;
   // A condition may name a search many times, but the search is evaluated once.
@@ -36,9 +36,6 @@ export interface MeasureBudget {
   readonly of: ReadonlySet<SigmaDocument>;
   ms: number;
 }
-
-/** Minimum characters of a literal that the index can use to exclude most records. */
-const minIndexed = 3;
 
 /**
  * Costs in nanoseconds, from `bench sigma`. Costs of regular expressions were measured with the most

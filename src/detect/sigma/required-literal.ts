@@ -50,17 +50,23 @@ function better(
   return strength(b) > strength(a) ? b : a;
 }
 
+/** Returns whether the index can use a literal to exclude most records. */
+export const excludesMost = ({ text, where }: Literal): boolean => where === 'whole' || text.length >= 3;
+
 /** Returns an estimate of how rare the most frequent of the literals is; -1 without literals. */
 function strength(witnesses: readonly RequiredLiteral[] | undefined): number {
   if (witnesses === undefined) return -1;
-  return witnesses.reduce((least, { field, literal }) => Math.min(least, rarity(field, literal.text.length)), Infinity);
+  return witnesses.reduce((least, { field, literal }) => Math.min(least, rarity(field, literal)), Infinity);
 }
 
 /**
  * Estimates how rare a literal is, by its length: short whole values such as `SF` are in many records. Exceptions: most
  * records have the same transport, a port is rarer than its length suggests, and a service is rarer than its port.
  */
-function rarity(field: string, length: number): number {
+function rarity(field: string, literal: Literal): number {
+  const { length } = literal.text;
+  if (!excludesMost(literal)) return -0.5;
+  if (literal.where !== 'whole') return length;
   if (transports.test(field)) return 0;
   if (ports.test(field)) return Math.max(length, 4);
   if (services.test(field)) return Math.max(length, 5);

@@ -48,6 +48,14 @@ describe('the cost of a rule', () => {
     expect(costOf({ 'query|re': '[a-z]{9}' })).toBeGreaterThan(3 * costOf({ 'query|re': 'abcdefghi' }));
   });
 
+  it.each([
+    [{ proto: 'tcp' }, { 'query|re': '(a|b)*a(a|b){60}!' }],
+    [{ transport: 'udp' }, { 'query|contains': 'R' }],
+    [{ 'query|endswith': 'Dad' }, { 'service|contains': '$' }],
+  ])('is lower with a literal that selects records, %o, than without: %o', (selective, other) => {
+    expect(costOf({ ...selective, ...other })).toBeLessThan(costOf(other));
+  });
+
   it('counts a search once, even if the condition names it repeatedly', () => {
     const often = { s: { query: 'a' }, condition: Array(100).fill('s').join(' or ') };
     const { costs } = compiled([ruleOf(often)], { maxCost });

@@ -20,7 +20,8 @@ export interface WindowOptions<V, S = V> {
   readonly create: () => V;
   /**
    * Makes a value equal to a new one. With this function, new keys take over the windows of dropped keys. Useful for
-   * large values of few keys: windows of many keys are no longer in the processor's cache when they are dropped.
+   * large values of few keys: windows of many keys are no longer in the processor's cache when they are dropped. The owner
+   * MUST NOT keep windows, because a window may belong to another key later.
    */
   readonly clear?: (value: V) => void;
   /** Returns a value as it is stored in states; the value itself by default. */
