@@ -106,12 +106,15 @@ async function soakRows(
   const clients = new Clients(service, analyst);
   clients.start(minuteS);
   const points: Point[] = [];
-  for (let minute = 1; minute <= minutes; minute++) {
-    const report = await send({ ...open, seconds: minuteS, requestsPerS });
-    points.push({ ...report, ...(await clients.look()) });
-    print(`minute ${minute}`, points.at(-1)!);
+  try {
+    for (let minute = 1; minute <= minutes; minute++) {
+      const report = await send({ ...open, seconds: minuteS, requestsPerS });
+      points.push({ ...report, ...(await clients.look()) });
+      print(`minute ${minute}`, points.at(-1)!);
+    }
+  } finally {
+    await clients.stop();
   }
-  await clients.stop();
   const { failed, exported, messages } = clients;
   const question = `${number(requestsPerS * open.linesPerBody)} conn and DNS lines/s (80 % load) and queries, each minute`;
   const curve = curvesOf(points, question);

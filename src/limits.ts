@@ -1443,7 +1443,8 @@ export const limitMeanings = {
   maxValueTallyBytes: 'There were too many distinct values to count each of them.',
   maxEntriesPageBytes: 'Pages of log entries were refused because of their size. Request fewer entries.',
   maxOutboxRows: 'Changes that must be logged were refused, because the transparency log did not keep up.',
-  maxReceipts: 'Requests for a receipt were refused, because all stored receipts still wait for the log.',
+  maxReceipts:
+    'Requests for a receipt were refused, because too many receipts, in total or of one sensor, wait for the log.',
   minFreeDiskBytes: 'Events were refused, because the disk is full.',
   maxSockets: 'WebSocket connections were refused, because there were too many.',
   maxSubscriptionsPerSocket: 'Subscriptions beyond the limit of one WebSocket were refused.',

@@ -108,7 +108,7 @@ export const formats = {
 const splunkEvent = (line: string) =>
   `{"time":${line.slice(6, 23)},"host":"zeek-1","sourcetype":"zeek:conn","event":${line}}`;
 
-/** Zeek's conn lines in JSON, of other networks than that of `connLines`. */
+/** Zeek's lines in JSON: of the network of `connLines` with the current time, and of other networks. */
 export const mixes = {
   /** Four connections of `connLines` and one DNS lookup, in turn, with the current time. */
   'a site, now': {

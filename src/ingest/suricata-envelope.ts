@@ -4,7 +4,7 @@ import { reject } from './rejection.ts';
 import { slotsOf } from './slots.ts';
 import { transportField } from './transport.ts';
 
-/** Names of the fields that EVE records of all types have. */
+/** Names of the fields that EVE records of any type can have. */
 export const eveFields =
   'timestamp flow_id src_ip src_port dest_ip dest_port proto icmp_type icmp_code community_id host in_iface';
 export const eveSlots = slotsOf(eveFields, '');

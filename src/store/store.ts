@@ -401,7 +401,7 @@ export interface StoreStatus {
   readonly services: number;
   /** Edges between hosts. */
   readonly topology_edges: number;
-  /** Sorted runs that hold the edges, before they are merged. */
+  /** Number of sorted runs that hold the edges, in all levels. */
   readonly topology_runs: number;
   /** How often each limit was reached since the store was opened. */
   readonly limits_reached: Readonly<Partial<Record<LimitName, number>>>;
