@@ -21,7 +21,9 @@ export function projectorThread(settings: ThreadSettings, receive: (message: Fro
   const worker = new Worker(workerUrl('projector'), {
     name: 'projector',
     workerData: settings,
-    resourceLimits: resourceLimits({ maxYoungGenerationMb: 24, maxOldGenerationMb: 1536 }),
+    // Objects of a delta live until it is sent. With 24 MB, copying them takes 8 % of the CPU per event; with 48 MB, the
+    // process takes 20 MB more memory.
+    resourceLimits: resourceLimits({ maxYoungGenerationMb: 48, maxOldGenerationMb: 1536 }),
   });
   worker.on('message', (message: FromThread) => {
     receive(message.kind === 'failed' ? { ...message, error: fromFault(message.error) } : message);
