@@ -7,7 +7,7 @@
  * and one WebSocket subscriber all the time. Each curve has a point for each minute. The points are also printed to
  * stderr, so that a run that is stopped early leaves its figures.
  */
-import { readFileSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import WebSocket from 'ws';
@@ -15,6 +15,7 @@ import { type Service, startService, tokenFor } from '../scripts/service.ts';
 import { cpuNote, type Measured, measure, startLoader } from './load/loader.ts';
 import type { Plan, Report } from './load/plan.ts';
 import { number } from './page.ts';
+import { rssAnonMiB } from './peers/process-use.ts';
 import { type BenchRow, quantile, rowOfRounds, rowsAbout } from './result.ts';
 
 const small = { format: 'Zeek conn, JSON', linesPerBody: 100, connections: 32 } as const;
@@ -184,10 +185,8 @@ class Clients {
     const store = status?.data.attributes.store;
     const times = this.#times.sort((a, b) => a - b);
     this.#times = [];
-    const { anonMiB, fileMiB } = memoryOf(this.#service.pid);
     return {
-      anonMiB,
-      fileMiB,
+      anonMiB: rssAnonMiB(this.#service.pid),
       databaseMiB: statSync(join(this.#service.dataDir, 'siem.mdb')).size / 2 ** 20,
       stored: (store?.network_events ?? Number.NaN) + (store?.dns_events ?? Number.NaN),
       uncounted: store?.uncounted_events ?? Number.NaN,
@@ -259,13 +258,6 @@ class Clients {
 }
 
 type Point = Report & Awaited<ReturnType<Clients['look']>>;
-
-/** Returns resident memory in MiB: private, and of mapped files. */
-function memoryOf(pid: number): { anonMiB: number; fileMiB: number } {
-  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
-  const mib = (name: string) => Number(new RegExp(`^${name}:\\s+(\\d+) kB$`, 'm').exec(status)?.[1]) / 1024;
-  return { anonMiB: mib('RssAnon'), fileMiB: mib('RssFile') };
-}
 
 /** Returns a function that makes one row per measure: median and range of its values, and at most twelve of them. */
 function curvesOf<T>(points: readonly T[], question: string) {
